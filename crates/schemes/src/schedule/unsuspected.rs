@@ -7,8 +7,8 @@ use crate::estimate::{QUEUE, Verdict};
 /// A live path with a longer queue is not free, seconds: jitter is no queue.
 const FREE: f64 = 0.05;
 
-/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while none of these is free; all usable ones if
-/// none of them is either.
+/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while none of these is free; all
+/// usable ones if there is none of either kind.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
     let usable = view.usable();
     let (mut live, mut needed, mut free) = (PathSet::default(), PathSet::default(), false);
@@ -45,7 +45,7 @@ mod tests {
             [(Verdict::Deaf, vec![0, 1]), (Verdict::Returning, vec![0, 1]), (Verdict::Stalled, vec![0])]
         {
             let mut picture = Picture::new(2);
-            picture.paths[0].in_flight = 0;
+            picture.paths[0].limit.cwnd = 10 * picture.paths[0].mtu;
             verdict.write(&mut picture.paths[1].est);
             assert_eq!(some(&picture), [0], "{verdict:?}");
             picture.paths[0].est.set_extra(QUEUE, 2.0 * FREE);
