@@ -13,7 +13,8 @@
 #   make repair  late messages of a live video with and without repair symbols, docs/repair.md; ten minutes, and it goes on
 #                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
 #   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
-#                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=report for tables alone)
+#                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=fairness for what
+#                TCPs on a bottleneck keep, ARGS=report for tables alone)
 #   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
 #                (SCHEME=bond; ARGS="--only 0,1,2" for some of the networks)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two

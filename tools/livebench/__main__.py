@@ -5,6 +5,7 @@
     python tools/livebench report ...   only of what was run
     python tools/livebench sockets ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
+    python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/models/friendliness.md)
 
 The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
 tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
@@ -19,6 +20,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+import fairness_runs
 import silence
 import sockets
 import tables
@@ -28,26 +30,26 @@ from runs import Program, results
 from store import Store
 
 PAGE = ROOT / "docs/live.md"
-
-
+PAGES = {"fairness": ROOT / "docs/models/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
 
 
 def options(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = Parser("livebench", __doc__)
-    parser.add_argument("what", nargs="?", choices=("grid", "report", "silence", "sockets"), default="grid")
+    parser.add_argument("what", nargs="?", choices=("grid", "report", "silence", "sockets", "fairness"), default="grid")
     parser.add_argument("--seeds", choices=SETS, default=SETS[0])
     parser.add_argument(
         "--first", type=whole, help="only the first seeds of the set; of sockets, a try of so many cells"
     )
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
-    parser.add_argument("--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours")
+    parser.add_argument(
+        "--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours; of `fairness` any"
+    )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "report")
-    asked.results = asked.results or RESULTS / f"{asked.seeds}.csv"
     if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
     return asked
@@ -57,7 +59,7 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing of the grid, and gives its tables."""
     some, numbers = cells(asked.network, asked.latency), seeds(asked.seeds)[: asked.first]
     only_told = asked.what == "report"
-    store = Store(asked.results, None if only_told else asked.program)
+    store = Store(asked.results or RESULTS / f"{asked.seeds}.csv", None if only_told else asked.program)
     if not only_told:
         Program(asked.program, asked.jobs, store).all(some, numbers, asked.scheme or list(SCHEMES))
     found = results(store, some, numbers)
@@ -67,10 +69,19 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
     return tables.all_of(found, asked.ours)
 
 
+def fairness(asked: argparse.Namespace) -> dict[str, str]:
+    """The tables of what is left to TCPs."""
+    rules = GRID["fairness"]
+    schemes = asked.scheme or [*rules["multipath"], *rules["single"]]
+    numbers, file = seeds(asked.seeds)[: asked.first], RESULTS / f"fairness-{asked.seeds}.csv"
+    return fairness_runs.measured(asked.program, schemes, numbers, asked.results or file, asked.jobs)
+
+
 WAYS = {
     "grid": grid,
     "report": grid,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
+    "fairness": fairness,
     "sockets": lambda asked: sockets.run(
         asked.program, (asked.scheme or [asked.ours])[0], asked.network, RESULTS / "sockets.csv", asked.first
     ),
@@ -80,7 +91,8 @@ WAYS = {
 def main(words: list[str]) -> int:
     """Runs what is missing and prints the tables."""
     asked = options(words)
-    return guarded("livebench", lambda: show("livebench", WAYS[asked.what](asked), PAGE if asked.write else None))
+    page = PAGES.get(asked.what, PAGE) if asked.write else None
+    return guarded("livebench", lambda: show("livebench", WAYS[asked.what](asked), page))
 
 
 if __name__ == "__main__":

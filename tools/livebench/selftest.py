@@ -9,6 +9,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import benches
+import fairness
+import fairness_runs
 import grid
 import measures
 import networks
@@ -228,7 +230,64 @@ def ours(name: str) -> bool:
     return (found.ours, found.best) == {"strand": (0.01, 0.02), "bond": (0.02, 0.01)}[name]
 
 
+BULK = fairness.Cell(fairness.SHARED, "bulk", "cubic", 4, 2, 1)
+LIVE = fairness.Cell(fairness.SHARED, "live", "cubic", 4, 2, 1)
+
+
+def shares(cell: fairness.Cell, ours_bps: float, tcp_mbps: float) -> tuple[float, float, str]:
+    """What four TCPs keep and ours gets, and how that is shown: five TCPs have 4 Mbit/s each, four beside a stream 4.1."""
+    of = {
+        (BULK.reference(), fairness.REFERENCE): (4e6, 4.0),
+        (LIVE.reference(), fairness.REFERENCE): (3e6, 4.1),
+        (cell, "strand"): (ours_bps, tcp_mbps),
+    }
+    found = {key: {"ours_bps": ours, "tcp_bps": one * 1e6} for key, (ours, one) in of.items()}
+    told = fairness.told(found, cell, "strand")
+    return fairness.kept(found, cell, "strand"), fairness.got(found, cell, "strand"), told
+
+
+def flows(*tcps: float) -> dict[str, float]:
+    """What is kept of a run of ours beside TCPs."""
+    rows = {("flow", f"tcp0-{n}", "", "goodput_bps"): bps for n, bps in enumerate(tcps)}
+    rows[("flow", "ours", "", "goodput_bps")] = 2.0
+    return fairness.of_run(rows | {("path", "ours", "p0", "goodput_bps"): 1.0}, BULK)
+
+
+def fairness_kept() -> bool:
+    """Rows that were added are read again, but for another program."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, program = Path(folder, "kept.csv"), Path(folder, "one")
+        program.write_text("one")
+        first = fairness_runs.Rows(file, program)
+        first.add(BULK, "strand,cc=cubic", 101, flows(1, 2, 3, 4))
+        again = fairness_runs.Rows(file, program)
+        program.write_text("two")
+        return again.found == first.found != {} and not fairness_runs.Rows(file, program).found
+
+
 CASES = {
+    "what TCPs keep and ours gets": lambda: shares(BULK, 2e6, 3)[:2] == (0.75, 0.5),
+    "a stream has no more than it sends": lambda: (
+        near(shares(LIVE, fairness.stream_bps(LIVE) or 0, 4.1)[1], 1) and shares(LIVE, 2e6, 4.1)[0] == 1
+    ),
+    "what is sent beside four TCPs": lambda: near(fairness.stream_bps(LIVE), 0.9 * 4e6 * 1316 / 1372),
+    "a missed mark is bold": lambda: (
+        shares(BULK, 1.9e6, 3.2)[2] == "80, **48**" and shares(BULK, 2e6, 3)[2] == "**75**, 50"
+    ),
+    "cells that keep a mark, and the least": lambda: fairness.judged({BULK: 0.7, LIVE: 0.8}, 0.8).startswith(
+        "1 of 2; least 70 % (bulk"
+    ),
+    "the mean TCP": lambda: flows(1, 2, 3, 6) == {"ours_bps": 2.0, "tcp_bps": 3.0},
+    "a TCP that is missing": lambda: raises(lambda: flows(1, 2, 3)),
+    "rows of fairness are read again": fairness_kept,
+    "every cell of fairness once": lambda: len(set(fairness.cells())) == len(fairness.cells()) == 180 + 30,
+    "a scheme of one path is not run over two": lambda: (
+        {cell.paths for cell, scheme, _ in fairness_runs.wanted(["sctp"], [1]) if scheme == "sctp"} == {1}
+    ),
+    "paths that share a bottleneck, and some that don't": lambda: (
+        fairness.scenario(BULK, "strand").count('"l0"]') == 6
+        and fairness.scenario(fairness.Cell("20+10", "bulk", "none", 0, 2, 1), "strand").count('"l1"]') == 1
+    ),
     "versions of schemes": versioned,
     "a scheme without golden runs": lambda: raises(lambda: store.version("gone", None, GOLDEN, EPOCHS)),
     "a store is read again": kept,

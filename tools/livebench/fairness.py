@@ -1,0 +1,232 @@
+"""What a scheme leaves to TCPs on a bottleneck: `tools/livebench fairness`. Its cells, networks, marks and tables.
+
+Ours has one to three paths over one bottleneck, beside TCPs; or, *apart*, two paths over bottlenecks of their own. In
+the reference one more TCP of the same kind is in its place, over one path, and sends what ours sends. Nothing here runs
+anything (fairness_runs.py).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from benches import RunError, table
+from grid import GRID
+
+RULES = GRID["fairness"]
+TIME_S, WARMUP_S = RULES["time_s"], RULES["warmup_s"]
+PACKET, MESSAGE = 1500, GRID["message_bytes"]
+# A message on the wire: IP, UDP, SCTP, chunk.
+MESSAGE_PACKET = MESSAGE + 20 + 8 + 12 + 16
+
+# The marks, fixed before the first run. TCPs keep so much of what they have beside one more of their kind ...
+KEEPS = 0.8
+# ... and ours gets so much of a fair share: of what one of all would have if all were TCPs with everything to send, or
+# of what it has to send if that is less.
+GETS = 0.5
+# The reference's name among schemes.
+REFERENCE = "tcp"
+SHARED = "shared"
+
+# By cell and scheme: means over seeds of `ours_bps` and `tcp_bps` (of one TCP).
+Results = Mapping[tuple["Cell", str], Mapping[str, float]]
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A network and what is sent over it; apart, `place` gives the rates."""
+
+    place: str
+    app: str
+    kind: str
+    tcps: int
+    paths: int
+    buffer: float
+
+    def column(self) -> tuple[str, str, int, int]:
+        """All but place and buffer."""
+        return self.app, self.kind, self.tcps, self.paths
+
+    def rates_mbps(self) -> list[float]:
+        """Of the bottlenecks."""
+        return [RULES["mbps"]] if self.place == SHARED else [float(word) for word in self.place.split("+")]
+
+    def reference(self) -> "Cell":
+        """The same with a TCP in our place."""
+        return Cell(self.place, self.app, self.kind, self.tcps, 1, self.buffer)
+
+
+def cells() -> list[Cell]:
+    """All of them."""
+    return [*_shared(), *_apart()]
+
+
+def _shared() -> Iterator[Cell]:
+    for app in RULES["apps"]:
+        for kind in RULES["kinds"]:
+            for tcps in RULES["tcps"]:
+                for paths in RULES["paths"]:
+                    yield from (Cell(SHARED, app, kind, tcps, paths, buffer) for buffer in RULES["buffers_bdp"])
+
+
+def _apart() -> Iterator[Cell]:
+    for rates in RULES["apart_mbps"]:
+        place = "+".join(f"{rate:g}" for rate in rates)
+        for tcps in RULES["apart_tcps"]:
+            for kind in RULES["kinds"] if tcps else ["none"]:
+                yield from (Cell(place, "bulk", kind, tcps, len(rates), buffer) for buffer in RULES["buffers_bdp"])
+
+
+def stream_bps(cell: Cell) -> float | None:
+    """What a live cell sends, media; None of bulk."""
+    share = RULES["apps"][cell.app] * RULES["mbps"] * 1e6 / (cell.tcps + 1)
+    return share * MESSAGE / MESSAGE_PACKET or None
+
+
+def scenario(cell: Cell, scheme: str) -> str:
+    """The file of a cell with ours by a scheme, or with the reference."""
+    lines = [f'run = {{ time = "{TIME_S} s", warmup = "{WARMUP_S} s" }}']
+    lines += [f"[nodes.{node}]" for node in ("a", "m", "b")]
+    ours: dict[str, list[str]] = {}
+    for n in range(cell.paths):
+        extra_ms = RULES["rtts_ms"][n] - RULES["rtts_ms"][0]
+        lines += link(f"in{n}", "a", "m", extra_ms / 2)
+        ours[f"p{n}"] = [f"in{n}", f"l{n}" if cell.place != SHARED else "l0"]
+    for n, mbps in enumerate(cell.rates_mbps()):
+        product = mbps * 1e6 / 8 * RULES["rtts_ms"][0] / 1e3
+        queue = max(round(cell.buffer * product / PACKET), 2)
+        more = [f'rate = "{mbps:g} Mbit/s"', f'queue.limit = "{queue} packets"']
+        lines += link(f"l{n}", "m", "b", RULES["rtts_ms"][0] / 2, more)
+        lines += [line for k in range(cell.tcps) for line in tcp(f"tcp{n}-{k}", cell.kind, n)]
+    if scheme == REFERENCE:
+        lines += [*tcp("ours", cell.kind, 0), app(cell, expire=False)]
+    else:
+        lines += ["[flows.ours]", 'from = "a"', 'to = "b"', 'profile = "live"', f'scheme = "{scheme}"']
+        lines += ["start = { uniform = [0, 1] }", app(cell, expire=True)]
+        lines += [f"paths.{name}.via = {quoted(via)}" for name, via in ours.items()]
+    return "\n".join(lines) + "\n"
+
+
+def link(name: str, start: str, end: str, delay_ms: float, more: list[str] | None = None) -> list[str]:
+    """A link's table."""
+    return [f"[links.{name}]", f'from = "{start}"', f'to = "{end}"', f'delay = "{delay_ms:g} ms"', *(more or [])]
+
+
+def tcp(name: str, kind: str, bottleneck: int) -> list[str]:
+    """A TCP's table over the first access link, whichever its bottleneck."""
+    return [
+        f"[flows.{name}]",
+        *('transport = "tcp"', 'from = "a"', 'to = "b"', 'profile = "linux"', 'tcp.recovery = "rack"'),
+        f'cc = "{RULES["kinds"][kind]}"',
+        "tcp.receive_window = 16777216",
+        "start = { uniform = [0, 1] }",
+        f"paths.only.via = {quoted(['in0', f'l{bottleneck}'])}",
+    ]
+
+
+def app(cell: Cell, *, expire: bool) -> str:
+    """What ours sends; a TCP gives nothing up."""
+    rate = stream_bps(cell)
+    if rate is None:
+        return 'app = { kind = "bulk" }'
+    more = ", expire = true" if expire else ""
+    return (
+        f'app = {{ kind = "video", rate = {rate:.0f}, size = {MESSAGE}, deadline = "{RULES["latency_ms"]} ms"{more} }}'
+    )
+
+
+def quoted(words: list[str]) -> str:
+    """A list in TOML."""
+    return "[" + ", ".join(f'"{word}"' for word in words) + "]"
+
+
+def of_run(rows: Mapping[tuple[str, str, str, str], float], cell: Cell) -> dict[str, float]:
+    """What is kept of a run's table.
+
+    Raises:
+        RunError: It lacks a flow.
+    """
+    goodputs = {key[1]: value for key, value in rows.items() if (key[0], key[2], key[3]) == ("flow", "", "goodput_bps")}
+    tcps = [value for name, value in goodputs.items() if name != "ours"]
+    if "ours" not in goodputs or len(tcps) != cell.tcps * len(cell.rates_mbps()):
+        raise RunError(f"{cell}: the results lack a flow")
+    return {"ours_bps": goodputs["ours"], "tcp_bps": fmean(tcps) if tcps else 0.0}
+
+
+def fair_bps(results: Results, cell: Cell) -> float:
+    """A fair share: of ours and the TCPs together, were all TCPs with everything to send; what is sent if that is less."""
+    bulk = results[Cell(cell.place, "bulk", cell.kind, cell.tcps, 1, cell.buffer), REFERENCE]
+    share = (bulk["ours_bps"] + cell.tcps * bulk["tcp_bps"]) / (1 + cell.tcps)
+    return min(share, stream_bps(cell) or share)
+
+
+def kept(results: Results, cell: Cell, scheme: str) -> float:
+    """What the mean TCP has beside ours, of what it has beside one more of its kind."""
+    return results[cell, scheme]["tcp_bps"] / results[cell.reference(), REFERENCE]["tcp_bps"]
+
+
+def got(results: Results, cell: Cell, scheme: str) -> float:
+    """What ours has, of a fair share."""
+    return results[cell, scheme]["ours_bps"] / fair_bps(results, cell)
+
+
+def beside(results: Results, scheme: str) -> str:
+    """A row for each kind of cell, a column a buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
+    heads = ["ours sends", "beside", "paths", *(f"{buffer:g} BDP" for buffer in RULES["buffers_bdp"])]
+    mine = [cell for cell, of in results if of == scheme and cell.place == SHARED]
+    rows = []
+    for one in dict.fromkeys(cell.column() for cell in cells()):
+        row = {cell.buffer: cell for cell in mine if cell.column() == one}
+        if len(row) == len(RULES["buffers_bdp"]):
+            shown = [told(results, row[buffer], scheme) for buffer in RULES["buffers_bdp"]]
+            rows.append([one[0], f"{one[2]} {one[1]}", str(one[3]), *shown])
+    return table(heads, rows) if rows else f"`{scheme}` was not run.\n"
+
+
+def told(results: Results, cell: Cell, scheme: str) -> str:
+    """A cell of the table."""
+    keeps, gets = kept(results, cell, scheme), got(results, cell, scheme)
+    return f"{bold(keeps, keeps >= KEEPS)}, {bold(gets, gets >= GETS)}"
+
+
+def bold(share: float, met: bool) -> str:
+    """Per cent, bold where a mark is missed."""
+    return f"{100 * share:.0f}" if met else f"**{100 * share:.0f}**"
+
+
+def apart(results: Results, schemes: list[str]) -> str:
+    """A row a cell whose paths share nothing: goodput of each scheme in Mbit/s."""
+    rows = []
+    for cell in sorted({cell for cell, _ in results if cell.place != SHARED}):
+        some = [results.get((cell, scheme)) for scheme in schemes]
+        shown = [f"{one['ours_bps'] / 1e6:.1f}" if one else "" for one in some]
+        what = f"1 {cell.kind}" if cell.tcps else "none"
+        rows.append([cell.place, what, f"{cell.buffer:g} BDP", *shown])
+    return table(["Mbit/s", "TCP on each", "buffer", *(f"`{scheme}`" for scheme in schemes)], rows)
+
+
+def verdicts(results: Results, schemes: list[str]) -> str:
+    """How many cells of each scheme keep each mark, and the worst one."""
+    rows = []
+    for scheme in schemes:
+        for paths in RULES["paths"]:
+            mine = [cell for cell, of in results if of == scheme and cell.place == SHARED and cell.paths == paths]
+            if mine:
+                keeps = {cell: kept(results, cell, scheme) for cell in mine}
+                gets = {cell: got(results, cell, scheme) for cell in mine}
+                rows.append([f"`{scheme}`", str(paths), judged(keeps, KEEPS), judged(gets, GETS)])
+    heads = ["", "paths", f"TCPs keep {100 * KEEPS:g} %", f"ours gets {100 * GETS:g} %"]
+    return table(heads, rows)
+
+
+def judged(shares: Mapping[Cell, float], mark: float) -> str:
+    """How many keep a mark, and the least."""
+    worst = min(shares, key=lambda cell: shares[cell])
+    met = sum(share >= mark for share in shares.values())
+    where = f"{worst.app}, {worst.tcps} {worst.kind}, {worst.buffer:g} BDP"
+    return f"{met} of {len(shares)}; least {100 * shares[worst]:.0f} % ({where})"
+
+
+def all_of(results: Results, schemes: list[str]) -> dict[str, str]:
+    """All tables by the names of their marks: the first scheme is ours."""
+    texts = {"fairness": verdicts(results, schemes), "fairness-apart": apart(results, schemes)}
+    return texts | {"fairness-beside": beside(results, schemes[0])}
