@@ -14,7 +14,7 @@ use strandcast_proto::association::{Event, SendError, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig};
 use strandcast_proto::seeds::Seeds;
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use tokio::sync::watch;
@@ -64,6 +64,7 @@ fn sending_and_receiving_allocate_nothing_in_steady_state() {
 struct Sender {
     id: AssociationId,
     payload: Bytes,
+    options: SendOptions,
     full: bool,
     packets: Arc<AtomicU64>,
 }
@@ -76,7 +77,7 @@ impl App for Sender {
 
     fn poll(&mut self, now: Instant, endpoint: &mut Endpoint) {
         while !self.full {
-            match endpoint.send(now, self.id, self.payload.clone(), SendOptions::default()) {
+            match endpoint.send(now, self.id, self.payload.clone(), self.options) {
                 Ok(_) => {}
                 Err(SendError::Full) => self.full = true,
                 Err(e) => panic!("{e}"),
@@ -132,7 +133,7 @@ struct Transfer {
 }
 
 /// Starts both ends of a transfer over two paths on loopback.
-fn start(spec: &Spec, sealed: bool) -> Transfer {
+fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     let identities = [1, 2].map(|n| SecretKey::from_bytes([n; 32]));
     let token = Token::from_bytes([3; 32]);
     let peer = Peer { key: identities[1].public(), token: token.clone() };
@@ -155,17 +156,17 @@ fn start(spec: &Spec, sealed: bool) -> Transfer {
     let scheme = spec.build(&Seeds::new(1, 0));
     let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal, tap: None };
     let payload = Bytes::from_static(&[7; 1200]);
-    client.run(|id| Sender { id, payload, full: false, packets: sent }).expect("loopback");
+    client.run(|id| Sender { id, payload, options, full: false, packets: sent }).expect("loopback");
     Transfer { arrived, packets: counts }
 }
 
 /// Allocations of both ends in steady state per packet, those with messages, acknowledgements and probes; if `coded` per
 /// message.
-fn allocations(spec: &Spec, sealed: bool, coded: bool) -> f64 {
+fn allocations(spec: &Spec, sealed: bool, coded: bool, options: SendOptions) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let Transfer { mut arrived, packets } = {
         let _guard = runtime.enter();
-        start(spec, sealed)
+        start(spec, sealed, options)
     };
     let mut exchange = |messages: u64| {
         let begun = *arrived.borrow();
@@ -187,11 +188,23 @@ fn no_preset_allocates_for_each_packet() {
         let spec = parse_spec(preset.name).expect("a preset");
         let coded = endpoint(&spec).transport.coding.is_some();
         let most = if coded { MOST_CODED } else { MOST };
-        let counts = [false, true].map(|sealed| allocations(&spec, sealed, coded));
+        let counts = [false, true].map(|sealed| allocations(&spec, sealed, coded, SendOptions::default()));
         println!("{}: {:.4} plain, {:.4} sealed", preset.name, counts[0], counts[1]);
         if counts.iter().any(|n| *n > most) {
             over.push((preset.name, counts));
         }
     }
     assert!(over.is_empty(), "allocations per packet (coded: per message), plain and sealed: {over:?}");
+}
+
+/// Schemes for live video look at what has a lifetime alone; none is over here.
+#[test]
+fn messages_with_lifetimes_allocate_no_more() {
+    let options = SendOptions { lifetime: Some(Duration::from_secs(10)), ..SendOptions::default() };
+    for preset in ["cmt", "bond", "strand"] {
+        let spec = parse_spec(preset).expect("a preset");
+        let count = allocations(&spec, false, false, options);
+        println!("{preset}: {count:.4}");
+        assert!(count <= MOST, "{preset}: {count} allocations per packet");
+    }
 }

@@ -30,8 +30,8 @@ pub(crate) struct ArrivedReports {
 pub(crate) enum Heard<'a> {
     /// It is news.
     News(&'a PeerArrivals),
-    /// A newer one came before.
-    Old,
+    /// A newer one came before: when it was written, and by which way it came, but no paths.
+    Old(&'a PeerArrivals),
     /// The peer contradicts itself.
     Nonsense,
 }
@@ -74,23 +74,27 @@ impl ArrivedReports {
             None => EPOCH + u64::from(arrived.clock),
         };
         let last = self.clock.map(|(_, last)| last.0);
+        self.report.paths.clear();
+        (self.report.written, self.report.via) = (PeerTime(written), via);
         if last.is_some_and(|last| written < last) {
-            return Heard::Old;
+            return Heard::Old(&self.report);
         }
         let mut named = PathSet::default();
-        self.report.paths.clear();
         for by in arrived.paths() {
             let Some(path) = path(by.path) else { continue };
             let Some(grown) = self.grown(path, written, &by, &left).filter(|_| !named.contains(path)) else {
                 // Of two that were written at once the second may come first.
-                return if last == Some(written) { Heard::Old } else { Heard::Nonsense };
+                if last != Some(written) {
+                    return Heard::Nonsense;
+                }
+                self.report.paths.clear();
+                return Heard::Old(&self.report);
             };
             named.insert(path);
             self.remember(path, (by.path, grown));
             self.report.paths.push(grown);
         }
         self.clock = Some((now, PeerTime(written)));
-        (self.report.written, self.report.via) = (PeerTime(written), via);
         Heard::News(&self.report)
     }
 

@@ -9,6 +9,7 @@
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
+//! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //!
 //! *Congested*: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least
 //! round-trip time. A drop-tail queue loses when it is full, so its losses are found at the longest delays; a radio loses
@@ -20,6 +21,7 @@
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
 mod losses;
+mod reserve;
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -32,11 +34,12 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use losses::{CHANCE, Losses, Test};
+use reserve::Reserve;
 
 use super::TcpConfig;
 use super::shared::Shared;
 use super::window::{WindowPart, Windows};
-use crate::estimate::{NO_QUEUE, QUEUE};
+use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
 use crate::part::Estimators;
 
 keys! {
@@ -105,6 +108,8 @@ struct Path {
     suspicion: Option<Suspicion>,
     /// So fast a window leaves.
     pace: Option<Rate>,
+    /// While it stands in for a silent path.
+    reserve: Option<Reserve>,
 }
 
 /// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
@@ -167,6 +172,7 @@ impl Path {
             start: Some(Start::new(Instant::ZERO)),
             suspicion: None,
             pace: None,
+            reserve: None,
         }
     }
 
@@ -179,8 +185,16 @@ impl Path {
         // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's own.
         let trip = view.srtt.map(|srtt| srtt.min(now.unwrap_or(srtt)).max(Duration::from_micros(100)));
         let trip = trip.map(|trip| own.clamp(trip, trip * 9 / 8).as_secs_f64());
-        let rate = trip.map(|trip| ahead * self.window.cwnd() as f64 / trip);
+        let more = self.reserve.as_ref().map_or(0.0, Reserve::pace);
+        let rate = trip.map(|trip| ahead * self.window.cwnd() as f64 / trip + more);
         self.pace = rate.map(Rate::from_bytes_per_s);
+    }
+
+    /// Another path has fallen silent, and this one takes `bytes` of what that had in flight.
+    fn stand_in(&mut self, now: Instant, view: &PathView, bytes: u64) {
+        let cwnd = self.window.cwnd();
+        self.reserve.get_or_insert_with(|| Reserve::new(now, view, cwnd)).grow(bytes);
+        self.set_pace(view);
     }
 
     /// Whether the queue was long when a loss was found.
@@ -196,6 +210,9 @@ impl Path {
         if !congested {
             // A window that is small because little was sent, or nothing arrived, is no measure of the path (Westwood+).
             ssthresh = ssthresh.max(in_use(view).min(self.ssthresh()));
+        }
+        if congested {
+            self.reserve = None;
         }
         match trigger {
             // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
@@ -394,6 +411,9 @@ impl QueueAware {
             slot.end_slow_start(view.now, seen);
             slot.return_to_peak(view.now, seen, ack);
             slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
+            if slot.reserve.as_ref().is_some_and(|r| r.until <= view.now) {
+                slot.reserve = None;
+            }
             slot.set_pace(seen);
         }
     }
@@ -426,6 +446,9 @@ impl Policy for QueueAware {
                     path.on_lost();
                 }
             }
+            Signal::Lost { path, chunk, .. } if Verdict::of(&view[*path]) >= Verdict::Stalled => {
+                self.on_silent(view, chunk.len);
+            }
             Signal::LossEvent { path, trigger, highest, .. } => {
                 let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
                 let seen = &view[*path];
@@ -449,6 +472,9 @@ impl Policy for QueueAware {
 impl CongestionControl for QueueAware {
     fn limit(&self, path: PathId) -> Limit {
         let path = self.paths.get(path.index()).and_then(Option::as_ref);
-        path.map_or(Limit::default(), |p| Limit { pacing: p.pace, ..p.window.limit() })
+        path.map_or(Limit::default(), |p| {
+            let cwnd = p.reserve.as_ref().map_or(0, |r| r.limit).max(p.window.cwnd());
+            Limit { cwnd, pacing: p.pace, ..p.window.limit() }
+        })
     }
 }

@@ -221,6 +221,9 @@ impl Watched {
     /// Something came through.
     fn answered(&mut self, now: Instant) {
         (self.verdict, self.silent_at) = (self.deaths.answered(now), None);
+        if self.verdict == Verdict::Live && self.back.deaf {
+            self.verdict = Verdict::Deaf;
+        }
     }
 
     /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
@@ -228,9 +231,9 @@ impl Watched {
         if own {
             self.back.heard(now, took);
             self.verdict = if self.verdict == Verdict::Deaf { Verdict::Live } else { self.verdict };
-        } else if self.back.missed(now, named, took, self.patience.get()) && self.verdict == Verdict::Live {
-            self.verdict = Verdict::Deaf;
+        } else if self.back.missed(now, named, took, self.patience.get()) {
             count.deaf += 1;
+            self.verdict = self.verdict.max(Verdict::Deaf);
         }
     }
 
@@ -247,7 +250,9 @@ impl Watched {
         let Some(due) = self.due() else { return };
         let (overdue, patience) = (written.since(due), self.patience.get());
         if overdue > patience && self.verdict < Verdict::Stalled {
-            (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + RESEND));
+            // Of a deaf one nothing is known any more: what could be waited for would not be heard.
+            let resend = if self.back.deaf { Duration::ZERO } else { RESEND };
+            (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + resend));
             count.stalled += 1;
         }
         if overdue > DEATH && self.verdict < Verdict::Dead {
@@ -275,28 +280,33 @@ struct Back {
     heard: Option<(Instant, i64)>,
     /// Reports that came by others since.
     elsewhere: u32,
+    /// Too long nothing has come by it.
+    deaf: bool,
 }
 
 impl Back {
     fn heard(&mut self, now: Instant, took: i64) {
-        (self.heard, self.elsewhere) = (Some((now, took)), 0);
+        (self.heard, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
     }
 
     /// Something else came by it.
     fn answered(&mut self, now: Instant) {
+        self.deaf = false;
         if let Some((at, _)) = &mut self.heard {
             (*at, self.elsewhere) = (now, 0);
         }
     }
 
-    /// A report came by another way: whether too long nothing has come by this one.
+    /// A report came by another way: whether now for too long nothing has come by this one.
     fn missed(&mut self, now: Instant, named: bool, took: i64, patience: Duration) -> bool {
         self.named = named.then(|| self.named.unwrap_or(now));
         self.elsewhere += 1;
         let (Some(named), Some((heard, usual))) = (self.named, self.heard) else { return false };
         let longer = Duration::from_micros(u64::try_from(usual - took).unwrap_or(0));
         let since = now.saturating_since(heard.max(named + NAMED));
-        self.elsewhere >= ELSEWHERE && since > patience + longer
+        let before = self.deaf;
+        self.deaf |= self.elsewhere >= ELSEWHERE && since > patience + longer;
+        self.deaf && !before
     }
 }
 

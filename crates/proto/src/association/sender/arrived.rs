@@ -33,7 +33,10 @@ impl Sender {
         let (path, left) = (|name| context.path_by_wire_id(name), |tsn, path| rq.left_once(tsn, path));
         match self.arrived.hear(now, on, arrived, path, left) {
             Heard::News(report) => cx.signal(now, &Signal::PeerArrivals(report)),
-            Heard::Old => cx.stats.old_arrived += 1,
+            Heard::Old(report) => {
+                cx.stats.old_arrived += 1;
+                cx.signal(now, &Signal::PeerArrivals(report));
+            }
             Heard::Nonsense => cx.stats.bad_chunks += 1,
         }
     }

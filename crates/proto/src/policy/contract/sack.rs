@@ -92,19 +92,20 @@ impl Model {
         (front(false), front(true))
     }
 
-    /// Hands the report of arrivals beside `sack` to a scheme that asks for it, unless a newer one came before.
+    /// Hands the report of arrivals beside `sack` to a scheme that asks for it; without paths if a newer one came before.
     fn hear_arrivals(&mut self, sack: &Image) {
-        if !self.ends[SENDER].driver.hears_arrivals() || sack.written < self.heard {
+        if !self.ends[SENDER].driver.hears_arrivals() {
             return;
         }
-        self.heard = sack.written;
+        let overtaken = sack.written < self.heard;
+        self.heard = self.heard.max(sack.written);
         let time = |at: Instant| PeerTime((1 << 32) + at.as_nanos() / 1000);
         let said = |(path, (seq, at, packets, bytes)): (&PathId, &(u32, Instant, u64, u64))| {
             let on = self.chunks.get(seq).and_then(|c| c.info.on(*path));
             let (tsn, sent) = (self.tsn(*seq), on.map(|t| t.at));
             PathArrivals { path: *path, tsn, at: time(*at), sent, packets: *packets, bytes: *bytes }
         };
-        let open = sack.arrived.iter().filter(|(path, _)| self.ends[SENDER].is_open(**path));
+        let open = sack.arrived.iter().filter(|(path, _)| !overtaken && self.ends[SENDER].is_open(**path));
         let arrivals =
             PeerArrivals { written: time(sack.written), via: sack.via, paths: open.map(said).collect() };
         self.ends[SENDER].signal(self.now, &Signal::PeerArrivals(&arrivals));

@@ -66,15 +66,20 @@ fn clock_and_counters_go_on_where_they_wrap() {
 }
 
 #[test]
-fn a_report_that_was_overtaken_is_ignored() {
+fn a_report_that_was_overtaken_tells_its_way_alone() {
+    let old = |written: u64| PeerArrivals {
+        written: PeerTime(EPOCH + written),
+        via: PathId(1),
+        paths: Default::default(),
+    };
     let mut reports = ArrivedReports::new();
     news(&mut reports, 50, &arrived(2000, &[by(100, 5, 0, 3)]));
-    assert_eq!(hear(&mut reports, 51, &arrived(1999, &[by(100, 4, 0, 2)])), Heard::Old);
+    assert_eq!(hear(&mut reports, 51, &arrived(1999, &[by(100, 4, 0, 2)])), Heard::Old(&old(1999)));
     let at_once = news(&mut reports, 52, &arrived(2000, &[by(100, 6, 0, 4)]));
     assert_eq!(at_once.paths[0].packets, 4);
     assert_eq!(
         hear(&mut reports, 52, &arrived(2000, &[by(100, 5, 0, 3)])),
-        Heard::Old,
+        Heard::Old(&old(2000)),
         "the first of these two"
     );
     assert_eq!(

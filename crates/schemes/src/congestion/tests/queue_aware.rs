@@ -1,14 +1,14 @@
 //! The window that reads delay, at single losses: MTU 1000 bytes, least round-trip time 100 ms.
 
-use strandcast_proto::policy::LossTrigger;
 use strandcast_proto::policy::contract::fixture::{MTU, chunk, loss_of};
+use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::rfc::WindowConfig;
 use strandcast_proto::time::Duration;
 use strandcast_proto::units::Rate;
 
 use super::play::{Play, near};
 use crate::congestion::QueueAware;
-use crate::estimate::QUEUE;
+use crate::estimate::{QUEUE, Verdict};
 
 /// Windows of `segments` on each path, in congestion avoidance.
 fn play(paths: u8, segments: u64) -> Play {
@@ -245,4 +245,49 @@ fn grown(alike: bool) -> f64 {
 fn increases_are_coupled_where_queues_are_alike() {
     let (alone, coupled) = (grown(false), grown(true));
     assert!(alone >= 3.0 && coupled < 0.9 * alone, "{alone}, {coupled}");
+}
+
+/// Path 0 of these has fallen silent, and what it had in flight is lost: `segments`.
+fn falls_silent(play: &mut Play, segments: u32) {
+    Verdict::Silent.write(&mut play.picture.paths[0].est);
+    for tsn in 1..=segments {
+        let chunk = chunk(tsn, &[0]);
+        play.tell(&Signal::Lost { chunk: &chunk, path: PathId(0), cause: LossCause::PathFailure });
+    }
+}
+
+/// Half of six segments over the two paths whose queues are short, for two round trips of 100 ms; 1.5 kB over 50 ms more are
+/// 30 kB/s.
+#[test]
+fn what_a_silent_path_lost_may_leave_by_the_others_at_once() {
+    let mut play = play(4, 10);
+    queue(&mut play, 3, 60);
+    for path in 0..4 {
+        play.ack_of(path, 1, 1, None);
+    }
+    let pace = |play: &Play| play.picture.paths[1].limit.pacing.expect("paced").bytes_per_s();
+    let before = pace(&play);
+    falls_silent(&mut play, 6);
+    let windows: Vec<_> = (1..4).map(|path| play.cwnd_of(path)).collect();
+    assert_eq!(windows, [11.5, 11.5, 10.0]);
+    near(pace(&play) - before, 3e4, 1e3);
+    play.wait(Duration::from_millis(199));
+    play.ack_of(1, 1, 1, None);
+    assert_eq!(play.cwnd_of(1), 11.5);
+    play.wait(Duration::from_millis(1));
+    play.ack_of(1, 1, 1, None);
+    near(play.cwnd_of(1), 10.0, 0.5);
+    near(pace(&play) - before, 0.0, 5e3);
+}
+
+#[test]
+fn a_path_that_congests_stands_in_no_longer() {
+    let mut play = play(2, 10);
+    falls_silent(&mut play, 6);
+    assert_eq!(play.cwnd_of(1), 13.0);
+    queue(&mut play, 1, 100);
+    let (path, highest) = (PathId(1), strandcast_proto::wire::Tsn(9));
+    let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
+    play.tell(&Signal::LossEvent { path, trigger, highest, cause });
+    assert_eq!(play.cwnd_of(1), 5.0);
 }

@@ -214,6 +214,50 @@ fn a_way_back_that_brings_nothing_more_is_deaf() {
     assert_eq!(stage.verdict(0), Verdict::Stalled, "silence outweighs deafness");
 }
 
+#[test]
+fn a_deaf_path_stays_deaf_until_something_comes_back_by_it() {
+    let mut stage = Stage::new();
+    deaf(&mut stage, 3000, 3300);
+    stage.sends(0, 3300);
+    stage.reports(3300 + WAY + 61);
+    assert_eq!(stage.verdict(0), Verdict::Stalled);
+    stage.arrives(0, 3300, 3400);
+    stage.reports(3400);
+    assert_eq!(stage.verdict(0), Verdict::Deaf, "its data arrive, by the other way");
+    stage.reports_by(0, 3450);
+    assert_eq!(stage.verdict(0), Verdict::Live);
+}
+
+/// Its acknowledgements would not be heard, either.
+#[test]
+fn a_deaf_path_that_stalls_is_silent_at_once() {
+    let mut stage = Stage::new();
+    deaf(&mut stage, 3000, 3300);
+    stage.sends(0, 3300);
+    stage.reports(3300 + WAY + 61);
+    assert!(stage.silence.poll_timeout().is_some_and(|at| at <= stage.picture.now));
+    stage.signal(3300 + 2 * WAY + 61, &Signal::Tick);
+    assert_eq!(stage.verdict(0), Verdict::Silent);
+}
+
+/// It is written before the newest one, which came by the quicker way, and has no paths.
+#[test]
+fn reports_that_were_overtaken_keep_their_way_from_being_deaf() {
+    let mut stage = Stage::new();
+    for (n, t) in (1000..4000).step_by(15).enumerate() {
+        stage.sends(0, t);
+        stage.arrives(0, t, t + WAY);
+        if n % 2 == 1 {
+            stage.reports_by(1, t + WAY);
+        } else {
+            let written = PeerTime(1000 * (AHEAD + t - 30));
+            let report = PeerArrivals { written, via: PathId(0), paths: Default::default() };
+            stage.signal(t + 2 * WAY, &Signal::PeerArrivals(&report));
+        }
+        assert_ne!(stage.verdict(0), Verdict::Deaf, "at {t} ms");
+    }
+}
+
 /// Path 0 is dead, and answers at these times, milliseconds: what it is then.
 fn returns(stage: &mut Stage, answers: &[(u64, Verdict)]) {
     for (at, verdict) in answers {

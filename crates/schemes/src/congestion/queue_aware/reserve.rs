@@ -1,0 +1,69 @@
+//! Room for what a path had in flight that has fallen silent (`estimate::Silence`): the windows of the others were never
+//! used up by a stream that is thinner than the paths, and would admit it over several round trips only.
+//!
+//! What is known is that as much was in flight over all paths together before. So the paths whose queue is short share half
+//! of it: each one's limit rises by its part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends
+//! it at once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
+
+use strandcast_proto::policy::{PathView, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::QueueAware;
+use crate::estimate::{QUEUE, Verdict};
+
+/// What was lost leaves again over so long: paced, a fifth of a second's stream is no burst.
+const SPREAD: Duration = Duration::from_millis(50);
+/// A path with a longer queue is left alone, seconds: jitter is no queue.
+const SHORT: f64 = 0.05;
+
+/// What a path may have in flight beyond its window for a while.
+#[derive(Debug)]
+pub(super) struct Reserve {
+    /// Its limit, bytes: the window as it was, and the path's part of what was lost.
+    pub limit: u64,
+    /// The part, bytes.
+    part: u64,
+    /// When it ends.
+    pub until: Instant,
+}
+
+impl Reserve {
+    /// One on `path`, whose window is `cwnd`, from now on.
+    pub fn new(now: Instant, path: &PathView, cwnd: u64) -> Self {
+        Reserve { limit: cwnd, part: 0, until: now + 2 * path.srtt.unwrap_or_default() }
+    }
+
+    pub fn grow(&mut self, bytes: u64) {
+        self.limit += bytes;
+        self.part += bytes;
+    }
+
+    /// The rate of it alone, bytes per second.
+    pub fn pace(&self) -> f64 {
+        self.part as f64 / SPREAD.as_secs_f64()
+    }
+}
+
+/// Whether `path` may take what another one lost.
+fn takes(path: &PathView) -> bool {
+    Verdict::of(path) == Verdict::Live && path.est.extra(QUEUE).is_some_and(|queue| queue <= SHORT)
+}
+
+/// How many paths share what a silent path lost.
+fn sharers(view: &View<'_>) -> u64 {
+    view.usable_paths().filter(|p| takes(p)).count() as u64
+}
+
+impl QueueAware {
+    /// `bytes` in flight on a silent path were lost: what the others can take of it they may.
+    pub(super) fn on_silent(&mut self, view: &View<'_>, bytes: u64) {
+        let part = bytes.div_ceil(2 * sharers(view).max(1));
+        for (slot, seen) in self.paths.iter_mut().zip(view.paths) {
+            if let Some(slot) = slot
+                && takes(seen)
+            {
+                slot.stand_in(view.now, seen, part);
+            }
+        }
+    }
+}
