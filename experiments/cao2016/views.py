@@ -37,5 +37,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         View("bars", (PSNR,), x="deadline", label="deadline, s", panel="primary", title=PRIMARY),
     ),
     "9 by parts": (View("dots", (THROUGHPUT,), panel="primary", title=PRIMARY, base="sctp-rev"),),
+    "9 by thresh": (View("dots", (THROUGHPUT,), panel="primary", title=PRIMARY, base="sctp"),),
+    "7 by parts": (View("dots", ("out-of-order peak",), panel="primary", title=PRIMARY, base="sctp"),),
 }
 """By the figures' names."""
