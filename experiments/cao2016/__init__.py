@@ -216,7 +216,7 @@ FIGURE_9T = Figure(
 
 FIGURE_7P = Figure(
     "7 by parts",
-    "out-of-order TSNs where lost retransmissions do not wait for a timeout of a second",
+    "out-of-order TSNs if less waits for long timeouts",
     "fig5.toml",
     (SCTP, AGAIN, SOON, REV, PLUS),
     DEFAULT,

@@ -175,6 +175,8 @@ impl Policy for Encoder {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
             Signal::Sent(chunk) => self.sent(view, chunk),
+            // One that was overtaken tells nothing of rates, and a bin must not end by it.
+            Signal::PeerArrivals(arrivals) if arrivals.paths.is_empty() => return,
             Signal::PeerArrivals(arrivals) => self.hear(view, arrivals),
             Signal::PathChanged(path)
                 if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
