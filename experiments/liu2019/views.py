@@ -10,7 +10,7 @@ THROUGHPUT = "throughput"
 
 BY_BUFFER = (View("bars", (THROUGHPUT,), x="buffer", label="receive buffer, KB", panel="load", title="{load}"),)
 
-NETWORKS = {
+NETWORKS: Mapping[float | str, str] = {
     "as it is": "as it is",
     "core 5 ms": "core\n5 ms",
     "core 25 ms": "core\n25 ms",
