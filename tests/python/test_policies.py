@@ -421,8 +421,9 @@ class Listening(Acting):
         """Clocks and counters only grow."""
         match signal:
             case sc.Signal.PeerArrivals(written=written, paths=paths):
-                assert written >= self.heard
-                self.heard = written
+                # A report that a younger one overtook names no path; only its coming is news.
+                assert written >= self.heard or not paths
+                self.heard = max(self.heard, written)
                 for path, _, at, sent, packets, size in paths:
                     assert view.paths[path].id == path
                     assert at <= written
