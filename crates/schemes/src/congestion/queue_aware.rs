@@ -8,6 +8,7 @@
 //! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
+//! | after a loss it grows as CUBIC does, at least as RFC 9260 has it | RFC 9438 | [`curve`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //!
@@ -20,6 +21,7 @@
 //! delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue was short and full: the window stays.
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
+mod curve;
 mod losses;
 mod reserve;
 
@@ -33,6 +35,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
+use curve::Curve;
 use losses::{CHANCE, Losses, Test};
 use reserve::Reserve;
 
@@ -102,6 +105,7 @@ struct Path {
     /// Since when there has been no queue.
     empty: Option<Instant>,
     losses: Losses,
+    curve: Curve,
     /// While the first slow start goes on.
     start: Option<Start>,
     /// Losses in slow start that may be chance.
@@ -169,6 +173,7 @@ impl Path {
             peak: Longest::default(),
             empty: None,
             losses: Losses::default(),
+            curve: Curve::default(),
             start: Some(Start::new(Instant::ZERO)),
             suspicion: None,
             pace: None,
@@ -197,14 +202,15 @@ impl Path {
         self.set_pace(view);
     }
 
-    /// Whether the queue was long when a loss was found.
-    fn congested(&self, view: &PathView) -> bool {
+    /// Whether the queue was long when a loss was found, on a path that has a bottleneck of its own or `shared`.
+    fn congested(&self, view: &PathView, shared: bool) -> bool {
         let Some((queue, least)) = queue(view) else { return true };
-        queue > (self.longest.get() / 2.0).max(least / 4.0).max(LEAST_QUEUE)
+        // Delays that change with another path's are those of a queue, and no jitter, short as they are.
+        let short = if shared { 0.0 } else { least / 4.0 };
+        queue > (self.longest.get() / 2.0).max(short).max(LEAST_QUEUE)
     }
 
-    fn on_loss(&mut self, view: &PathView, trigger: LossTrigger, highest: Tsn) {
-        let congested = self.congested(view);
+    fn on_loss(&mut self, view: &PathView, congested: bool, trigger: LossTrigger, highest: Tsn) {
         let share = if congested { 0.5 } else { without_queue(view).max(0.5) };
         let mut ssthresh = self.window.ssthresh_after_loss(share);
         if !congested {
@@ -237,6 +243,9 @@ impl Path {
     /// The queue is full.
     fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
         self.start = None;
+        if self.window.counts_loss() {
+            self.curve.on_congestion(self.window.cwnd());
+        }
         self.window.on_fast_retransmit(ssthresh, highest);
     }
 
@@ -272,6 +281,7 @@ impl Path {
             self.window.cap_at_ssthresh(cut);
         } else if !self.in_slow_start() {
             self.window.cap_at_ssthresh(ssthresh.min(cwnd));
+            self.curve.on_random_loss(cwnd);
         }
     }
 
@@ -410,7 +420,12 @@ impl QueueAware {
             slot.judge_doubt(ack);
             slot.end_slow_start(view.now, seen);
             slot.return_to_peak(view.now, seen, ack);
-            slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
+            let (cwnd, curve) = (slot.window.cwnd(), &mut slot.curve);
+            curve.on_acked(view.now, ack, cwnd, seen.mtu);
+            slot.window.on_acked(ack, || {
+                let part = shared.increase(view, ack.path, seen.mtu as f64);
+                curve.step(view, ack.path, cwnd, part)
+            });
             if slot.reserve.as_ref().is_some_and(|r| r.until <= view.now) {
                 slot.reserve = None;
             }
@@ -452,13 +467,14 @@ impl Policy for QueueAware {
             Signal::LossEvent { path, trigger, highest, .. } => {
                 let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
                 let seen = &view[*path];
-                if *trigger == LossTrigger::FastRetransmit && slot.congested(seen) {
+                let congested = slot.congested(seen, self.shared.is_shared(*path));
+                if *trigger == LossTrigger::FastRetransmit && congested {
                     self.shared.on_congestion(view, *path);
                     if !slot.in_slow_start() {
                         slot.peak.push(view.now, slot.window.cwnd() as f64);
                     }
                 }
-                slot.on_loss(seen, *trigger, *highest);
+                slot.on_loss(seen, congested, *trigger, *highest);
             }
             _ => {}
         }

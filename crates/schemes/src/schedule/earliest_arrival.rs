@@ -12,9 +12,11 @@
 //! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival; a path on
 //! which it would be late never takes it while another one delivers it in time, though that one may have to be waited for. On
 //! no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a loss can still be
-//! repaired, unless there is only one: then the window alone says what it takes. What is late on every path is given up by
-//! queues (see [`Forecast::hopeless`]), else it leaves nevertheless, [`LATE`] of it at most in a queue: in front of the send queue
-//! it would make what follows late as well.
+//! repaired; where that leaves no path, up to [`FILLED`] of the time that new messages have, if the chunk is in time with
+//! the mean deviation added. Behind a queue that a TCP keeps full a path carries its share only with as much of its own in
+//! that queue: one that takes less ages what waits, which then has less time left, and takes less still. A single path takes
+//! what its window says. What is late on every path is given up by queues (see [`Forecast::hopeless`]), else it leaves
+//! nevertheless, [`LATE`] of it at most in a queue: in front of the send queue it would make what follows late as well.
 //!
 //! *Without*: the earliest arrival, as ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016) have it. If that path has no room,
 //! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
@@ -36,6 +38,8 @@ use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
 const SHARE: f64 = 0.25;
+/// Of the time that new messages have, what chunks may wait in queues if all paths have queues.
+const FILLED: f64 = 0.5;
 /// What chunks that are late on every path may wait in queues of their own making, seconds.
 const LATE: f64 = 0.02;
 /// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
@@ -71,6 +75,8 @@ pub struct EarliestArrival {
     offered: WindowedMax,
     /// When to ask again.
     again: Option<Instant>,
+    /// The longest time that was left to a message, seconds: that of new ones.
+    life: f64,
 }
 
 impl Default for EarliestArrival {
@@ -79,6 +85,7 @@ impl Default for EarliestArrival {
             answered: Vec::new(),
             offered: WindowedMax::new(Duration::from_secs(10)),
             again: None,
+            life: 0.0,
         }
     }
 }
@@ -141,6 +148,11 @@ impl Forecast {
         waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
+    /// Whether it is in time though what is in flight waits for up to [`FILLED`] of the `life` of messages.
+    fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
+        self.backlog <= FILLED * life && self.in_time(left - self.deviation)
+    }
+
     /// Whether it arrives within `left` seconds.
     pub fn in_time(&self, left: f64) -> bool {
         self.arrival <= left
@@ -201,14 +213,20 @@ impl EarliestArrival {
         if let [(path, _)] = choices[..] {
             return Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)));
         }
+        self.life = self.life.max(left);
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
         // What is late everywhere must not wait for its end in front of what is not.
         let most = if any { SHARE * left } else { LATE };
-        let ready = good.filter(|c| c.0.has_room() && (c.0.in_flight == 0 || c.1.backlog <= most));
-        let best = ready.min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left)));
+        let short = |c: &&(&PathView, Forecast)| c.0.in_flight == 0 || c.1.backlog <= most;
+        let behind = |c: &&(&PathView, Forecast)| c.1.in_time_behind_others(left, self.life);
+        let best = if good.clone().any(|c| short(&c)) {
+            least(good.filter(short), left)
+        } else {
+            least(good.filter(behind), left)
+        };
         match best {
-            Some((path, _)) => Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4))),
+            Some(path) => Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4))),
             None => self.hold(view),
         }
     }
@@ -243,6 +261,11 @@ impl EarliestArrival {
         }
         Some(Assignment::on(path.id, chunks(path, backlog.next_len, AT_ONCE)))
     }
+}
+
+/// The path with room of the least cost with `left` seconds left.
+fn least<'a>(choices: impl Iterator<Item = &'a (&'a PathView, Forecast)>, left: f64) -> Option<&'a PathView> {
+    choices.filter(|c| c.0.has_room()).min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left))).map(|c| c.0)
 }
 
 /// As many chunks as fit, `most` at most.

@@ -247,6 +247,49 @@ fn increases_are_coupled_where_queues_are_alike() {
     assert!(alone >= 3.0 && coupled < 0.9 * alone, "{alone}, {coupled}");
 }
 
+/// 22 ms are less than a quarter of the least round-trip time, though more than half of the longest queue: a loss is random
+/// there, 100/122 of the window stay; but where another path waited as long when queues were full, it is a queue.
+#[test]
+fn a_short_queue_is_long_enough_where_two_paths_share_it() {
+    for (other, left) in [(40, 0.5), (5, 100.0 / 122.0)] {
+        let mut play = play(2, 100);
+        for _ in 0..5 {
+            queue(&mut play, 0, 40);
+            queue(&mut play, 1, other);
+            play.ack_of(1, 1, 100 * MTU, None);
+            play.ack(1);
+            play.lose(LossTrigger::FastRetransmit, 50);
+            play.wait(Duration::from_millis(100));
+        }
+        queue(&mut play, 0, 22);
+        play.ack(60);
+        play.ack(100);
+        let before = play.cwnd();
+        play.lose(LossTrigger::FastRetransmit, 50);
+        near(play.cwnd() / before, left, 0.02);
+    }
+}
+
+/// RFC 9438 §4.2 with half of the window left: K = cbrt(W_max/2 / 0.4), 5 s for 100 segments, and the window is W_max again.
+#[test]
+fn after_a_loss_a_window_grows_as_cubic_does() {
+    let mut play = play(1, 100);
+    queue(&mut play, 0, 80);
+    play.ack(1);
+    play.lose(LossTrigger::FastRetransmit, 100);
+    play.ack(100);
+    let cut = play.cwnd();
+    near(cut, 50.0, 2.0);
+    play.rtt(Duration::from_millis(100));
+    for trip in 1..=70 {
+        play.round(Duration::from_millis(100));
+        // The curve, or a segment a round trip from half of the window on; give or take two round trips.
+        let curve = |trips: i32| 100.0 + 0.4 * (0.1 * f64::from(trip + trips) - 5.0).powi(3);
+        let (least, most) = (curve(-2).max(cut + f64::from(trip - 2)), curve(2).max(cut + f64::from(trip)));
+        assert!((least..=most + 1.0).contains(&play.cwnd()), "{trip}: {} of {least} to {most}", play.cwnd());
+    }
+}
+
 /// Path 0 of these has fallen silent, and what it had in flight is lost: `segments`.
 fn falls_silent(play: &mut Play, segments: u32) {
     Verdict::Silent.write(&mut play.picture.paths[0].est);

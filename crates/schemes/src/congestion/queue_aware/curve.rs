@@ -1,0 +1,72 @@
+//! After a loss a window grows as CUBIC's (RFC 9438 §4.2), or as RFC 9260 has it where that is more (§4.3).
+//!
+//! One segment a round trip alone takes a minute back to what half of a deep queue was, beside a TCP that is back in a few
+//! seconds and keeps that queue full (docs/models/friendliness.md). Half of the window is left here, whence the curve's
+//! beta. Where RFC 6356 leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a flow that
+//! takes the part's square root of what it would have alone, as [`Cubic`] has it for coupled flows.
+
+use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::congestion::cubic::{Cubic, CubicConfig};
+
+/// RFC 9438's with half of the window left, so that its least growth is RFC 9260's.
+const CONFIG: CubicConfig =
+    CubicConfig { beta: 0.5, c: 0.4, fast_convergence: true, friendly: true, alpha_one: true };
+
+/// The curve of one path.
+#[derive(Debug)]
+pub(super) struct Curve {
+    /// From the first loss on.
+    cubic: Option<Cubic>,
+    /// The window before a loss that the curve does not know yet, bytes.
+    cut: Option<u64>,
+    /// The last acknowledgement.
+    heard: Instant,
+    /// Time in which the window was used up, since it grew last.
+    full: Duration,
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Curve { cubic: None, cut: None, heard: Instant::ZERO, full: Duration::ZERO }
+    }
+}
+
+impl Curve {
+    /// A full queue cut a window of `cwnd` bytes.
+    pub fn on_congestion(&mut self, cwnd: u64) {
+        self.cubic.get_or_insert_with(|| Cubic::new(CONFIG));
+        (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
+    }
+
+    /// A loss for another reason did: no curve begins there.
+    pub fn on_random_loss(&mut self, cwnd: u64) {
+        if self.cubic.is_some() {
+            self.on_congestion(cwnd);
+        }
+    }
+
+    /// An acknowledgement, for a window of `cwnd` bytes.
+    pub fn on_acked(&mut self, now: Instant, ack: &AckInfo, cwnd: u64, mtu: u64) {
+        if ack.flight_before + mtu > cwnd {
+            self.full += now.saturating_since(self.heard);
+        }
+        self.heard = now;
+    }
+
+    /// Bytes by which a window of `cwnd` bytes grows once all of it was acknowledged; `part` is what coupling leaves of a
+    /// segment.
+    pub fn step(&mut self, view: &View<'_>, path: PathId, cwnd: u64, part: f64) -> f64 {
+        let Some(cubic) = &mut self.cubic else { return part };
+        let segment = view[path].mtu as f64;
+        if let Some(cut) = self.cut.take() {
+            let trigger = LossTrigger::FastRetransmit;
+            cubic.decrease(&CongestionEvent { view, path, trigger, segment, cwnd: cut as f64 });
+        }
+        let (acked, passed) = (cwnd as f64, core::mem::take(&mut self.full));
+        let progress = Progress { view, path, acked, segment, cwnd: acked, passed };
+        cubic.grow(&progress, || libm::sqrt(part / segment))
+    }
+}
