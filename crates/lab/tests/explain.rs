@@ -170,6 +170,7 @@ fn video(expire: bool) -> App {
         deadline: Duration::from_millis(300),
         expire,
         prebuffer: SECOND,
+        psnr_deadline: SECOND,
     })
 }
 
@@ -453,7 +454,8 @@ fn questions_without_answer() {
 fn repaired(scheme: &str) -> Scenario {
     let frames = Frames::Constant { rate: 200e3 };
     let deadline = Duration::from_millis(120);
-    let video = Video { frames, size: 1000, deadline, expire: true, prebuffer: SECOND };
+    let video =
+        Video { frames, size: 1000, deadline, expire: true, prebuffer: SECOND, psnr_deadline: SECOND };
     one_link(sctp(scheme), App::Video(video), |link| {
         lossy(0.05)(link);
         link.forward.delay = Number::Constant(0.05);

@@ -128,7 +128,10 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("reorder_count", "how often it is not 1 in size"),
     sum("path_changes", "how often a packet with new data went by another path than the one before it"),
     max("longest_gap_ms", "longest time without a delivery"),
-    mean("psnr_eq17_db", "20 log10(EXP / |EXP - CRT|), CRT: bytes in order 2 s after capture at the latest"),
+    mean(
+        "psnr_eq17_db",
+        "20 log10(EXP / |EXP - CRT|), CRT: bytes in order by `app.psnr_deadline` after capture",
+    ),
     mean("psnr_eq17_end_db", "the same, CRT: bytes in order when sending ends"),
     mean("psnr_eq17_bins_db", "the same, CRT: bytes in order within each 10 s; mean of the dB"),
     mean("psnr_model_db", "mean over frames: an encoder's dB if decodable, else that of a frozen picture"),

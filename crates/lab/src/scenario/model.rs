@@ -438,6 +438,8 @@ pub struct Video {
     pub expire: bool,
     /// Media buffered before playing begins, and again after an underflow.
     pub prebuffer: Duration,
+    /// From capture to being in order: what is later does not count for the PSNR of equation 17.
+    pub psnr_deadline: Duration,
 }
 
 /// Where frames come from.

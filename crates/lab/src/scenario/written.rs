@@ -272,9 +272,10 @@ fn law_of(law: OnOffLaw) -> (Entry, Entry) {
 }
 
 fn frames(video: &Video) -> Vec<Entry> {
-    let Video { frames, size: _, deadline, expire, prebuffer } = video;
+    let Video { frames, size: _, deadline, expire, prebuffer, psnr_deadline } = video;
     let mut own =
         vec![VIDEO.deadline.write(deadline), VIDEO.expire.write(expire), VIDEO.prebuffer.write(prebuffer)];
+    own.push(VIDEO.psnr_deadline.write(psnr_deadline));
     match frames {
         Frames::Constant { rate } => own.push(VIDEO.rate.write(Some(rate))),
         Frames::Trace { file, repeat } => {

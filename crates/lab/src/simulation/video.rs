@@ -25,8 +25,8 @@ pub(super) fn video(
             VideoSource::Frames(listed(TracedVideo::new(trace, *repeat, video.size, start, end)))
         }
     };
-    let Video { deadline, prebuffer, .. } = *video;
-    Ok(Some(VideoSpec { source, deadline, prebuffer }))
+    let Video { deadline, prebuffer, psnr_deadline, .. } = *video;
+    Ok(Some(VideoSpec { source, deadline, prebuffer, psnr_deadline }))
 }
 
 /// All frames, each with the numbers of its messages.

@@ -278,6 +278,7 @@ fn constant(end: u64) -> VideoSpec {
         source: VideoSource::Constant { rate_bps: 1e6, message_bytes: 1250, start, end },
         deadline: Duration::from_secs(1),
         prebuffer: Duration::from_secs(2),
+        psnr_deadline: Duration::from_secs(2),
     }
 }
 
@@ -321,6 +322,29 @@ fn late_bytes_are_missing_from_equation_17() {
     assert_has(&flow(&meter), &[("psnr_eq17_db", -20.0 * libm::log10(late / 1600.0))]);
 }
 
+/// Of 1000 messages in 10 s the first third comes after 0.3 s, the next after 0.8 s, the rest after 1.5 s.
+#[test]
+fn equation_17_has_a_deadline() {
+    for (deadline, in_time) in [(500, 333.0), (1000, 666.0), (2000, 1000.0)] {
+        let video = VideoSpec { psnr_deadline: Duration::from_millis(deadline), ..constant(20_000) };
+        let mut meter = FlowMeter::new(spec(&["a"], (0, 10_000 + deadline), Some(video)));
+        for number in 0..1000 {
+            deliver(
+                &mut meter,
+                number,
+                if number < 333 {
+                    300
+                } else if number < 666 {
+                    800
+                } else {
+                    1500
+                },
+            );
+        }
+        assert_has(&flow(&meter), &[("psnr_eq17_db", eq17_db(1e6, 1e6 * in_time / 1000.0))]);
+    }
+}
+
 /// Plays from 2.04 s on, when the 200th message completes 2 s of media; nothing comes from 5.04 s to 8.04 s, and all is
 /// played at 7.04 s.
 #[test]
@@ -350,6 +374,7 @@ fn gop() -> VideoSpec {
         source: VideoSource::Frames(coded.into_iter().enumerate().map(frame).collect()),
         deadline: Duration::from_secs(1),
         prebuffer: Duration::from_millis(200),
+        psnr_deadline: Duration::from_secs(2),
     }
 }
 
@@ -390,7 +415,12 @@ fn sent_in_order_of_coding() -> VideoSpec {
         messages: i as u64..i as u64 + 1,
     };
     let source = VideoSource::Frames(kinds.into_iter().enumerate().map(frame).collect());
-    VideoSpec { source, deadline: Duration::from_secs(1), prebuffer: Duration::from_millis(200) }
+    VideoSpec {
+        source,
+        deadline: Duration::from_secs(1),
+        prebuffer: Duration::from_millis(200),
+        psnr_deadline: Duration::from_secs(2),
+    }
 }
 
 /// B frames need the two references sent before them, not the one sent behind them.

@@ -12,8 +12,6 @@ use super::order::Message;
 use super::player::Player;
 use crate::result::Frame;
 
-/// How late bytes may be in order to count for eq. 17. ASSUMED: the paper does not say when its rate is measured.
-const IN_TIME: Duration = Duration::from_secs(2);
 /// Length of the parts of the mean of eq. 17 over time.
 const BIN: Duration = Duration::from_secs(10);
 /// The smallest deficit of eq. 17, as a share of the expected rate: 60 dB.
@@ -28,6 +26,9 @@ pub struct VideoSpec {
     pub deadline: Duration,
     /// Media buffered before playing begins, and again after an underflow.
     pub prebuffer: Duration,
+    /// From capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when its rate is
+    /// measured.
+    pub psnr_deadline: Duration,
 }
 
 /// What a video is made of.
@@ -82,7 +83,7 @@ pub(super) struct VideoMeter {
     frame_time: Duration,
     frames: Vec<Progress>,
     player: Player,
-    /// In order by capture + 2 s, by the end of sending, and in each bin.
+    /// In order by capture + `psnr_deadline`, by the end of sending, and in each bin.
     in_time: u64,
     by_end: u64,
     bins: Vec<u64>,
@@ -151,7 +152,8 @@ impl VideoMeter {
     /// A message is in order.
     pub fn in_order(&mut self, now: Instant, message: Message) {
         let (capture, bytes) = (message.submitted, u64::from(message.bytes));
-        if self.judged(IN_TIME).contains(capture) && now <= capture + IN_TIME {
+        let deadline = self.spec.psnr_deadline;
+        if self.judged(deadline).contains(capture) && now <= capture + deadline {
             self.in_time += bytes;
         }
         if self.life.contains(capture) && now <= self.life.to {
@@ -205,7 +207,7 @@ impl VideoMeter {
             seconds if seconds > 0.0 => eq17_db(self.rate_bps, bytes as f64 * 8.0 / seconds),
             _ => f64::NAN,
         };
-        put("psnr_eq17_db", eq17(self.in_time, &self.judged(IN_TIME)));
+        put("psnr_eq17_db", eq17(self.in_time, &self.judged(self.spec.psnr_deadline)));
         put("psnr_eq17_end_db", eq17(self.by_end, &self.life));
         let bin = |&bytes: &u64| eq17_db(self.rate_bps, bytes as f64 * 8.0 / BIN.as_secs_f64());
         put("psnr_eq17_bins_db", self.bins.iter().map(bin).sum::<f64>() / self.bins.len() as f64);

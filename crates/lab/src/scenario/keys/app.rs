@@ -111,5 +111,7 @@ table! {
         expire: Given<bool> = SWITCH.or("false"),
         /// media buffered before playing begins, and after an underflow
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
+        /// what comes in order later than this after its capture does not count for `psnr_eq17_db`
+        psnr_deadline: Given<Duration> = SPAN.or("2 s").at_most(Longest::Minute),
     }
 }

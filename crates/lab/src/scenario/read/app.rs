@@ -84,5 +84,6 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
         return Err(table.error_at(&VIDEO.expire.key, "only sctp gives messages up; leave `expire` out"));
     }
     let (deadline, prebuffer) = (table.get(&VIDEO.deadline)?, table.get(&VIDEO.prebuffer)?);
-    Ok(Video { frames, size, deadline, expire, prebuffer })
+    let psnr_deadline = table.get(&VIDEO.psnr_deadline)?;
+    Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline })
 }
