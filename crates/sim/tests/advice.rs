@@ -225,8 +225,8 @@ fn a_fallen_capacity_is_heeded() {
                     100.0 * r.late
                 );
                 // The first report after the fall is 0.1 s later at the most. Where both links halve, 2.1 s were aimed at, and up to
-                // 2.5 s were found.
-                if heeds.is_none_or(|s| s > if halves { 2.6 } else { 2.1 }) {
+                // 2.9 s were found: 2.5 s before chunks could wait in queues for half of their time (`EarliestArrival`).
+                if heeds.is_none_or(|s| s > if halves { 3.0 } else { 2.1 }) {
                     failed.push(format!("{spec}, {name}, seed {seed}: {heeds:?}"));
                 }
             }

@@ -107,6 +107,8 @@ pub(super) struct Forecast {
     pub loss: f64,
     /// Bytes per second.
     pub rate: f64,
+    /// For how long the path has owed an answer, beyond what is usual.
+    silence: f64,
 }
 
 impl Forecast {
@@ -127,7 +129,7 @@ impl Forecast {
         let waiting = backlog.max(standing) + silence;
         let loss = path.est.loss.unwrap_or(0.0).min(0.9);
         let (way, deviation, resend) = (least / 2.0, seconds(path.rttvar), round_trip + waiting);
-        Forecast { arrival: way + waiting, way, deviation, backlog, resend, loss, rate }
+        Forecast { arrival: way + waiting, way, deviation, backlog, resend, loss, rate, silence }
     }
 
     /// When it arrives on average, counting what a loss costs.
@@ -148,9 +150,10 @@ impl Forecast {
         waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
-    /// Whether it is in time though what is in flight waits for up to [`FILLED`] of the `life` of messages.
+    /// Whether it is in time though what is in flight waits for up to [`FILLED`] of the `life` of messages, on a
+    /// path that answers.
     fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
-        self.backlog <= FILLED * life && self.in_time(left - self.deviation)
+        self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
     }
 
     /// Whether it arrives within `left` seconds.
