@@ -55,7 +55,7 @@ def loss_by_links(once: bool) -> View:
 
 
 OVER_TIME = tuple(
-    Curve(label, "flow", flow, "delivered_bytes", scale=8e-4, counted=True, step_s=10.0)
+    Curve(label, "flow", flow, "delivered_bytes", scale=8e-3, counted=True, bin_s=10.0)
     for label, flow in (("multipath", "sctp"), ("TCP 1", "tcp1"), ("TCP 2", "tcp2"))
 )
 
@@ -90,9 +90,9 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         ),
     ),
     "12": (
+        View("time", curves=OVER_TIME, label="throughput, kbit/s"),
         View("bars", (THROUGHPUT, PATH_A, PATH_B, "sent on B", "from 100 s to 150 s"), label="Mbit/s"),
         View("bars", (SHARE, TCPS), label="share of the bottleneck"),
-        View("series", curves=OVER_TIME, label="kbit/s"),
     ),
     "13": (View("lines", (PSNR,), x="rate", label=RATE),),
     "14": (
