@@ -14,7 +14,7 @@ WINDOWS = tuple(
     Curve(f"subflow {i}", "path", "mp", "cwnd_bytes", (path,), MSS) for i, path in enumerate(SUBFLOWS, start=1)
 )
 LOST = tuple(
-    Curve(f"subflow {i}", "path", "mp", "lost_packets", (path,), counted=True)
+    Curve(f"subflow {i}", "path", "mp", "lost_packets", (path,), counted=True, bin_s=2)
     for i, path in enumerate(SUBFLOWS, start=1)
 )
 BESIDE_CUBIC = (

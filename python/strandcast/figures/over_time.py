@@ -15,7 +15,7 @@ from strandcast.figures.panels import Panel
 
 CURVES = (
     style.Look(style.BLUE, "o", "-"),
-    style.Look(style.ORANGE, "s", "--"),
+    style.Look(style.VERMILLION, "s", "--"),
     style.Look(style.BLACK, "^", ":"),
     style.Look(style.GREEN, "D", "-."),
 )
