@@ -17,24 +17,24 @@ def delivered(label: str, bin_s: float, *, change: bool = False) -> Curve:
     return Curve(label, "flow", FLOW, "delivered_bytes", scale=8e-3, counted=True, change=change, bin_s=bin_s)
 
 
-def over_time(bin_s: float = STEP_S, *, equal: bool = False) -> View:
+def over_time(bin_s: float = STEP_S, **where: str) -> View:
     """A panel a kind of traffic, a line a scheme."""
     curves = (delivered(f"throughput in {bin_s:g} s", bin_s),)
-    return View("time", curves=curves, compare="schemes", label="throughput, kbit/s", title="{traffic}", equal=equal)
+    return View("time", curves=curves, compare="schemes", label="throughput, kbit/s", title="{traffic}", where=where)
 
 
 CHANGES = View(
     "time",
     curves=(delivered("change", STEP_S, change=True),),
     compare="schemes",
-    label=f"change from {STEP_S:g} s to the next, kbit/s",
+    label=f"change in {STEP_S:g} s, kbit/s",
     title="{traffic}",
 )
 
 VIEWS: Mapping[str, tuple[View, ...]] = {
     "1": (
         over_time(BIN_S),
-        over_time(),
+        over_time(traffic="8 TCP"),
         View("bars", (THROUGHPUT,), x="traffic", names=ORDER),
     ),
     "9": (
@@ -46,7 +46,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         CHANGES,
         View("bars", (FLUCTUATION,), x="traffic", names=ORDER),
     ),
-    "11": (View("bars", (FAIRNESS,), x="traffic", names=ORDER),),
+    "11": (View("points", (FAIRNESS,), x="traffic", names=ORDER),),
     "9 by load": (View("lines", (THROUGHPUT,), x="rate", label="rate of a UDP flow, kbit/s"),),
     "9 by window": (View("lines", (THROUGHPUT,), x="window", label="receive window, segments"),),
     "9 by basic rate": (View("lines", (THROUGHPUT,), x="rate", label="basic rate, Mbit/s"),),

@@ -58,10 +58,14 @@ def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
         values: `seed, bin, value`.
         begin_s: Bins that begin before are left out, in seconds.
     """
-    at_end = isinstance(line, Packets) and line.quantity in ("sent", "received")
     grouped = values.sort("bin", "seed").group_by("bin", maintain_order=True).agg(pl.col("value"))
     return tuple(
-        ((number + (1.0 if at_end else 0.5)) * line.bin_s, summary(of_runs))
+        ((number + (1.0 if ends(line) else 0.5)) * line.bin_s, summary(of_runs))
         for number, of_runs in grouped.iter_rows()
         if number * line.bin_s >= begin_s - 1e-9
     )
+
+
+def ends(line: Line) -> bool:
+    """Whether a bin's value is what there is at its end."""
+    return isinstance(line, Packets) and line.quantity in ("sent", "received")

@@ -11,6 +11,7 @@ from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 import strandcast.figures.style as style
+from strandcast.figures.binned import ends
 from strandcast.figures.panels import Panel
 
 CURVES = (
@@ -50,12 +51,16 @@ def draw_time(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
             # A light colour gets an edge.
             drawn.set_path_effects([Stroke(linewidth=2.1, foreground=style.GREY), Normal()])
         low, high = [ours.low for _, ours in course], [ours.high for _, ours in course]
-        axes.fill_between(xs, low, high, color=look.colour, alpha=0.22, linewidth=0)
+        axes.fill_between(xs, low, high, facecolor=(look.colour, 0.17), edgecolor=(look.colour, 0.45), linewidth=0.5)
+        # The axis has all of the time that is shown, not only the middles of bins.
+        end = xs[-1] if ends(curve) else xs[-1] + curve.bin_s / 2
+        axes.update_datalim([(panel.view.begin_s, course[0][1].mean), (end, course[0][1].mean)])
         key.setdefault(text, drawn)
     if panel.view.logarithmic:
         axes.set_yscale("symlog", linthresh=1, linscale=0.4)
         axes.yaxis.set_major_locator(FixedLocator(LOGARITHMIC))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_xmargin(0.02)
     axes.set_xlabel("time, s")
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 3, 5, 10]))
