@@ -58,7 +58,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         windows(),
         losses(),
         View("bars", ("loss ratio, subflow 1", "loss ratio, subflow 2"), x="load", equal=True),
-        View("bars", ("decreases, subflow 1",), x="load"),
+        View("dots", ("decreases, subflow 1",), base="mpmtp"),
     ),
     "20": (View("bars", (LOSSES, THROUGHPUT, "mean window"), x="capacity", label=CAPACITY),),
     "22": (

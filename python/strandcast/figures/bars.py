@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 import strandcast.figures.style as style
-from strandcast.figures.marks import draw_paper, whisker
+from strandcast.figures.marks import DOT, draw_paper, whisker
 from strandcast.figures.panels import Panel, words
 from strandcast.figures.spec import Measure, Point
 from strandcast.figures.views import View
@@ -51,10 +51,9 @@ def draw_points(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
     looks = style.looks(panel.figure.schemes)
     for scheme, x, ours, theirs in marks(panel):
         look = looks[scheme]
-        dot: dict[str, Any] = {"marker": look.marker, "color": look.colour, "linestyle": "none", "markersize": 7}
-        dot |= {"markeredgecolor": look.ink, "markeredgewidth": 0.6}
+        dot: dict[str, Any] = {"marker": look.marker, "color": look.colour, "linestyle": "none", "markersize": 8}
+        dot |= {"markeredgecolor": look.ink, "markeredgewidth": 0.4, "zorder": DOT}
         axes.plot([x], [ours.mean], **dot)
-        # On the dot: a short one is seen, too.
         whisker(axes, (x, ours.mean), ours.half)
         if theirs is not None:
             # One sees through it: ours may lie beneath.

@@ -18,7 +18,7 @@ from matplotlib.transforms import ScaledTranslation
 import strandcast.figures.style as style
 from strandcast.figures.bars import draw_bars, draw_points
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
-from strandcast.figures.marks import PAPER, draw_paper, whisker
+from strandcast.figures.marks import DOT, PAPER, draw_paper, whisker
 from strandcast.figures.over_time import draw_time
 from strandcast.figures.panels import Panel, is_number, panels, word
 from strandcast.figures.results import Found, shortened
@@ -290,7 +290,7 @@ def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> 
         ours = panel.ours(point, scheme, measure)
         if ours is not None:
             colour = style.BLUE if scheme == panel.view.base else style.BLACK
-            axes.plot(ours.mean, i, color=colour, marker="o", markersize=4.5)
+            axes.plot(ours.mean, i, color=colour, marker="o", markersize=4.5, zorder=DOT)
             whisker(axes, (ours.mean, i), ours.half, colour=colour, across=True)
     if first:
         axes.set_yticks(range(len(schemes)), schemes)

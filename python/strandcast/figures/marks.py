@@ -17,12 +17,16 @@ CASE, WHISKER = 3.2, 1.2
 """Widths of a whisker's white case and of the whisker, in points."""
 CAP = 2.5
 """Half the width of a whisker's ends, in points."""
+DOT = 3
+"""Where dots lie in the order of drawing."""
 
 
 def whisker(
     axes: Axes, at: tuple[float, float], half: float | None, *, colour: str = style.BLACK, across: bool = False
 ) -> None:
     """A mean's 95 % interval as a whisker in a white case, so that it is seen on any colour and hatch.
+
+    The case is above bars and below dots (`DOT`), the whisker above both.
 
     Args:
         axes: Where.
@@ -34,9 +38,10 @@ def whisker(
     if half is None:
         return
     size: dict[str, Any] = {"xerr" if across else "yerr": half}
-    for tone, width, capsize in ((style.WHITE, CASE, CAP + (CASE - WHISKER) / 2), (colour, WHISKER, CAP)):
-        # Above bars and dots' lines, below the paper's marks.
-        axes.errorbar(*at, **size, fmt="none", ecolor=tone, elinewidth=width, capthick=width, capsize=capsize, zorder=4)
+    wider = CAP + (CASE - WHISKER) / 2
+    for tone, width, capsize, order in ((style.WHITE, CASE, wider, DOT - 0.5), (colour, WHISKER, CAP, DOT + 0.5)):
+        size |= {"elinewidth": width, "capthick": width, "capsize": capsize}
+        axes.errorbar(*at, **size, fmt="none", ecolor=tone, zorder=order)
 
 
 def draw_paper(

@@ -36,8 +36,12 @@ def draw_time(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
         xs = [time for time, _ in course]
         # Markers of several lines keep off each other.
         every = max(1, len(xs) // MARKERS)
-        marks: dict[str, Any] = {"marker": look.marker, "markersize": 4, "markevery": ((i * every) // 3 % every, every)}
-        marks |= {"markeredgecolor": look.ink, "markeredgewidth": 0.4}
+        marks: dict[str, Any] = {
+            "marker": look.marker,
+            "markersize": 4.5,
+            "markevery": ((i * every) // 3 % every, every),
+        }
+        marks |= {"markeredgecolor": look.ink, "markeredgewidth": 0.3}
         (drawn,) = axes.plot(
             xs,
             [ours.mean for _, ours in course],
@@ -63,4 +67,4 @@ def draw_time(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_xmargin(0.02)
     axes.set_xlabel("time, s")
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 3, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 3, 5, 10]))
