@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strandcast.figures.views import View
+from strandcast.figures.views import Packets, View
 
 THROUGHPUT, PSNR = "throughput", "PSNR"
 PRIMARY = "primary path {primary}"
+FLOW = "data"
+TSNS = (Packets("sent", FLOW, "sent", bin_s=5), Packets("received", FLOW, "received", bin_s=5))
+STEPS = (
+    Packets("largest step in 5 s", FLOW, "largest step", bin_s=5),
+    Packets("mean step", FLOW, "step", bin_s=5),
+)
+JITTER = (Packets("jitter", FLOW, "jitter", bin_s=0.5),)
+
+
+def over_time(curves: tuple[Packets, ...], label: str, begin_s: float = 0.0) -> View:
+    """A panel a primary path, a line a scheme."""
+    return View("time", curves=curves, compare="schemes", label=label, title=PRIMARY, begin_s=begin_s)
 
 
 def frames(primary: int) -> View:
@@ -18,12 +30,21 @@ def frames(primary: int) -> View:
 
 
 VIEWS: Mapping[str, tuple[View, ...]] = {
-    "6": (View("bars", ("sent TSNs", "received TSNs"), x="primary", label="primary path"),),
-    "7": (View("bars", ("out-of-order peak", "out-of-order mean", "out of order"), x="primary", label="primary path"),),
-    "8": (View("bars", ("jitter", "jitter, RFC 3550"), x="primary", label="primary path"),),
+    "6": (
+        over_time(TSNS, "highest TSN"),
+        View("points", ("sent TSNs", "received TSNs"), x="primary", label="primary path", equal=True),
+    ),
+    "7": (
+        over_time(STEPS, "TSNs"),
+        View("points", ("out-of-order peak", "out-of-order mean", "out of order"), x="primary", label="primary path"),
+    ),
+    "8": (
+        over_time(JITTER, "jitter, ms", 10),
+        View("points", ("jitter", "jitter, RFC 3550"), x="primary", label="primary path", equal=True),
+    ),
     "9, 10": (
         View(
-            "bars",
+            "points",
             (THROUGHPUT, "competing TCP"),
             x="buffer",
             label="receive buffer, KB",
@@ -34,7 +55,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
     "11": (
         frames(1),
         frames(2),
-        View("bars", (PSNR,), x="deadline", label="deadline, s", panel="primary", title=PRIMARY),
+        View("points", (PSNR,), x="deadline", label="deadline, s", panel="primary", title=PRIMARY),
     ),
     "9 by parts": (View("dots", (THROUGHPUT,), panel="primary", title=PRIMARY, base="sctp-rev"),),
     "9 by thresh": (View("dots", (THROUGHPUT,), panel="primary", title=PRIMARY, base="sctp"),),

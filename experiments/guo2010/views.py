@@ -6,37 +6,47 @@ from collections.abc import Mapping
 
 from strandcast.figures.views import Curve, View
 
-from .common import FAIRNESS, FLOW, FLUCTUATION, MPR, OVER_TIME, STEP_S, THROUGHPUT
+from .common import BIN_S, FAIRNESS, FLOW, FLUCTUATION, MPR, STEP_S, THROUGHPUT
 
-BINS = tuple(one.name for one in OVER_TIME)
-SENT = Curve("all sessions", "flow", FLOW, "delivered_bytes", scale=8e-3 / STEP_S, counted=True, step_s=STEP_S)
 TRAFFIC = ("1 TCP", "1 TCP, 7 UDP", "8 TCP", "grid, 10 TCP")
 ORDER: Mapping[float | str, str] = {one: one for one in TRAFFIC}
 
 
-def in_bins(traffic: str) -> View:
-    """Throughput in steps of 50 s, mean of all runs."""
-    return View("bars", BINS, label="throughput, kbit/s", title="{traffic}", where={"traffic": traffic})
+def delivered(label: str, bin_s: float, *, change: bool = False) -> Curve:
+    """All sessions' throughput in kbit/s, or by how much it differs from a bin to the next."""
+    return Curve(label, "flow", FLOW, "delivered_bytes", scale=8e-3, counted=True, change=change, bin_s=bin_s)
 
 
-def over_time(traffic: str) -> View:
-    """The run with seed 1."""
-    return View("series", curves=(SENT,), label="throughput, kbit/s", title="{traffic}", where={"traffic": traffic})
+def over_time(bin_s: float = STEP_S, **where: str) -> View:
+    """A panel a kind of traffic, a line a scheme."""
+    curves = (delivered(f"throughput in {bin_s:g} s", bin_s),)
+    return View("time", curves=curves, compare="schemes", label="throughput, kbit/s", title="{traffic}", where=where)
 
+
+CHANGES = View(
+    "time",
+    curves=(delivered("change", STEP_S, change=True),),
+    compare="schemes",
+    label=f"change in {STEP_S:g} s, kbit/s",
+    title="{traffic}",
+)
 
 VIEWS: Mapping[str, tuple[View, ...]] = {
     "1": (
+        over_time(BIN_S),
+        over_time(traffic="8 TCP"),
         View("bars", (THROUGHPUT,), x="traffic", names=ORDER),
-        *(in_bins(traffic) for traffic in TRAFFIC[:3]),
-        over_time("8 TCP"),
     ),
-    "9": (View("bars", (THROUGHPUT,), x="traffic", names=ORDER), *(in_bins(traffic) for traffic in TRAFFIC)),
+    "9": (
+        over_time(BIN_S),
+        View("bars", (THROUGHPUT,), x="traffic", names=ORDER),
+    ),
     "10": (
+        over_time(),
+        CHANGES,
         View("bars", (FLUCTUATION,), x="traffic", names=ORDER),
-        over_time("8 TCP"),
-        over_time("grid, 10 TCP"),
     ),
-    "11": (View("bars", (FAIRNESS,), x="traffic", names=ORDER),),
+    "11": (View("points", (FAIRNESS,), x="traffic", names=ORDER),),
     "9 by load": (View("lines", (THROUGHPUT,), x="rate", label="rate of a UDP flow, kbit/s"),),
     "9 by window": (View("lines", (THROUGHPUT,), x="window", label="receive window, segments"),),
     "9 by basic rate": (View("lines", (THROUGHPUT,), x="rate", label="basic rate, Mbit/s"),),

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strandcast.figures.views import View
+from strandcast.figures.views import Packets, View
 
 THROUGHPUT = "throughput"
+FLOW = "data"
+TSNS = (Packets("sent", FLOW, "sent", bin_s=5), Packets("received", FLOW, "received", bin_s=5))
+STEPS = (
+    Packets("largest step in 5 s", FLOW, "largest step", bin_s=5),
+    Packets("mean step", FLOW, "step", bin_s=5),
+)
+DELAY = (Packets("network delay", FLOW, "delay", bin_s=5),)
 
-BY_BUFFER = (View("bars", (THROUGHPUT,), x="buffer", label="receive buffer, KB", panel="load", title="{load}"),)
+
+def over_time(curves: tuple[Packets, ...], label: str, *, zero: bool = True) -> View:
+    """A panel a kind of load, a line a scheme."""
+    return View("time", curves=curves, compare="schemes", label=label, title="{load}", zero=zero)
+
+
+BY_BUFFER = (View("points", (THROUGHPUT,), x="buffer", label="receive buffer, KB", panel="load", title="{load}"),)
 
 NETWORKS: Mapping[float | str, str] = {
     "as it is": "as it is",
@@ -26,15 +39,24 @@ NETWORKS: Mapping[float | str, str] = {
 }
 
 VIEWS: Mapping[str, tuple[View, ...]] = {
-    "4": (View("bars", ("sent TSNs", "received TSNs"), x="load"),),
-    "5": (View("bars", ("out-of-order peak", "out-of-order mean", "out of order"), x="load"),),
-    "6": (View("bars", ("network delay", "delivery delay"), x="load"),),
+    "4": (
+        over_time(TSNS, "highest TSN"),
+        View("points", ("sent TSNs", "received TSNs"), x="load", equal=True),
+    ),
+    "5": (
+        over_time(STEPS, "TSNs"),
+        View("points", ("out-of-order peak", "out-of-order mean", "out of order"), x="load"),
+    ),
+    "6": (
+        over_time(DELAY, "network delay, ms", zero=False),
+        View("points", ("network delay", "delivery delay"), x="load"),
+    ),
     "7, 8, 9": BY_BUFFER,
     "7 by base line": BY_BUFFER,
-    "7 by network": (View("bars", (THROUGHPUT,), x="network", names=NETWORKS),),
+    "7 by network": (View("points", (THROUGHPUT,), x="network", names=NETWORKS),),
     "7 by link retransmission": (
         View(
-            "bars",
+            "points",
             (THROUGHPUT,),
             x="buffer",
             label="receive buffer, KB",

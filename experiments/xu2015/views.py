@@ -35,7 +35,8 @@ def corners(base: str) -> View:
 def by_links(*measures: str, once: bool) -> View:
     """Over the rate of the bottleneck, behind links that retransmit or do not."""
     where: dict[str, float | str] = {"variant": ONCE if once else ""}
-    return View("lines", measures, x="rate", label=RATE, title="{variant}", names=RETRANSMISSIONS, where=where)
+    title = "{variant}"
+    return View("lines", measures, x="rate", label=RATE, title=title, names=RETRANSMISSIONS, where=where, equal=True)
 
 
 def loss_by_links(once: bool) -> View:
@@ -51,15 +52,16 @@ def loss_by_links(once: bool) -> View:
         title=title,
         names=RETRANSMISSIONS,
         where=where,
+        equal=True,
     )
 
 
 OVER_TIME = tuple(
-    Curve(label, "flow", flow, "delivered_bytes", scale=8e-4, counted=True, step_s=10.0)
+    Curve(label, "flow", flow, "delivered_bytes", scale=8e-3, counted=True, bin_s=10.0)
     for label, flow in (("multipath", "sctp"), ("TCP 1", "tcp1"), ("TCP 2", "tcp2"))
 )
 
-SHARES = View("lines", (SHARE, TCPS), x="rate", label=RATE, where={"variant": ""})
+SHARES = View("lines", (SHARE, TCPS), x="rate", label=RATE, where={"variant": ""}, equal=True)
 
 VIEWS: Mapping[str, tuple[View, ...]] = {
     "5": (bulk(THROUGHPUT),),
@@ -79,7 +81,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
     ),
     "11": (
         SHARES,
-        View("lines", (PATH_A, PATH_B), x="rate", label=RATE, where={"variant": ""}),
+        View("lines", (PATH_A, PATH_B), x="rate", label=RATE, where={"variant": ""}, equal=True),
         View(
             "bars",
             (SHARE, TCPS),
@@ -87,12 +89,13 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
             label="queue at 1 Mbit/s",
             names=QUEUES,
             where={"rate": 1},
+            equal=True,
         ),
     ),
     "12": (
+        View("time", curves=OVER_TIME, label="throughput, kbit/s"),
         View("bars", (THROUGHPUT, PATH_A, PATH_B, "sent on B", "from 100 s to 150 s"), label="Mbit/s"),
         View("bars", (SHARE, TCPS), label="share of the bottleneck"),
-        View("series", curves=OVER_TIME, label="kbit/s"),
     ),
     "13": (View("lines", (PSNR,), x="rate", label=RATE),),
     "14": (
@@ -107,6 +110,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
                 single("A", (THROUGHPUT, PATH_A, TCP)),
                 single("B", (THROUGHPUT, PATH_B)),
             ),
+            equal=True,
         ),
     ),
     "15": (
@@ -151,7 +155,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
     ),
     "11 by link retransmission": (by_links(SHARE, TCPS, once=False), by_links(SHARE, TCPS, once=True)),
     "14 by link retransmission": (by_links(SHARE, PATH_A, TCP, once=False), by_links(SHARE, PATH_A, TCP, once=True)),
-    "11 by masked losses": (View("lines", (SHARE, TCPS), x="rate", label=RATE),),
+    "11 by masked losses": (View("lines", (SHARE, TCPS), x="rate", label=RATE, equal=True),),
     "5 by parts": (corners("cmt-cl"),),
     "11 by parts": (View("dots", (SHARE, THROUGHPUT), base="cmt-cl-fd"),),
 }

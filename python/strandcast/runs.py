@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -10,7 +11,7 @@ import operator
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -144,6 +145,31 @@ def check(runs: int, seed: int, threads: int | None = None, series: float | None
         raise ValueError(f"series={series}: a step is longer than 0 s")
 
 
+@contextlib.contextmanager
+def traced(scenario: Scenario, scheme: policies.Scheme, seed: int) -> Iterator[pl.LazyFrame]:
+    """The trace of one run, as `Result.trace` has it, to be looked at inside `with`.
+
+    It stays on the disk, and only what is asked of it comes into memory.
+
+    Raises:
+        StrandcastError: The run fails, as `run` has it.
+    """
+    with _traced(scenario._source, *_named(scheme), seed) as events:
+        yield events
+
+
+@contextlib.contextmanager
+def _traced(
+    source: _native.Source, specs: Sequence[str], plans: dict[str, policies.Plan], seed: int
+) -> Iterator[pl.LazyFrame]:
+    """Makes a run with its trace, which is gone when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="strandcast-") as folder:
+        file = pathlib.Path(folder) / "trace.csv"
+        once: dict[str, Any] = {"seed": seed, "runs": 1, "threads": 1, "series_s": None, "progress": None}
+        _native.run(source, specs, plans, **once, trace=str(file))
+        yield pl.scan_csv(file, schema=EVENTS, glob=False).with_columns(pl.col("again") == 1)
+
+
 def _named(
     scheme: policies.Scheme | Sequence[policies.Scheme] | None,
 ) -> tuple[list[str], dict[str, policies.Plan]]:
@@ -226,21 +252,8 @@ class Result:
             ValueError: There is no such run.
         """
         name, number = self._one(scheme, seed)
-        with tempfile.TemporaryDirectory(prefix="strandcast-") as folder:
-            file = pathlib.Path(folder) / "trace.csv"
-            specs = [name] if self._given else []
-            _native.run(
-                self._source,
-                specs,
-                self._plans,
-                seed=number,
-                runs=1,
-                threads=1,
-                series_s=None,
-                progress=None,
-                trace=str(file),
-            )
-            return pl.read_csv(file, schema=EVENTS).with_columns(pl.col("again") == 1)
+        with _traced(self._source, [name] if self._given else [], self._plans, number) as events:
+            return events.collect()
 
     def _one(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
         """The first run of this scheme with this seed.

@@ -2,10 +2,12 @@
 
     FOLDER/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
     FOLDER/_series/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
+    FOLDER/_packets/epoch=E/scenario=HASH/scheme=SPEC/flow=NAME/SEED.parquet
     FOLDER/_scenarios/HASH/scenario.toml, point.json
 
 The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second has time series, of
-scenarios with `run.series`; the third tells what the hash stands for. A run is done when its first file is there.
+scenarios with `run.series`; the third has what `strandcast figures` takes of packet traces, of some runs; the fourth
+tells what the hash stands for. A run is done when its first file is there.
 """
 
 from __future__ import annotations
@@ -132,10 +134,13 @@ class Store:
     def _series(self, key: Key) -> pathlib.Path:
         return self.folder / "_series" / self._cell(key).relative_to(self.folder)
 
+    def _packets(self, key: Key, flow: str) -> pathlib.Path:
+        place = self.folder / "_packets" / self._cell(key).relative_to(self.folder)
+        return place / f"flow={urllib.parse.quote(flow, safe='')}"
+
     def seeds(self, cell: Cell | Key) -> set[int]:
         """The seeds of the runs that are there."""
-        paths = map(pathlib.PurePath, _names(self._cell(_key(cell))))
-        return {int(path.stem) for path in paths if path.suffix == ".parquet" and path.stem.isdecimal()}
+        return _seeds(self._cell(_key(cell)))
 
     def save(self, cell: Cell, seed: int, table: bytes, series: bytes = b"") -> None:
         """Keeps what `pack` and `pack_series` made of a run: each file appears whole or not at all, the table's last.
@@ -150,6 +155,40 @@ class Store:
         if series:
             self._write(self._series(key) / f"{seed}.parquet", series)
         self._write(self._cell(key) / f"{seed}.parquet", table)
+
+    def packet_seeds(self, cell: Cell | Key, flow: str) -> set[int]:
+        """The seeds of the runs of whose packets something is kept."""
+        return _seeds(self._packets(_key(cell), flow))
+
+    def save_packets(self, cell: Cell, flow: str, seed: int, table: bytes) -> None:
+        """Keeps what was taken of a run's packet trace: the file appears whole or not at all.
+
+        Raises:
+            StoreError: It can't be written.
+        """
+        self._write(self._packets(cell.key, flow) / f"{seed}.parquet", table)
+
+    def packets(self, cell: Cell | Key, flow: str, seeds: Iterable[int] | None = None) -> dict[int, pl.DataFrame]:
+        """What was taken of the packet traces of a cell's runs, by seed.
+
+        Args:
+            cell: Whose.
+            flow: The flow.
+            seeds: Only of these runs; None: of all that are there.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        there = self.packet_seeds(cell, flow)
+        folder, found = self._packets(_key(cell), flow), {}
+        for seed in sorted(there if seeds is None else there & set(seeds)):
+            file = folder / f"{seed}.parquet"
+            try:
+                found[seed] = pl.read_parquet(file, hive_partitioning=False, glob=False)
+            except (OSError, pl.exceptions.PolarsError) as error:
+                why = str(error).partition("\n")[0]
+                raise StoreError(f"{file}: {why}; delete it, and its trace is made again") from error
+        return found
 
     def _describe(self, scenario: Scenario) -> None:
         """Writes what the scenario's hash stands for."""
@@ -365,6 +404,12 @@ def _probe(file: pathlib.Path) -> None:
     except (OSError, pl.exceptions.PolarsError) as error:
         why = str(error).partition("\n")[0]
         raise StoreError(f"{file}: {why}; delete it, and its run is made again") from error
+
+
+def _seeds(folder: pathlib.Path) -> set[int]:
+    """The seeds of the runs that have a file in a folder."""
+    paths = map(pathlib.PurePath, _names(folder))
+    return {int(path.stem) for path in paths if path.suffix == ".parquet" and path.stem.isdecimal()}
 
 
 def _names(folder: pathlib.Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import functools
 import html
 import itertools
@@ -18,7 +17,6 @@ import zlib
 
 import matplotlib as mpl
 import numpy as np
-import polars as pl
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
@@ -33,9 +31,9 @@ from strandcast.figures import draw, headline, page, spec, style, tables
 from strandcast.figures.claims import VERDICTS
 from strandcast.figures.compact import compact
 from strandcast.figures.made import FULL, Made, note, noted
-from strandcast.figures.results import Found, shown
+from strandcast.figures.results import Courses, Found, shown
 from strandcast.figures.spec import Figure, Paper
-from strandcast.store import SERIES
+from strandcast.stats import Summary
 
 PAPERS = experiments.papers(pathlib.Path(__file__).resolve().parents[2] / "experiments")
 ALL = [(paper, figure) for paper in PAPERS for figure in paper.figures]
@@ -49,15 +47,14 @@ def one(paper: str, figure: str) -> tuple[Paper, Figure]:
     return ALL[NAMES.index(f"{paper} {figure}")]
 
 
-def sawtooth() -> pl.DataFrame:
-    """20 s of all series that pictures show."""
-    curves = {curve for paper in PAPERS for views in paper.views.values() for view in views for curve in view.curves}
-    series = {(one.kind, one.subject, part, one.name) for one in curves for part in one.parts}
-    rows = [(1, step / 10, *one, 1e4 + step % 40 * 100.0) for step in range(200) for one in sorted(series)]
-    return pl.DataFrame(rows, schema=SERIES, orient="row")
+LINES = {line for paper in PAPERS for views in paper.views.values() for view in views for line in view.curves}
+"""All that pictures show over time."""
 
 
-SAWTOOTH = sawtooth()
+def sawtooth(runs: int) -> Courses:
+    """120 s of them."""
+    course = tuple((5.0 * step, Summary(1e4 + step % 4 * 100, 50 if runs > 1 else None, runs)) for step in range(25))
+    return dict.fromkeys(LINES, course)
 
 
 def made_up(figure: Figure, *, runs: int = 3) -> Found:
@@ -72,7 +69,7 @@ def made_up(figure: Figure, *, runs: int = 3) -> Found:
                 seeds[key] = {
                     seed: 1 + zlib.crc32(f"{key} {seed}".encode()) % 1000 / 1000 for seed in range(1, 1 + runs)
                 }
-    return Found(figure, seeds, means, dict.fromkeys(means, SAWTOOTH))
+    return Found(figure, seeds, means, dict.fromkeys(means, sawtooth(runs)))
 
 
 @functools.cache
@@ -136,36 +133,6 @@ def test_each_figure_says_what_it_shows(paper: Paper, figure: Figure) -> None:
             measure = figure.measure(name)
             assert {name, measure.unit, draw.titled(measure)} & texts
             assert any(measure.unit in text for text in texts), "its unit"
-
-
-def test_time_series_have_a_panel_a_scheme_and_a_line_a_curve() -> None:
-    picture = drawn("lee2017", "22")
-    bars, first, second = picture.axes[0], *picture.axes[-2:]
-    assert [axes.get_title() for axes in (first, second)] == ["mpmtp", "mpmtp delta=one"]
-    one, two, both, cubic = (np.asarray(line.get_xydata()) for line in first.get_lines())
-    assert first.get_xlabel() == "time, s"
-    assert first.get_ylabel() == "window, MSS"
-    assert first.get_ylim() == second.get_ylim()
-    # A point each half second, in segments of 1460 bytes.
-    assert (one[:3, 0] == [0, 0.5, 1]).all()
-    assert one[1, 1] == pytest.approx((1e4 + 500) / 1460)
-    assert np.allclose(both[:, 1], one[:, 1] + two[:, 1])
-    assert len(cubic) == len(one)
-    assert bars.get_title() != first.get_title()
-
-
-def test_what_is_counted_is_drawn_by_the_second() -> None:
-    its, figure = one("lee2017", "18")
-    (_, _, losses) = its.views["18"]
-    counted = SAWTOOTH.with_columns((pl.col("time_s") * 3).floor().alias("value"))
-    found = dataclasses.replace(made_up(figure), series={("50 Mbit/s, TCP ends at 20 s", "mpmtp"): counted})
-    with style.use():
-        picture = draw.draw(dataclasses.replace(its, views={"18": (losses,)}), found)
-    assert picture is not None
-    axes = picture.axes[0]
-    line = np.asarray(axes.get_lines()[0].get_xydata())
-    assert line[:, 1].tolist() == [3] * 19 + [2], "the last second's end is not there"
-    assert axes.get_lines()[0].get_drawstyle() == "steps-post"
 
 
 @pytest.mark.parametrize(("paper", "figure"), [one("xu2015", "6"), one("cao2016", "7"), one("liu2019", "7 by parts")])

@@ -234,7 +234,7 @@ def test_a_full_disk_is_one_line_and_runs_are_kept(
     monkeypatch.setattr(draw, "figure", full)
     arguments = " ".join([*QUICK, "--jobs", "1", "--results", str(tmp_path / "results"), "--out", str(tmp_path)])
     assert "No space left on device" in said(capsys, arguments, 3)
-    assert len(list((tmp_path / "results").rglob("*.parquet"))) == 2
+    assert len(list((tmp_path / "results").glob("epoch=*/**/*.parquet"))) == 2
 
 
 def test_a_cluster_that_does_not_answer_is_one_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,7 +260,7 @@ def start(folder: pathlib.Path) -> subprocess.Popen[str]:
 
 def test_ctrl_c_keeps_what_is_done_and_it_goes_on(tmp_path: pathlib.Path) -> None:
     def kept() -> int:
-        return len(list((tmp_path / "results").rglob("*.parquet")))
+        return len(list((tmp_path / "results").glob("epoch=*/**/*.parquet")))
 
     first = start(tmp_path)
     while kept() < 3 and first.poll() is None:

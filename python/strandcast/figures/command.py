@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import strandcast.experiments as experiments
+import strandcast.figures.packets as packets
 from strandcast.command import Parser
 from strandcast.figures.made import FULL, Made, forget, note, noted
-from strandcast.figures.results import Found, cell, collect, shown, simulated_s
+from strandcast.figures.packets import Order
+from strandcast.figures.results import Found, cell, collect, packet_orders, shown, simulated_s
 from strandcast.figures.spec import Figure, Paper
-from strandcast.store import Cell, Store
+from strandcast.store import Cell, Key, Store
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -87,6 +89,11 @@ class Wanted:
         lacking = [(one, set(all_seeds) - self.store.seeds(one)) for one in cells]
         return [(one, seeds) for one, seeds in lacking if seeds]
 
+    def traces(self, paper: Paper, figure: Figure) -> list[Order]:
+        """The packet traces that a figure needs."""
+        schemes = self.schemes or frozenset(figure.schemes)
+        return packet_orders(paper, figure, schemes, self.runs or paper.runs, quick=self.quick)
+
     def made(self, paper: Paper, figure: Figure) -> Made | None:
         """What a picture of the figure would be made of; None if runs are missing.
 
@@ -150,13 +157,19 @@ def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made
     cells = wanted.cells(paper, figure)
     missing = [] if wanted.draw_only else wanted.missing(paper, cells)
     computed = complete(wanted.store, missing, client=cluster.client(), jobs=wanted.jobs) if missing else 0
+    traces = wanted.traces(paper, figure)
+    traced = 0 if wanted.draw_only else packets.complete(wanted.store, traces, jobs=wanted.jobs)
     took = time.monotonic() - begin
-    print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {computed} runs made, {took:.0f} s", flush=True)
+    what = f"{computed} runs made" + (f", {traced} packet traces" if traced else "")
+    print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {what}, {took:.0f} s", flush=True)
+    lacking = len(packets.lacking(wanted.store, traces))
     made = wanted.made(paper, figure)
     if made is None:
-        lacking = len(wanted.missing(paper, cells))
-        print(f"{paper.name} Fig. {figure.name}: not drawn, {lacking} cells lack runs", flush=True)
+        short = len(wanted.missing(paper, cells))
+        print(f"{paper.name} Fig. {figure.name}: not drawn, {short} cells lack runs", flush=True)
         return None
+    if lacking:
+        print(f"{paper.name} Fig. {figure.name}: {lacking} packet traces are missing over time", flush=True)
     # Loads for a second: not before runs.
     import strandcast.figures.draw as draw
 
@@ -210,6 +223,7 @@ def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
 def plan(wanted: Wanted) -> None:
     """Tells how many runs are missing, and about how long they take; each is counted with the first that needs it."""
     planned: set[tuple[str, str]] = set()
+    traced: set[tuple[Key, str, int]] = set()
     whole = 0.0
     for paper, figures in wanted.papers:
         for figure in figures:
@@ -217,12 +231,13 @@ def plan(wanted: Wanted) -> None:
             missing = wanted.missing(paper, (one for one in cells if one.key not in planned))
             planned.update(one.key for one in cells)
             runs = sum(len(seeds) for _, seeds in missing)
-            cost = guess(missing)
+            traces = packets.lacking(wanted.store, wanted.traces(paper, figure))
+            again = [(one, {seed}) for one, flow, seed in traces if (one.key, flow, seed) not in traced]
+            traced.update((one.key, flow, seed) for one, flow, seed in traces)
+            cost = guess([*missing, *again])
             whole += cost
-            print(
-                f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {runs} runs missing, about {cost:.0f} CPU s",
-                flush=True,
-            )
+            what = f"{runs} runs missing" + (f", {len(again)} packet traces" if again else "")
+            print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {what}, about {cost:.0f} CPU s", flush=True)
     print(f"all: about {whole:.0f} CPU s")
 
 

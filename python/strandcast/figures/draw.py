@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import pathlib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
 
-import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
@@ -16,15 +13,17 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import ScaledTranslation, Transform
+from matplotlib.transforms import ScaledTranslation
 
 import strandcast.figures.style as style
+from strandcast.figures.bars import draw_bars, draw_points
 from strandcast.figures.claims import CONTRADICTED, PARTLY, REPRODUCED, UNDECIDED, Judged
-from strandcast.figures.panels import Panel, is_number, panels, word, words
+from strandcast.figures.marks import DOT, PAPER, draw_paper, whisker
+from strandcast.figures.over_time import draw_time
+from strandcast.figures.panels import Panel, is_number, panels, word
 from strandcast.figures.results import Found, shortened
-from strandcast.figures.series import course, steps
 from strandcast.figures.spec import Claim, Figure, Measure, Paper, Point
-from strandcast.figures.views import Reference, View
+from strandcast.figures.views import Reference
 from strandcast.stats import Summary
 
 ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
@@ -37,7 +36,6 @@ LOOKS = {
     "": style.Look(style.GREY, "o"),
 }
 """How verdicts look, and what is not judged; the words stand beside them."""
-PAPER = "paper"
 
 
 def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> pathlib.Path | None:
@@ -79,8 +77,10 @@ def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
     picture = style.new_figure(sum(heights) + 1.0)
     grid = picture.add_gridspec(len(heights), 1, height_ratios=heights)
     key: dict[str, Artist] = {}
-    for i, row in enumerate(rows):
-        draw_row(picture, grid[i], row, key)
+    shared: dict[Hashable, Axes] = {}
+    made = [draw_row(picture, grid[i], row, key, shared) for i, row in enumerate(rows)]
+    for axes, row in zip(made, rows, strict=True):
+        finish_row(axes, row)
     for i, some in enumerate(effects):
         draw_claims(picture.add_subplot(grid[len(rows) + i]), figure, some, key)
     if PAPER in key:
@@ -102,6 +102,8 @@ def caption(found: Found) -> str:
     fewest, most = found.counts
     runs = f"{most}" if fewest == most else f"{fewest} to {most}"
     text = f"mean of {runs} run{'' if most == 1 else 's'}"
+    if found.traced not in (0, most):
+        text += f", of packets over time {found.traced}"
     return f"{text}; bands and whiskers: its 95 % interval" if most > 1 else text
 
 
@@ -122,43 +124,61 @@ def row_height(row: Sequence[Panel]) -> float:
     return ROW
 
 
-def draw_row(picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: dict[str, Artist]) -> None:
-    """Draws panels side by side; those of one measure have one scale."""
+def draw_row(
+    picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: dict[str, Artist], shared: dict[Hashable, Axes]
+) -> list[Axes]:
+    """Draws panels side by side; `shared` has the first of those that have the same axes."""
+    kind = row[0].view.kind
     one = len({panel.measures for panel in row}) == 1
-    dots = row[0].view.kind == "dots"
     grid = place.subgridspec(1, len(row))
     made: list[Axes] = []
     for i, panel in enumerate(row):
-        first = made[0] if made else None
-        made.append(
-            picture.add_subplot(grid[i], sharex=first if one and dots else None, sharey=first if one or dots else None)
-        )
-        if dots:
-            draw_dots(made[i], panel, i == 0, key)
-        elif panel.view.kind == "lines":
-            draw_lines(made[i], panel, 0.035 * len(row), key)
-        elif panel.view.kind == "series":
-            draw_courses(made[i], panel, key)
+        if kind == "dots":
+            first = made[0] if made else None
+            x, y = (first if one else None), first
         else:
-            draw_bars(made[i], panel, key)
-    if not dots:
-        for i, (axes, panel) in enumerate(zip(made, row, strict=True)):
+            y = shared.get(panel.axes)
+            x = y if kind == "time" or (kind == "lines" and panel.view.equal) else None
+        axes = picture.add_subplot(grid[i], sharex=x, sharey=y)
+        made.append(axes)
+        shared.setdefault(panel.axes, axes)
+        if kind == "dots":
+            draw_dots(axes, panel, i == 0, key)
+        elif kind == "lines":
+            draw_lines(axes, panel, 0.035 * len(row), key)
+        elif kind == "time":
+            draw_time(axes, panel, key)
+        elif kind == "points":
+            draw_points(axes, panel, key)
+        else:
+            draw_bars(axes, panel, key)
+    return made
+
+
+def finish_row(made: Sequence[Axes], row: Sequence[Panel]) -> None:
+    """Sets what depends on all that is drawn, and says what is along the y axes: once in a row that has the same."""
+    if row[0].view.kind == "dots":
+        return
+    one = len({panel.measures for panel in row}) == 1
+    alike = len({panel.axes for panel in row}) == 1
+    for i, (axes, panel) in enumerate(zip(made, row, strict=True)):
+        if panel.view.kind != "points" and panel.view.zero:
             # At last: what is drawn later would not move the scale's other end.
             axes.set_ylim(bottom=0)
-            label_y(axes, panel, one, i == 0)
+        label_y(axes, panel, one, i == 0, alike)
 
 
-def label_y(axes: Axes, panel: Panel, one: bool, first: bool) -> None:
-    """Says what is along the y axis, once in a row of one measure."""
+def label_y(axes: Axes, panel: Panel, one: bool, first: bool, alike: bool) -> None:
+    """Says what is along the y axis, once in a row of one measure or of the same axes."""
     text = titled(panel.measures[0]) if len(panel.measures) == 1 else panel.view.label
     if one:
         axes.set_title(panel.title)
         axes.set_ylabel(text if first else "")
-        axes.tick_params(labelleft=first)
     else:
         measure = panel.measures[0]
         axes.set_title(f"{measure.name}, {panel.title}" if panel.title else measure.name)
-        axes.set_ylabel(measure.unit)
+        axes.set_ylabel(measure.unit if first or not alike else "")
+    axes.tick_params(labelleft=first or not alike)
 
 
 def titled(measure: Measure) -> str:
@@ -255,109 +275,6 @@ def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
             draw_paper(axes, (x, number), key, colour=looks[scheme].colour, moved=moved)
 
 
-def draw_paper(
-    axes: Axes,
-    at: tuple[float, float],
-    key: dict[str, Artist],
-    *,
-    colour: str = style.BLACK,
-    face: str = "white",
-    moved: Transform | None = None,
-) -> None:
-    """The mark of one of the paper's numbers."""
-    mark: dict[str, Any] = {"marker": "D", "linestyle": "none", "markeredgewidth": 1.3, "markersize": 6}
-    axes.plot(
-        [at[0]],
-        [at[1]],
-        markeredgecolor=colour,
-        markerfacecolor=face,
-        zorder=5,
-        clip_on=False,
-        transform=moved or axes.transData,
-        **mark,
-    )
-    key.setdefault(PAPER, Line2D([], [], markeredgecolor=style.BLACK, markerfacecolor="white", label=PAPER, **mark))
-
-
-# Time series
-
-STEP_S = 0.5
-"""Between two points of a drawn series: a pixel."""
-CURVES = (
-    style.Look(style.BLUE, "", "-"),
-    style.Look(style.ORANGE, "", "--"),
-    style.Look(style.BLACK, "", ":"),
-    style.Look(style.GREEN, "", "-."),
-)
-"""How the curves of a view look, in their order."""
-
-
-def draw_courses(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """A run's time series: a line each, or steps of what is counted."""
-    series = panel.found.series[panel.points[0].name, panel.scheme]
-    for curve, look in zip(panel.view.curves, itertools.cycle(CURVES)):
-        mine = course(curve, series)
-        if mine.is_empty():
-            continue
-        if curve.counted:
-            grown = steps(mine["time_s"], mine["value"] * curve.scale, step_s=curve.step_s)
-            xs, ys = list(grown), list(grown.values())
-        else:
-            point = (pl.col("time_s") / STEP_S).round(3).ceil().alias("point")
-            thin = mine.group_by(point, maintain_order=True).last()
-            xs, ys = thin["time_s"].to_list(), (thin["value"] * curve.scale).to_list()
-        text = curve.label
-        style_of: dict[str, Any] = {"color": look.colour, "linestyle": look.line, "linewidth": 1.0, "label": text}
-        (drawn,) = axes.plot(xs, ys, drawstyle="steps-post" if curve.counted else "default", **style_of)
-        key.setdefault(text, drawn)
-    axes.set_xlabel("time, s")
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-
-
-# Bars
-
-
-def draw_bars(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """Bars of schemes side by side, by points or by measures."""
-    view, looks = panel.view, style.looks(panel.figure.schemes)
-    schemes = panel.schemes()
-    if view.x:
-        points = sorted(panel.points, key=lambda point: rank(view, point))
-        ticks = view.ticks or f"{{{view.x}}}"
-        places = [(words(view, ticks, point), point, panel.measures[0]) for point in points]
-    else:
-        places = [(measure.name, panel.points[0], measure) for measure in panel.measures]
-    width = 0.82 / len(schemes)
-    for i, scheme in enumerate(schemes):
-        look, shift = looks[scheme], (i - (len(schemes) - 1) / 2) * width
-        for j, (_, point, measure) in enumerate(places):
-            ours = panel.ours(point, scheme, measure)
-            if ours is None:
-                continue
-            axes.bar(
-                j + shift, ours.mean, width * 0.92, color=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0
-            )
-            if ours.half is not None:
-                axes.errorbar(j + shift, ours.mean, ours.half, color=style.BLACK, linewidth=1)
-            number = panel.theirs(point, scheme, measure)
-            if number is not None:
-                draw_paper(axes, (j + shift, number), key)
-        key.setdefault(
-            scheme, Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0, label=scheme)
-        )
-    axes.set_xticks(range(len(places)), [text for text, _, _ in places])
-    axes.set_xlabel(view.label if view.x else "")
-    axes.grid(visible=False, axis="x")
-    axes.tick_params(axis="x", length=0)
-
-
-def rank(view: View, point: Point) -> float:
-    """Where a point's bars stand: by number, or in the order of the words."""
-    value = point.at.get(view.x, "")
-    order = list(view.names)
-    return order.index(value) if value in order else 0.0 if isinstance(value, str) else value
-
-
 # Dots
 
 
@@ -374,7 +291,8 @@ def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> 
         ours = panel.ours(point, scheme, measure)
         if ours is not None:
             colour = style.BLUE if scheme == panel.view.base else style.BLACK
-            axes.errorbar(ours.mean, i, xerr=ours.half, color=colour, marker="o", markersize=4.5, linewidth=1.2)
+            axes.plot(ours.mean, i, color=colour, marker="o", markersize=4.5, zorder=DOT)
+            whisker(axes, (ours.mean, i), ours.half, colour=colour, across=True)
     if first:
         axes.set_yticks(range(len(schemes)), schemes)
         axes.set_ylim(len(schemes) - 0.4, -0.6)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
+from strandcast.figures.binned import Course
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Point
-from strandcast.figures.views import View
+from strandcast.figures.views import Line, View
 from strandcast.stats import Summary
 
 Value = float | str
 
-COLUMNS = 4
-"""Panels side by side, at most."""
+COLUMNS, TIME_COLUMNS = 4, 3
+"""Panels side by side, at most; of those over time fewer."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,13 +27,30 @@ class Panel:
     measures: tuple[Measure, ...]
     points: tuple[Point, ...]
     scheme: str = ""
-    """Of time series: whose run."""
+    """Of curves over time that are compared: whose they are."""
+    curves: tuple[Line, ...] = ()
+    """What is drawn over time."""
+    row: int = 0
+    """Of time: which of the view's rows it is in, before long ones are broken."""
 
     @property
     def title(self) -> str:
         """What stands above it."""
         title = words(self.view, self.view.title, self.points[0])
-        return ", ".join(filter(None, (self.scheme, title)))
+        what = self.scheme if self.view.compare == "curves" or len(self.view.curves) == 1 else self.curves[0].label
+        return ", ".join(filter(None, (what, title)))
+
+    @property
+    def unit(self) -> str:
+        """What is along its axis: a unit, or of time the view's label."""
+        return self.measures[0].unit if self.measures else self.view.label
+
+    @property
+    def axes(self) -> Hashable:
+        """Panels that are alike in this have the same axes."""
+        if self.view.equal:
+            return self.view.kind, self.unit
+        return id(self.view), self.row if self.curves else self.measures
 
     @property
     def figure(self) -> Figure:
@@ -58,6 +76,13 @@ class Panel:
             if any(self.ours(point, scheme, measure) for point in self.points for measure in self.measures)
         )
 
+    def lines(self) -> list[tuple[str, Line, Course]]:
+        """What there is of curves over time: of which scheme, what, and its course."""
+        (point,) = self.points
+        some = (self.scheme,) if self.scheme else self.figure.schemes_at(point)
+        courses = ((scheme, self.found.courses.get((point.name, scheme), {})) for scheme in some)
+        return [(scheme, one, its[one]) for scheme, its in courses for one in self.curves if one in its]
+
 
 def said(figure: Figure) -> dict[Key, float]:
     """Numbers of single schemes that the paper gives in a claim."""
@@ -77,12 +102,12 @@ def is_number(claim: Claim) -> bool:
 def panels(view: View, found: Found) -> list[list[Panel]]:
     """A view's panels in rows; only those where something was measured."""
     figure = found.figure
-    if view.kind == "series":
-        return in_columns([courses(view, found, point) for point in figure.points if fits(point, view)])
+    if view.kind == "time":
+        return in_columns(over_time(view, found), TIME_COLUMNS)
     measures = tuple(figure.measure(one) for one in view.measures)
-    points = [point for point in figure.points if fits(point, view)]
+    points = [point for point in figure.points if view.fits(point.at)]
     groups = list(dict.fromkeys(point.at.get(view.panel, "") for point in points)) if view.panel else [""]
-    together = view.kind == "bars" and not view.x
+    together = view.kind in ("bars", "points") and not view.x
     made = []
     for some in [measures] if together else [(measure,) for measure in measures]:
         for group in groups:
@@ -97,28 +122,37 @@ def panels(view: View, found: Found) -> list[list[Panel]]:
     return in_columns(rows)
 
 
-def in_columns(rows: Iterable[list[Panel]]) -> list[list[Panel]]:
+def in_columns(rows: Iterable[list[Panel]], columns: int = COLUMNS) -> list[list[Panel]]:
     """Rows that are no longer than a picture is wide."""
-    return [part for row in rows for part in _broken(row)]
+    return [part for row in rows for part in _broken(row, columns)]
 
 
-def _broken(row: list[Panel]) -> list[list[Panel]]:
-    """As few rows of at most `COLUMNS` panels as will do, as alike as can be."""
-    lines = -(-len(row) // COLUMNS)
+def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
+    """As few rows of at most so many panels as will do, as alike as can be."""
+    lines = -(-len(row) // columns)
     width = -(-len(row) // max(lines, 1))
     return [row[i : i + width] for i in range(0, len(row), max(width, 1))]
 
 
-def courses(view: View, found: Found, point: Point) -> list[Panel]:
-    """A panel for each scheme whose time series there are at a point."""
-    some = [scheme for scheme in found.figure.schemes_at(point) if (point.name, scheme) in found.series]
-    return [Panel(view, found, (), (point,), scheme) for scheme in some]
+def over_time(view: View, found: Found) -> list[list[Panel]]:
+    """Panels of curves over time; only those where there is something to draw.
 
-
-def fits(point: Point, view: View) -> bool:
-    """Whether a point is one of a view."""
-    there = view.kind != "lines" or view.x in point.at
-    return there and all(point.at.get(key, "") == value for key, value in view.where.items())
+    Curves are compared in a panel a scheme, a row a point, and schemes in a panel a point, a row a curve; where a row
+    would have but one panel, all stand in one.
+    """
+    figure = found.figure
+    points = [point for point in figure.points if view.fits(point.at)]
+    if view.compare == "curves":
+        rows = [
+            [Panel(view, found, (), (point,), scheme, view.curves) for scheme in figure.schemes_at(point)]
+            for point in points
+        ]
+    else:
+        rows = [[Panel(view, found, (), (point,), "", (curve,)) for point in points] for curve in view.curves]
+    there = [kept for row in rows if (kept := [panel for panel in row if panel.lines()])]
+    if all(len(row) == 1 for row in there):
+        there = [[panel for row in there for panel in row]]
+    return [[dataclasses.replace(panel, row=i) for panel in row] for i, row in enumerate(there)]
 
 
 def word(view: View, value: Value) -> str:

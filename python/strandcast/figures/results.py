@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+import strandcast.figures.binned as binned
+import strandcast.figures.packets as packets
 from strandcast.figures.claims import Judged, judge
 from strandcast.figures.series import Reading, read, rows
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Metric, Paper, Point, missing
+from strandcast.figures.views import Curve, Line, Packets
 from strandcast.scenario import Scenario
 from strandcast.stats import Summary, summary
 from strandcast.store import Cell
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
 
 QUICK_S = 60
 """So long are runs at most, of figures drawn quickly."""
-
-DRAWN = 1
-"""The seed of the run whose time series are drawn."""
 
 SUBJECT = ["subject_kind", "subject", "part", "metric"]
 LIMITS = (
@@ -38,6 +38,10 @@ LIMITS = (
 """Metrics that tell what keeps a flow from being faster."""
 
 
+Courses = Mapping[Line, binned.Course]
+"""What is drawn of a scheme at a point over time. What has no runs is not there."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Found:
     """What runs gave for a figure.
@@ -46,13 +50,13 @@ class Found:
         figure: The figure; of a quick one what is left of it.
         seeds: Each measure's number for each seed. What has no runs is not there.
         means: Means over the runs of metrics of the compared flow, by point and scheme.
-        series: What views draw over time, of one run, by point and scheme.
+        courses: What views draw over time, by point and scheme.
     """
 
     figure: Figure
     seeds: Mapping[Key, Mapping[int, float]]
     means: Mapping[tuple[str, str], Mapping[str, float]]
-    series: Mapping[tuple[str, str], pl.DataFrame] = dataclasses.field(default_factory=dict)
+    courses: Mapping[tuple[str, str], Courses] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def summaries(self) -> dict[Key, Summary]:
@@ -64,6 +68,14 @@ class Found:
         """The fewest and the most runs that a number is of; 0 if there are none."""
         sizes = [len(seeds) for seeds in self.seeds.values()]
         return min(sizes, default=0), max(sizes, default=0)
+
+    @property
+    def traced(self) -> int:
+        """The most runs that something taken of packet traces is of; 0 if there is no such thing."""
+        taken = (
+            course for courses in self.courses.values() for line, course in courses.items() if isinstance(line, Packets)
+        )
+        return max((ours.n for course in taken for _, ours in course), default=0)
 
     def judge(self, claim: Claim) -> Judged | None:
         """What becomes of one of the figure's claims; None if a run is missing."""
@@ -183,8 +195,7 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
     needed = pl.col("metric").is_in([*wanted["metric"].unique(), *LIMITS])
     frames = store.frames(cells.values(), seeds, needed)
     readings = [one for measure in figure.measures for one in measure.sum if isinstance(one, Reading)]
-    curves = [curve for view in paper.views.get(figure.name, ()) for curve in view.curves]
-    drawn: dict[tuple[str, str], pl.DataFrame] = {}
+    over_time: dict[tuple[str, str], Courses] = {}
     numbers: dict[Key, dict[int, float]] = {}
     means: dict[tuple[str, str], dict[str, float]] = {}
     minutely = {measure.name for measure in figure.measures if measure.per_minute}
@@ -196,15 +207,61 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
         summed: dict[str, dict[int, float]] = {}
         for name, seed, value in sums(frame, wanted):
             summed.setdefault(name, {})[seed] = value
-        series = store.series(one, seeds, pl.any_horizontal(*map(rows, readings))) if readings else pl.DataFrame()
+        lines = drawn_at(paper, figure, figure.point(place[0]))
+        wanted_rows = [rows(which) for which in (*readings, *lines) if not isinstance(which, Packets)]
+        series = store.series(one, seeds, pl.any_horizontal(*wanted_rows)) if wanted_rows else pl.DataFrame()
         for measure in figure.measures:
             values = added(measure, summed.get(measure.name, {}), series)
             if values:
                 over = minutes if measure.name in minutely else 1.0
                 numbers[*place, measure.name] = {seed: value / over for seed, value in values.items()}
-        if curves:
-            drawn[place] = store.series(one, [DRAWN], pl.any_horizontal(*map(rows, curves)))
-    return Found(figure, numbers, means, drawn)
+        traces = {flow: store.packets(one, flow, seeds) for flow in flows(lines)}
+        over_time[place] = {
+            line: course for line, begin_s in lines.items() if (course := of(line, begin_s, series, traces))
+        }
+    return Found(figure, numbers, means, over_time)
+
+
+def drawn_at(paper: Paper, figure: Figure, point: Point) -> dict[Line, float]:
+    """What is drawn over time at a point, and from when on."""
+    views = [view for view in paper.views.get(figure.name, ()) if view.fits(point.at)]
+    return {line: view.begin_s for view in views for line in view.curves}
+
+
+def flows(lines: Iterable[Line]) -> list[str]:
+    """The flows whose packets these are about, each once."""
+    return list(dict.fromkeys(line.flow for line in lines if isinstance(line, Packets)))
+
+
+def of(
+    line: Line, begin_s: float, series: pl.DataFrame, traces: Mapping[str, Mapping[int, pl.DataFrame]]
+) -> binned.Course:
+    """A line's course: of the time series of runs, or of what is kept of their packets, by flow and seed."""
+    values = binned.bins(line, series) if isinstance(line, Curve) else packets.bins(line, traces[line.flow])
+    return binned.summaries(line, values, begin_s)
+
+
+def packet_orders(
+    paper: Paper, figure: Figure, schemes: Container[str], runs: int, *, quick: bool = False
+) -> list[packets.Order]:
+    """The packet traces that a figure needs.
+
+    Args:
+        paper: The figure's paper.
+        figure: The figure, whole.
+        schemes: Who is asked for.
+        runs: Runs of each cell; traces are made of `packets.RUNS` of them at most.
+        quick: Of short runs at fewer points.
+    """
+    figure = shown(figure, quick=quick)
+    seeds = tuple(range(1, min(runs, packets.RUNS) + 1))
+    return [
+        packets.Order(cell(paper, figure, point, scheme, quick=quick), flow, seeds)
+        for point in figure.points
+        for flow in flows(drawn_at(paper, figure, point))
+        for scheme in figure.schemes_at(point)
+        if scheme in schemes
+    ]
 
 
 def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) -> dict[int, float]:

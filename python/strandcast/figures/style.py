@@ -29,7 +29,7 @@ DPI = 160
 MARGIN = 0.12
 """Around a picture, in inches."""
 
-BLACK, GREY, PALE = "#000000", "#5f5f5f", "#d9d9d9"
+BLACK, GREY, PALE, WHITE = "#000000", "#5f5f5f", "#d9d9d9", "#ffffff"
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILLION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
 """The colours of Okabe and Ito, which colour-blind readers tell apart."""

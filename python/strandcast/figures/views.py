@@ -28,17 +28,20 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """One of a run's time series (docs/results.md), as a view of kind `series` draws it.
+    """One of the time series of runs (docs/results.md), in bins, as a view of kind `time` draws it.
+
+    A bin's value is the mean of a run's samples in it, or, of a count, by how much it grew in the bin per second.
 
     Attributes:
-        label: What the legend calls it.
+        label: What the legend or the panel's title calls it.
         kind: The subject's kind: `flow` or `path`.
         subject: The flow.
         name: The series.
         parts: The flow's paths, whose values are added up; of a flow itself an empty name.
         scale: What brings it to the unit of the axis.
-        counted: It is a count since the start: drawn is by how much it grows in each step.
-        step_s: How long such a step is.
+        counted: It is a count since the start: drawn is its growth per second.
+        change: Drawn is by how much a bin's value differs from that of the bin before, without sign.
+        bin_s: How long a bin is, in seconds.
     """
 
     label: str
@@ -48,7 +51,35 @@ class Curve:
     parts: tuple[str, ...] = ("",)
     scale: float = 1.0
     counted: bool = False
-    step_s: float = 1.0
+    change: bool = False
+    bin_s: float = 1.0
+
+
+Quantity = Literal["sent", "received", "step", "largest step", "jitter", "delay"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Packets:
+    """What packet traces (docs/cli.md) tell of a flow of SCTP, in bins, as a view of kind `time` draws it.
+
+    Attributes:
+        label: What the legend or the panel's title calls it.
+        flow: The flow.
+        quantity: `sent` and `received`, the highest TSN by the bin's end, counted from the first one; `step`, the mean
+            of |tsn_k - tsn_k-1| of packets with data that arrive in the bin, `largest step` the largest of these;
+            `jitter`, the mean of |D_k - D_k-1| of the network delays D of these packets, in ms; `delay`, the mean of
+            D, in ms.
+        bin_s: How long a bin is, in seconds: a multiple of `packets.BIN_S`.
+    """
+
+    label: str
+    flow: str
+    quantity: Quantity
+    bin_s: float = 1.0
+
+
+Line = Curve | Packets
+"""What is drawn over time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +87,12 @@ class View:
     """Some panels of a picture: one a measure and a value of `panel`. Keys are those of points' places (`Point.at`).
 
     Attributes:
-        kind: `lines` over a number; `bars` side by side, by words or numbers; `dots`, a row a scheme; `series` of
-            the run with seed 1 over its time, a row a point and a panel a scheme.
-        measures: What is shown; none by `series`.
-        x: The key along the axis; of bars empty if the measures stand there themselves.
-        label: What the axis says; of bars without `x` and of series the other axis.
+        kind: `lines` over a number; `bars` side by side, by words or numbers, from 0 on; `points`, the same as dots
+            with whiskers, whose axis begins where differences show; `dots`, a row a scheme; `time`, curves over the
+            time of runs.
+        measures: What is shown; none by `time`.
+        x: The key along the axis; of bars and points empty if the measures stand there themselves.
+        label: What the axis says; of bars and points without `x` and of `time` the other axis.
         panel: The key whose values have a panel each; empty: one panel.
         title: A panel's title, with keys in braces.
         ticks: What stands at bars, with keys in braces; empty: the value of `x`.
@@ -69,10 +101,17 @@ class View:
         where: Only points with these places. A key that a point lacks has the value "".
         base: The scheme of `dots` with which the others are compared.
         references: Lines beside the schemes'.
-        curves: What `series` shows.
+        equal: Panels have the same axes: all those of the picture's views that say so and have the same kind and unit.
+            Without it the panels of one measure that stand in a row have the same axes, and those of `time`.
+        curves: What `time` shows.
+        compare: What the lines of a panel of `time` are: the `curves`, with a panel a scheme and a row a point, or the
+            `schemes`, with a panel a point and a row a curve.
+        begin_s: `time` shows nothing that is before, in seconds.
+        zero: The other axis of `time` begins at 0.
+        logarithmic: The other axis of `time` is logarithmic from 1 on, and linear below it.
     """
 
-    kind: Literal["lines", "bars", "dots", "series"]
+    kind: Literal["lines", "bars", "points", "dots", "time"]
     measures: tuple[str, ...] = ()
     x: str = ""
     label: str = ""
@@ -84,4 +123,14 @@ class View:
     where: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
     base: str = ""
     references: tuple[Reference, ...] = ()
-    curves: tuple[Curve, ...] = ()
+    equal: bool = False
+    curves: tuple[Line, ...] = ()
+    compare: Literal["curves", "schemes"] = "curves"
+    begin_s: float = 0.0
+    zero: bool = True
+    logarithmic: bool = False
+
+    def fits(self, at: Mapping[str, float | str]) -> bool:
+        """Whether a point at these places is one of the view."""
+        there = self.kind != "lines" or self.x in at
+        return there and all(at.get(key, "") == value for key, value in self.where.items())

@@ -1,0 +1,71 @@
+"""Time series of runs in bins: a value a run and bin, and mean and interval over the runs."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from strandcast.figures.series import course
+from strandcast.figures.views import Curve, Line, Packets
+from strandcast.stats import Summary, summary
+
+Course = tuple[tuple[float, Summary], ...]
+"""Something over time: seconds, and mean and interval over the runs at that moment, ascending."""
+
+VALUES = {"seed": pl.UInt64, "bin": pl.Int64, "value": pl.Float64}
+"""What a frame of bins has: bin k is from k to k + 1 lengths of a bin."""
+
+
+def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
+    """A curve's value in each bin of each run: `seed, bin, value`, by seed and bin.
+
+    A sample at a bin's end belongs to the bin; one at time 0 to the first. A bin at whose end a run is over already has
+    no value.
+
+    Args:
+        curve: What to take.
+        series: Time series, as the store gives them.
+    """
+    samples = course(curve, series)
+    if samples.is_empty():
+        return pl.DataFrame(schema=VALUES)
+    length = round(curve.bin_s * 1e6)
+    # In whole microseconds: a series' times are multiples of what is no binary fraction.
+    time = (pl.col("time_s") * 1e6).round().cast(pl.Int64)
+    placed = samples.with_columns(((time - 1).clip(0) // length).alias("bin"), time.max().over("seed").alias("end"))
+    value = pl.col("value").last() if curve.counted else pl.col("value").mean()
+    found = (
+        placed.filter((pl.col("bin") + 1) * length <= pl.col("end"))
+        .group_by("seed", "bin", maintain_order=True)
+        .agg(value * curve.scale)
+    )
+    if curve.counted:
+        before, last = (pl.col(name).shift(1, fill_value=first) for name, first in (("value", 0.0), ("bin", -1)))
+        rate = (pl.col("value") - before) / ((pl.col("bin") - last) * curve.bin_s)
+        found = found.with_columns(rate.over("seed"))
+    if curve.change:
+        # Each against the bin before it: the first has none.
+        found = found.with_columns(pl.col("value").diff().abs().over("seed")).drop_nulls()
+    return found.select(pl.col(name).cast(kind) for name, kind in VALUES.items())
+
+
+def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
+    """Mean and 95 % interval over the runs that have a value in a bin, for each bin.
+
+    A bin's mean stands at its middle; highest TSNs, which are those at its end, at the end.
+
+    Args:
+        line: What was put in bins.
+        values: `seed, bin, value`.
+        begin_s: Bins that begin before are left out, in seconds.
+    """
+    grouped = values.sort("bin", "seed").group_by("bin", maintain_order=True).agg(pl.col("value"))
+    return tuple(
+        ((number + (1.0 if ends(line) else 0.5)) * line.bin_s, summary(of_runs))
+        for number, of_runs in grouped.iter_rows()
+        if number * line.bin_s >= begin_s - 1e-9
+    )
+
+
+def ends(line: Line) -> bool:
+    """Whether a bin's value is what there is at its end."""
+    return isinstance(line, Packets) and line.quantity in ("sent", "received")
