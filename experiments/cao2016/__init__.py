@@ -6,6 +6,7 @@ import pathlib
 
 from strandcast.figures.spec import Figure, Measure, Paper, Point, Source, Sum, by, metric, more, shift, variants
 
+from .deviations import study
 from .findings import FINDINGS
 from .views import VIEWS
 
@@ -240,4 +241,5 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
+    study=study(FIGURES, SPECS),
 )

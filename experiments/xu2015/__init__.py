@@ -11,6 +11,7 @@ from strandcast.figures.spec import Paper, Source
 
 from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
 from .common import SPECS
+from .deviations import STUDY
 from .findings import FINDINGS
 from .links import FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L
 from .lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
@@ -51,4 +52,5 @@ PAPER = Paper(
     views=VIEWS,
     findings=FINDINGS,
     runs=30,
+    study=STUDY,
 )

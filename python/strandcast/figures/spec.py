@@ -6,10 +6,13 @@ import dataclasses
 import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
+
+if TYPE_CHECKING:
+    from strandcast.figures.deviations import Study
 
 Key = tuple[str, str, str]
 """Point, scheme and measure, by names."""
@@ -246,6 +249,7 @@ class Paper:
         findings: What was found in its runs.
         runs: Runs of each cell that its figures are to be of.
         sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
+        study: What is varied of it, one assumption at a time; None: nothing.
     """
 
     title: str
@@ -257,6 +261,7 @@ class Paper:
     findings: tuple[Finding, ...] = ()
     runs: int = 30
     sets: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    study: Study | None = None
 
     @property
     def name(self) -> str:
