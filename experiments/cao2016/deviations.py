@@ -93,4 +93,4 @@ def study(figures: Iterable[Figure], specs: Mapping[str, str]) -> Study:
         ),
         Main("Rev+ over SCTP, dB", "11", by(2.9, "dB", "PSNR", PLUS, SCTP, POINTS["11"]), 2, "2.9"),
     )
-    return Study(its, results, deviations, runs=10, notes="Primary path 1; of Fig. 11 a deadline of 1 s.")
+    return Study(its, results, deviations, runs=5, notes="Primary path 1; of Fig. 11 a deadline of 1 s.")

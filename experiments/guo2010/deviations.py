@@ -47,4 +47,4 @@ NUMBERS = (
 )
 assert {BESIDE_UDP.name, EIGHT.name, TEN.name} <= set(names(ALL))
 
-STUDY = Study(FIGURES, NUMBERS, DEVIATIONS, runs=10, notes="All points.")
+STUDY = Study(FIGURES, NUMBERS, DEVIATIONS, runs=5, notes="All points.")

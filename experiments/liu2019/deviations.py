@@ -51,6 +51,6 @@ def study(figures: Iterable[Figure], specs: Mapping[str, str], networks: Mapping
             Deviation("the same path", resent, specs={CMT: specs["cmt rtx=same"]}),
             Deviation("over all paths", "RTT_min (each path's)", specs={LA: specs[GLOBAL]}),
         ),
-        runs=10,
+        runs=5,
         notes="TCP generators are limited; figures have greedy ones beside them.",
     )

@@ -101,16 +101,15 @@ DEVIATIONS = (
     deadline(0.5),
     deadline(1),
     Deviation("none", LOAD, at(LOSSY, *each("cross.{path}="))),
-    Deviation("0 to 25 %", LOAD, at(LOSSY, *each('cross.{path}.load={{uniform=[0,0.25],every="10 s"}}'))),
+    Deviation("256 KB", "receive buffer in Fig. 15 (64 KB)", at(("15",), BIG_BUFFER)),
+    *(Deviation(f"{n}", QUEUE, at(BOTTLENECK, f'links.bottleneck.queue.limit="{n} packets"')) for n in (100, 20)),
+    *(Deviation(f"{n} ms", DELAY, at(BOTTLENECK, f'links.bottleneck.delay="{n} ms"')) for n in (50, 5)),
     Deviation("UDP of 0 to 50 %", "load of the bottleneck (none)", at(BOTTLENECK, UDP)),
-    *(Deviation(f"{n}", QUEUE, at(BOTTLENECK, f'links.bottleneck.queue.limit="{n} packets"')) for n in (20, 100)),
-    *(Deviation(f"{n} ms", DELAY, at(BOTTLENECK, f'links.bottleneck.delay="{n} ms"')) for n in (5, 50)),
     Deviation(
         "segments of 1000 bytes, window of 20",
         "TCP's constants (1460 bytes, 64 KB)",
         both(at(SHARED, *tcp("tcp1", "tcp2")), at(APART, *tcp("tcp"))),
     ),
-    Deviation("256 KB", "receive buffer in Fig. 15 (64 KB)", at(("15",), BIG_BUFFER)),
 )
 
 STUDY = Study(

@@ -104,9 +104,9 @@ def test_both_set_what_each_sets() -> None:
     assert tuple(sets(FIGURE, HERE)) == ("a=1", "c=3")
 
 
-def save(store: Store, deviation: Deviation | None, rates: dict[str, float]) -> None:
+def save(store: Store, deviation: Deviation | None, rates: dict[str, float], study: Study = STUDY) -> None:
     """Keeps two runs of each cell of a deviation that gave these rates in Mbit/s."""
-    paper = deviations.varied(PAPER, STUDY, deviation)
+    paper = deviations.varied(PAPER, study, deviation)
     for point in paper.figures[0].points:
         for scheme, rate in rates.items():
             one = cell(paper, paper.figures[0], point, scheme)
@@ -130,17 +130,35 @@ def test_the_table(tmp_path: pathlib.Path) -> None:
         return " | ".join(str(count) for count in {**none, **found}.values())
 
     reproduced, rest = VERDICTS[0], VERDICTS[-1]
-    assert f"| as it is |  | {counted(**{reproduced: 1, rest: 1})} |  |  | 1.0 ± 0.0 |" in text
+    assert f"| as it is |  | {counted(**{reproduced: 1, rest: 1})} |  |  |  | 1.0 ± 0.0 |" in text
     assert "Without runs: time (30 s): a minute; scheme: another." in text
     save(store, LONGER, {"one": 1.0, "two": 1.0})
     text = deviations.text(PAPER, store)
     row = next(line for line in text.splitlines() if line.startswith("| time (30 s) | a minute |"))
-    assert row.endswith(" | Fig. 1: 1 | Fig. 1: 1 | 0.0 ± 0.0 |")
+    assert row.endswith(" | Fig. 1: 1 | Fig. 1: 1 |  | 0.0 ± 0.0 |")
     assert "    - gains Fig. 1, throughput: two ≈ one" in text
     assert "    - loses Fig. 1, throughput: one > two" in text
     assert "Without runs: scheme: another." in text
     paper = next(line for line in text.splitlines() if "the paper" in line)
     assert paper.endswith("| about 1 |")
+
+
+def test_a_row_has_what_there_is(tmp_path: pathlib.Path) -> None:
+    store = Store(tmp_path)
+    second = dataclasses.replace(FIGURE, name="2", points=(THERE,), claims=FIGURE.claims[1:])
+    small, large = (f'flows.data.sctp.receive_buffer="{kib} KiB"' for kib in (32, 128))
+    both_of = Deviation("32 KB", "buffer (64 KB)", at(("1", "2"), small))
+    one_of = Deviation("128 KB", "buffer (64 KB)", at(("1",), large))
+    study = dataclasses.replace(STUDY, figures=(FIGURE, second), deviations=(both_of, one_of))
+    paper = dataclasses.replace(PAPER, study=study)
+    save(store, None, {"one": 2.0, "two": 1.0})
+    there = dataclasses.replace(STUDY, figures=(reduced(FIGURE, ["there"]),))
+    save(store, both_of, {"one": 1.0, "two": 1.0}, there)
+    text = deviations.text(paper, store)
+    row = next(line for line in text.splitlines() if line.startswith("| buffer (64 KB) | 32 KB |"))
+    empty = " | " * len(VERDICTS)
+    assert row == f"| buffer (64 KB) | 32 KB{empty} | Fig. 2: 1 |  | Fig. 1 |  |"
+    assert "Without runs: buffer (64 KB): 128 KB." in text, "what it leaves alone gives it no row"
 
 
 def test_tables_go_between_the_marks(tmp_path: pathlib.Path) -> None:

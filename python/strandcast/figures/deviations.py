@@ -157,9 +157,9 @@ def studied(paper: Paper, count: int | None = None) -> Iterator[tuple[Deviation 
             yield one, varied(paper, paper.study, one, count)
 
 
-def cells(paper: Paper) -> Iterator[Cell]:
-    """All cells of a paper that `varied` gave."""
-    for figure in paper.figures:
+def cells(paper: Paper, *figures: Figure) -> Iterator[Cell]:
+    """All cells of some figures of a paper that `varied` gave; none: of all."""
+    for figure in figures or paper.figures:
         for point in figure.points:
             for scheme in figure.schemes_at(point):
                 yield cell(paper, figure, point, scheme)
@@ -169,14 +169,16 @@ class Outcome(NamedTuple):
     """What runs gave for a deviation.
 
     Attributes:
-        judged: What became of each claim that has a verdict, by figure and text.
-        results: The main results, as tables show them.
+        judged: What became of each claim that has a verdict, by figure and text, of figures that have all runs.
+        results: The main results, as tables show them; empty of a figure that lacks runs.
         runs: How many runs the numbers are of.
+        lacking: Figures that lack runs.
     """
 
     judged: Mapping[tuple[str, str], Judged]
     results: tuple[str, ...]
     runs: str
+    lacking: tuple[str, ...]
 
     @property
     def reproduced(self) -> set[tuple[str, str]]:
@@ -184,33 +186,34 @@ class Outcome(NamedTuple):
         return {claim for claim, judged in self.judged.items() if judged.verdict == REPRODUCED}
 
 
-def outcome(store: Store, paper: Paper, results: Sequence[Main]) -> Outcome | None:
-    """What the store has of a paper that `varied` gave; None if a run is missing.
+def outcome(store: Store, paper: Paper, results: Sequence[Main]) -> Outcome:
+    """What the store has of a paper that `varied` gave.
 
     Raises:
         StoreError: A file of the store can't be read.
     """
     seeds = set(range(1, paper.runs + 1))
-    if any(seeds - store.seeds(one) for one in cells(paper)):
-        return None
-    found = {figure.name: collect(store, paper, figure, runs=paper.runs) for figure in paper.figures}
+    lacking = tuple(
+        figure.name for figure in paper.figures if any(seeds - store.seeds(one) for one in cells(paper, figure))
+    )
+    whole = [figure for figure in paper.figures if figure.name not in lacking]
+    found = {figure.name: collect(store, paper, figure, runs=paper.runs) for figure in whole}
     judged = {
         (figure.name, claim.text): one
-        for figure in paper.figures
+        for figure in whole
         for claim in figure.claims
         if (one := found[figure.name].judge(claim)) is not None and one.verdict
     }
-    texts = []
-    for main in results:
-        ours = found[main.figure].judge(main.claim)
-        texts.append(show(ours.ours if ours else None, main.digits))
-    return Outcome(judged, tuple(texts), runs(*found.values()))
+    ours = (found[main.figure].judge(main.claim) if main.figure in found else None for main in results)
+    texts = (show(one.ours if one else None, main.digits) for one, main in zip(ours, results, strict=True))
+    return Outcome(judged, tuple(texts), runs(*found.values()), lacking)
 
 
 def text(paper: Paper, store: Store, count: int | None = None) -> str:
-    """The table of a paper's study, and which claims each deviation gains and loses; empty if it has none as it is.
+    """The table of a paper's study, and which claims deviations gain and lose; empty if figures lack runs as it is.
 
-    A deviation that lacks runs has no row; the last line names it.
+    A deviation has a row as soon as one of the figures that it changes has all runs. The row says which figures lack
+    runs, and then has no numbers of verdicts. The last line names deviations without a row.
 
     Raises:
         StoreError: A file of the store can't be read.
@@ -220,35 +223,50 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
         return ""
     ((_, first), *others) = studied(paper, count)
     default = outcome(store, first, study.results)
-    if default is None:
+    if default.lacking:
         return ""
-    rows, changes, lacking = [row(study, DEFAULT, "", default, default)], [], []
+    rows, changes, without = [row(study, DEFAULT, "", default, default)], [], []
     for deviation, changed in others:
         assert deviation is not None, "only the first is the paper as it is"
         ours = outcome(store, changed, study.results)
-        if ours is None:
-            lacking.append(deviation.title)
+        if touched(first, changed) <= set(ours.lacking):
+            without.append(deviation.title)
             continue
         rows.append(row(study, deviation.about, deviation.name, ours, default))
-        items = [*listed("gains", ours.reproduced - default.reproduced)]
-        items += listed("loses", default.reproduced - ours.reproduced)
+        items = [*listed("gains", gained(ours, default)), *listed("loses", gained(default, ours))]
         changes += [f"- {deviation.title}", *items] if items else []
-    rows.append(["the paper", "", *[""] * (len(VERDICTS) + 2), *(main.paper for main in study.results)])
-    head = ["assumption", "is", *VERDICTS, "gains", "loses", *(main.label for main in study.results)]
+    rows.append(["the paper", *[""] * (len(VERDICTS) + 4), *(main.paper for main in study.results)])
+    head = ["assumption", "is", *VERDICTS, "gains", "loses", "lacks", *(main.label for main in study.results)]
     lines = [conditions(study, default), "", *table(head, rows), ""]
     if changes:
         lines += folded("Which claims are reproduced that were not, and the other way round", [*changes, ""])
-    if lacking:
-        lines += [f"Without runs: {'; '.join(lacking)}.", ""]
+    if without:
+        lines += [f"Without runs: {'; '.join(without)}.", ""]
     return "\n".join(lines)
+
+
+def touched(default: Paper, changed: Paper) -> set[str]:
+    """The figures whose cells a deviation changes."""
+    both_of = zip(default.figures, changed.figures, strict=True)
+    return {
+        figure.name
+        for figure, mine in both_of
+        if {one.key for one in cells(default, figure)} != {one.key for one in cells(changed, mine)}
+    }
+
+
+def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
+    """Claims that are reproduced here and not there, of what both judge."""
+    return (ours.reproduced - default.reproduced) & set(default.judged)
 
 
 def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) -> list[str]:
     """A deviation's row."""
     counts = collections.Counter(one.verdict for one in ours.judged.values())
-    gained, lost = ours.reproduced - default.reproduced, default.reproduced - ours.reproduced
-    verdicts = (str(counts[verdict]) for verdict in VERDICTS)
-    return [about, name, *verdicts, by_figure(study, gained), by_figure(study, lost), *ours.results]
+    verdicts = ("" if ours.lacking else str(counts[verdict]) for verdict in VERDICTS)
+    more, less = (by_figure(study, some) for some in (gained(ours, default), gained(default, ours)))
+    lacks = f"Fig. {', '.join(ours.lacking)}" if ours.lacking else ""
+    return [about, name, *verdicts, more, less, lacks, *ours.results]
 
 
 def conditions(study: Study, default: Outcome) -> str:
