@@ -21,6 +21,7 @@ FINDINGS = (
         "There is no gain to be seen (-0.3 to 1.8 %; 6 to 10 % in the paper), nor does a better recovery of single "
         "losses make one: `loss=sfr` in `sctp-rev` gives 0.8 ± 3.6 %. Three later packets nearly always follow a loss "
         "here. The paper's gain needs another mechanism.",
+        explains=("^throughput.*sctp-rev-plus - sctp-rev$",),
     ),
     Finding(
         "out-of-order peaks",

@@ -14,6 +14,7 @@ FINDINGS = (
         "retransmissions on the widest path 1557, MPR 1563, AODV 1498. Everything on the fastest path has 1437: "
         "choosing by bandwidth matters. Gain and estimator (`gain`, `idle`, `bandwidth`) move less than the "
         "intervals are wide.",
+        explains=("^throughput at .*mpr (-|>) nmpr-s$",),
     ),
     Finding(
         "two paths are rare",
@@ -33,12 +34,14 @@ FINDINGS = (
         "AOMDV as ns-2.35 ships it, node-disjoint and with HELLO in place of the link layer's reports (`nmpr-m "
         "profile=ns2`), splits without loss: with one session it carries more than MPR, 6.5 ± 3.2 %, since collisions "
         "don't end its routes. How the paper split at nodes on the way, and which of its paths it took, is not said.",
+        explains=("^throughput at .*(nmpr-m - nmpr-s|nmpr-s > nmpr-m|mpr > nmpr-m)$", "^throughput at 1 TCP: nmpr-m$"),
     ),
     Finding(
         "the load of the UDP flows",
-        ("9", "9 by load"),
+        ("9", "9 by load", "1"),
         "At the 50 kbit/s we assumed one session has twice the paper's throughput; between 50 and 200 kbit/s all "
         "three schemes pass the paper's levels (140 kbit/s for a single path). MPR gains at none of the four rates.",
+        explains=("^throughput at 1 TCP, 7 UDP: [a-z-]+$",),
     ),
     Finding(
         "levels",

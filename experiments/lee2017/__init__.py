@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Paper, Source
+from strandcast.figures.spec import Alternative, Paper, Source
 
 from .alone import FIGURE_2, FIGURE_2P, FIGURE_2S, FIGURE_3
 from .balanced import FIGURE_19, FIGURE_22
-from .common import SPECS
+from .common import MPMTP, ONE, SPECS
 from .congested import FIGURE_17, FIGURE_17P, FIGURE_18, FIGURE_18P, FIGURE_18S, FIGURE_20
 from .deviations import STUDY
 from .findings import FINDINGS
 from .views import VIEWS
+
+OPEN = (
+    (Alternative("δ = 1", {ONE: MPMTP}),),
+    (
+        Alternative("paths of 50 Mbit/s", {" at 50 Mbit/s": " at 10 Mbit/s"}),
+        Alternative("paths of 100 Mbit/s", {" at 100 Mbit/s": " at 10 Mbit/s"}),
+    ),
+    (Alternative("nobody beside it in Fig. 2", {" at 10 Mbit/s, alone": " at 10 Mbit/s"}),),
+)
+"""What the paper leaves open, and has claims judged otherwise."""
 
 SOURCE = Source(
     authors="S. Lee, K. Chung",
@@ -41,5 +51,6 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
+    open=OPEN,
     study=STUDY,
 )

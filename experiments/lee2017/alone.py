@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from strandcast.figures.spec import Figure, Point, more, shift, value
+from strandcast.figures.spec import Figure, Point, level, more, shift
 
 from .common import (
     ALONE,
@@ -45,7 +45,7 @@ FIGURE_2 = Figure(
         claim
         for point in LOADS
         for claim in (
-            *(value(count, "", LOSSES, scheme, [point.name], f" at {point.name}") for scheme, count in TABLE_1.items()),
+            *(level(count, LOSSES, scheme, [point.name], f" at {point.name}") for scheme, count in TABLE_1.items()),
             more(LOSSES, MPSQRT, MPIAD, [point.name], f" at {point.name}"),
             more(LOSSES, MPIAD, UNCOUPLED, [point.name], f" at {point.name}"),
             *(more(VARIATION, UNCOUPLED, scheme, [point.name], f" at {point.name}") for scheme in (MPSQRT, MPIAD)),

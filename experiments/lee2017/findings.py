@@ -13,6 +13,7 @@ FINDINGS = (
         "slow start ends at 64 segments, chosen after the first runs) MPMTP with `delta=one` fills its paths 27.5 ± "
         "12 % sooner than MPCUBIC and loses 33 ± 7 % less: the paper's 33 % faster (25 % sooner) and 39 %. The paper "
         "says nothing of slow start; ns-2 ends it at its window limit.",
+        explains=("^losses: mpmtp", "^time to 90 %: mpmtp delta=one"),
     ),
     Finding(
         "fair or fast",
@@ -21,6 +22,12 @@ FINDINGS = (
         "10 Mbit/s (seed 1), which is slower than MPCUBIC after the background ends. With `delta=one` MPMTP is faster "
         "than MPCUBIC by far more than a third, as Figs 17 and 18 draw it, and takes several times a CUBIC flow's "
         "window in Fig. 22. No one value gives both figures.",
+        explains=(
+            "^time to 90 %: mpmtp -",
+            "^losses at .* > mpmtp delta=one",
+            "^losses at .*: mpmtp delta=one ≈",
+            "^mpmtp delta=one: window of both",
+        ),
     ),
     Finding(
         "nothing evens subflows out",
@@ -47,5 +54,6 @@ FINDINGS = (
         "slow start to 64 segments they lose nothing alone (*2 by start*). Read for each acknowledgement instead of "
         "each round trip (`literal=on`), eq. 9 makes MPSQRT lose 1.7 to 3.2 times as much, and more than MPIAD, as in "
         "the table. δ is not in the paper; ours is derived.",
+        explains=("^losses.*(: mpsqrt|: mpiad|mpsqrt > mpiad)$",),
     ),
 )

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Claim, Figure, Measure, Paper, Point, Source, by, metric, more, shift, variants
+from strandcast.figures.spec import (
+    Alternative,
+    Claim,
+    Figure,
+    Measure,
+    Paper,
+    Point,
+    Source,
+    by,
+    metric,
+    more,
+    shift,
+    variants,
+)
 
 from .deviations import study
 from .findings import FINDINGS
@@ -229,6 +242,20 @@ FIGURE_7R = Figure(
     notes="After a look at *7 by network*. The paper does not say whether its radio links retransmit.",
 )
 
+OPEN = (
+    (Alternative("both paths' least round-trip time", {GLOBAL: LA}),),
+    (Alternative("greedy TCP beside it", {", greedy TCP": ""}),),
+    (
+        Alternative("cmt resends by the first path with room", {ASAP: CMT}),
+        Alternative("cmt resends by the same path", {SAME: CMT}),
+    ),
+    (
+        Alternative("links retransmit once", {", retries 1": ""}),
+        Alternative("links retransmit three times", {", retries 3": ""}),
+    ),
+)
+"""What the paper leaves open, and has claims judged otherwise."""
+
 SOURCE = Source(
     authors="Q. Liu, F. Ke, Z. Liu, J. Zeng",
     year=2019,
@@ -244,5 +271,6 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
+    open=OPEN,
     study=study(FIGURES, SPECS, DEVIATIONS),
 )

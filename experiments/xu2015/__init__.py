@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Paper, Source
+from strandcast.figures.spec import Alternative, Paper, Source
 
 from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
-from .common import SPECS
+from .common import FD, MASKED, SPECS, TEXT
 from .deviations import STUDY
 from .findings import FINDINGS
-from .links import FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L
+from .links import BEHIND, FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L, FIRST
 from .lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
 from .parts import FIGURE_5A, FIGURE_5P, FIGURE_9A, FIGURE_11P
 from .views import VIEWS
+
+OPEN = (
+    (Alternative("fwnd-cut=any", {TEXT: FD}),),
+    (Alternative("links retransmit once", {FIRST: "", BEHIND: ""}),),
+    (Alternative("Fig. 15 with 256 KB", {", 256 KB": ""}),),
+    (Alternative("codes mask losses", {masked: coded for coded, masked in MASKED.items()}),),
+)
+"""What the paper leaves open, and has claims judged otherwise."""
 
 SOURCE = Source(
     authors="C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean",
@@ -52,5 +60,6 @@ PAPER = Paper(
     views=VIEWS,
     findings=FINDINGS,
     runs=30,
+    open=OPEN,
     study=STUDY,
 )

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 from strandcast.figures.spec import (
+    Claim,
+    Contrast,
     Measure,
+    alone,
+    difference,
     metric,
+    missing,
+    same,
     variants,
 )
 
@@ -61,7 +70,11 @@ for coded in CODED:
 
 THROUGHPUT = "throughput"
 PSNR = "PSNR"
+DEFICIT = "deficit"
 UNDERFLOWS = "underflows"
+
+RATE = 1000.0
+"""Of the video, kbit/s: eq. 17's EXP."""
 
 
 def flow_measures(flow: str) -> tuple[Measure, ...]:
@@ -73,9 +86,10 @@ def flow_measures(flow: str) -> tuple[Measure, ...]:
 
 
 def video_measures(flow: str) -> tuple[Measure, ...]:
-    """Eq. 17 in its three readings."""
+    """Eq. 17 in its three readings, and what it says that is missing: claims are judged by that, not in dB."""
     return (
         Measure(PSNR, "dB", metric("flow", flow, "psnr_eq17_db")),
+        Measure(DEFICIT, "kbit/s", metric("flow", flow, "psnr_eq17_db"), 1, missing_of=RATE),
         Measure("PSNR, CRT at the end of sending", "dB", metric("flow", flow, "psnr_eq17_end_db")),
         Measure("PSNR, mean over 10 s", "dB", metric("flow", flow, "psnr_eq17_bins_db")),
     )
@@ -85,3 +99,31 @@ def video(flow: str) -> tuple[str, ...]:
     """1 Mbit/s in messages of 1452 bytes, every 11.6 ms; all of it counts."""
     app = f'flows.{flow}.app={{kind="video",rate="1 Mbit/s",size=1452}}'
     return (app, 'run.warmup="0 s"')
+
+
+def lacks(a: str, b: str, points: Sequence[str]) -> tuple[Contrast, ...]:
+    """What B's video lacks more than A's at each of the points."""
+    return difference(DEFICIT, b, a, points)
+
+
+def better(a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """A has the better video: it lacks less."""
+    return Claim(f"{PSNR}{where}: {a} > {b}", lacks(a, b, points), "above")
+
+
+def close(a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """Both videos lack as much."""
+    return dataclasses.replace(same(DEFICIT, a, b, points), text=f"{PSNR}{where}: {a} ≈ {b}")
+
+
+def lacking(psnr_db: float, scheme: str, point: str) -> Claim:
+    """A video lacks as much as this PSNR says."""
+    contrasts = alone(DEFICIT, scheme, [point])
+    return Claim(f"{PSNR} at {point}: {scheme}, {psnr_db:g} dB", contrasts, "deficit", missing(psnr_db, RATE))
+
+
+def behind(db: float, a: str, b: str, point: str) -> Claim:
+    """B's PSNR is so many dB below A's, so that its video lacks so many per cent more."""
+    base, more = alone(DEFICIT, a, [point]), 100 * (missing(-db, 1) - 1)
+    text = f"{PSNR} at {point}: {a} - {b}, {db:g} dB"
+    return Claim(text, lacks(a, b, [point]), "effect", more, base, "%")

@@ -18,6 +18,12 @@ FINDINGS = (
         "`cmt-cl`, which has most in the paper's Fig. 5, has less than `cmt-qa` at each point: with so few losses "
         "the receive window limits both. No reading gave all of it. `rc=normalised`, our capacity in place of eq. "
         "9's, is friendly, too.",
+        explains=(
+            "^share of the bottleneck.*cmt-cl-fd$",
+            "^throughput.*cmt-cl-fd fwnd-cut=any ≈",
+            "^(PSNR|underflows).*cmt-cl-fd fwnd-cut=any",
+            "^cmt-cl-fd, eq",
+        ),
     ),
     Finding(
         "NC-MPTCP and FMTCP (Figs 5 to 7, 13, 15)",
@@ -27,6 +33,7 @@ FINDINGS = (
         "data (20 of 16 on average: k + 4, and more for the blocks that do not decode), and 1 Mbit/s of video "
         "does not fit. With one link retransmission NC-MPTCP carries as much as `cmt-qa` (1.75 and 1.67 Mbit/s at "
         "the lowest loss), and the video comes with a PSNR of 50 and 35 dB.",
+        explains=("nc-mptcp|fmtcp",),
     ),
     Finding(
         "shares of NC-MPTCP and FMTCP (Figs 11, 12, 14)",
@@ -36,6 +43,7 @@ FINDINGS = (
         "has .65 to .68, more than either, and NC-MPTCP .50. Behind links that retransmit, in Fig. 14, FMTCP "
         "leaves the shared path nearly empty up to 1 Mbit/s: the receive window limits it, and its allocation "
         "gives what fits there to the path by which a symbol is expected first.",
+        explains=("nc-mptcp|fmtcp",),
     ),
     Finding(
         "absolute PSNR (Figs 6, 13, 15)",
@@ -50,6 +58,7 @@ FINDINGS = (
         "`cmt-cl` takes the losses of a path for wireless ones and keeps its window: on path B, which is its own, "
         "the queue fills and what is sent by A waits for it. With 64 KB the receive window then stops it; with "
         "256 KB it does better, but not best.",
+        explains=("cmt-cl > ",),
     ),
     Finding(
         "Fig. 5",

@@ -6,7 +6,7 @@ not say how often. With one retransmission the transport sees the square of the 
 
 from __future__ import annotations
 
-from strandcast.figures.spec import Claim, Figure, more, same
+from strandcast.figures.spec import Claim, Figure, more, same, shift
 
 from .bottleneck import (
     FIG14,
@@ -34,7 +34,7 @@ from .common import (
     video,
     video_measures,
 )
-from .lossy import PATHS, PSNRS, coded_5, coded_6, falls, losses
+from .lossy import PATHS, PSNRS, claims_6, coded_5, falls, losses
 
 ONCE = "one link retransmission"
 FIRST, BEHIND = f"{ONCE}: ", f", {ONCE}"
@@ -82,11 +82,7 @@ FIGURE_6L = Figure(
     ALL,
     (*(losses(p_b, p_c, video("video")) for p_b, p_c in FIG6_ENDS), *FIG6_ONCE),
     video_measures("video"),
-    claims=(
-        more(PSNR, CL, QA, (BEST_6, BAD_6), BEHIND),
-        *(more(PSNR, CL, fd, (BEST_6, BAD_6), BEHIND) for fd in FDS),
-        *coded_6((BEST_6, BAD_6), BEST_6, BAD_6, BEHIND),
-    ),
+    claims=claims_6((BEST_6, BAD_6), BEST_6, BAD_6, BEHIND),
     paper={
         (f"{prefix}{at}", scheme, PSNR): psnr
         for prefix in ("", FIRST)
@@ -142,7 +138,7 @@ FIGURE_14L = Figure(
 
 def masks(coded: str, masked: str) -> tuple[Claim, ...]:
     """The paper's reason: what codes mask makes a scheme more aggressive, beyond CMT-CL/FD."""
-    return (more(SHARE, masked, coded, RATES), *(more(SHARE, masked, fd, RATES) for fd in FDS))
+    return (shift(SHARE, masked, coded, RATES), *(more(SHARE, masked, fd, RATES) for fd in FDS))
 
 
 FIGURE_11M = Figure(

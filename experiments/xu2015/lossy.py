@@ -11,7 +11,6 @@ from strandcast.figures.spec import (
     Measure,
     Point,
     Term,
-    by,
     metric,
     more,
     same,
@@ -23,13 +22,14 @@ from .common import (
     CODED,
     FD,
     FDS,
-    FM,
-    NC,
     PSNR,
     QA,
     THROUGHPUT,
     UNDERFLOWS,
+    better,
+    close,
     flow_measures,
+    lacking,
     video,
     video_measures,
 )
@@ -130,28 +130,26 @@ PSNRS = (
 """The paper's, in the order of `ALL`; its CMT-CL/FD stands for both readings."""
 
 
-def coded_6(names: Sequence[str], best: str = BEST, bad: str = BAD, where: str = "") -> tuple[Claim, ...]:
-    """What the paper says of NC-MPTCP and FMTCP in Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
-    at_best = f" at {best}"
-    numbers = {NC: (1.08, 0.66, 0.16, 2.05), FM: (0.92, 0.50, 0.32, 2.04)}
-    return tuple(
-        claim
-        for coded, (below_cl, below_qa, above_fd, below_cl_bad) in numbers.items()
-        for claim in (
-            more(PSNR, CL, coded, names, where),
-            by(below_cl, "dB", PSNR, CL, coded, [best], at_best),
-            by(below_cl_bad, "dB", PSNR, CL, coded, [bad], f" at {bad}"),
-            by(below_qa, "dB", PSNR, QA, coded, [best], at_best),
-            *(by(above_fd, "dB", PSNR, coded, fd, [best], at_best) for fd in FDS),
-            *(same(PSNR, fd, coded, [bad], f" at {bad}") for fd in FDS),
-        )
+def claims_6(names: Sequence[str], best: str = BEST, bad: str = BAD, where: str = "") -> tuple[Claim, ...]:
+    """What the paper says of Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
+    others = (QA, *CODED)
+    at_best, at_bad = f" at {best}", f" at {bad}"
+    return (
+        *(better(CL, other, names, where) for other in (QA, *FDS, *CODED)),
+        *(better(QA, coded, [best], at_best) for coded in CODED),
+        *(better(other, fd, [best], at_best) for fd in FDS for other in others),
+        *(close(fd, other, [bad], at_bad) for fd in FDS for other in others),
+        *(
+            lacking(psnr, scheme, at)
+            for at, (_, psnrs) in zip((best, bad), PSNRS, strict=True)
+            for scheme, psnr in zip(ALL, psnrs, strict=True)
+        ),
     )
 
 
 def figure_6(p_cs: Sequence[float]) -> Figure:
     """Fig. 6 at these p_C."""
     points = losses_grid(p_cs, video("video"))
-    names = [point.name for point in points]
     return Figure(
         "6",
         "1 Mbit/s of video, PSNR of eq. 17",
@@ -159,22 +157,7 @@ def figure_6(p_cs: Sequence[float]) -> Figure:
         ALL,
         points,
         video_measures("video"),
-        claims=(
-            more(PSNR, CL, QA, names),
-            by(0.42, "dB", PSNR, CL, QA, [BEST], f" at {BEST}"),
-            by(2.02, "dB", PSNR, CL, QA, [BAD], f" at {BAD}"),
-            *(
-                claim
-                for fd in FDS
-                for claim in (
-                    more(PSNR, CL, fd, names),
-                    by(0.82, "dB", PSNR, QA, fd, [BEST], f" at {BEST}"),
-                    by(2.07, "dB", PSNR, CL, fd, [BAD], f" at {BAD}"),
-                    by(0.05, "dB", PSNR, QA, fd, [BAD], f" at {BAD}"),
-                )
-            ),
-            *coded_6(names),
-        ),
+        claims=claims_6([point.name for point in points]),
         paper={(at, scheme, PSNR): psnr for at, numbers in PSNRS for scheme, psnr in zip(ALL, numbers, strict=True)},
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from strandcast.figures.spec import (
     Claim,
     Figure,
-    more,
     shift,
 )
 
@@ -54,11 +53,11 @@ FIG5A = tuple(
 
 
 def leads(a: str, b: str) -> tuple[Claim, ...]:
-    """Who leads in each variant, over the corners."""
+    """By how much one leads in each variant, over the corners."""
     variants = ("", "acks lost, too: ", "only ours lost: ", "background UDP: ")
     names = [tuple(f"{variant}p_B {p_b:g}, p_C {p_c:g}" for p_b, p_c in CORNERS) for variant in variants]
     where = (", as above", ", acks lost, too", ", only ours lost", ", background UDP")
-    return tuple(more(THROUGHPUT, a, b, points, text) for points, text in zip(names, where, strict=True))
+    return tuple(shift(THROUGHPUT, a, b, points, text) for points, text in zip(names, where, strict=True))
 
 
 FIGURE_5A = Figure(
@@ -89,7 +88,7 @@ FIGURE_9A = Figure(
         rate(1, *UDP_9, name=", background UDP"),
     ),
     bottleneck_measures(("tcp1", "tcp2")),
-    claims=tuple(more(SHARE, QA, fd, [at], f" at {at}") for fd in FDS for at in VARIANTS_9),
+    claims=tuple(shift(SHARE, QA, fd, [at], f" at {at}") for fd in FDS for at in VARIANTS_9),
     notes="There is no background load in this network: the last variant adds UDP of 0 to 50 % of the bottleneck.",
 )
 

@@ -29,7 +29,7 @@ from matplotlib.transforms import Bbox
 
 import strandcast as sc
 from strandcast import experiments
-from strandcast.figures import draw, page, spec, style, tables
+from strandcast.figures import draw, headline, page, spec, style, tables
 from strandcast.figures.claims import VERDICTS
 from strandcast.figures.compact import compact
 from strandcast.figures.made import FULL, Made, note, noted
@@ -223,7 +223,8 @@ def diamonds(picture: Picture) -> list[tuple[float, float]]:
 def test_the_papers_numbers_stand_where_it_gives_some_and_nowhere_else(paper: Paper, figure: Figure) -> None:
     marks = diamonds(drawn(paper.name, figure.name))
     numbers = {round(number, 9) for number in figure.paper.values()}
-    numbers |= {round(claim.effect, 9) for claim in figure.claims if claim.effect is not None}
+    stated = (claim for claim in figure.claims if claim.kind != "deficit")
+    numbers |= {round(claim.effect, 9) for claim in stated if claim.effect is not None}
     seen = {round(at, 9) for mark in marks for at in mark}
     assert numbers <= seen
     assert bool(marks) == bool(numbers)
@@ -386,19 +387,14 @@ def test_commands_of_a_page_are_right(paper: Paper, pages: pathlib.Path, root: p
 def test_a_page_says_plainly_what_did_not_reproduce(paper: Paper, pages: pathlib.Path) -> None:
     text = (pages / f"{paper.name}.html").read_text(encoding="utf-8")
     top = text[: text.index("How to read this")]
-    verdicts = [
-        (claim, judged.verdict)
-        for figure in paper.figures[:-1]
-        if not re.search("[a-z]", figure.name)
-        for claim in figure.claims
-        if (judged := made_up(figure).judge(claim))
-    ]
-    for verdict in ("reproduced", "undecided", "sign only", "not reproduced"):
-        count = sum(said == verdict for _, said in verdicts)
+    results = {figure.name: made_up(figure) for figure in paper.figures[:-1]}
+    counted = [case for case in headline.cases(paper, results) if case.figure.published and not case.taken]
+    for verdict in VERDICTS:
+        count = sum(case.judged.verdict == verdict for case in counted)
         assert re.search(rf"<b>{count}</b><span[^>]*>{verdict}<", top)
-    failed = collections.Counter(claim.text for claim, verdict in verdicts if verdict == "not reproduced")
-    for claim, _ in verdicts:
-        assert top.count(f"<li>{html.escape(claim.text)} <span") == failed[claim.text]
+    failed = collections.Counter(case.claim.text for case in counted if case.judged.verdict == "contradicted")
+    for case in counted:
+        assert top.count(f"<li>{html.escape(case.claim.text)} <span") == failed[case.claim.text]
 
 
 def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
@@ -503,18 +499,16 @@ def test_the_documentation_counts_the_verdicts_of_its_tables(paper: Paper, root:
     total = collections.Counter[str]()
     for figure in paper.figures:
         section = text.partition(f"## {tables.heading(figure)}\n")[2].partition("\n## ")[0]
-        said = collections.Counter(
-            re.findall(
-                r"\| (reproduced|undecided|sign only|not reproduced)(?: \(0 inside\))? \| [^|]+ \|$",
-                section,
-                re.MULTILINE,
-            )
-        )
+        rows = re.findall(rf"^\| (.*?) \|.* \| ({'|'.join(VERDICTS)}) \| [^|]+ \|$", section, re.MULTILINE)
+        by_default = [
+            said for claim, said in rows if not any(one.marked(claim) for one in itertools.chain(*paper.open))
+        ]
+        said = collections.Counter(by_default)
         row = f"| {tables.link(paper, figure)} | {figure.title} | "
         row += " | ".join(str(said[verdict] or "") for verdict in VERDICTS) + " |"
         assert (row in summary) == bool(figure.published and said)
         total += said if figure.published else collections.Counter()
-    assert "| all |  | " + " | ".join(str(total[verdict]) for verdict in VERDICTS) + " |" in summary
+    assert "| all | by default | " + " | ".join(str(total[verdict]) for verdict in VERDICTS) + " |" in summary
 
 
 def test_each_committed_picture_says_what_it_is_made_of(root: pathlib.Path) -> None:

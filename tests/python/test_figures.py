@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import io
 import math
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 from strandcast import experiments, stats
-from strandcast.figures import spec, tables
+from strandcast.figures import claims, headline, spec, tables
 from strandcast.figures.claims import judge
 from strandcast.figures.results import Found, cell, collect, measured_s, network, shortened, shown, start_s
 from strandcast.figures.spec import Figure, Measure, Paper, Point
@@ -51,41 +52,96 @@ def test_orders_are_judged_by_pairs() -> None:
     above = spec.more("m", "a", "b", ["p"])
     # Differences of 1, although the runs themselves are far apart.
     assert judged(above, [1, 11, 21], [0, 10, 20]) == (1, 1, "reproduced")
-    assert judged(above, [0, 3], [1, 1])[2] == "sign only"
-    assert judged(above, [0, 0], [1, 1])[2] == "not reproduced"
+    assert judged(above, [0, 3], [1, 1])[2] == "undecided"
+    assert judged(above, [0, 0], [1, 1])[2] == "contradicted"
+    # Exactly as much is not more.
+    assert judged(above, [1, 1], [1, 1])[2] == "contradicted"
     # The third seed is only one's.
     assert judged(above, [1, 2, 99], [0, 1])[0] == 1
 
 
 @pytest.mark.parametrize(
     ("paper", "verdict"),
-    # 10 % of 20; half of 20 is 10, too.
-    [(7, "reproduced"), (20, "reproduced"), (21, "sign only"), (-10, "not reproduced")],
+    # Ours is 10 % of 20, exactly.
+    [
+        (10, "reproduced"),
+        (20, "reproduced"),
+        (20.1, "partly"),
+        (7, "reproduced"),
+        (6.6, "partly"),
+        (29.9, "partly"),
+        (30.1, "contradicted"),
+        (3.4, "partly"),
+        (3.3, "contradicted"),
+        (-10, "contradicted"),
+    ],
 )
 def test_effects_overlap_half_to_one_and_a_half_of_the_papers(paper: float, verdict: str) -> None:
-    holds = int(verdict != "not reproduced")
+    holds = int(verdict == "reproduced")
     assert judged(spec.by(paper, "%", "m", "a", "b", ["p"]), [12, 32], [10, 30]) == (10, holds, verdict)
 
 
 @pytest.mark.parametrize(
-    ("mean", "verdict"), [(19, "reproduced"), (20.9, "reproduced"), (21.1, "not reproduced"), (18.9, "not reproduced")]
+    ("low", "high", "verdict"),
+    # Of a paper's 100: an interval wider than 50 decides only what it excludes.
+    [
+        (80, 120, "reproduced"),
+        (51, 101, "reproduced"),
+        (40, 60, "reproduced"),
+        (149, 170, "reproduced"),
+        (151, 170, "partly"),
+        (35, 49, "partly"),
+        (60, 120, "undecided"),
+        (-20, 40, "undecided"),
+        (-20, 33, "contradicted"),
+        (290, 310, "partly"),
+        (290, 400, "undecided"),
+        (301, 900, "contradicted"),
+        (-120, -80, "contradicted"),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_wider_than_half_of_the_effect_is_undecided(low: int, high: int, verdict: str, sign: int) -> None:
+    claim = spec.Claim("c", spec.alone("m", "a", ["p"]), "effect", sign * 100.0)
+    assert claims.verdict(claim, interval(sign * low, sign * high)) == verdict
+
+
+def interval(low: float, high: float) -> stats.Summary:
+    """A mean of several runs with this interval."""
+    return stats.Summary((low + high) / 2, abs(high - low) / 2, 30)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (64, 66, "partly"),
+        (66, 67, "reproduced"),
+        (149, 160, "reproduced"),
+        (151, 160, "partly"),
+        (60, 115, "undecided"),
+    ],
+)
+def test_what_a_video_lacks_is_within_a_factor_of_one_and_a_half(low: int, high: int, verdict: str) -> None:
+    claim = spec.Claim("c", spec.alone("m", "a", ["p"]), "deficit", 100.0)
+    assert claims.verdict(claim, interval(low, high)) == verdict
+
+
+def test_a_psnr_is_what_is_missing_of_the_rate() -> None:
+    # Eq. 17: 20 log10(1000 / 10) = 40 dB.
+    assert spec.missing(40, 1000) == pytest.approx(10)
+    assert spec.missing(0, 1000) == 1000
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(19, "reproduced"), (20.9, "reproduced"), (21.1, "contradicted"), (18.9, "contradicted")]
 )
 def test_nearly_the_same_is_at_most_5_per_cent(mean: float, verdict: str) -> None:
     assert judged(spec.same("m", "a", "b", ["p"]), [mean, mean], [20, 20])[2] == verdict
 
 
 @pytest.mark.parametrize(
-    ("paper", "verdict"),
-    # 10 % of 20, give or take 190 %.
-    [(10, "undecided"), (300, "undecided"), (500, "sign only"), (-10, "not reproduced")],
-)
-def test_an_effect_whose_interval_holds_none_is_undecided(paper: float, verdict: str) -> None:
-    holds = int(verdict == "sign only")
-    assert judged(spec.by(paper, "%", "m", "a", "b", ["p"]), [9, 35], [10, 30]) == (10, holds, verdict)
-
-
-@pytest.mark.parametrize(
-    ("a", "verdict"), [([20.1, 20.2], "reproduced"), ([19, 21], "undecided"), ([19, 24], "not reproduced")]
+    ("a", "verdict"),
+    [([20.1, 20.2], "reproduced"), ([19, 21], "undecided"), ([19, 24], "undecided"), ([24, 24.1], "contradicted")],
 )
 def test_nearly_the_same_is_undecided_unless_the_interval_is_within(a: list[float], verdict: str) -> None:
     same = spec.same("m", "a", "b", ["p"])
@@ -93,21 +149,66 @@ def test_nearly_the_same_is_undecided_unless_the_interval_is_within(a: list[floa
 
 
 @pytest.mark.parametrize(
-    ("a", "verdict"),
-    [([18, 18.1], "reproduced"), ([10, 33], "reproduced"), ([10, 35], "undecided"), ([17.7, 17.71], "not reproduced")],
+    ("low", "high", "verdict"),
+    [
+        (18, 18.1, "reproduced"),
+        (16, 20.2, "reproduced"),
+        (15, 25.1, "undecided"),
+        (16, 19, "undecided"),
+        (17.7, 17.9, "contradicted"),
+        (22.1, 90, "contradicted"),
+    ],
 )
-def test_a_level_is_within_10_per_cent_of_the_papers(a: list[float], verdict: str) -> None:
-    holds = int(verdict == "reproduced")
-    assert judged(spec.level(20, "m", "a", ["p"]), a, [0, 0])[1:] == (holds, verdict)
+def test_a_level_is_within_10_per_cent_of_the_papers(low: float, high: float, verdict: str) -> None:
+    assert claims.verdict(spec.level(20, "m", "a", ["p"]), interval(low, high)) == verdict
 
 
-def test_an_order_whose_interval_holds_none_has_the_sign_only() -> None:
-    assert judged(spec.more("m", "a", "b", ["p"]), [9, 35], [10, 30])[1:] == (0, "sign only")
+def test_a_goal_needs_the_whole_interval() -> None:
+    goal = spec.Claim("g", spec.difference("m", "a", "b", "p"), "at least")
+    assert judged(goal, [1, 2], [1, 2])[1:] == (1, "reproduced")
+    assert judged(goal, [1, 4], [1, 3])[1:] == (0, "undecided")
+    assert judged(goal, [1, 2], [2, 3])[1:] == (0, "contradicted")
 
 
-def test_a_goal_holds_at_each_point() -> None:
-    both = spec.difference("m", "a", "b", "p") + spec.difference("m", "b", "a", "p")
-    assert judged(spec.Claim("g", both, "at least"), [2, 2], [1, 1]) == (0, 1, "not reproduced")
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["reproduced"] * 3, "reproduced"),
+        (["contradicted"] * 3, "contradicted"),
+        (["reproduced", "undecided"], "undecided"),
+        (["reproduced", "contradicted", "undecided"], "partly"),
+        (["undecided", "contradicted"], "contradicted"),
+    ],
+)
+def test_a_claim_about_several_points_is_one_about_each(verdicts: list[str], said: str) -> None:
+    outcomes: dict[str, tuple[list[float], list[float]]] = {
+        "reproduced": ([2, 2.1], [1, 1]),
+        "contradicted": ([0, 0.1], [1, 1]),
+        "undecided": ([0, 3], [1, 1]),
+    }
+    runs = {
+        (f"p{i}", scheme): dict(enumerate(outcomes[one][which]))
+        for i, one in enumerate(verdicts)
+        for which, scheme in enumerate(("a", "b"))
+    }
+    claim = spec.more("m", "a", "b", [f"p{i}" for i in range(len(verdicts))])
+    found = judge(claim, lambda term: runs[term.point, term.scheme])
+    assert found is not None
+    assert (found.holds, found.verdict) == (verdicts.count("reproduced"), said)
+
+
+def test_an_average_of_the_papers_is_judged_by_the_mean_of_the_points() -> None:
+    runs = {"low": {1: 10.0, 2: 10.0}, "high": {1: 30.0, 2: 30.0}}
+    for mean, said in ((True, "reproduced"), (False, "contradicted")):
+        found = judge(spec.level(20, "m", "a", ["low", "high"], mean=mean), lambda term: runs[term.point])
+        assert found is not None
+        assert (found.holds, found.verdict) == (0, said)
+
+
+def test_what_is_not_the_papers_claim_has_no_verdict() -> None:
+    assert judged(spec.shift("m", "a", "b", ["p"]), [2, 2], [1, 1]) == (100, 1, "")
+    in_db = spec.unjudged(spec.by(3, "dB", "m", "a", "b", ["p"]))
+    assert (in_db.effect, judged(in_db, [4, 4], [1, 1])) == (3, (3, 1, ""))
 
 
 def test_a_claim_without_runs_is_not_judged() -> None:
@@ -282,11 +383,68 @@ def test_verdicts_are_counted(tiny: Found, tmp_path: pathlib.Path) -> None:
     assert tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}}) == [page]
     assert page.read_text() == (
         "<!-- measured: verdicts nobody1999 -->\n\n"
-        "| figure |  | reproduced | undecided | sign only | not reproduced |\n"
+        "| figure |  | reproduced | partly | undecided | contradicted |\n"
         "| --- | --- | --- | --- | --- | --- |\n"
         "| [1](reproduction/nobody1999.md#fig-1-a-figure) | a figure | 1 |  |  |  |\n"
-        "| all |  | 1 | 0 | 0 | 0 |\n\n<!-- end -->\n"
+        "| all | by default | 1 | 0 | 0 | 0 |\n\n<!-- end -->\n"
     )
+
+
+MORE = spec.more("m", "one", "two", ["p"])
+OTHERWISE = spec.more("m", "one odd", "two", ["p"])
+SLOW = spec.more("m", "one", "two", ["p"], ", slowly")
+BOTH = spec.more("m", "one odd", "two", ["p"], ", slowly")
+OPEN = ((spec.Alternative("odd", {"one odd": "one"}),), (spec.Alternative("slow", {", slowly": ""}),))
+PUBLISHED = Figure("7", "a figure", "s.toml", ("one", "two"), (Point("p"),), TINY.measures[:1], (MORE, OTHERWISE))
+ABLATED = Figure("7 slowly", "ours", "s.toml", ("one", "two"), (Point("p"),), TINY.measures[:1], (SLOW, BOTH))
+
+
+def judged_as(**runs: list[float]) -> list[headline.Case]:
+    """The cases of both figures when the schemes' runs are these; `slow_`: at the slow points of `ABLATED`."""
+
+    def found(figure: Figure, prefix: str) -> Found:
+        names = {"one": "one", "one odd": "odd", "two": "two"}
+        seeds = {("p", scheme, "m"): dict(enumerate(runs[prefix + name])) for scheme, name in names.items()}
+        return Found(figure, seeds, {})
+
+    paper = Paper("p", NOWHERE, {}, (ABLATED, PUBLISHED), ROOT, open=OPEN)
+    return headline.cases(paper, {"7": found(PUBLISHED, ""), "7 slowly": found(ABLATED, "slow_")})
+
+
+def test_the_best_choice_of_what_is_open_is_one_for_all_claims() -> None:
+    low, high, two = [0.0, 0.0], [2.0, 2.0], [1.0, 1.0]
+    paper = Paper("p", NOWHERE, {}, (), ROOT, open=OPEN)
+    cases = judged_as(one=low, odd=low, two=two, slow_one=low, slow_odd=high, slow_two=two)
+    assert [(case.figure.name, sorted(case.taken)) for case in cases] == [
+        ("7", []),
+        ("7", ["odd"]),
+        ("7 slowly", ["slow"]),
+        ("7 slowly", ["odd", "slow"]),
+    ]
+    assert {case.about for case in cases} == {("7", MORE.text)}
+    default, best = headline.default_and_best(paper, cases)
+    assert (default.taken, dict(default.counts)) == (frozenset(), {"contradicted": 1})
+    assert (best.taken, dict(best.counts), best.judged) == (frozenset({"odd", "slow"}), {"reproduced": 1}, 1)
+    assert tables.chosen(paper, best.taken) == "odd and slow"
+    # If nothing is better, the default is the best.
+    cases = judged_as(one=high, odd=high, two=two, slow_one=high, slow_odd=low, slow_two=two)
+    assert headline.default_and_best(paper, cases)[1].taken == frozenset()
+
+
+def test_a_table_of_claims_tells_why_they_failed(tiny: Found, tmp_path: pathlib.Path) -> None:
+    less = spec.more("throughput", "two", "one", ["here"])
+    figure = dataclasses.replace(TINY, claims=(*TINY.claims, less))
+    found = dataclasses.replace(tiny, figure=figure)
+    (tmp_path / "reproduction").mkdir()
+    page = tmp_path / "reproduction/verdicts.md"
+    for explains, why in ((("two > one",), "[a cause](nobody1999.md#what-we-found)"), (("three",), "no cause found")):
+        finding = spec.Finding("a cause", ("1",), "it is so", explains)
+        paper = dataclasses.replace(TINY_PAPER, figures=(figure,), findings=(finding,))
+        page.write_text("<!-- measured: claims nobody1999 -->\n<!-- end -->\n")
+        assert tables.write(tmp_path, [paper], {"nobody1999": {"1": found}}) == [page]
+        first = "| [1](nobody1999.md#fig-1-a-figure) | throughput: "
+        assert f"{first}one > two | > 0 | 1.00 ± 0.00 Mbit/s |  | reproduced |  |\n" in page.read_text()
+        assert f"{first}two > one | > 0 | -1.00 ± 0.00 Mbit/s |  | contradicted | {why} |\n" in page.read_text()
 
 
 def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from strandcast.figures.spec import Claim, Contrast, Term
@@ -11,8 +11,17 @@ from strandcast.stats import Summary, summary
 Seeds = Callable[[Term], Mapping[int, float]]
 """A term's measure for each seed there is."""
 
-REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED = "reproduced", "undecided", "sign only", "not reproduced"
-VERDICTS = (REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED)
+REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED = "reproduced", "partly", "undecided", "contradicted"
+VERDICTS = (REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED)
+
+EFFECT = 0.5, 1.5
+"""Between these multiples of the paper's number an effect is reproduced,"""
+DEFICIT = 1 / 1.5, 1.5
+"""and between these what a video lacks."""
+FAR = 3.0
+"""An effect so many times as large as the paper's, or as small, is another one."""
+WIDE = 0.5
+"""An interval wider than this part of the paper's number decides nothing but what it excludes."""
 
 
 class Judged(NamedTuple):
@@ -20,8 +29,8 @@ class Judged(NamedTuple):
 
     Attributes:
         ours: The mean of its contrasts, each run's with the same seed; in % of the base if the claim is.
-        holds: At so many contrasts the sign is right beyond the interval; `same`, `at least`: it holds.
-        verdict: `reproduced`, `undecided`, `sign only` or `not reproduced`; empty of a `shift`.
+        holds: At so many contrasts it is reproduced; of a `shift`: the sign is right beyond the interval.
+        verdict: `reproduced`, `partly`, `undecided` or `contradicted`; empty of a `shift`.
     """
 
     ours: Summary
@@ -44,12 +53,11 @@ def judge(claim: Claim, seeds: Seeds) -> Judged | None:
         scale = [100 / base if base else float("nan") for base in (*bases, sum(bases) / len(bases))]
     ours = scaled([sum(values[seed] for values in each) / len(each) for seed in common], scale[-1])
     parts = [scaled([values[seed] for seed in common], factor) for values, factor in zip(each, scale, strict=False)]
-    beyond = claim.kind in ("above", "shift")
-    fails = NOT_REPRODUCED, UNDECIDED
-    holds = sum(verdict(claim, part) not in fails and (not beyond or part.low > 0) for part in parts)
-    # A goal is one of every point.
-    said = verdict(claim, ours) if claim.kind != "at least" or holds == len(parts) else NOT_REPRODUCED
-    return Judged(ours, holds, said)
+    if claim.kind == "shift":
+        return Judged(ours, sum(part.low > 0 for part in parts), "")
+    verdicts = [verdict(claim, part) for part in parts]
+    said = verdict(claim, ours) if claim.of_mean else everywhere(verdicts)
+    return Judged(ours, verdicts.count(REPRODUCED), said)
 
 
 def contrast_values(contrast: Contrast, seeds: Seeds) -> dict[int, float]:
@@ -64,33 +72,51 @@ def scaled(values: list[float], factor: float) -> Summary:
     return summary([value * factor for value in values])
 
 
+def everywhere(verdicts: Sequence[str]) -> str:
+    """What becomes of a claim about all of its points, of which these became of each."""
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    if CONTRADICTED in verdicts:
+        return PARTLY if {REPRODUCED, PARTLY} & set(verdicts) else CONTRADICTED
+    return UNDECIDED if UNDECIDED in verdicts else PARTLY
+
+
 def verdict(claim: Claim, ours: Summary) -> str:
-    """What becomes of a claim that comes out so."""
-    mean, low, high = ours.mean, ours.low, ours.high
+    """What becomes of a claim about one point, or about a mean, that comes out so."""
+    low, high, within = ours.low, ours.high, claim.within
     match claim.kind:
         case "effect":
-            assert claim.effect is not None, "an effect has its number"
-            if mean * claim.effect <= 0:
-                return NOT_REPRODUCED
-            near, far = sorted((0.5 * claim.effect, 1.5 * claim.effect))
-            if low > far or high < near:
-                return SIGN_ONLY
-            # A wide interval overlaps easily: one that holds 0 says nothing of an effect.
-            return UNDECIDED if low <= 0 <= high else REPRODUCED
+            return sized(claim.number, ours, EFFECT)
+        case "deficit":
+            return sized(claim.number, ours, DEFICIT)
         case "level":
-            assert claim.effect is not None, "a level has its number"
-            near, far = (claim.effect * (1 + sign * claim.within / 100) for sign in (-1, 1))
-            if near <= mean <= far:
-                return REPRODUCED
-            return UNDECIDED if low <= far and high >= near else NOT_REPRODUCED
+            return leveled(claim.number, ours, within)
         case "above":
-            return REPRODUCED if low > 0 else SIGN_ONLY if mean > 0 else NOT_REPRODUCED
+            return REPRODUCED if low > 0 else CONTRADICTED if high <= 0 else UNDECIDED
         case "same":
-            if abs(mean) > claim.within:
-                return NOT_REPRODUCED
-            return REPRODUCED if low >= -claim.within and high <= claim.within else UNDECIDED
+            if low > within or high < -within:
+                return CONTRADICTED
+            return REPRODUCED if low >= -within and high <= within else UNDECIDED
         case "at least":
-            return REPRODUCED if high >= 0 else NOT_REPRODUCED
-        case "shift":
-            return ""
+            return REPRODUCED if low >= 0 else CONTRADICTED if high < 0 else UNDECIDED
     raise ValueError(claim.kind)
+
+
+def sized(theirs: float, ours: Summary, band: tuple[float, float]) -> str:
+    """Ours beside a number of the paper's that is reproduced between these multiples of it."""
+    low, high = sorted((ours.low / theirs, ours.high / theirs))
+    # What is less than a third of it may have the other sign, too.
+    if high < 1 / FAR or low > FAR:
+        return CONTRADICTED
+    if high - low > WIDE:
+        return UNDECIDED
+    return REPRODUCED if low <= band[1] and high >= band[0] else PARTLY
+
+
+def leveled(theirs: float, ours: Summary, within: float) -> str:
+    """Ours beside a level of the paper's that is reproduced within so many per cent of it."""
+    low, mean, high = (number / theirs for number in (ours.low, ours.mean, ours.high))
+    near, far = 1 - within / 100, 1 + within / 100
+    if high < near or low > far:
+        return CONTRADICTED
+    return REPRODUCED if near <= mean <= far and high - low <= WIDE else UNDECIDED

@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
 import strandcast.figures.style as style
-from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
+from strandcast.figures.claims import CONTRADICTED, PARTLY, REPRODUCED, UNDECIDED, Judged
 from strandcast.figures.panels import Panel, is_number, panels, word, words
 from strandcast.figures.results import Found, shortened
 from strandcast.figures.series import course, steps
@@ -31,11 +31,12 @@ ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
 """Heights in inches: of a row of panels, and of a line of dots or claims."""
 LOOKS = {
     REPRODUCED: style.Look(style.GREEN, "o"),
+    PARTLY: style.Look(style.ORANGE, "^"),
     UNDECIDED: style.Look(style.BLUE, "s"),
-    SIGN_ONLY: style.Look(style.ORANGE, "^"),
-    NOT_REPRODUCED: style.Look(style.VERMILLION, "X"),
+    CONTRADICTED: style.Look(style.VERMILLION, "X"),
+    "": style.Look(style.GREY, "o"),
 }
-"""How verdicts look; the words stand beside them."""
+"""How verdicts look, and what is not judged; the words stand beside them."""
 PAPER = "paper"
 
 
@@ -419,6 +420,9 @@ def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged
             markersize=5,
             linewidth=1.4,
         )
+        if judged.verdict:
+            mark = Line2D([], [], color=look.colour, marker=look.marker, markersize=5, label=judged.verdict)
+            key.setdefault(f"verdict {judged.verdict}", mark)
         # One sees through it: ours may lie beneath.
         draw_paper(axes, (claim.effect, i), key, face="none")
         axes.annotate(

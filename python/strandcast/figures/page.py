@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 import strandcast.figures.draw as draw
 import strandcast.figures.tables as tables
 from strandcast.figures.claims import VERDICTS, Judged
+from strandcast.figures.headline import case_of, cases, default_and_best
 from strandcast.figures.made import Made, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Finding, Paper, Term
@@ -32,8 +33,9 @@ class Row:
         ours: Our mean.
         half: Half of its 95 % interval.
         points: At how many points it holds, of how many.
-        verdict: `reproduced`, `undecided`, `sign only`, `not reproduced`, or empty if it is no claim of the paper.
-        remark: Behind the verdict.
+        verdict: `reproduced`, `partly`, `undecided`, `contradicted`, or empty if it is not judged.
+        default: Whether it is judged by default, not by something else that the paper leaves open.
+        why: The titles of findings that tell why it came out otherwise.
         binds: What keeps the flows from being faster.
         contrasts: Over how many points or pairs of them the mean is.
         commands: What runs the cells of the first of these.
@@ -45,7 +47,8 @@ class Row:
     half: str
     points: str
     verdict: str
-    remark: str
+    default: bool
+    why: tuple[str, ...]
     binds: str
     contrasts: int
     commands: tuple[str, ...]
@@ -65,8 +68,8 @@ class Part:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many claims have each verdict."""
-        return collections.Counter(row.verdict for row in self.rows if row.verdict)
+        """How many claims have each verdict, by default."""
+        return collections.Counter(row.verdict for row in self.rows if row.verdict and row.default)
 
 
 def report(
@@ -91,14 +94,16 @@ def report(
         for figure in paper.figures
         if figure.name in results and results[figure.name].seeds
     ]
-    total = collections.Counter(row.verdict for part in parts if part.figure.published for row in part.rows)
+    default, best = default_and_best(paper, cases(paper, results))
     shown = {part.figure.name for part in parts}
     text = render(
         "report.html",
         paper=paper,
         made=made,
         parts=parts,
-        counts={verdict: total[verdict] for verdict in VERDICTS},
+        counts={verdict: default.counts[verdict] for verdict in VERDICTS},
+        best=best if best.taken else None,
+        chosen=tables.chosen(paper, best.taken),
         runs=tables.runs(*(results[name] for name in shown)),
         findings=[one for one in explanations(paper, made) if shown.intersection(one.figures)],
         beside=tables.BESIDE,
@@ -149,7 +154,8 @@ def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
 
 def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool) -> Row:
     """A claim's row."""
-    ours, theirs, points, verdict = tables.judgement(found.figure, claim, judged)
+    ours, theirs, points, _ = tables.judgement(found.figure, claim, judged)
+    case = case_of(paper, found.figure, claim, judged)
     mean, _, half = ours.partition(" ± ")
     number, _, unit = half.partition(" ")
     return Row(
@@ -159,7 +165,8 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
         half=number,
         points=points,
         verdict=judged.verdict,
-        remark=verdict.removeprefix(judged.verdict),
+        default=not case.taken,
+        why=tuple(one.title for one in paper.findings if one.is_why(case.figure, claim)),
         binds=tables.binds(found, claim),
         contrasts=len(claim.contrasts),
         commands=tuple(dict.fromkeys(command(paper, found, term, quick) for term in claim.contrasts[0])),

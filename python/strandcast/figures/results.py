@@ -12,7 +12,7 @@ import polars as pl
 
 from strandcast.figures.claims import Judged, judge
 from strandcast.figures.series import Reading, read, rows
-from strandcast.figures.spec import Claim, Figure, Key, Measure, Metric, Paper, Point
+from strandcast.figures.spec import Claim, Figure, Key, Measure, Metric, Paper, Point, missing
 from strandcast.scenario import Scenario
 from strandcast.stats import Summary, summary
 from strandcast.store import Cell
@@ -213,7 +213,10 @@ def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) 
     if any(isinstance(one, Metric) for one in measure.sum):
         terms.append(metrics)
     common = set[int].intersection(*map(set, terms))
-    return {seed: sum(term[seed] for term in terms) for seed in sorted(common)}
+    total = {seed: sum(term[seed] for term in terms) for seed in sorted(common)}
+    if not measure.missing_of:
+        return total
+    return {seed: missing(psnr_db, measure.missing_of) for seed, psnr_db in total.items()}
 
 
 def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, float]]:

@@ -59,6 +59,8 @@ class Measure:
         sum: The metrics, and readings of time series, that it is the sum of.
         digits: Digits behind the point in tables.
         per_minute: Whether the sum is divided by the minutes that were measured.
+        missing_of: The sum is a PSNR by eq. 17 of Xu et al. (2015), and the measure what is missing of this rate, in
+            its unit; 0: the sum itself.
     """
 
     name: str
@@ -66,6 +68,12 @@ class Measure:
     sum: Sum
     digits: int = 2
     per_minute: bool = False
+    missing_of: float = 0.0
+
+
+def missing(psnr_db: float, rate: float) -> float:
+    """What is missing of a video's rate at this PSNR, by eq. 17 of Xu et al. (2015): |EXP - CRT|, EXP the rate."""
+    return float(rate * 10 ** (-psnr_db / 20))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,18 +115,20 @@ Contrast = tuple[Term, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """Something the paper says about a figure, as a mean of contrasts.
+    """Something the paper says about a figure, as contrasts. How each kind is judged: docs/reproduction/method.md.
 
     Attributes:
         text: The claim.
-        contrasts: What it is about; of several the mean.
-        kind: `effect` (the paper gives the number), `level` (it gives a scheme's number, and ours is to be within
-            `within` %), `above` (more than 0), `same` (at most `within` % of `base`), `at least` (0 or more, with the
-            interval as tolerance); `shift`: not the paper's, but what a part does.
+        contrasts: What it is about: each of them, or their mean.
+        kind: `effect` (the paper gives the number of a difference), `level` (it gives a scheme's number, and ours is
+            to be within `within` %), `deficit` (it gives a PSNR, and `effect` is what the video lacks by eq. 17),
+            `above` (more than 0), `same` (at most `within` % of `base`), `at least` (0 or more); `shift`: shown and
+            not judged, since it is in dB, or not the paper's claim but what a part does.
         effect: The paper's number, if it gives one.
         base: The difference is given in per cent of this.
         unit: The effect's unit; empty if it is the measure's.
-        within: How much “the same” may differ, in %.
+        within: How much “the same” or a level may differ, in %.
+        mean: Whether it is about the mean of its contrasts; an effect always is.
     """
 
     text: str
@@ -128,6 +138,23 @@ class Claim:
     base: tuple[Contrast, ...] | None = None
     unit: str = ""
     within: float = 5.0
+    mean: bool = False
+
+    @property
+    def of_mean(self) -> bool:
+        """Whether it is about the mean of its contrasts, not about each of them."""
+        return self.mean or self.kind == "effect"
+
+    @property
+    def number(self) -> float:
+        """The paper's number.
+
+        Raises:
+            ValueError: It gives none.
+        """
+        if not self.effect:
+            raise ValueError(f"{self.text}: the paper gives no number")
+        return self.effect
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,11 +255,41 @@ class Finding:
         title: What it is about.
         figures: The figures that show it, the clearest first.
         text: What was found, in Markdown that has only code between backticks.
+        explains: Patterns (`re.search`) of the claims of these figures whose failure it explains.
     """
 
     title: str
     figures: tuple[str, ...]
     text: str
+    explains: tuple[str, ...] = ()
+
+    def is_why(self, figure: Figure, claim: Claim) -> bool:
+        """Whether it tells why a claim of a figure came out otherwise."""
+        return figure.name in self.figures and any(re.search(pattern, claim.text) for pattern in self.explains)
+
+
+@dataclasses.dataclass(frozen=True)
+class Alternative:
+    """Something that a paper leaves open, read otherwise than by default.
+
+    Attributes:
+        name: What it is called.
+        marks: Words in a claim's text that tell that it is judged so, and what stands in their place in the same claim
+            by default.
+    """
+
+    name: str
+    marks: Mapping[str, str]
+
+    def marked(self, text: str) -> bool:
+        """Whether a claim is judged so."""
+        return any(mark in text for mark in self.marks)
+
+    def without(self, text: str) -> str:
+        """The same claim by default."""
+        for mark, default in self.marks.items():
+            text = text.replace(mark, default)
+        return text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,6 +306,7 @@ class Paper:
         findings: What was found in its runs.
         runs: Runs of each cell that its figures are to be of.
         sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
+        open: What it leaves open: of each the alternatives to the default.
         study: What is varied of it, one assumption at a time; None: nothing.
     """
 
@@ -261,6 +319,7 @@ class Paper:
     findings: tuple[Finding, ...] = ()
     runs: int = 30
     sets: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    open: tuple[tuple[Alternative, ...], ...] = ()
     study: Study | None = None
 
     @property
@@ -295,17 +354,16 @@ def by(effect: float, unit: str, measure: str, a: str, b: str, points: Sequence[
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "effect", effect, base, unit)
 
 
-def value(effect: float, unit: str, measure: str, scheme: str, points: Sequence[str], where: str = "") -> Claim:
-    """A scheme has so much."""
-    return Claim(f"{measure}{where}: {scheme}", alone(measure, scheme, points), "effect", effect, None, unit)
+LEVEL = 10.0
+"""So many per cent a level may be off."""
 
 
 def level(
-    effect: float, measure: str, scheme: str, points: Sequence[str], where: str = "", within: float = 10
+    effect: float, measure: str, scheme: str, points: Sequence[str], where: str = "", *, mean: bool = False
 ) -> Claim:
-    """A scheme has so much, within so many per cent."""
+    """A scheme has so much: at each of the points, or in the mean of them."""
     contrasts = alone(measure, scheme, points)
-    return Claim(f"{measure}{where}: {scheme}", contrasts, "level", effect, within=within)
+    return Claim(f"{measure}{where}: {scheme}", contrasts, "level", effect, within=LEVEL, mean=mean)
 
 
 def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "", within: float = 5) -> Claim:
@@ -318,6 +376,11 @@ def shift(measure: str, a: str, b: str, points: Sequence[str], where: str = "") 
     """What another part or value does: A - B in % of B."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "shift", None, base, "%")
+
+
+def unjudged(claim: Claim) -> Claim:
+    """What is shown as a claim is, and not judged."""
+    return dataclasses.replace(claim, kind="shift")
 
 
 def variants(specs: Mapping[str, str], scheme: str, parameters: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,8 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from strandcast.figures.claims import SIGN_ONLY, VERDICTS, Judged
+from strandcast.figures.claims import CONTRADICTED, PARTLY, VERDICTS, Judged
+from strandcast.figures.headline import Case, Counts, cases, default_and_best
 from strandcast.figures.made import whole
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
@@ -25,6 +26,8 @@ BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
 BINDS = "what binds"
+ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
+NO_CAUSE = "no cause found"
 CONDITIONS = (
     "Definitions: [method](../reproduction/method.md); conditions and all points: [reproduction](../reproduction.md)."
 )
@@ -107,20 +110,15 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
     number = "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip()
     theirs = {
         "effect": number,
+        "deficit": f"{number}, × 1.5",
         "level": f"{number} ± {claim.within:g} %",
         "above": "> 0",
         "same": f"at most {claim.within:g} %",
         "at least": "≥ 0",
-        "shift": "",
+        "shift": number,
     }[claim.kind]
     points = f"{judged.holds} of {len(claim.contrasts)}" if len(claim.contrasts) > 1 else ""
-    return [f"{show(judged.ours, digits)} {unit}".rstrip(), theirs, points, judged.verdict + open_end(claim, judged)]
-
-
-def open_end(claim: Claim, judged: Judged) -> str:
-    """Says of an effect that it may yet turn out to be none."""
-    inside = judged.ours.half is not None and judged.ours.low <= 0 <= judged.ours.high
-    return " (0 inside)" if claim.kind == "effect" and judged.verdict == SIGN_ONLY and inside else ""
+    return [f"{show(judged.ours, digits)} {unit}".rstrip(), theirs, points, judged.verdict]
 
 
 def binds(found: Found, claim: Claim) -> str:
@@ -144,17 +142,48 @@ def counted(limits: collections.Counter[str]) -> str:
 
 def verdicts(paper: Paper, results: Results) -> str:
     """How many claims of each figure have each verdict, for docs/reproduction.md."""
-    rows, total = [], collections.Counter[str]()
+    judged = cases(paper, results)
+    rows = []
     for figure in paper.figures:
-        found = results[figure.name]
-        judged = [one for claim in figure.claims if (one := found.judge(claim)) is not None]
-        counts = collections.Counter(one.verdict for one in judged if one.verdict)
-        if not figure.published or not counts:
-            continue
-        total += counts
-        rows.append([link(paper, figure), figure.title, *(str(counts[verdict] or "") for verdict in VERDICTS)])
-    rows.append(["all", "", *(str(total[verdict]) for verdict in VERDICTS)])
+        counts = by_default(judged, figure)
+        if counts:
+            rows.append([link(paper, figure), figure.title, *(str(counts[verdict] or "") for verdict in VERDICTS)])
+    default, best = default_and_best(paper, judged)
+    rows.append(["all", "by default", *(str(default.counts[verdict]) for verdict in VERDICTS)])
+    if best.taken:
+        text = f"by the best single choice: {chosen(paper, best.taken)}; {best.judged} claims judged by it"
+        rows.append(["all", text, *(str(best.counts[verdict]) for verdict in VERDICTS)])
     return "\n".join([*table(["figure", "", *VERDICTS], rows), ""])
+
+
+def by_default(judged: Sequence[Case], figure: Figure) -> Counts:
+    """How many claims of a published figure have each verdict, by default; none of a figure of ours."""
+    its = (case for case in judged if case.figure.name == figure.name and figure.published and not case.taken)
+    return Counts(case.judged.verdict for case in its)
+
+
+def chosen(paper: Paper, taken: frozenset[str]) -> str:
+    """The names of alternatives, in the paper's order."""
+    return " and ".join(one.name for those in paper.open for one in those if one.name in taken)
+
+
+def of_claims(paper: Paper, results: Results) -> str:
+    """All claims of a paper in one table, with why those came out otherwise that did."""
+    rows = []
+    for case in cases(paper, results):
+        if case.figure.published:
+            ours, theirs, points, verdict = judgement(case.figure, case.claim, case.judged)
+            its = [link(paper, case.figure, ""), case.claim.text, theirs, ours, points, verdict]
+            rows.append([*its, ", ".join(why(paper, case, f"{paper.name}.md#what-we-found"))])
+    return "\n".join([*table(ALL_CLAIMS, rows), ""])
+
+
+def why(paper: Paper, case: Case, anchor: str) -> list[str]:
+    """What was found to be the cause of a claim's failure, as links to it."""
+    if case.judged.verdict not in (CONTRADICTED, PARTLY):
+        return []
+    found = [f"[{one.title}]({anchor})" for one in paper.findings if one.is_why(case.figure, case.claim)]
+    return found or [NO_CAUSE]
 
 
 def heading(figure: Figure) -> str:
@@ -162,10 +191,10 @@ def heading(figure: Figure) -> str:
     return f"Fig. {figure.name}: {figure.title}"
 
 
-def link(paper: Paper, figure: Figure) -> str:
-    """From docs/reproduction.md to a figure's section: its heading in lower case, without punctuation."""
+def link(paper: Paper, figure: Figure, folder: str = "reproduction/") -> str:
+    """To a figure's section in a page of this folder: its heading in lower case, without punctuation."""
     anchor = re.sub(r"[^\w\- ]", "", heading(figure).lower()).replace(" ", "-")
-    return f"[{figure.name}](reproduction/{paper.name}.md#{anchor})"
+    return f"[{figure.name}]({folder}{paper.name}.md#{anchor})"
 
 
 def findings(paper: Paper) -> str:
@@ -282,11 +311,12 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
         for paper in papers:
             if names == ["findings", paper.name]:
                 return findings(paper)
-            for wanted, of in ([paper.name], of_paper), (["verdicts", paper.name], verdicts):
+            pages = ([paper.name], of_paper), (["verdicts", paper.name], verdicts), (["claims", paper.name], of_claims)
+            for wanted, of in pages:
                 if names == wanted:
                     return of(paper, results[paper.name]) if paper.name in results else ""
         return of_schemes(papers, results, names)
 
     folders = docs / "reproduction", docs / "schemes"
-    pages = (docs / "reproduction.md", *(page for folder in folders for page in sorted(folder.glob("*.md"))))
-    return [page for page in pages if page.exists() and fill(page, text)]
+    files = (docs / "reproduction.md", *(page for folder in folders for page in sorted(folder.glob("*.md"))))
+    return [page for page in files if page.exists() and fill(page, text)]
