@@ -23,6 +23,8 @@
 #                  goes on where it stopped)
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
+#   make deviations  what the papers leave open, one assumption at a time over all of their figures, tables into docs; an hour
+#                  of one core, and it goes on where it stopped (PAPER=xu2015; ARGS=--plan: what is missing)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)
 #   make links     real sockets over emulated links, beside RIST, SRT and the kernel's TCP (root; an hour or two; it goes on where
@@ -30,7 +32,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live harm figures networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -150,6 +152,10 @@ validate-bbr:
 figures:
 	tools/venv --package
 	$(VENV)/bin/strandcast figures all $(if $(filter --quick% --runs% --scheme%,$(ARGS)),,--tables docs) $(ARGS)
+
+deviations:
+	tools/venv --package
+	$(VENV)/bin/strandcast figures $(or $(PAPER),all) --deviations --tables docs $(ARGS)
 
 networks:
 	cargo build --release --locked -p strandcast-lab --example random_networks

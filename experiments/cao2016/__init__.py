@@ -19,6 +19,7 @@ from strandcast.figures.spec import (
     variants,
 )
 
+from .deviations import study
 from .findings import FINDINGS
 from .views import VIEWS
 
@@ -253,4 +254,5 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
+    study=study(FIGURES, SPECS),
 )

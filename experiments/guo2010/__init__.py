@@ -7,6 +7,7 @@ import pathlib
 from strandcast.figures.spec import Paper, Source
 
 from .common import SETS, SPECS
+from .deviations import STUDY
 from .findings import FINDINGS
 from .ours import BY_BASIC_RATE, BY_PARTS, BY_RECOVERY, BY_SOURCE, BY_UDP, BY_WINDOW
 from .published import FIGURE_1, FIGURE_9, FIGURE_10, FIGURE_11
@@ -38,4 +39,5 @@ PAPER = Paper(
     views=VIEWS,
     findings=FINDINGS,
     sets=SETS,
+    study=STUDY,
 )

@@ -10,6 +10,7 @@ from .alone import FIGURE_2, FIGURE_2P, FIGURE_2S, FIGURE_3
 from .balanced import FIGURE_19, FIGURE_22
 from .common import MPMTP, ONE, SPECS
 from .congested import FIGURE_17, FIGURE_17P, FIGURE_18, FIGURE_18P, FIGURE_18S, FIGURE_20
+from .deviations import STUDY
 from .findings import FINDINGS
 from .views import VIEWS
 
@@ -51,4 +52,5 @@ PAPER = Paper(
     views=VIEWS,
     findings=FINDINGS,
     open=OPEN,
+    study=STUDY,
 )

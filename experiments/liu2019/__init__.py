@@ -19,6 +19,7 @@ from strandcast.figures.spec import (
     variants,
 )
 
+from .deviations import study
 from .findings import FINDINGS
 from .views import VIEWS
 
@@ -261,13 +262,15 @@ SOURCE = Source(
     title="Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to Heterogeneous Wireless Networks",
     journal="International Journal of Digital Multimedia Broadcasting, doi:10.1155/2019/9474057",
 )
+FIGURES = FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_7B, FIGURE_7N, FIGURE_7R, FIGURE_7P
 PAPER = Paper(
     "CMT-LA",
     SOURCE,
     SPECS,
-    (FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_7B, FIGURE_7N, FIGURE_7R, FIGURE_7P),
+    FIGURES,
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
     open=OPEN,
+    study=study(FIGURES, SPECS, DEVIATIONS),
 )

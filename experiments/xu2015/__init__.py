@@ -11,6 +11,7 @@ from strandcast.figures.spec import Alternative, Paper, Source
 
 from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
 from .common import FD, MASKED, SPECS, TEXT
+from .deviations import STUDY
 from .findings import FINDINGS
 from .links import BEHIND, FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L, FIRST
 from .lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
@@ -60,4 +61,5 @@ PAPER = Paper(
     findings=FINDINGS,
     runs=30,
     open=OPEN,
+    study=STUDY,
 )

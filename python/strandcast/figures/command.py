@@ -38,6 +38,7 @@ examples:
   strandcast figures xu2015 --figure 5
   strandcast figures all --quick
   strandcast figures all --draw-only --tables docs
+  strandcast figures xu2015 --deviations --tables docs
 """
 
 
@@ -56,6 +57,7 @@ class Wanted:
         store: Where runs are kept.
         out: Where figures and pages go.
         docs: Where tables are to be filled; None: nowhere.
+        deviations: What the papers leave open, one assumption at a time, in place of the figures.
         jobs: Runs at the same time on this machine; None: one a core.
         cluster: A Dask scheduler's address; None: this machine.
     """
@@ -70,6 +72,7 @@ class Wanted:
     store: Store
     out: pathlib.Path
     docs: pathlib.Path | None
+    deviations: bool
     jobs: int | None
     cluster: str | None
 
@@ -119,6 +122,9 @@ def main(argv: list[str]) -> int:
         return 0
     with contextlib.ExitStack() as stack:
         cluster = Cluster(wanted, stack)
+        if wanted.deviations:
+            vary(wanted, cluster)
+            return 0
         for paper, figures in wanted.papers:
             drawn = [made for figure in figures if (made := make(wanted, paper, figure, cluster))]
             if drawn:
@@ -147,6 +153,27 @@ class Cluster:
 
             self._client = self._stack.enter_context(connected(self._wanted.cluster))
         return self._client
+
+
+def vary(wanted: Wanted, cluster: Cluster) -> None:
+    """Makes the missing runs of the papers' deviations, and prints their tables or fills those of the documentation."""
+    import strandcast.figures.deviations as deviations
+    from strandcast.sweeps import complete
+
+    texts = {}
+    for paper, _ in wanted.papers:
+        for deviation, changed in deviations.studied(paper, wanted.runs):
+            missing = [] if wanted.draw_only else wanted.missing(changed, deviations.cells(changed))
+            begin = time.monotonic()
+            computed = complete(wanted.store, missing, client=cluster.client(), jobs=wanted.jobs) if missing else 0
+            took = time.monotonic() - begin
+            title = deviation.title if deviation else deviations.DEFAULT
+            print(f"{paper.name}, {title}: {computed} runs made, {took:.0f} s", flush=True)
+        texts[paper.name] = deviations.text(paper, wanted.store, wanted.runs)
+        if wanted.docs is None:
+            print(texts[paper.name], flush=True)
+    for page in deviations.write(wanted.docs, texts) if wanted.docs else ():
+        say(page)
 
 
 def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made | None:
@@ -225,20 +252,32 @@ def plan(wanted: Wanted) -> None:
     planned: set[tuple[str, str]] = set()
     traced: set[tuple[Key, str, int]] = set()
     whole = 0.0
-    for paper, figures in wanted.papers:
-        for figure in figures:
-            cells = wanted.cells(paper, figure)
-            missing = wanted.missing(paper, (one for one in cells if one.key not in planned))
-            planned.update(one.key for one in cells)
-            runs = sum(len(seeds) for _, seeds in missing)
-            traces = packets.lacking(wanted.store, wanted.traces(paper, figure))
-            again = [(one, {seed}) for one, flow, seed in traces if (one.key, flow, seed) not in traced]
-            traced.update((one.key, flow, seed) for one, flow, seed in traces)
-            cost = guess([*missing, *again])
-            whole += cost
-            what = f"{runs} runs missing" + (f", {len(again)} packet traces" if again else "")
-            print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {what}, about {cost:.0f} CPU s", flush=True)
+    for title, paper, figure in work(wanted):
+        cells = wanted.cells(paper, figure)
+        missing = wanted.missing(paper, (one for one in cells if one.key not in planned))
+        planned.update(one.key for one in cells)
+        runs = sum(len(seeds) for _, seeds in missing)
+        traces = packets.lacking(wanted.store, wanted.traces(paper, figure))
+        again = [(one, {seed}) for one, flow, seed in traces if (one.key, flow, seed) not in traced]
+        traced.update((one.key, flow, seed) for one, flow, seed in traces)
+        cost = guess([*missing, *again])
+        whole += cost
+        what = f"{runs} runs missing" + (f", {len(again)} packet traces" if again else "")
+        print(f"{title} Fig. {figure.name}: {len(cells)} cells, {what}, about {cost:.0f} CPU s", flush=True)
     print(f"all: about {whole:.0f} CPU s")
+
+
+def work(wanted: Wanted) -> Iterator[tuple[str, Paper, Figure]]:
+    """What is to be run, each with what to call it."""
+    import strandcast.figures.deviations as deviations
+
+    for paper, figures in wanted.papers:
+        if not wanted.deviations:
+            yield from ((paper.name, paper, figure) for figure in figures)
+            continue
+        for deviation, changed in deviations.studied(paper, wanted.runs):
+            title = deviation.title if deviation else deviations.DEFAULT
+            yield from ((f"{paper.name}, {title},", changed, figure) for figure in changed.figures)
 
 
 def guess(missing: list[tuple[Cell, set[int]]]) -> float:
@@ -286,7 +325,9 @@ def parse(argv: list[str]) -> Wanted:
     for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
         if folder is not None and folder.exists() and not folder.is_dir():
             parser.error(f"{option} {folder}: that is a file; name a folder")
-    if got.tables is not None and not (whole and got.tables.is_dir()):
+    if got.deviations and (got.figure or got.scheme or got.quick):
+        parser.error("--deviations: it has all published figures at points of its own, and all schemes")
+    if got.tables is not None and not ((whole or got.deviations) and got.tables.is_dir()):
         full = f"they have all schemes, and at least {FULL} runs of full length"
         why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
@@ -304,6 +345,7 @@ def parse(argv: list[str]) -> Wanted:
         store,
         out,
         got.tables,
+        got.deviations,
         got.jobs,
         got.cluster,
     )
@@ -334,6 +376,7 @@ def arguments() -> Parser:
     add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
     add("--runs", metavar="N", type=count, help=f"runs of each cell (what the paper needs; {QUICK_RUNS} with --quick)")
     add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
+    add("--deviations", action="store_true", help="what the papers leave open, one assumption at a time")
     either = parser.add_mutually_exclusive_group().add_argument
     either("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
     either("--draw-only", action="store_true", help="draw what is kept; run nothing")

@@ -6,10 +6,13 @@ import dataclasses
 import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
+
+if TYPE_CHECKING:
+    from strandcast.figures.deviations import Study
 
 Key = tuple[str, str, str]
 """Point, scheme and measure, by names."""
@@ -304,6 +307,7 @@ class Paper:
         runs: Runs of each cell that its figures are to be of.
         sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
         open: What it leaves open: of each the alternatives to the default.
+        study: What is varied of it, one assumption at a time; None: nothing.
     """
 
     title: str
@@ -316,6 +320,7 @@ class Paper:
     runs: int = 30
     sets: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     open: tuple[tuple[Alternative, ...], ...] = ()
+    study: Study | None = None
 
     @property
     def name(self) -> str:

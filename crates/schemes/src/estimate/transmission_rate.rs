@@ -7,7 +7,9 @@
 //!
 //! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; where T_l - T_e is less than
 //! half a round-trip time or 1 ms it says nothing, and the interval's length is taken; an interval in which nothing was
-//! acknowledged halves the rate, so that a path that was idle or lost all is neither forgotten nor kept for ever.
+//! acknowledged halves the rate, so that a path that was idle or lost all is neither forgotten nor kept for ever. What was
+//! sent before the interval counts with what was acknowledged in it: of a path that soon stops sending the rate is too
+//! high (docs/deviations.md tells by how much).
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -32,7 +32,7 @@
 //! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
 //!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
 //! - BW_e is stamped with the moments at which the access link sends, where it tells them (`bw-stamp=send` for the calls
-//!   of the sender); it then includes the packets' headers;
+//!   of the sender); it then includes the packets' headers, and HEARTBEATs;
 //! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, since RTO ≥ 1 s. A path is suspended if
 //!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
 //!   (`inactive=literal`, `off`); the last one never;

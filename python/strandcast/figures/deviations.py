@@ -1,0 +1,305 @@
+"""What a paper leaves open, one assumption at a time, and what becomes of all of its published figures.
+
+A `Deviation` changes one assumption: what is set in scenarios, or a scheme's parameters. A paper's `Study` has those
+that are of interest, the published figures at some of their points, and the paper's main results. Each claim is judged
+as in the figures themselves; cells that a deviation leaves alone are the same ones, and are run once.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import pathlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from strandcast.figures.claims import REPRODUCED, VERDICTS, Judged
+from strandcast.figures.results import cell, collect
+from strandcast.figures.spec import Claim, Figure, Paper, Point
+from strandcast.figures.tables import fill, folded, runs, show, table
+from strandcast.store import Cell, Store
+
+Sets = Callable[[Figure, Point], Iterable[str]]
+"""What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
+
+PAGE = "paper-networks.md"
+"""The page whose tables are filled, between `<!-- measured: deviations KEY -->` and `<!-- end -->`."""
+DEFAULT = "as it is"
+
+
+def nothing(_figure: Figure, _point: Point) -> Iterable[str]:
+    """Sets nothing."""
+    return ()
+
+
+def at(figures: Collection[str], *sets: str) -> Sets:
+    """The same at all points of some figures."""
+    return lambda figure, _: sets if figure.name in figures else ()
+
+
+def both(first: Sets, second: Sets) -> Sets:
+    """What both set, the first one's before the second one's."""
+    return lambda figure, point: (*first(figure, point), *second(figure, point))
+
+
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    """One assumption, changed.
+
+    Attributes:
+        name: What the table calls it.
+        about: The assumption: deviations of one assumption stand together.
+        sets: What is set in the scenarios.
+        specs: Schemes' specs in place of the paper's.
+        schemes: What schemes set in the scenario behind what they set anyway, by their names.
+    """
+
+    name: str
+    about: str
+    sets: Sets = nothing
+    specs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    schemes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The assumption and what it is, in one line."""
+        return f"{self.about}: {self.name}"
+
+
+class Main(NamedTuple):
+    """A main result of a paper: a number that the table shows beside the claims.
+
+    Attributes:
+        label: What the table calls it.
+        figure: The figure of the study that has it.
+        claim: What it is, as a claim: the mean of its contrasts.
+        digits: Digits behind the point.
+        paper: What the paper has.
+    """
+
+    label: str
+    figure: str
+    claim: Claim
+    digits: int
+    paper: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """What is varied of a paper.
+
+    Attributes:
+        figures: The published figures, at those points that are run.
+        results: The main results.
+        deviations: What is changed, one thing at a time.
+        runs: Runs of each cell, chosen before any was made.
+        notes: What the table's reader must know, in Markdown.
+    """
+
+    figures: tuple[Figure, ...]
+    results: tuple[Main, ...]
+    deviations: tuple[Deviation, ...]
+    runs: int
+    notes: str = ""
+
+
+def reduced(figure: Figure, points: Collection[str] = (), without: Collection[str] = ()) -> Figure:
+    """A figure at some of its points and without some schemes.
+
+    Of a claim that leaves it what is about the others; nothing if that is nothing.
+
+    Args:
+        figure: The figure.
+        points: Names of the points that stay; none: all.
+        without: Schemes that go.
+    """
+    kept = tuple(one for one in figure.points if not points or one.name in points)
+    names = {one.name for one in kept}
+    ours = tuple(scheme for scheme in figure.schemes if scheme not in without)
+
+    def stays(claim: Claim, index: int) -> bool:
+        contrasts = [claim.contrasts[index], *(claim.base[index : index + 1] if claim.base else ())]
+        return all(term.point in names and term.scheme not in without for one in contrasts for term in one)
+
+    def left(claim: Claim) -> Claim:
+        indices = [index for index in range(len(claim.contrasts)) if stays(claim, index)]
+        base = claim.base and tuple(claim.base[index] for index in indices if index < len(claim.base))
+        return dataclasses.replace(claim, contrasts=tuple(claim.contrasts[index] for index in indices), base=base)
+
+    claims = tuple(less for claim in figure.claims if (less := left(claim)).contrasts)
+    numbers = {key: value for key, value in figure.paper.items() if key[0] in names and key[1] in ours}
+    return dataclasses.replace(figure, schemes=ours, points=kept, claims=claims, paper=numbers, thinned=None)
+
+
+def varied(paper: Paper, study: Study, deviation: Deviation | None = None, count: int | None = None) -> Paper:
+    """The paper with its study's figures; with a deviation, as that changes them. `count`: runs, if not the study's."""
+    changed = deviation or Deviation("", DEFAULT)
+
+    def moved(figure: Figure) -> Figure:
+        points = tuple(
+            dataclasses.replace(point, sets=(*point.sets, *changed.sets(figure, point))) for point in figure.points
+        )
+        return dataclasses.replace(figure, points=points)
+
+    return dataclasses.replace(
+        paper,
+        specs={**paper.specs, **changed.specs},
+        sets={**paper.sets, **{name: (*paper.sets.get(name, ()), *more) for name, more in changed.schemes.items()}},
+        figures=tuple(map(moved, study.figures)),
+        runs=count or study.runs,
+    )
+
+
+def studied(paper: Paper, count: int | None = None) -> Iterator[tuple[Deviation | None, Paper]]:
+    """The paper as it is, then with each deviation of its study; nothing if it has no study."""
+    if paper.study is not None:
+        for one in (None, *paper.study.deviations):
+            yield one, varied(paper, paper.study, one, count)
+
+
+def cells(paper: Paper, *figures: Figure) -> Iterator[Cell]:
+    """All cells of some figures of a paper that `varied` gave; none: of all."""
+    for figure in figures or paper.figures:
+        for point in figure.points:
+            for scheme in figure.schemes_at(point):
+                yield cell(paper, figure, point, scheme)
+
+
+class Outcome(NamedTuple):
+    """What runs gave for a deviation.
+
+    Attributes:
+        judged: What became of each claim that has a verdict, by figure and text, of figures that have all runs.
+        results: The main results, as tables show them; empty of a figure that lacks runs.
+        runs: How many runs the numbers are of.
+        lacking: Figures that lack runs.
+    """
+
+    judged: Mapping[tuple[str, str], Judged]
+    results: tuple[str, ...]
+    runs: str
+    lacking: tuple[str, ...]
+
+    @property
+    def reproduced(self) -> set[tuple[str, str]]:
+        """The claims that were."""
+        return {claim for claim, judged in self.judged.items() if judged.verdict == REPRODUCED}
+
+
+def outcome(store: Store, paper: Paper, results: Sequence[Main]) -> Outcome:
+    """What the store has of a paper that `varied` gave.
+
+    Raises:
+        StoreError: A file of the store can't be read.
+    """
+    seeds = set(range(1, paper.runs + 1))
+    lacking = tuple(
+        figure.name for figure in paper.figures if any(seeds - store.seeds(one) for one in cells(paper, figure))
+    )
+    whole = [figure for figure in paper.figures if figure.name not in lacking]
+    found = {figure.name: collect(store, paper, figure, runs=paper.runs) for figure in whole}
+    judged = {
+        (figure.name, claim.text): one
+        for figure in whole
+        for claim in figure.claims
+        if (one := found[figure.name].judge(claim)) is not None and one.verdict
+    }
+    ours = (found[main.figure].judge(main.claim) if main.figure in found else None for main in results)
+    texts = (show(one.ours if one else None, main.digits) for one, main in zip(ours, results, strict=True))
+    return Outcome(judged, tuple(texts), runs(*found.values()), lacking)
+
+
+def text(paper: Paper, store: Store, count: int | None = None) -> str:
+    """The table of a paper's study, and which claims deviations gain and lose; empty if figures lack runs as it is.
+
+    A deviation has a row as soon as one of the figures that it changes has all runs. The row says which figures lack
+    runs, and then has no numbers of verdicts. The last line names deviations without a row.
+
+    Raises:
+        StoreError: A file of the store can't be read.
+    """
+    study = paper.study
+    if study is None:
+        return ""
+    ((_, first), *others) = studied(paper, count)
+    default = outcome(store, first, study.results)
+    if default.lacking:
+        return ""
+    rows, changes, without = [row(study, DEFAULT, "", default, default)], [], []
+    for deviation, changed in others:
+        assert deviation is not None, "only the first is the paper as it is"
+        ours = outcome(store, changed, study.results)
+        if touched(first, changed) <= set(ours.lacking):
+            without.append(deviation.title)
+            continue
+        rows.append(row(study, deviation.about, deviation.name, ours, default))
+        items = [*listed("gains", gained(ours, default)), *listed("loses", gained(default, ours))]
+        changes += [f"- {deviation.title}", *items] if items else []
+    rows.append(["the paper", *[""] * (len(VERDICTS) + 4), *(main.paper for main in study.results)])
+    head = ["assumption", "is", *VERDICTS, "gains", "loses", "lacks", *(main.label for main in study.results)]
+    lines = [conditions(study, default), "", *table(head, rows), ""]
+    if changes:
+        lines += folded("Which claims are reproduced that were not, and the other way round", [*changes, ""])
+    if without:
+        lines += [f"Without runs: {'; '.join(without)}.", ""]
+    return "\n".join(lines)
+
+
+def touched(default: Paper, changed: Paper) -> set[str]:
+    """The figures whose cells a deviation changes."""
+    both_of = zip(default.figures, changed.figures, strict=True)
+    return {
+        figure.name
+        for figure, mine in both_of
+        if {one.key for one in cells(default, figure)} != {one.key for one in cells(changed, mine)}
+    }
+
+
+def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
+    """Claims that are reproduced here and not there, of what both judge."""
+    return (ours.reproduced - default.reproduced) & set(default.judged)
+
+
+def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) -> list[str]:
+    """A deviation's row."""
+    counts = collections.Counter(one.verdict for one in ours.judged.values())
+    verdicts = ("" if ours.lacking else str(counts[verdict]) for verdict in VERDICTS)
+    more, less = (by_figure(study, some) for some in (gained(ours, default), gained(default, ours)))
+    lacks = f"Fig. {', '.join(ours.lacking)}" if ours.lacking else ""
+    return [about, name, *verdicts, more, less, lacks, *ours.results]
+
+
+def conditions(study: Study, default: Outcome) -> str:
+    """What the numbers are of."""
+    names = ", ".join(figure.name for figure in study.figures)
+    return f"{default.runs} of each cell; {len(default.judged)} claims of Figs {names}. {study.notes}".rstrip()
+
+
+def by_figure(study: Study, claims: Collection[tuple[str, str]]) -> str:
+    """How many claims of which figures."""
+    counts = collections.Counter(figure for figure, _ in claims)
+    return ", ".join(f"Fig. {figure.name}: {counts[figure.name]}" for figure in study.figures if counts[figure.name])
+
+
+def listed(word: str, claims: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Claims as items of a list."""
+    for figure, claim in sorted(claims):
+        yield f"    - {word} Fig. {figure}, {claim}"
+
+
+def write(docs: pathlib.Path, texts: Mapping[str, str]) -> list[pathlib.Path]:
+    """Fills the page's tables; gives it if that changed it.
+
+    Args:
+        docs: Where the page is.
+        texts: What `text` gave, by papers' names.
+
+    Raises:
+        OSError: The page can't be read or written.
+    """
+
+    def of(names: list[str]) -> str:
+        return texts.get(names[1], "") if len(names) == 2 and names[0] == "deviations" else ""
+
+    page = docs / PAGE
+    return [page] if page.exists() and fill(page, of) else []
