@@ -17,7 +17,7 @@ from strandcast.figures.claims import REPRODUCED, VERDICTS, Judged
 from strandcast.figures.results import cell, collect
 from strandcast.figures.spec import Claim, Figure, Paper, Point
 from strandcast.figures.tables import fill, folded, runs, show, table
-from strandcast.store import Cell, Store
+from strandcast.store import Cell, Key, Store
 
 Sets = Callable[[Figure, Point], Iterable[str]]
 """What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
@@ -186,16 +186,23 @@ class Outcome(NamedTuple):
         return {claim for claim, judged in self.judged.items() if judged.verdict == REPRODUCED}
 
 
-def outcome(store: Store, paper: Paper, results: Sequence[Main]) -> Outcome:
-    """What the store has of a paper that `varied` gave.
+def keys(paper: Paper) -> dict[str, list[Key]]:
+    """Under what the cells of each figure are kept, of a paper that `varied` gave."""
+    return {figure.name: [one.key for one in cells(paper, figure)] for figure in paper.figures}
+
+
+def incomplete(store: Store, kept: Mapping[str, Iterable[Key]], count: int) -> tuple[str, ...]:
+    """The figures that lack runs."""
+    seeds = set(range(1, count + 1))
+    return tuple(figure for figure, its in kept.items() if any(seeds - store.seeds(key) for key in its))
+
+
+def outcome(store: Store, paper: Paper, results: Sequence[Main], lacking: tuple[str, ...]) -> Outcome:
+    """What the store has of a paper that `varied` gave, but for figures that lack runs.
 
     Raises:
         StoreError: A file of the store can't be read.
     """
-    seeds = set(range(1, paper.runs + 1))
-    lacking = tuple(
-        figure.name for figure in paper.figures if any(seeds - store.seeds(one) for one in cells(paper, figure))
-    )
     whole = [figure for figure in paper.figures if figure.name not in lacking]
     found = {figure.name: collect(store, paper, figure, runs=paper.runs) for figure in whole}
     judged = {
@@ -222,16 +229,19 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
     if study is None:
         return ""
     ((_, first), *others) = studied(paper, count)
-    default = outcome(store, first, study.results)
-    if default.lacking:
+    kept = keys(first)
+    if incomplete(store, kept, first.runs):
         return ""
+    default = outcome(store, first, study.results, ())
     rows, changes, without = [row(study, DEFAULT, "", default, default)], [], []
     for deviation, changed in others:
         assert deviation is not None, "only the first is the paper as it is"
-        ours = outcome(store, changed, study.results)
-        if touched(first, changed) <= set(ours.lacking):
+        mine = keys(changed)
+        lacking = incomplete(store, mine, changed.runs)
+        if {figure for figure, its in mine.items() if its != kept[figure]} <= set(lacking):
             without.append(deviation.title)
             continue
+        ours = outcome(store, changed, study.results, lacking)
         rows.append(row(study, deviation.about, deviation.name, ours, default))
         items = [*listed("gains", gained(ours, default)), *listed("loses", gained(default, ours))]
         changes += [f"- {deviation.title}", *items] if items else []
@@ -243,16 +253,6 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
     if without:
         lines += [f"Without runs: {'; '.join(without)}.", ""]
     return "\n".join(lines)
-
-
-def touched(default: Paper, changed: Paper) -> set[str]:
-    """The figures whose cells a deviation changes."""
-    both_of = zip(default.figures, changed.figures, strict=True)
-    return {
-        figure.name
-        for figure, mine in both_of
-        if {one.key for one in cells(default, figure)} != {one.key for one in cells(changed, mine)}
-    }
 
 
 def gained(ours: Outcome, default: Outcome) -> set[tuple[str, str]]:
