@@ -168,11 +168,9 @@ pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 impl EarliestArrival {
     /// For how long the path has owed an answer, beyond what is usual, seconds.
     pub(super) fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
-        if path.in_flight == 0 { 0.0 } else { self.unheard(view, path) }
-    }
-
-    /// The same, whether or not anything is in flight.
-    pub(super) fn unheard(&self, view: &View<'_>, path: &PathView) -> f64 {
+        if path.in_flight == 0 {
+            return 0.0;
+        }
         let Some(answered) = self.answered.get(path.id.index()) else { return 0.0 };
         let since = view.now.saturating_since(*answered);
         if path.srtt.is_some_and(|srtt| since <= srtt) {

@@ -13,9 +13,10 @@
 //! A group of which a message was sent goes on, unless it is of no use.
 //!
 //! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still open
-//! quickly carry what their threshold allows, a path that is silent comes back after as long again, half of the
+//! quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of the
 //! time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path is
-//! live nothing is given up: what paths will carry is not known.
+//! live, or one was never measured, nothing is given up: what paths will carry is not known. Nor is it before it has been
+//! too much for [`PATIENCE`] of the time that the newest message has.
 //!
 //! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest of it
 //! needs. What was given up is remembered until the next key frame, for [`MEMORY`] at the most.
@@ -35,7 +36,9 @@ use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
 /// How often it is looked at what waits.
 const EACH: Duration = Duration::from_millis(10);
 /// Of what the paths carry, what may be due.
-const CARRIED: f64 = 0.95;
+const CARRIED: f64 = 1.0;
+/// Of the time left to the newest message, for how long it has to be too much.
+const PATIENCE: f64 = 0.3;
 /// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames refresh.
 const MEMORY: Duration = Duration::from_secs(5);
 /// References that are remembered.
@@ -46,6 +49,10 @@ const REMEMBERED: usize = 8;
 pub(super) struct Triage {
     /// When to look again.
     next: Instant,
+    /// [`PATIENCE`]; nothing in tests.
+    patience: f64,
+    /// Since when it has been too much.
+    since: Option<Instant>,
     waiting: Vec<Unit>,
     /// Places in `waiting`, in the order of deadlines.
     order: Vec<usize>,
@@ -120,14 +127,14 @@ impl Road {
         if verdict == Verdict::Dead || path.tariff.left == Some(0) {
             return None;
         }
-        let silence = timers.silence(view, path);
-        let silence = if verdict < Verdict::Stalled { silence } else { silence.max(timers.unheard(view, path)) };
+        let silence = if verdict < Verdict::Stalled { timers.silence(view, path) } else { 0.0 };
         let forecast = Forecast::new(path, 0, silence);
         let least = 2.0 * forecast.way;
         // A window without a queue that is below its threshold doubles with each round trip.
         let opens = path.est.extra(QUEUE).unwrap_or(0.0) < least * NO_QUEUE;
-        let threshold = path.limit.ssthresh.filter(|s| opens && *s > path.limit.cwnd);
-        let rate = threshold.map_or(forecast.rate, |s| forecast.rate.max(s as f64 / least));
+        let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
+        let doubles = opens && threshold > path.limit.cwnd;
+        let rate = if doubles { forecast.rate.max(threshold as f64 / least) } else { forecast.rate };
         Some(Road { rate, way: forecast.way, waiting: forecast.arrival - forecast.way })
     }
 
@@ -138,6 +145,11 @@ impl Road {
 }
 
 impl Triage {
+    /// Of an association that begins.
+    pub fn new() -> Self {
+        Triage { patience: PATIENCE, ..Triage::default() }
+    }
+
     /// A chunk left for the first time.
     #[inline]
     pub fn on_sent(&mut self, chunk: &ChunkInfo) {
@@ -172,14 +184,24 @@ impl Triage {
         if !self.waiting.iter().any(|u| u.what.group.is_some()) {
             return;
         }
-        let paths = || view.paths.iter().filter(|p| p.state != PathState::Closed && p.srtt.is_some());
-        if !paths().any(|p| Verdict::of(p) < Verdict::Stalled && p.state == PathState::Active) {
+        let open = |p: &&PathView| matches!(p.state, PathState::Active | PathState::PotentiallyFailed);
+        let paths = || view.paths.iter().filter(open);
+        let live = |p: &PathView| p.state == PathState::Active && Verdict::of(p) < Verdict::Stalled;
+        if !paths().any(live) || paths().any(|p| p.srtt.is_none()) {
+            self.since = None;
             return;
         }
         self.roads.clear();
         self.roads.extend(paths().filter_map(|p| Road::of(view, p, timers)));
         self.relate(view.now);
-        if self.select(flight.requeued() as f64) {
+        if !self.select(flight.requeued() as f64) {
+            self.since = None;
+            return;
+        }
+        let longest = self.waiting.iter().map(|u| u.left).fold(0.0, f64::max);
+        let since = *self.since.get_or_insert(view.now);
+        if view.now.saturating_since(since).as_secs_f64() >= self.patience * longest {
+            self.since = None;
             self.remember(view.now);
             let gone = self.waiting.iter().filter(|u| u.given_up);
             self.drops.extend(gone.rev().filter_map(|u| u.what.group));
@@ -282,7 +304,10 @@ impl Triage {
         for one in 0..self.waiting.len() {
             let unit = &self.waiting[one];
             let from = unit.what.message;
-            if !unit.given_up || !unit.is_referred() || self.gaps.iter().any(|g| g.from <= from && from < g.until) {
+            if !unit.given_up
+                || !unit.is_referred()
+                || self.gaps.iter().any(|g| g.from <= from && from < g.until)
+            {
                 continue;
             }
             let Some(key) = self.key_before(one) else { continue };

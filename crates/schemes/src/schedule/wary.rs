@@ -40,7 +40,7 @@ keys! {
         /// what is sent again in the last round goes by two paths
         last_round: bool = true,
         /// give up whole frames, the least important first, as soon as not all that waits can be in time
-        triage: bool = true,
+        triage: bool = false,
         /// SACK.Delay between two of ours
         ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),
         /// bytes of copies by bytes of media, at the most
@@ -51,7 +51,7 @@ keys! {
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         let (inner, turn, metered) = Default::default();
-        let triage = self.triage.then(Triage::default);
+        let triage = self.triage.then(Triage::new);
         Box::new(Wary { config: *self, inner, turn, metered, triage, life: 0.0 })
     }
 
