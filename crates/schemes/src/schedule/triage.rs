@@ -15,8 +15,9 @@
 //! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still open
 //! quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of the
 //! time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path is
-//! live, or one was never measured, nothing is given up: what paths will carry is not known. Nor is it before it has been
-//! too much for [`PATIENCE`] of the time that the newest message has.
+//! live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are not
+//! known either: it has to be too much for [`PATIENCE`] of the time that the newest message has, unless something was given
+//! up within [`SPELL`].
 //!
 //! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest of it
 //! needs. What was given up is remembered until the next key frame, for [`MEMORY`] at the most.
@@ -36,9 +37,11 @@ use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
 /// How often it is looked at what waits.
 const EACH: Duration = Duration::from_millis(10);
 /// Of what the paths carry, what may be due.
-const CARRIED: f64 = 1.0;
+const CARRIED: f64 = 0.95;
 /// Of the time left to the newest message, for how long it has to be too much.
 const PATIENCE: f64 = 0.3;
+/// Who gave something up within this time has no patience.
+const SPELL: Duration = Duration::from_secs(2);
 /// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames refresh.
 const MEMORY: Duration = Duration::from_secs(5);
 /// References that are remembered.
@@ -53,6 +56,8 @@ pub(super) struct Triage {
     patience: f64,
     /// Since when it has been too much.
     since: Option<Instant>,
+    /// Until when there is no patience.
+    impatient: Instant,
     waiting: Vec<Unit>,
     /// Places in `waiting`, in the order of deadlines.
     order: Vec<usize>,
@@ -200,8 +205,9 @@ impl Triage {
         }
         let longest = self.waiting.iter().map(|u| u.left).fold(0.0, f64::max);
         let since = *self.since.get_or_insert(view.now);
-        if view.now.saturating_since(since).as_secs_f64() >= self.patience * longest {
-            self.since = None;
+        let patience = if view.now < self.impatient { 0.0 } else { self.patience * longest };
+        if view.now.saturating_since(since).as_secs_f64() >= patience {
+            (self.since, self.impatient) = (None, view.now + SPELL);
             self.remember(view.now);
             let gone = self.waiting.iter().filter(|u| u.given_up);
             self.drops.extend(gone.rev().filter_map(|u| u.what.group));
