@@ -187,6 +187,7 @@ impl Triage {
         self.gather(view.now, flight);
         // Where nothing can be given up there is nothing to find out.
         if !self.waiting.iter().any(|u| u.what.group.is_some()) {
+            self.since = None;
             return;
         }
         let open = |p: &&PathView| matches!(p.state, PathState::Active | PathState::PotentiallyFailed);

@@ -93,7 +93,7 @@ fn of_references_those_go_whose_group_of_pictures_is_over() {
     assert_eq!(gone(&paths(1), &frames), [5]);
     let mut larger = frames.clone();
     larger[20].bytes *= 2;
-    assert_eq!(gone(&paths(1), &larger), [5, 4]);
+    assert_eq!(gone(&paths(1), &larger), [4, 5]);
     let open: Vec<_> = frames.iter().map(|f| frame(f.group.unwrap_or(0), Reference, 210, f.bytes)).collect();
     assert_eq!(gone(&paths(1), &open), [21], "where no group is over, the latest");
 }
@@ -155,9 +155,11 @@ fn a_frame_under_way_goes_on_unless_it_is_of_no_use() {
     triage.on_sent(&ChunkInfo { group: Some(2), ..chunk(1, &[0]) });
     let two = [frame(1, Normal, 60, 10_000), frame(2, Disposable, 60, most(60))];
     assert_eq!(looked(&mut triage, &picture, &two), [1], "all else that is due goes first");
-    let begun = Waiting { begun: true, ..two[0] };
-    assert_eq!(gone(&picture, &[begun]), [0; 0]);
-    assert_eq!(gone(&picture, &[Waiting { bytes: most(110), ..begun }]), [0; 0], "nothing else is there");
+    let alone = [frame(2, Disposable, 60, most(110))];
+    assert_eq!(gone(&picture, &alone), [2]);
+    let mut begun = Triage::default();
+    begun.on_sent(&ChunkInfo { group: Some(2), ..chunk(1, &[0]) });
+    assert_eq!(looked(&mut begun, &picture, &alone), [0; 0], "nothing else is there");
     let (one, mut triage) = (frame(2, Reference, 60, most(60) + 2), Triage::default());
     triage.on_sent(&ChunkInfo { importance: Key, group: Some(1), ..chunk(1, &[0]) });
     triage.on_sent(&ChunkInfo { group: Some(4), ..chunk(2, &[0]) });
