@@ -154,5 +154,16 @@ def worse(found: dict[tuple[Cell, int, str, int], Found], schemes: list[str], b:
                     *(f"{value:.2f}" for value in (fmean(late), min(late), max(late))),
                 ]
             )
-    heads = ["share", "runs", "undecodable, points", "least", "most", "better", "worse", "late, points", "least", "most"]
+    heads = [
+        "share",
+        "runs",
+        "undecodable, points",
+        "least",
+        "most",
+        "better",
+        "worse",
+        "late, points",
+        "least",
+        "most",
+    ]
     return table(heads, rows)
