@@ -6,6 +6,7 @@
     python tools/livebench sockets ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
     python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/models/friendliness.md)
+    python tools/livebench triage ...   what giving up whole frames early is worth (docs/schemes/strand.md)
 
 The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
 tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
@@ -24,6 +25,7 @@ import fairness_runs
 import silence
 import sockets
 import tables
+import triage
 from benches import ROOT, Parser, RunError, guarded, show, whole
 from grid import GRID, OURS, OURS_MAY_BE, SCHEMES, SETS, cells, seeds
 from runs import Program, results
@@ -32,12 +34,13 @@ from store import Store
 PAGE = ROOT / "docs/live.md"
 PAGES = {"fairness": ROOT / "docs/models/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
+WHAT = ("grid", "report", "silence", "sockets", "fairness", "triage")
 
 
 def options(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = Parser("livebench", __doc__)
-    parser.add_argument("what", nargs="?", choices=("grid", "report", "silence", "sockets", "fairness"), default="grid")
+    parser.add_argument("what", nargs="?", choices=WHAT, default="grid")
     parser.add_argument("--seeds", choices=SETS, default=SETS[0])
     parser.add_argument(
         "--first", type=whole, help="only the first seeds of the set; of sockets, a try of so many cells"
@@ -45,7 +48,7 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
     parser.add_argument(
-        "--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours; of `fairness` any"
+        "--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours; of the others any"
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
@@ -77,11 +80,20 @@ def fairness(asked: argparse.Namespace) -> dict[str, str]:
     return fairness_runs.measured(asked.program, schemes, numbers, asked.results or file, asked.jobs)
 
 
+def frames(asked: argparse.Namespace) -> dict[str, str]:
+    """The tables of what triage is worth."""
+    rules, numbers = GRID["triage"], seeds(asked.seeds)[: asked.first]
+    schemes, networks = asked.scheme or list(triage.SCHEMES), asked.network or rules["networks"]
+    latencies_ms = asked.latency or rules["latencies_ms"]
+    return triage.measured(asked.program, schemes, networks, latencies_ms, numbers, asked.jobs)
+
+
 WAYS = {
     "grid": grid,
     "report": grid,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
     "fairness": fairness,
+    "triage": frames,
     "sockets": lambda asked: sockets.run(
         asked.program, (asked.scheme or [asked.ours])[0], asked.network, RESULTS / "sockets.csv", asked.first
     ),

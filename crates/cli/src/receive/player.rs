@@ -74,6 +74,7 @@ impl Player {
             messages: stats.played,
             bytes: stats.played_bytes,
             late: stats.late,
+            messages_dropped: 0,
             lost: stats.lost,
             shifts: stats.shifts,
             shift_ms: stats.shift.as_secs_f64() * 1e3,

@@ -32,6 +32,8 @@ pub(super) struct AssociationMonitor {
     expired: (u64, u64),
     /// Those of them that were sent beside repair symbols: the receiver may have recovered them.
     repairable: (u64, u64),
+    /// Messages of frames that the scheme gave up before any of them was sent.
+    given_up: (u64, u64),
     told: Option<Instant>,
     /// Dropped messages at the last poll.
     dropped: u64,
@@ -56,6 +58,7 @@ impl AssociationMonitor {
             heard: None,
             expired: (0, 0),
             repairable: (0, 0),
+            given_up: (0, 0),
             told: None,
             dropped: 0,
             overdue: 0,
@@ -93,11 +96,13 @@ impl AssociationMonitor {
         }
         self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
         self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned } else { 0 };
+        self.given_up.1 = seen.stats.messages_dropped;
         self.report_expiry(now, pump);
         let media = MediaNow {
             messages: pump.messages,
             bytes: pump.bytes,
             late: self.gone(pump),
+            messages_dropped: self.given_up(),
             buffer_bytes: seen.send_buffered as u64,
             ..MediaNow::default()
         };
@@ -110,9 +115,15 @@ impl AssociationMonitor {
         self.expired.0 + self.expired.1 + pump.dropped
     }
 
+    /// Those of whole frames that were given up.
+    fn given_up(&self) -> u64 {
+        self.given_up.0 + self.given_up.1
+    }
+
     /// Reports messages that were dropped since the last report. What was sent and lost beside repair symbols was not dropped.
     fn report_expiry(&mut self, now: Instant, pump: &Pump) {
-        let gone = self.gone(pump) - self.repairable.0 - self.repairable.1;
+        let whole = self.given_up();
+        let gone = self.gone(pump) - self.repairable.0 - self.repairable.1 + whole;
         let due = self.told.is_none_or(|at| now - at >= REPEAT);
         if gone > std::mem::replace(&mut self.dropped, gone) && due {
             self.told = Some(now);
@@ -121,6 +132,9 @@ impl AssociationMonitor {
             self.line(&match late {
                 true => format!(
                     "this machine was suspended or is too slow: {messages} dropped, too late to be sent"
+                ),
+                false if whole > 0 => format!(
+                    "the paths carry less than the input rate: {messages} dropped, {whole} of them as whole frames"
                 ),
                 false => {
                     format!("the paths carry less than the input rate: {messages} dropped, the oldest first")
@@ -156,7 +170,8 @@ impl AssociationMonitor {
 
     /// The stream restarts: nothing sent of it was received.
     pub(super) fn restart(&mut self) {
-        (self.expired, self.repairable, self.dropped) = ((0, 0), (0, 0), 0);
+        (self.expired, self.repairable, self.given_up) = Default::default();
+        self.dropped = 0;
         self.monitor.restart_stream();
     }
 
@@ -184,6 +199,7 @@ impl AssociationMonitor {
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
+        self.given_up = (self.given_up(), 0);
         self.heard = None;
         self.failing.clear();
         self.monitor.restart();
@@ -211,6 +227,7 @@ impl AssociationMonitor {
             messages: pump.messages,
             bytes: pump.bytes,
             expired: self.gone(pump),
+            messages_dropped: self.given_up(),
             reconnects: self.reconnects,
             outages: self.outages.count(),
             longest_outage_s: self.outages.longest(now).as_secs_f64(),

@@ -20,6 +20,8 @@ pub(super) struct Summary {
     pub(super) bytes: u64,
     /// Messages that expired before delivery, as far as the sender knows.
     pub(super) expired: u64,
+    /// Messages of frames that the scheme gave up before any of them was sent.
+    pub(super) messages_dropped: u64,
     /// Associations after the first.
     pub(super) reconnects: u64,
     /// Outages: no packets from the receiver for 2 s, or a lost association.
@@ -57,6 +59,10 @@ impl Summary {
             // What repair symbols brought in time, only the receiver knows.
             if self.coding.is_some() { "not acknowledged in time" } else { "expired" },
         )];
+        if self.messages_dropped > 0 {
+            let messages = count(self.messages_dropped, "message");
+            lines.push(format!("{messages} dropped as whole frames, since not all could be in time"));
+        }
         if self.input_gaps + self.input_resyncs > 0 {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
             lines.push(format!("the input itself had {gaps} and lost sync {syncs} times"));

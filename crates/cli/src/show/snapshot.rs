@@ -129,6 +129,8 @@ pub(crate) struct MediaNow {
     /// Sender: messages abandoned because they had expired or would have arrived late; receiver: messages too late to
     /// be played.
     pub(crate) late: u64,
+    /// Sender: messages of frames that the scheme gave up before any of them was sent.
+    pub(crate) messages_dropped: u64,
     /// Receiver: messages that never arrived.
     pub(crate) lost: u64,
     /// Receiver: number of playout shifts.

@@ -1,8 +1,9 @@
 //! What a scheme does of its own accord, beside its answers to the core's questions.
 
+use super::waiting::{MOST_WAITING, Runs, Waiting};
 use super::{ChunkInfo, LossCause, PathId};
 use crate::time::Instant;
-use crate::tx::RetransmissionQueue;
+use crate::tx::{RetransmissionQueue, SendQueue};
 use crate::wire::serial::Tsn;
 
 /// One thing that a part of a scheme does ([`Policy::act`](super::Policy::act)). What can't be done (no such chunk or path,
@@ -39,15 +40,26 @@ pub enum Act {
     },
 }
 
-/// What is in flight.
+/// What is in flight, and what waits behind it.
 #[derive(Copy, Clone, Debug)]
 pub struct Flight<'a> {
     queue: &'a RetransmissionQueue,
+    waiting: Queued<'a>,
+}
+
+/// Messages that wait, and how chunks are cut from them.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Queued<'a> {
+    pub messages: &'a SendQueue,
+    /// Payload of a chunk at the most.
+    pub max: usize,
+    /// What else a chunk has in the books.
+    pub beside: usize,
 }
 
 impl<'a> Flight<'a> {
-    pub(crate) fn new(queue: &'a RetransmissionQueue) -> Self {
-        Flight { queue }
+    pub(crate) fn new(queue: &'a RetransmissionQueue, waiting: Queued<'a>) -> Self {
+        Flight { queue, waiting }
     }
 
     /// The chunks in flight on `path`: those first sent there in the order of TSNs, which is the order of sending, then those
@@ -59,5 +71,18 @@ impl<'a> Flight<'a> {
     /// The chunk `tsn`, unless the peer has acknowledged it cumulatively.
     pub fn chunk(&self, tsn: Tsn) -> Option<&'a ChunkInfo> {
         self.queue.get(tsn).map(|chunk| &chunk.info)
+    }
+
+    /// What waits to be sent for the first time, in the order in which it was handed in: messages in coded blocks are none of it.
+    /// At most [`MOST_WAITING`] runs of the oldest messages. Costs a look at each of these; nothing is allocated.
+    pub fn waiting(&self) -> impl Iterator<Item = Waiting> + use<'a> {
+        let Queued { messages, max, beside } = self.waiting;
+        Runs::new(messages, max, beside).take(MOST_WAITING)
+    }
+
+    /// Payload of lost chunks that wait to be sent again where the scheduler says, bytes
+    /// ([`Retransmit::Requeue`](super::Retransmit::Requeue)).
+    pub fn requeued(&self) -> u64 {
+        self.queue.requeued()
     }
 }

@@ -18,7 +18,9 @@ mod symbols;
 mod tariff;
 mod traits;
 mod view;
+mod waiting;
 
+pub(crate) use act::Queued;
 pub use act::{Act, Flight};
 pub use advice::Advice;
 pub use arrivals::{PathArrivals, PeerArrivals, PeerTime};
@@ -40,3 +42,4 @@ pub use traits::{
     PathEstimator, Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
 pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, QUEUE, View};
+pub use waiting::{MOST_WAITING, Waiting};

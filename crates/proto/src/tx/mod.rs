@@ -15,4 +15,4 @@ pub(crate) use outstanding::{Carries, ChunkState, Outgoing};
 pub(crate) use path_ack::{AckOutcome, PathAck};
 pub(crate) use peer_arrivals::{ArrivedReports, Heard};
 pub(crate) use retransmission::{MANY_GAPS, RetransmissionQueue, Unsettled};
-pub(crate) use send_queue::{Cut, QueuedMessage, SendQueue, next_chunk};
+pub(crate) use send_queue::{ByAge, Cut, QueuedMessage, SendQueue, chunks_of, next_chunk};

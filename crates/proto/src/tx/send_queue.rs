@@ -4,7 +4,8 @@
 //! Who asks for no importance gets the oldest message of all. Messages of one ordered stream keep their order whatever their
 //! importance, since an SSN is given to the first chunk.
 
-use std::collections::VecDeque;
+use std::collections::{VecDeque, vec_deque};
+use std::iter::Peekable;
 
 use bytes::Bytes;
 
@@ -35,7 +36,8 @@ impl QueuedMessage {
         self.ssn.is_some()
     }
 
-    fn rest(&self) -> usize {
+    /// Bytes not yet cut into chunks.
+    pub fn rest(&self) -> usize {
         self.payload.len() - self.sent
     }
 }
@@ -260,10 +262,33 @@ impl SendQueue {
         all.find(|s| s.0 >= streams.0)
     }
 
+    /// All messages, oldest first.
+    pub fn by_age(&self) -> ByAge<'_> {
+        ByAge(self.classes.each_ref().map(|c| c.messages.iter().peekable()))
+    }
+
     /// Gives memory back that a backlog needed.
     pub fn shrink(&mut self) {
         self.classes.iter_mut().for_each(|c| c.messages.shrink_to_fit());
     }
+}
+
+/// The messages of a queue, oldest first.
+#[derive(Clone, Debug)]
+pub(crate) struct ByAge<'a>([Peekable<vec_deque::Iter<'a, QueuedMessage>>; Importance::ALL.len()]);
+
+impl<'a> Iterator for ByAge<'a> {
+    type Item = &'a QueuedMessage;
+
+    fn next(&mut self) -> Option<&'a QueuedMessage> {
+        let fronts = self.0.iter_mut().filter_map(|class| Some((class.peek()?.id, class)));
+        fronts.min_by_key(|(id, _)| *id)?.1.next()
+    }
+}
+
+/// Chunks that are still to be cut from `message` if none holds more than `max`.
+pub(crate) fn chunks_of(message: &QueuedMessage, max: usize) -> usize {
+    if message.rest() <= max { 1 } else { message.rest().div_ceil(max.max(1)) }
 }
 
 /// Bytes of the next chunk of `message` if no chunk holds more than `max`.
@@ -387,6 +412,20 @@ mod tests {
         assert_eq!(cut(&mut ordered, Some(Key), 1000), Some(1));
         let unordered = queue(&[(0, true, Normal), (0, false, Key)]);
         assert!(unordered.head(Key).is_some());
+    }
+
+    #[test]
+    fn messages_by_age_whatever_their_importance() {
+        use Importance::{Disposable, Key, Normal};
+        let of = [(0, false, Normal), (0, false, Key), (0, false, Disposable), (0, false, Key)];
+        let mut queue = queue(&of);
+        let ids = |queue: &SendQueue| queue.by_age().map(|m| m.id).collect::<Vec<_>>();
+        assert_eq!(ids(&queue), [0, 1, 2, 3]);
+        cut(&mut queue, Some(Key), 1000);
+        cut(&mut queue, None, 600);
+        assert_eq!(ids(&queue), [0, 2, 3]);
+        let first = queue.by_age().next().expect("its second half");
+        assert_eq!((first.rest(), chunks_of(first, 400), chunks_of(first, 399)), (400, 1, 2));
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(super) struct Forecast {
     /// When it arrives, if it is not lost.
     pub arrival: f64,
     /// Of that, the way without queues.
-    way: f64,
+    pub way: f64,
     /// Mean deviation of round-trip times.
     deviation: f64,
     /// How long what is in flight beyond the bandwidth-delay product keeps it waiting.
@@ -166,7 +166,8 @@ impl Forecast {
 pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 
 impl EarliestArrival {
-    fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
+    /// For how long the path has owed an answer, beyond what is usual, seconds.
+    pub(super) fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
         if path.in_flight == 0 {
             return 0.0;
         }

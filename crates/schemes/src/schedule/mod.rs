@@ -23,6 +23,7 @@ mod round_robin;
 #[cfg(test)]
 pub(crate) mod tests;
 mod trains;
+mod triage;
 mod unsuspected;
 mod wary;
 mod widest;

@@ -11,6 +11,7 @@
 //! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
 //!   full, keeps that path idle from all that follow; they become as old meanwhile, and so it goes on for as long as the
 //!   quicker ones carry less than comes. If they do, it is given up.
+//! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines go as [`EarliestArrival`] has it.
 
@@ -19,12 +20,13 @@ use core::cmp::Reverse;
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
-    Assignment, Backlog, PathId, PathView, Policy, RepairOffer, Scheduler, Signal, View,
+    Act, Assignment, Backlog, Flight, PathId, PathView, Policy, RepairOffer, Scheduler, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::{Choices, EarliestArrival, Forecast};
 use super::metered::{METERED, Metered};
+use super::triage::Triage;
 use crate::part::{Estimators, SchedulerPart};
 
 keys! {
@@ -37,6 +39,8 @@ keys! {
         turns: Duration [0, 60_000, "ms"] = Duration::from_millis(1000),
         /// what is sent again in the last round goes by two paths
         last_round: bool = true,
+        /// give up whole frames, the least important first, as soon as not all that waits can be in time
+        triage: bool = false,
         /// SACK.Delay between two of ours
         ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),
         /// bytes of copies by bytes of media, at the most
@@ -47,7 +51,8 @@ keys! {
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         let (inner, turn, metered) = Default::default();
-        Box::new(Wary { config: *self, inner, turn, metered, life: 0.0 })
+        let triage = self.triage.then(Triage::new);
+        Box::new(Wary { config: *self, inner, turn, metered, triage, life: 0.0 })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
@@ -69,6 +74,7 @@ pub struct Wary {
     inner: EarliestArrival,
     turn: Turn,
     metered: Metered,
+    triage: Option<Triage>,
     /// The longest time that was left to a message, seconds: that of new ones.
     life: f64,
 }
@@ -152,10 +158,25 @@ fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> boo
 impl Policy for Wary {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.inner.on_signal(view, signal);
+        if let (Some(triage), Signal::Sent(chunk)) = (&mut self.triage, signal) {
+            triage.on_sent(chunk);
+        }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.inner.poll_timeout()
+    }
+
+    fn acts(&self) -> bool {
+        self.triage.is_some()
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        self.triage.as_mut()?.act(view, flight, &self.inner)
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.extend(self.triage.iter().map(|triage| ("groups_given_up", triage.given_up)));
     }
 }
 

@@ -12,6 +12,7 @@ use strandcast_proto::time::Instant;
 use super::Feed;
 use crate::host::TracedApp;
 use crate::net::TraceEvent;
+use crate::traffic::Frame;
 
 /// Number and time of submission, at the head of every message.
 const HEADER: usize = 16;
@@ -124,7 +125,10 @@ impl FlowSource {
             let payload = self.payload(emission.at, emission.bytes);
             let left = |lifetime: Duration| lifetime.saturating_sub(now - emission.capture());
             let lifetime = self.lifetime.map(left);
-            let options = SendOptions { lifetime, unordered: lifetime.is_some(), ..SendOptions::default() };
+            let of_frame = |frame: Frame| (frame.importance, Some(u64::from(frame.number)));
+            let (importance, group) = emission.frame.map_or_else(Default::default, of_frame);
+            let unordered = lifetime.is_some();
+            let options = SendOptions { lifetime, unordered, importance, group, ..SendOptions::default() };
             let bytes = payload.len() as u32;
             match endpoint.send(now, id, payload, options) {
                 Ok(_) => {

@@ -3,6 +3,7 @@
 use core::fmt::Debug;
 
 use strandcast_media::ts::FrameType;
+use strandcast_proto::policy::Importance;
 use strandcast_proto::time::Instant;
 
 /// Messages of an application.
@@ -41,6 +42,8 @@ pub struct Frame {
     pub number: u32,
     /// How it depends on others; `None`: no picture, or not known.
     pub kind: Option<FrameType>,
+    /// How much it matters to the others.
+    pub importance: Importance,
     /// When it was captured; an encoder that sends frames out of order sends it later.
     pub capture: Instant,
     /// The frame ends with this message.

@@ -4,6 +4,8 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_media::trace::{FrameTrace, TracedFrame};
+use strandcast_media::ts::FrameType;
+use strandcast_proto::policy::Importance;
 use strandcast_proto::time::Instant;
 
 use super::{Cbr, Emission, Frame, Source};
@@ -25,7 +27,8 @@ impl ConstantVideo {
 impl Source for ConstantVideo {
     fn next(&mut self) -> Option<Emission> {
         let message = self.messages.next()?;
-        let frame = Frame { number: self.frames, kind: None, capture: message.at, last: true };
+        let (number, importance) = (self.frames, Importance::Normal);
+        let frame = Frame { number, kind: None, importance, capture: message.at, last: true };
         self.frames += 1;
         Some(Emission { frame: Some(frame), ..message })
     }
@@ -86,6 +89,15 @@ impl TracedVideo {
     }
 }
 
+/// How much a frame of a trace matters to the others: on a header all of them depend.
+fn importance(kind: Option<FrameType>) -> Importance {
+    match kind {
+        Some(FrameType::B) => Importance::Disposable,
+        Some(FrameType::P) => Importance::Reference,
+        Some(FrameType::I) | None => Importance::Key,
+    }
+}
+
 impl Source for TracedVideo {
     fn next(&mut self) -> Option<Emission> {
         // An ended source is left behind its last frame.
@@ -100,7 +112,8 @@ impl Source for TracedVideo {
         }
         let bytes = self.left.min(self.size);
         self.left -= bytes;
-        let frame = Frame { number: self.number, kind: frame.kind, capture, last: self.left == 0 };
+        let (number, kind, last) = (self.number, frame.kind, self.left == 0);
+        let frame = Frame { number, kind, importance: importance(kind), capture, last };
         Some(Emission { at: self.at, bytes, frame: Some(frame) })
     }
 }

@@ -24,9 +24,10 @@ impl Sender {
             asked.retain(|(tsn, to)| self.worth_copy(cx, now, *tsn, *to).is_some());
             self.asked = asked;
         }
+        let beside = self.header_room() + 16;
         let mut done = false;
         for _ in 0..MOST_ACTS {
-            let flight = Flight::new(&self.rq);
+            let flight = Flight::new(&self.rq, self.buffer.waiting(self.max_payload, beside));
             let Some(act) = cx.driver.act(cx.paths.seen_mut(), now, &flight) else { break };
             let possible = match act {
                 Act::Copy { tsn, to } => self.copy(cx, now, tsn, to),

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::association::buffer_size::SendSize;
 use crate::association::right_sizing::Buffer;
 use crate::config::TransportConfig;
-use crate::policy::{Head, Heads, Importance};
+use crate::policy::{Head, Heads, Importance, Queued};
 use crate::time::{Duration, Instant};
 use crate::tx::{Cut, QueuedMessage, SendQueue, next_chunk};
 use crate::wire::{Ppid, Ssn, StreamId};
@@ -135,6 +135,11 @@ impl SendBuffer {
             bytes: self.queue.bytes_of(m.importance) as u64,
         });
         shown.collect()
+    }
+
+    /// What waits, for parts that act; chunks as in [`SendBuffer::heads`].
+    pub fn waiting(&self, max: usize, beside: usize) -> Queued<'_> {
+        Queued { messages: &self.queue, max, beside }
     }
 
     pub fn head_expired(&self, now: Instant) -> bool {

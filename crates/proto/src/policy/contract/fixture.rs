@@ -4,11 +4,11 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::policy::{
-    AckInfo, ChunkInfo, Flight, LinkId, LossCause, PathId, PathState, PathView, PathViews, Scheme, Signal,
-    Transmission, View,
+    AckInfo, ChunkInfo, Flight, LinkId, LossCause, PathId, PathState, PathView, PathViews, Queued, Scheme,
+    Signal, Transmission, View, Waiting,
 };
 use crate::time::{Duration, Instant};
-use crate::tx::{Carries, ChunkState, Outgoing, RetransmissionQueue};
+use crate::tx::{Carries, ChunkState, Outgoing, QueuedMessage, RetransmissionQueue, SendQueue};
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
 /// PMDCS of a fixture's paths, bytes.
@@ -159,9 +159,12 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
     }
 }
 
-/// Outstanding chunks, for parts that act.
+/// Outstanding chunks and what waits behind them, for parts that act.
 #[derive(Debug)]
-pub struct Outstanding(RetransmissionQueue);
+pub struct Outstanding {
+    sent: RetransmissionQueue,
+    waiting: SendQueue,
+}
 
 impl Outstanding {
     /// The chunks, with TSNs one after the other, in flight where their transmissions are.
@@ -183,12 +186,32 @@ impl Outstanding {
                 queue.push_again(&mut ledger, info.tsn, *sent);
             }
         }
-        Outstanding(queue)
+        Outstanding { sent: queue, waiting: SendQueue::default() }
     }
 
-    /// As parts see them.
+    /// Messages wait behind them, one for each of these, of so many bytes in the books, in this order and none of them begun.
+    #[must_use]
+    pub fn behind<'a>(mut self, waiting: impl IntoIterator<Item = &'a Waiting>) -> Self {
+        for run in waiting {
+            self.waiting.push(QueuedMessage {
+                id: run.message,
+                stream: StreamId(0),
+                ssn: None,
+                ppid: Ppid(0),
+                unordered: true,
+                expires: run.expires,
+                importance: run.importance,
+                group: run.group,
+                payload: Bytes::from(vec![0; run.bytes.saturating_sub(16) as usize]),
+                sent: 0,
+            });
+        }
+        self
+    }
+
+    /// As parts see them. A chunk holds any message.
     pub fn flight(&self) -> Flight<'_> {
-        Flight::new(&self.0)
+        Flight::new(&self.sent, Queued { messages: &self.waiting, max: usize::MAX, beside: 16 })
     }
 }
 

@@ -20,7 +20,8 @@ fn constant_video_is_a_message_a_frame() {
     assert_eq!(messages.len(), 100);
     for (n, message) in (0..).zip(&messages) {
         let at = s(10) + Duration::from_millis(10) * n;
-        let frame = Frame { number: n, kind: None, capture: at, last: true };
+        let importance = Importance::Normal;
+        let frame = Frame { number: n, kind: None, importance, capture: at, last: true };
         assert_eq!(*message, Emission { at, bytes: 1250, frame: Some(frame) });
     }
 }

@@ -1,0 +1,332 @@
+//! Whole frames are given up early when the messages that wait can't all be in time, so that the others are.
+//!
+//! Each [`EACH`] the bytes due by every deadline are held against what the paths carry by then: more than [`CARRIED`] of it is
+//! too much (the test of earliest deadlines first). As Moore and Hodgson have it ("An n job, one machine sequencing
+//! algorithm", Management Science 15, 1968), at the first deadline that is missed a group of those due by then goes, and so
+//! on to the last deadline. Which one: the first of
+//!
+//! 1. what refers to a frame that is given up: it is of no use, and goes as a whole when anything has to go;
+//! 2. the least important;
+//! 3. of frames that others refer to, those whose group of pictures is over: of it nothing more comes;
+//! 4. the latest, to which the fewest others refer.
+//!
+//! A group of which a message was sent goes on, unless it is of no use.
+//!
+//! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still open
+//! quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of the
+//! time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path is
+//! live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are not
+//! known either: it has to be too much for [`PATIENCE`] of the time that the newest message has, unless something was given
+//! up within [`SPELL`].
+//!
+//! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest of it
+//! needs. What was given up is remembered until the next key frame, for [`MEMORY`] at the most.
+//!
+//! `ASSUMED`: all constants. docs/schemes/strand.md has what was measured.
+
+use core::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{Act, ChunkInfo, Flight, Importance, PathState, PathView, View, Waiting};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::earliest_arrival::{EarliestArrival, Forecast};
+use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
+
+/// How often it is looked at what waits.
+const EACH: Duration = Duration::from_millis(10);
+/// Of what the paths carry, what may be due.
+const CARRIED: f64 = 0.95;
+/// Of the time left to the newest message, for how long it has to be too much.
+const PATIENCE: f64 = 0.3;
+/// Who gave something up within this time has no patience.
+const SPELL: Duration = Duration::from_secs(2);
+/// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames refresh.
+const MEMORY: Duration = Duration::from_secs(5);
+/// References that are remembered.
+const REMEMBERED: usize = 8;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Triage {
+    /// When to look again.
+    next: Instant,
+    /// [`PATIENCE`]; nothing in tests.
+    patience: f64,
+    /// Since when it has been too much.
+    since: Option<Instant>,
+    /// Until when there is no patience.
+    impatient: Instant,
+    waiting: Vec<Unit>,
+    /// Places in `waiting`, in the order of deadlines.
+    order: Vec<usize>,
+    roads: SmallVec<[Road; 8]>,
+    /// Groups to give up, the first one last.
+    drops: Vec<u64>,
+    gaps: SmallVec<[Gap; REMEMBERED]>,
+    /// The groups of the last key frame and of the last message that were sent.
+    key: Option<u64>,
+    sent: Option<u64>,
+    /// Groups given up so far.
+    pub given_up: u64,
+}
+
+/// Messages that stand or fall together: a group, or a run without one.
+#[derive(Copy, Clone, Debug)]
+struct Unit {
+    what: Waiting,
+    /// Seconds until the last of it is worthless.
+    left: f64,
+    /// Some of it was sent.
+    begun: bool,
+    /// It refers to something that was given up.
+    useless: bool,
+    /// Its group of pictures is over.
+    over: bool,
+    given_up: bool,
+}
+
+/// What is known of a path; bytes per second and seconds.
+#[derive(Copy, Clone, Debug)]
+struct Road {
+    rate: f64,
+    way: f64,
+    waiting: f64,
+}
+
+/// Of a group of pictures, what refers to something that was given up.
+#[derive(Copy, Clone, Debug)]
+struct Gap {
+    /// The message number of what was given up.
+    from: u64,
+    /// Of the next key frame.
+    until: u64,
+    /// The key frame that it followed.
+    key: u64,
+    at: Instant,
+}
+
+impl Unit {
+    fn is_key(&self) -> bool {
+        self.what.importance == Importance::Key && self.what.group.is_some()
+    }
+
+    /// Whether others refer to it.
+    fn is_referred(&self) -> bool {
+        self.what.importance >= Importance::Reference && self.what.group.is_some()
+    }
+
+    /// Whether it may be given up; the first to go has the least.
+    fn rank(&self) -> Option<(bool, Importance, bool, Reverse<u64>)> {
+        let stays = self.given_up || self.what.group.is_none() || (self.begun && !self.useless);
+        let open = self.is_referred() && !self.over;
+        (!stays).then_some((!self.useless, self.what.importance, open, Reverse(self.what.message)))
+    }
+}
+
+impl Road {
+    /// The road that `path` is to new data, as far as it is known.
+    fn of(view: &View<'_>, path: &PathView, timers: &EarliestArrival) -> Option<Road> {
+        let verdict = Verdict::of(path);
+        if verdict == Verdict::Dead || path.tariff.left == Some(0) {
+            return None;
+        }
+        let silence = if verdict < Verdict::Stalled { timers.silence(view, path) } else { 0.0 };
+        let forecast = Forecast::new(path, 0, silence);
+        let least = 2.0 * forecast.way;
+        // A window without a queue that is below its threshold doubles with each round trip.
+        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < least * NO_QUEUE;
+        let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
+        let doubles = opens && threshold > path.limit.cwnd;
+        let rate = if doubles { forecast.rate.max(threshold as f64 / least) } else { forecast.rate };
+        Some(Road { rate, way: forecast.way, waiting: forecast.arrival - forecast.way })
+    }
+
+    /// Bytes that it brings within `left` seconds. Players may count time from the first packet's arrival.
+    fn carries(&self, left: f64) -> f64 {
+        self.rate * (left - self.way.min(left / 2.0) - self.waiting).max(0.0)
+    }
+}
+
+impl Triage {
+    /// Of an association that begins.
+    pub fn new() -> Self {
+        Triage { patience: PATIENCE, ..Triage::default() }
+    }
+
+    /// A chunk left for the first time.
+    #[inline]
+    pub fn on_sent(&mut self, chunk: &ChunkInfo) {
+        if chunk.group != self.sent && chunk.sent_once() {
+            self.begin(chunk);
+        }
+    }
+
+    fn begin(&mut self, chunk: &ChunkInfo) {
+        self.sent = chunk.group;
+        if chunk.importance == Importance::Key && chunk.group.is_some() {
+            // A group of pictures begins: what waits behind it lacks nothing of an earlier one.
+            self.gaps.retain(|gap| Some(gap.key) == chunk.group);
+            self.key = chunk.group;
+        }
+    }
+
+    /// The next group to give up.
+    pub fn act(&mut self, view: &View<'_>, flight: &Flight<'_>, timers: &EarliestArrival) -> Option<Act> {
+        if self.drops.is_empty() && view.now >= self.next {
+            self.next = view.now + EACH;
+            self.look(view, flight, timers);
+        }
+        let group = self.drops.pop()?;
+        self.given_up += 1;
+        Some(Act::Drop { group })
+    }
+
+    fn look(&mut self, view: &View<'_>, flight: &Flight<'_>, timers: &EarliestArrival) {
+        self.gather(view.now, flight);
+        // Where nothing can be given up there is nothing to find out.
+        if !self.waiting.iter().any(|u| u.what.group.is_some()) {
+            self.since = None;
+            return;
+        }
+        let open = |p: &&PathView| matches!(p.state, PathState::Active | PathState::PotentiallyFailed);
+        let paths = || view.paths.iter().filter(open);
+        let live = |p: &PathView| p.state == PathState::Active && Verdict::of(p) < Verdict::Stalled;
+        if !paths().any(live) || paths().any(|p| p.srtt.is_none()) {
+            self.since = None;
+            return;
+        }
+        self.roads.clear();
+        self.roads.extend(paths().filter_map(|p| Road::of(view, p, timers)));
+        self.relate(view.now);
+        if !self.select(flight.requeued() as f64) {
+            self.since = None;
+            return;
+        }
+        let longest = self.waiting.iter().map(|u| u.left).fold(0.0, f64::max);
+        let since = *self.since.get_or_insert(view.now);
+        let patience = if view.now < self.impatient { 0.0 } else { self.patience * longest };
+        if view.now.saturating_since(since).as_secs_f64() >= patience {
+            (self.since, self.impatient) = (None, view.now + SPELL);
+            self.remember(view.now);
+            let gone = self.waiting.iter().filter(|u| u.given_up);
+            self.drops.extend(gone.rev().filter_map(|u| u.what.group));
+        }
+    }
+
+    /// Takes what waits and has time left, each group as one, in the order in which groups begin.
+    fn gather(&mut self, now: Instant, flight: &Flight<'_>) {
+        let mut units = core::mem::take(&mut self.waiting);
+        units.clear();
+        for run in flight.waiting() {
+            let Some(left) = run.expires.map(|e| e.saturating_since(now).as_secs_f64()) else { continue };
+            if left <= 0.0 {
+                continue;
+            }
+            let begun = run.begun || (run.group.is_some() && run.group == self.sent);
+            // Messages of few groups are handed in at a time.
+            let same = |u: &&mut Unit| run.group.is_some() && u.what.group == run.group;
+            if let Some(unit) = units.iter_mut().rev().take(16).find(same) {
+                unit.what.bytes += run.bytes;
+                unit.what.importance = unit.what.importance.max(run.importance);
+                unit.left = unit.left.max(left);
+            } else {
+                let (useless, over, given_up) = (false, false, false);
+                units.push(Unit { what: run, left, begun, useless, over, given_up });
+            }
+        }
+        self.waiting = units;
+        self.order.clear();
+        self.order.extend(0..self.waiting.len());
+        let units = &self.waiting;
+        self.order.sort_unstable_by(|a, b| units[*a].left.total_cmp(&units[*b].left).then(a.cmp(b)));
+    }
+
+    /// Finds out what refers to something that was given up, and which groups of pictures are over.
+    fn relate(&mut self, now: Instant) {
+        let oldest = self.waiting.first().map_or(u64::MAX, |u| u.what.message);
+        let keys = self.waiting.iter().filter(|u| u.is_key()).map(|u| u.what.message);
+        for gap in &mut self.gaps {
+            gap.until = keys.clone().filter(|k| *k > gap.from).min().unwrap_or(u64::MAX).min(gap.until);
+        }
+        self.gaps.retain(|gap| gap.until > oldest && now.saturating_since(gap.at) < MEMORY);
+        let last = keys.max().unwrap_or(0);
+        let gaps = &self.gaps;
+        for unit in &mut self.waiting {
+            let message = unit.what.message;
+            unit.over = message < last;
+            let lacks = gaps.iter().any(|gap| gap.from < message && message < gap.until);
+            unit.useless = lacks && unit.what.group.is_some();
+        }
+    }
+
+    /// Gives up what must be, earliest deadlines first; `ahead` bytes are due before all of it. False if that is nothing.
+    fn select(&mut self, ahead: f64) -> bool {
+        let (mut due, mut any) = (ahead, false);
+        for place in 0..self.order.len() {
+            let unit = &self.waiting[self.order[place]];
+            if unit.given_up {
+                continue;
+            }
+            let left = unit.left;
+            due += unit.what.bytes as f64;
+            let most = CARRIED * self.roads.iter().map(|road| road.carries(left)).sum::<f64>();
+            while due > most
+                && let Some(one) = self.first_to_go(place)
+            {
+                due -= self.waiting[one].what.bytes as f64;
+                self.give_up(one);
+                any = true;
+            }
+        }
+        if any {
+            self.waiting.iter_mut().for_each(|u| u.given_up |= u.useless);
+        }
+        any
+    }
+
+    /// Of what is due up to a place in the order, what goes first.
+    fn first_to_go(&self, place: usize) -> Option<usize> {
+        let ranked = self.order[..=place].iter().filter_map(|n| Some((self.waiting[*n].rank()?, *n)));
+        ranked.min().map(|(_, n)| n)
+    }
+
+    fn give_up(&mut self, one: usize) {
+        self.waiting[one].given_up = true;
+        if self.waiting[one].is_referred() && self.key_before(one).is_some() {
+            let rest = self.waiting[one + 1..].iter_mut().take_while(|u| !u.is_key());
+            rest.filter(|u| u.what.group.is_some()).for_each(|u| u.useless = true);
+        }
+    }
+
+    /// The key frame that the group of pictures of a unit begins with, if any was seen.
+    fn key_before(&self, one: usize) -> Option<u64> {
+        let waits = self.waiting[..=one].iter().rev().find(|u| u.is_key());
+        waits.map_or(self.key, |u| u.what.group)
+    }
+
+    /// Remembers what others refer to, since these may come yet.
+    fn remember(&mut self, now: Instant) {
+        for one in 0..self.waiting.len() {
+            let unit = &self.waiting[one];
+            let from = unit.what.message;
+            if !unit.given_up
+                || !unit.is_referred()
+                || self.gaps.iter().any(|g| g.from <= from && from < g.until)
+            {
+                continue;
+            }
+            let Some(key) = self.key_before(one) else { continue };
+            let next = self.waiting[one + 1..].iter().find(|u| u.is_key());
+            let until = next.map_or(u64::MAX, |u| u.what.message);
+            if self.gaps.len() == REMEMBERED {
+                self.gaps.remove(0);
+            }
+            self.gaps.push(Gap { from, until, key, at: now });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
