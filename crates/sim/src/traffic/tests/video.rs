@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_media::ts::FrameType::{B, I, P};
+use strandcast_proto::policy::Importance;
 use strandcast_proto::seeds::Seeds;
 
 use super::{Emission, all, s, stream};
