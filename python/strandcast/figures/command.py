@@ -257,7 +257,8 @@ def plan(wanted: Wanted) -> None:
         missing = wanted.missing(paper, (one for one in cells if one.key not in planned))
         planned.update(one.key for one in cells)
         runs = sum(len(seeds) for _, seeds in missing)
-        traces = packets.lacking(wanted.store, wanted.traces(paper, figure))
+        # Deviations draw nothing.
+        traces = [] if wanted.deviations else packets.lacking(wanted.store, wanted.traces(paper, figure))
         again = [(one, {seed}) for one, flow, seed in traces if (one.key, flow, seed) not in traced]
         traced.update((one.key, flow, seed) for one, flow, seed in traces)
         cost = guess([*missing, *again])
