@@ -14,7 +14,7 @@ FINDINGS = (
         "retransmissions on the widest path 1557, MPR 1563, AODV 1498. Everything on the fastest path has 1437: "
         "choosing by bandwidth matters. Gain and estimator (`gain`, `idle`, `bandwidth`) move less than the "
         "intervals are wide.",
-        explains=("^throughput at .*mpr (-|>) nmpr-s$",),
+        explains=("^throughput at (1|8) TCP: mpr (-|>) nmpr-s$",),
     ),
     Finding(
         "two paths are rare",
@@ -34,7 +34,10 @@ FINDINGS = (
         "AOMDV as ns-2.35 ships it, node-disjoint and with HELLO in place of the link layer's reports (`nmpr-m "
         "profile=ns2`), splits without loss: with one session it carries more than MPR, 6.5 ± 3.2 %, since collisions "
         "don't end its routes. How the paper split at nodes on the way, and which of its paths it took, is not said.",
-        explains=("^throughput at .*(nmpr-m - nmpr-s|nmpr-s > nmpr-m|mpr > nmpr-m)$", "^throughput at 1 TCP: nmpr-m$"),
+        explains=(
+            "^throughput at (1|8) TCP: (nmpr-m - nmpr-s|nmpr-s > nmpr-m|mpr > nmpr-m)$",
+            "^throughput at 1 TCP: nmpr-m$",
+        ),
     ),
     Finding(
         "the load of the UDP flows",

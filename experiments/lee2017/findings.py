@@ -24,8 +24,8 @@ FINDINGS = (
         "window in Fig. 22. No one value gives both figures.",
         explains=(
             "^time to 90 %: mpmtp -",
-            "^losses at .* > mpmtp delta=one",
-            "^losses at .*: mpmtp delta=one ≈",
+            "^losses at 10 Mbit/s: .* > mpmtp delta=one",
+            "^losses at 10 Mbit/s: mpmtp delta=one ≈",
             "^mpmtp delta=one: window of both",
         ),
     ),

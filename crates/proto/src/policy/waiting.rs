@@ -20,7 +20,7 @@ pub struct Waiting {
     pub group: Option<u64>,
     /// When the last of them becomes worthless; `None`: one of them never does.
     pub expires: Option<Instant>,
-    /// Book size of what was not sent yet: payload + 16 bytes for each chunk.
+    /// Bytes of what was not sent yet, with 16 for the header of each chunk, and that of repair where symbols go beside it.
     pub bytes: u64,
     /// Some of the first one was sent.
     pub begun: bool,
