@@ -131,14 +131,29 @@ impl Driver {
 
     /// Tells the scheme; estimates and limits are fresh afterwards.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
-        let all = PathSet::ALL;
+        let of = self.concerned(views, signal);
         self.scheme.observe(&views.view(now), signal);
-        self.refresh_estimates(views, all);
+        self.refresh_estimates(views, of);
         self.scheme.react(&views.view(now), signal);
-        self.refresh_limits(views, all);
+        self.refresh_limits(views, of);
         (self.stale, self.slots) = (PathSet::default(), views.paths().len());
         self.held = false;
         self.act_due = self.acts;
+    }
+
+    /// The paths whose estimates and limits have to be copied after `signal`, what earlier ones left included.
+    fn concerned(&self, views: &PathViews, signal: &Signal<'_>) -> PathSet {
+        let path = match signal {
+            Signal::Acked(ack) => ack.path,
+            Signal::Arrived(info) => info.path,
+            _ => return PathSet::ALL,
+        };
+        if self.slots != views.paths().len() || !self.scheme.is_local(signal) {
+            return PathSet::ALL;
+        }
+        let mut of = self.stale;
+        of.insert(path);
+        of
     }
 
     /// [`Signal::Sent`], for which nothing is decided but by [`Driver::next`]: estimates and limits are copied when next needed,
@@ -149,7 +164,7 @@ impl Driver {
         self.scheme.observe(&view, &signal);
         self.scheme.react(&view, &signal);
         let (path, slots) = (chunk.path(), view.paths.len());
-        if self.slots == slots && path.index() < slots && self.scheme.sent_is_local() {
+        if self.slots == slots && path.index() < slots && self.scheme.is_local(&signal) {
             self.stale.insert(path);
         } else {
             self.stale = PathSet::ALL;

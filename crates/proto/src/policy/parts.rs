@@ -87,8 +87,8 @@ impl Policy for Parts {
         first
     }
 
-    fn sent_is_local(&self) -> bool {
-        self.cc.sent_is_local() && self.estimators.iter().all(|e| e.sent_is_local())
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        self.cc.is_local(signal) && self.estimators.iter().all(|e| e.is_local(signal))
     }
 
     fn hears_deliveries(&self) -> bool {

@@ -26,9 +26,9 @@ pub trait Policy: Debug + Send {
         None
     }
 
-    /// Whether [`Signal::Sent`] changes what is estimated and allowed of the chunk's own path alone. The core then asks again
-    /// about no other path before its next question to the scheduler.
-    fn sent_is_local(&self) -> bool {
+    /// Whether `signal`, a [`Signal::Sent`], [`Signal::Acked`] or [`Signal::Arrived`], changes what is estimated and allowed of its own path alone.
+    /// The core then asks again about no other path. Asked of estimators and congestion control.
+    fn is_local(&self, _signal: &Signal<'_>) -> bool {
         false
     }
 

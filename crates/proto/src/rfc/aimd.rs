@@ -135,8 +135,8 @@ impl<A: Avoidance> Policy for Aimd<A> {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
     }
 }
 

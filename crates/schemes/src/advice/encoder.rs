@@ -190,8 +190,8 @@ impl Policy for Encoder {
         self.pass(view);
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Arrived(_))
     }
 
     fn hears_arrivals(&self) -> bool {

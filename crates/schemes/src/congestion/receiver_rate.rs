@@ -160,8 +160,8 @@ impl Policy for ReceiverPaced {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Arrived(_))
     }
 }
 

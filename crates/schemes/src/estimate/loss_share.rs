@@ -75,8 +75,8 @@ impl Policy for LossShare {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
     }
 }
 

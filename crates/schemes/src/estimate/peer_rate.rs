@@ -64,8 +64,8 @@ impl Policy for PeerRate {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
     }
 }
 

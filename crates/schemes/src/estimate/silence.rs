@@ -30,8 +30,6 @@
 
 use std::collections::VecDeque;
 
-use smallvec::SmallVec;
-
 use strandcast_proto::policy::{
     Estimate, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView, PeerArrivals, PeerTime,
     Policy, Signal, View,
@@ -100,12 +98,12 @@ impl Verdict {
     /// The verdict on `path`: `Live` where no part of the scheme judges.
     pub fn of(path: &PathView) -> Verdict {
         match path.est.extra(VERDICT) {
+            None | Some(..0.5) => Verdict::Live,
             Some(v) if v > 4.5 => Verdict::Dead,
             Some(v) if v > 3.5 => Verdict::Silent,
             Some(v) if v > 2.5 => Verdict::Stalled,
             Some(v) if v > 1.5 => Verdict::Returning,
-            Some(v) if v > 0.5 => Verdict::Deaf,
-            _ => Verdict::Live,
+            _ => Verdict::Deaf,
         }
     }
 
@@ -117,10 +115,19 @@ impl Verdict {
 
 /// By which paths the peer's SACKs should come back: the two quickest that are live.
 pub fn ways_back(view: &View<'_>) -> PathSet {
-    let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live && p.srtt.is_some());
-    let mut live: SmallVec<[(Option<Duration>, PathId); 8]> = live.map(|p| (p.srtt, p.id)).collect();
-    live.sort_unstable();
-    if live.len() < 2 { PathSet::default() } else { live.iter().take(2).map(|l| l.1).collect() }
+    let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live);
+    let (mut first, mut second) = (None, None);
+    for way in live.filter_map(|p| Some((p.srtt?, p.id))) {
+        if first.is_none_or(|first| way < first) {
+            second = first.replace(way);
+        } else if second.is_none_or(|second| way < second) {
+            second = Some(way);
+        }
+    }
+    match (first, second) {
+        (Some((_, first)), Some((_, second))) => [first, second].into_iter().collect(),
+        _ => PathSet::default(),
+    }
 }
 
 /// Judges every path.
@@ -315,21 +322,35 @@ impl Back {
 struct Usual {
     samples: [i64; SAMPLES],
     taken: usize,
-    median: Option<i64>,
+    /// The samples that count, in their order by size.
+    sorted: [i64; SAMPLES],
 }
 
 impl Usual {
     fn push(&mut self, x: i64) {
-        self.samples[self.taken % SAMPLES] = x;
+        let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
+        // What leaves: the oldest, or the place behind the last.
+        let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
+        let to = self.below(known, x);
+        if to <= from {
+            self.sorted.copy_within(to..from, to + 1);
+            self.sorted[to] = x;
+        } else {
+            self.sorted.copy_within(from + 1..to, from);
+            self.sorted[to - 1] = x;
+        }
+        self.samples[slot] = x;
         self.taken += 1;
-        let mut sorted = self.samples;
-        let known = &mut sorted[..self.taken.min(SAMPLES)];
-        let middle = known.len() / 2;
-        self.median = Some(*known.select_nth_unstable(middle).1);
+    }
+
+    /// How many of the first `known` are less than `x`.
+    fn below(&self, known: usize, x: i64) -> usize {
+        self.sorted[..known].partition_point(|s| *s < x)
     }
 
     fn median(&self) -> Option<i64> {
-        self.median
+        let known = self.taken.min(SAMPLES);
+        (known > 0).then(|| self.sorted[known / 2])
     }
 }
 
@@ -464,8 +485,8 @@ impl Policy for Silence {
         self.paths.iter().flatten().filter_map(|p| p.silent_at).min()
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
     }
 
     fn hears_arrivals(&self) -> bool {

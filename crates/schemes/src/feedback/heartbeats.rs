@@ -55,6 +55,11 @@ impl Policy for Heartbeats {
         {
             (answered.1, answered.2) = (answered.1.min(view.now + OFTEN), view.now);
         }
+        let often = matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_));
+        if often && self.suspected.is_empty() {
+            // No verdict changes by these.
+            return;
+        }
         for path in view.paths {
             let suspect = path.state != PathState::Closed && Verdict::of(path) > Verdict::Live;
             match self.suspected.iter().position(|s| s.0 == path.id) {
@@ -75,10 +80,6 @@ impl Policy for Heartbeats {
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.suspected.iter().map(|s| s.1).min()
-    }
-
-    fn sent_is_local(&self) -> bool {
-        true
     }
 }
 

@@ -100,10 +100,6 @@ impl Policy for Trains {
         self.inner.poll_timeout().into_iter().chain(self.asked).min()
     }
 
-    fn sent_is_local(&self) -> bool {
-        self.inner.sent_is_local()
-    }
-
     fn hears_deliveries(&self) -> bool {
         self.inner.hears_deliveries()
     }

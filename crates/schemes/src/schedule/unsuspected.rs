@@ -10,21 +10,26 @@ const FREE: f64 = 0.05;
 /// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while none of these is free; all
 /// usable ones if there is none of either kind.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
-    let usable = view.usable();
-    let (mut live, mut needed, mut free) = (PathSet::default(), PathSet::default(), false);
+    let set = chosen(view, view.usable());
+    view.paths.iter().filter(move |p| set.contains(p.id))
+}
+
+fn chosen(view: &View<'_>, usable: PathSet) -> PathSet {
+    let (mut live, mut needed) = (PathSet::default(), PathSet::default());
     for path in view.paths.iter().filter(|p| usable.contains(p.id)) {
         match Verdict::of(path) {
-            Verdict::Live => {
-                live.insert(path.id);
-                free |= is_free(path);
-            }
+            Verdict::Live => live.insert(path.id),
             Verdict::Deaf | Verdict::Returning => needed.insert(path.id),
             _ => {}
         }
     }
-    let heard = if free { live } else { live.iter().chain(needed.iter()).collect() };
-    let set = if heard.is_empty() { usable } else { heard };
-    view.paths.iter().filter(move |p| set.contains(p.id))
+    if live == usable || (live.is_empty() && needed.is_empty()) {
+        return usable;
+    }
+    if view.paths.iter().any(|p| live.contains(p.id) && is_free(p)) {
+        return live;
+    }
+    live.iter().chain(needed.iter()).collect()
 }
 
 /// Whether the path takes more without a queue to speak of.

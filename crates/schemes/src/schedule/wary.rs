@@ -126,10 +126,13 @@ impl Wary {
     }
 
     /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
+    #[inline]
     fn open<'a>(&mut self, view: &View<'a>, len: u64, left: Option<f64>) -> Choices<'a> {
         let mut choices = self.inner.choices(view, len);
         let barred = self.metered.barred(view, &choices, left);
-        choices.retain(|c| !barred.contains(c.0.id));
+        if !barred.is_empty() {
+            choices.retain(|c| !barred.contains(c.0.id));
+        }
         choices
     }
 

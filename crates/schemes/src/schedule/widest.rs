@@ -253,10 +253,6 @@ impl Policy for Widest {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
-    }
-
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
         out.push(("widest_changes", self.changes));
         out.push(("bandwidths_measured", self.measurements));

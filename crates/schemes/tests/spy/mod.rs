@@ -108,8 +108,8 @@ impl Policy for RecordingScheme {
         self.scheme.counters(out);
     }
 
-    fn sent_is_local(&self) -> bool {
-        self.scheme.sent_is_local()
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        self.scheme.is_local(signal)
     }
 
     fn hears_deliveries(&self) -> bool {

@@ -158,8 +158,8 @@ impl Feedback for Shadowed {
 }
 
 impl Policy for Shadowed {
-    fn sent_is_local(&self) -> bool {
-        self.ask(|s| s.sent_is_local())
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        self.ask(|s| s.is_local(signal))
     }
 
     fn hears_deliveries(&self) -> bool {

@@ -58,7 +58,16 @@ impl SchemeHarness {
     }
 
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
+        let of = match signal {
+            Signal::Acked(ack) => Some(ack.path),
+            Signal::Arrived(info) => Some(info.path),
+            _ => None,
+        };
+        let local = of.filter(|_| self.driver.scheme().is_local(signal));
+        let before = local.map(|path| self.others(path));
         self.driver.signal(&mut self.views, now, signal);
+        let same = local.is_none_or(|path| before.as_ref() == Some(&self.others(path)));
+        assert!(same, "{signal:?} moved another path, against `is_local`");
         self.check_open_paths();
     }
 
@@ -75,8 +84,9 @@ impl SchemeHarness {
     pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
         let before = self.others(chunk.path());
         self.driver.sent(&self.views, now, chunk);
-        let same = !self.driver.scheme().sent_is_local() || before == self.others(chunk.path());
-        assert!(same, "a chunk on path {} moved another path, against `sent_is_local`", chunk.path().0);
+        let local = self.driver.scheme().is_local(&Signal::Sent(chunk));
+        let same = !local || before == self.others(chunk.path());
+        assert!(same, "a chunk on path {} moved another path, against `is_local`", chunk.path().0);
     }
 
     /// What the scheme says of the open paths but `path`.

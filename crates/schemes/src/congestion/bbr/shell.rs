@@ -236,8 +236,8 @@ impl<M: Model> Policy for Paced<M> {
         }
     }
 
-    fn sent_is_local(&self) -> bool {
-        true
+    fn is_local(&self, signal: &Signal<'_>) -> bool {
+        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
     }
 
     fn hears_deliveries(&self) -> bool {

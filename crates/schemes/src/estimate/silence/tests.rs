@@ -326,3 +326,16 @@ fn usual_delays_are_medians() {
     (0..SAMPLES).for_each(|_| usual.push(40));
     assert_eq!(usual.median(), Some(40));
 }
+
+#[test]
+fn the_usual_delay_is_the_median_of_the_last_samples() {
+    let (mut usual, mut all, mut x) = (Usual::default(), Vec::new(), 1_i64);
+    for _ in 0..2000 {
+        x = x * 1_103_515_245 % 2_147_483_647;
+        all.push(x % 20 - 10);
+        usual.push(x % 20 - 10);
+        let mut last = all[all.len().saturating_sub(SAMPLES)..].to_vec();
+        last.sort_unstable();
+        assert_eq!(usual.median(), Some(last[last.len() / 2]), "after {} samples", all.len());
+    }
+}
