@@ -28,6 +28,8 @@
 //!
 //! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for other peers.
 
+mod usual;
+
 use std::collections::VecDeque;
 
 use strandcast_proto::policy::{
@@ -35,6 +37,8 @@ use strandcast_proto::policy::{
     Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
+
+use usual::Usual;
 
 /// The extra estimate of the verdict: see [`Verdict::of`].
 const VERDICT: &str = "silence";
@@ -314,43 +318,6 @@ impl Back {
         let before = self.deaf;
         self.deaf |= self.elsewhere >= ELSEWHERE && since > patience + longer;
         self.deaf && !before
-    }
-}
-
-/// The median of one-way delays of late, microseconds.
-#[derive(Debug, Default)]
-struct Usual {
-    samples: [i64; SAMPLES],
-    taken: usize,
-    /// The samples that count, in their order by size.
-    sorted: [i64; SAMPLES],
-}
-
-impl Usual {
-    fn push(&mut self, x: i64) {
-        let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
-        // What leaves: the oldest, or the place behind the last.
-        let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
-        let to = self.below(known, x);
-        if to <= from {
-            self.sorted.copy_within(to..from, to + 1);
-            self.sorted[to] = x;
-        } else {
-            self.sorted.copy_within(from + 1..to, from);
-            self.sorted[to - 1] = x;
-        }
-        self.samples[slot] = x;
-        self.taken += 1;
-    }
-
-    /// How many of the first `known` are less than `x`.
-    fn below(&self, known: usize, x: i64) -> usize {
-        self.sorted[..known].partition_point(|s| *s < x)
-    }
-
-    fn median(&self) -> Option<i64> {
-        let known = self.taken.min(SAMPLES);
-        (known > 0).then(|| self.sorted[known / 2])
     }
 }
 
