@@ -1,0 +1,40 @@
+//! The usual one-way delay of a path.
+
+use super::SAMPLES;
+
+/// The median of a path's recent one-way delays, microseconds.
+#[derive(Debug, Default)]
+pub(super) struct Usual {
+    samples: [i64; SAMPLES],
+    taken: usize,
+    /// The samples that count, in their order by size.
+    sorted: [i64; SAMPLES],
+}
+
+impl Usual {
+    pub(super) fn push(&mut self, x: i64) {
+        let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
+        // What leaves: the oldest, or the place behind the last.
+        let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
+        let to = self.below(known, x);
+        if to <= from {
+            self.sorted.copy_within(to..from, to + 1);
+            self.sorted[to] = x;
+        } else {
+            self.sorted.copy_within(from + 1..to, from);
+            self.sorted[to - 1] = x;
+        }
+        self.samples[slot] = x;
+        self.taken += 1;
+    }
+
+    /// How many of the first `known` are less than `x`.
+    fn below(&self, known: usize, x: i64) -> usize {
+        self.sorted[..known].partition_point(|s| *s < x)
+    }
+
+    pub(super) fn median(&self) -> Option<i64> {
+        let known = self.taken.min(SAMPLES);
+        (known > 0).then(|| self.sorted[known / 2])
+    }
+}
