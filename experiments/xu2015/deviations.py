@@ -61,6 +61,7 @@ def arq(retries: int) -> Deviation:
 TIMES = {1: "once", 3: "three times"}
 NORMALISED = {scheme: f"{SPECS[scheme]},rc=normalised" for scheme in (CL, FD)}
 ANY = {FD: SPECS[TEXT]}
+ANY_NORMALISED = {**NORMALISED, FD: f"{SPECS[TEXT]},rc=normalised"}
 
 
 def each(setting: str) -> tuple[str, ...]:
@@ -94,8 +95,9 @@ DEVIATIONS = (
     arq(3),
     Deviation("any (section V)", READING, specs=ANY),
     Deviation("rc=normalised", "R_c (eqs 9, 10)", specs=NORMALISED),
-    Deviation("once, and any", "both of these", ONCE.sets, specs=ANY),
-    Deviation("once, and rc=normalised", "both of these", ONCE.sets, specs=NORMALISED),
+    Deviation("any, and rc=normalised", "both of these", specs=ANY_NORMALISED, several=True),
+    Deviation("once, and any", "both of these", ONCE.sets, specs=ANY, several=True),
+    Deviation("once, and rc=normalised", "both of these", ONCE.sets, specs=NORMALISED, several=True),
     *(Deviation(f"{n}", BURST, at(LOSSY, *each(f"links.{{path}}_access.loss.markov.burst={n}"))) for n in (1, 10)),
     deadline(0.5),
     deadline(1),

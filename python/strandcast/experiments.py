@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 import os
@@ -60,8 +61,12 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
 @functools.cache
 def papers(folder: pathlib.Path) -> tuple[Paper, ...]:
     """The papers of a folder, by year: each subfolder with an `__init__.py` that defines `PAPER` is one."""
+    # Nobody who only names the folder needs these.
+    import strandcast.figures.gains as gains
+
     found: list[Paper] = [load(path.parent).PAPER for path in sorted(folder.glob("*/__init__.py"))]
-    return tuple(sorted(found, key=lambda paper: (paper.source.year, paper.name)))
+    known = (dataclasses.replace(paper, gains=gains.read(paper.folder)) for paper in found)
+    return tuple(sorted(known, key=lambda paper: (paper.source.year, paper.name)))
 
 
 def load(path: pathlib.Path) -> ModuleType:

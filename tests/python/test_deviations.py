@@ -11,7 +11,7 @@ import pytest
 
 from strandcast import experiments
 from strandcast.command import lab
-from strandcast.figures import deviations, spec
+from strandcast.figures import deviations, gains, spec
 from strandcast.figures.claims import VERDICTS
 from strandcast.figures.deviations import Deviation, Main, Study, at, both, reduced
 from strandcast.figures.results import cell, network
@@ -124,6 +124,12 @@ def test_the_table(tmp_path: pathlib.Path) -> None:
     save(store, None, {"one": 2.0, "two": 1.0})
     text = deviations.text(PAPER, store)
     assert text.startswith("2 runs of each cell; 2 claims of Figs 1. Notes.\n\n| assumption | is | ")
+    assert deviations.text(PAPER, store, 1).startswith("1 run of each cell; ")
+    assert deviations.text(PAPER, store, 3) == "", "more than there are"
+    wordy = dataclasses.replace(PAPER, study=dataclasses.replace(STUDY, notes="`--many words` " * 30))
+    paragraph, _, _ = deviations.text(wordy, store).partition("\n\n")
+    assert 100 < max(map(len, paragraph.splitlines())) <= 120, "lines of a page's width"
+    assert " ".join(paragraph.split()).endswith("`--many words` `--many words`")
     none = dict.fromkeys(VERDICTS, 0)
 
     def counted(**found: int) -> str:
@@ -163,16 +169,51 @@ def test_a_row_has_what_there_is(tmp_path: pathlib.Path) -> None:
 
 def test_tables_go_between_the_marks(tmp_path: pathlib.Path) -> None:
     page = tmp_path / deviations.PAGE
-    assert deviations.write(tmp_path, {"nobody1999": "new\n"}) == []
+    assert deviations.write(tmp_path, {"nobody1999": "new\n"}, [PAPER]) == []
     page.write_text(
         "a\n<!-- measured: deviations nobody1999 -->\nold\n<!-- end -->\n"
         "<!-- measured: deviations other2000 -->\nkept\n<!-- end -->\n"
     )
-    assert deviations.write(tmp_path, {"nobody1999": "new\n"}) == [page]
+    assert deviations.write(tmp_path, {"nobody1999": "new\n"}, []) == [page]
     assert page.read_text() == (
         "a\n<!-- measured: deviations nobody1999 -->\n\nnew\n\n<!-- end -->\n"
         "<!-- measured: deviations other2000 -->\nkept\n<!-- end -->\n"
     )
+
+
+def test_what_one_assumption_gains_is_kept_with_the_paper(tmp_path: pathlib.Path) -> None:
+    page, folder = tmp_path / deviations.PAGE, tmp_path / "nobody1999"
+    folder.mkdir()
+    together = Deviation("both", "both of these", several=True)
+    study = dataclasses.replace(STUDY, deviations=(LONGER, OTHER, together))
+    paper = dataclasses.replace(PAPER, folder=folder, study=study)
+    lists = "".join(
+        f"- {one.title}\n    - gains Fig. 1, throughput: two ≈ one\n    - loses Fig. 1, throughput: one > two\n"
+        for one in study.deviations
+    )
+    page.write_text(f"<!-- measured: deviations nobody1999 -->\n{lists}<!-- end -->\n")
+    assert gains.read(folder) == {}, "nothing without a file"
+    assert deviations.write(tmp_path, {"nobody1999": ""}, [paper]) == [folder / gains.FILE], "of the page's table"
+    assert gains.read(folder) == {"Fig. 1, throughput: two ≈ one": (LONGER.title, OTHER.title)}
+    assert deviations.write(tmp_path, {}, [paper]) == [], "nothing changed"
+    kept = dataclasses.replace(paper, gains=gains.read(folder))
+    assert kept.varied(FIGURE, FIGURE.claims[1]) == (LONGER.title, OTHER.title)
+    assert kept.varied(FIGURE, FIGURE.claims[0]) == ()
+
+
+def test_gains_are_those_of_the_page() -> None:
+    found = deviations.on_page((ROOT / "docs" / deviations.PAGE).read_text(), PAPERS)
+    for paper in PAPERS:
+        assert paper.study is not None
+        titles = {one.title for one in paper.study.deviations}
+        claims: dict[str, tuple[str, ...]] = {}
+        for title, its in found[paper.name].items():
+            assert title in titles
+            for claim in its:
+                claims[claim] = (*claims.get(claim, ()), title)
+        assert paper.gains == claims
+        known = {gains.named(figure.name, claim.text) for figure in paper.figures for claim in figure.claims}
+        assert claims.keys() <= known, "as the figures have them"
 
 
 def test_each_paper_has_a_study_and_a_table() -> None:
@@ -226,6 +267,13 @@ def test_deviations_are_of_whole_papers(less: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         lab("figures", ["xu2015", "--deviations", *less.split()])
     assert "--deviations: it has all published figures" in capsys.readouterr().err
+
+
+def test_runs_of_deviations_may_be_more(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = ["--results", str(tmp_path), "--deviations", "--plan"]
+    for count in (5, 30):
+        assert lab("figures", ["liu2019", *store, *(["--runs", str(count)] if count > 5 else [])]) == 0
+        assert f"liu2019, as it is, Fig. 4: 2 cells, {2 * count} runs missing" in capsys.readouterr().out
 
 
 def test_a_plan_counts_each_cell_once(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

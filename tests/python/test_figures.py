@@ -431,20 +431,60 @@ def test_the_best_choice_of_what_is_open_is_one_for_all_claims() -> None:
     assert headline.default_and_best(paper, cases)[1].taken == frozenset()
 
 
-def test_a_table_of_claims_tells_why_they_failed(tiny: Found, tmp_path: pathlib.Path) -> None:
+def failed(tiny: Found) -> tuple[Paper, Found]:
+    """A paper one of whose two claims is contradicted, and its runs."""
     less = spec.more("throughput", "two", "one", ["here"])
     figure = dataclasses.replace(TINY, claims=(*TINY.claims, less))
-    found = dataclasses.replace(tiny, figure=figure)
+    return dataclasses.replace(TINY_PAPER, figures=(figure,)), dataclasses.replace(tiny, figure=figure)
+
+
+A_CAUSE = "[a cause](nobody1999.md#what-we-found)"
+VARIED = {"Fig. 1, throughput: two > one": ("loss (none): 1 %",)}
+ANOTHER = "[loss (none): 1 %](../paper-networks.md#nobody-and-else-1999-varied)"
+
+
+@pytest.mark.parametrize(
+    ("explains", "gains", "why", "count"),
+    [
+        ("two > one", {}, A_CAUSE, 1),
+        ("two > one", VARIED, f"{A_CAUSE}, {ANOTHER}", 1),
+        ("three", VARIED, ANOTHER, 1),
+        ("three", {}, "no cause found", 0),
+    ],
+)
+def test_a_table_of_claims_tells_why_they_failed(
+    explains: str, gains: dict[str, tuple[str, ...]], why: str, count: int, tiny: Found, tmp_path: pathlib.Path
+) -> None:
     (tmp_path / "reproduction").mkdir()
     page = tmp_path / "reproduction/verdicts.md"
-    for explains, why in ((("two > one",), "[a cause](nobody1999.md#what-we-found)"), (("three",), "no cause found")):
-        finding = spec.Finding("a cause", ("1",), "it is so", explains)
-        paper = dataclasses.replace(TINY_PAPER, figures=(figure,), findings=(finding,))
-        page.write_text("<!-- measured: claims nobody1999 -->\n<!-- end -->\n")
-        assert tables.write(tmp_path, [paper], {"nobody1999": {"1": found}}) == [page]
-        first = "| [1](nobody1999.md#fig-1-a-figure) | throughput: "
-        assert f"{first}one > two | > 0 | 1.00 ± 0.00 Mbit/s |  | reproduced |  |\n" in page.read_text()
-        assert f"{first}two > one | > 0 | -1.00 ± 0.00 Mbit/s |  | contradicted | {why} |\n" in page.read_text()
+    paper, found = failed(tiny)
+    paper = dataclasses.replace(paper, findings=(spec.Finding("a cause", ("1",), "so", (explains,)),), gains=gains)
+    page.write_text("<!-- measured: claims nobody1999 -->\n<!-- end -->\n")
+    assert tables.write(tmp_path, [paper], {"nobody1999": {"1": found}}) == [page]
+    first = "| [1](nobody1999.md#fig-1-a-figure) | throughput: "
+    assert f"{first}one > two | > 0 | 1.00 ± 0.00 Mbit/s |  | reproduced |  |\n" in page.read_text()
+    assert f"{first}two > one | > 0 | -1.00 ± 0.00 Mbit/s |  | contradicted | {why} |\n" in page.read_text()
+    assert f"\nWith a cause: {count} of 1 claims that are contradicted.\n" in page.read_text()
+
+
+def test_causes_are_told_without_runs(tiny: Found, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "reproduction").mkdir()
+    page = tmp_path / "reproduction/verdicts.md"
+    empty = "<!-- measured: claims nobody1999 -->\n<!-- end -->\n"
+    page.write_text(empty)
+    paper, found = failed(tiny)
+    assert tables.write(tmp_path, [paper], {}) == []
+    assert page.read_text() == empty, "where there is no table there is none"
+    tables.write(tmp_path, [paper], {"nobody1999": {"1": found}})
+    assert tables.write(tmp_path, [paper], {}) == [], "what is known is told"
+    known = dataclasses.replace(paper, gains=VARIED)
+    assert tables.write(tmp_path, [known], {}) == [page]
+    renewed = page.read_text()
+    assert f"| contradicted | {ANOTHER} |\n" in renewed
+    assert tables.write(tmp_path, [known], {"nobody1999": {"1": found}}) == [], "as with runs"
+    other = dataclasses.replace(paper, figures=(TINY,))
+    assert tables.write(tmp_path, [other], {}) == []
+    assert page.read_text() == renewed, "claims that the paper has no more stay"
 
 
 def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

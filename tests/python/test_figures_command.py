@@ -192,7 +192,7 @@ def test_tables_are_of_the_runs_that_there_are(
     page.write_text(empty)
     draw_only(kept, tmp_path / "out", f"--figure 6 --tables {tmp_path}")
     assert page.read_text() == empty
-    assert "liu2019: tables stay as they are, runs are missing of Fig. 7, 8, 9; 7 by" in capsys.readouterr().out
+    assert "liu2019: numbers stay as they are, runs are missing of Fig. 7, 8, 9; 7 by" in capsys.readouterr().out
     (*_, paper) = experiments.papers(root / "experiments")
     some = dataclasses.replace(paper, figures=paper.figures[:3], runs=100)
     monkeypatch.setattr(experiments, "papers", lambda _: (some,))

@@ -172,7 +172,7 @@ def vary(wanted: Wanted, cluster: Cluster) -> None:
         texts[paper.name] = deviations.text(paper, wanted.store, wanted.runs)
         if wanted.docs is None:
             print(texts[paper.name], flush=True)
-    for page in deviations.write(wanted.docs, texts) if wanted.docs else ():
+    for page in deviations.write(wanted.docs, texts, [paper for paper, _ in wanted.papers]) if wanted.docs else ():
         say(page)
 
 
@@ -233,7 +233,7 @@ def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
 
 
 def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
-    """Fills the documentation's tables with the papers that have all of their runs."""
+    """Fills the documentation's tables with the papers that have all of their runs; causes are those of all papers."""
     import strandcast.figures.tables as tables
 
     results = {}
@@ -241,7 +241,7 @@ def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
         made = [(figure, wanted.made(paper, figure)) for figure in paper.figures]
         lacking = [figure.name for figure, its in made if its is None]
         if lacking:
-            print(f"{paper.name}: tables stay as they are, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
+            print(f"{paper.name}: numbers stay as they are, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
         else:
             results[paper.name] = {figure.name: found(wanted, paper, figure, its) for figure, its in made if its}
     return tables.write(docs, wanted.known, results)

@@ -10,19 +10,21 @@ from __future__ import annotations
 import collections
 import dataclasses
 import pathlib
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import strandcast.figures.gains as gains
 from strandcast.figures.claims import REPRODUCED, VERDICTS, Judged
 from strandcast.figures.results import cell, collect
 from strandcast.figures.spec import Claim, Figure, Paper, Point
-from strandcast.figures.tables import fill, folded, runs, show, table
+from strandcast.figures.tables import BETWEEN, VARIED, WIDTH, fill, folded, runs, show, table
 from strandcast.store import Cell, Key, Store
 
 Sets = Callable[[Figure, Point], Iterable[str]]
 """What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
 
-PAGE = "paper-networks.md"
+PAGE = VARIED
 """The page whose tables are filled, between `<!-- measured: deviations KEY -->` and `<!-- end -->`."""
 DEFAULT = "as it is"
 
@@ -52,6 +54,7 @@ class Deviation:
         sets: What is set in the scenarios.
         specs: Schemes' specs in place of the paper's.
         schemes: What schemes set in the scenario behind what they set anyway, by their names.
+        several: Whether it changes more than one assumption: what it gains has no single cause.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Deviation:
     sets: Sets = nothing
     specs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     schemes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    several: bool = False
 
     @property
     def title(self) -> str:
@@ -243,7 +247,7 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
             continue
         ours = outcome(store, changed, study.results, lacking)
         rows.append(row(study, deviation.about, deviation.name, ours, default))
-        items = [*listed("gains", gained(ours, default)), *listed("loses", gained(default, ours))]
+        items = [*listed(gains.GAINS, gained(ours, default)), *listed(gains.LOSES, gained(default, ours))]
         changes += [f"- {deviation.title}", *items] if items else []
     rows.append(["the paper", *[""] * (len(VERDICTS) + 4), *(main.paper for main in study.results)])
     head = ["assumption", "is", *VERDICTS, "gains", "loses", "lacks", *(main.label for main in study.results)]
@@ -270,9 +274,10 @@ def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) ->
 
 
 def conditions(study: Study, default: Outcome) -> str:
-    """What the numbers are of."""
+    """What the numbers are of, in lines of a page's width."""
     names = ", ".join(figure.name for figure in study.figures)
-    return f"{default.runs} of each cell; {len(default.judged)} claims of Figs {names}. {study.notes}".rstrip()
+    said = f"{default.runs} of each cell; {len(default.judged)} claims of Figs {names}. {study.notes}"
+    return textwrap.fill(said, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def by_figure(study: Study, claims: Collection[tuple[str, str]]) -> str:
@@ -284,22 +289,38 @@ def by_figure(study: Study, claims: Collection[tuple[str, str]]) -> str:
 def listed(word: str, claims: Collection[tuple[str, str]]) -> Iterator[str]:
     """Claims as items of a list."""
     for figure, claim in sorted(claims):
-        yield f"    - {word} Fig. {figure}, {claim}"
+        yield gains.item(word, gains.named(figure, claim))
 
 
-def write(docs: pathlib.Path, texts: Mapping[str, str]) -> list[pathlib.Path]:
-    """Fills the page's tables; gives it if that changed it.
+def write(docs: pathlib.Path, texts: Mapping[str, str], papers: Sequence[Paper]) -> list[pathlib.Path]:
+    """Fills the page's tables, and keeps with the papers what deviations gain by these; gives the files that changed.
 
     Args:
         docs: Where the page is.
-        texts: What `text` gave, by papers' names.
+        texts: What `text` gave, by papers' names; of a paper without a text the table stays.
+        papers: Those whose gains are kept.
 
     Raises:
-        OSError: The page can't be read or written.
+        OSError: A file can't be read or written.
     """
 
-    def of(names: list[str]) -> str:
+    def of(names: list[str], _before: str) -> str:
         return texts.get(names[1], "") if len(names) == 2 and names[0] == "deviations" else ""
 
     page = docs / PAGE
-    return [page] if page.exists() and fill(page, of) else []
+    if not page.exists():
+        return []
+    changed = [page] if fill(page, of) else []
+    found = on_page(page.read_text(encoding="utf-8"), papers)
+    kept = (gains.write(paper.folder, found[paper.name]) for paper in papers if paper.name in found)
+    return [*changed, *(path for path in kept if path is not None)]
+
+
+def on_page(page: str, papers: Sequence[Paper]) -> dict[str, dict[str, list[str]]]:
+    """What deviations of one assumption gain, by papers' names, as the page's tables have it."""
+    its = {match["names"]: match["text"] for match in BETWEEN.finditer(page)}
+    return {
+        paper.name: gains.listed(text, [one.title for one in paper.study.deviations if not one.several])
+        for paper in papers
+        if paper.study is not None and (text := its.get(f"deviations {paper.name}")) is not None
+    }

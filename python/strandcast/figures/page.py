@@ -35,7 +35,7 @@ class Row:
         points: At how many points it holds, of how many.
         verdict: `reproduced`, `partly`, `undecided`, `contradicted`, or empty if it is not judged.
         default: Whether it is judged by default, not by something else that the paper leaves open.
-        why: The titles of findings that tell why it came out otherwise.
+        why: The titles of findings and deviations that tell why it came out otherwise.
         binds: What keeps the flows from being faster.
         contrasts: Over how many points or pairs of them the mean is.
         commands: What runs the cells of the first of these.
@@ -166,7 +166,7 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
         points=points,
         verdict=judged.verdict,
         default=not case.taken,
-        why=tuple(one.title for one in paper.findings if one.is_why(case.figure, claim)),
+        why=(*paper.found(case.figure, claim), *paper.varied(case.figure, claim)),
         binds=tables.binds(found, claim),
         contrasts=len(claim.contrasts),
         commands=tuple(dict.fromkeys(command(paper, found, term, quick) for term in claim.contrasts[0])),

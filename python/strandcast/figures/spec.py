@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from strandcast.figures.gains import named
 from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
 
@@ -308,6 +309,7 @@ class Paper:
         sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
         open: What it leaves open: of each the alternatives to the default.
         study: What is varied of it, one assumption at a time; None: nothing.
+        gains: Of each claim that comes out with another assumption, as `gains.named` calls it, which ones these are.
     """
 
     title: str
@@ -321,11 +323,20 @@ class Paper:
     sets: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     open: tuple[tuple[Alternative, ...], ...] = ()
     study: Study | None = None
+    gains: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Its key, as `xu2015`: in commands and in the names of files."""
         return self.source.key
+
+    def found(self, figure: Figure, claim: Claim) -> list[str]:
+        """The titles of findings that tell why a claim of a figure came out otherwise."""
+        return [one.title for one in self.findings if one.is_why(figure, claim)]
+
+    def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
+        """The titles of deviations by which it comes out, each of one assumption."""
+        return self.gains.get(named(figure.name, claim.text), ())
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:
         """The scenario of a figure or of one of its points, as commands in a clone name it."""

@@ -21,7 +21,11 @@ Results = Mapping[str, Found]
 
 NARROW = 2, 4
 """With up to so many measures and schemes each measure has a table of its own, a column a scheme."""
-BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+WIDTH = 118
+"""So many characters wide are lines of a page's prose that are made here."""
+BETWEEN = re.compile(r"(?P<begin><!-- measured: (?P<names>[^>]+?) -->\n)(?P<text>.*?)(?P<end><!-- end -->)", re.DOTALL)
+VARIED = "paper-networks.md"
+"""The page with the tables of what papers leave open, varied."""
 
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
@@ -174,16 +178,43 @@ def of_claims(paper: Paper, results: Results) -> str:
         if case.figure.published:
             ours, theirs, points, verdict = judgement(case.figure, case.claim, case.judged)
             its = [link(paper, case.figure, ""), case.claim.text, theirs, ours, points, verdict]
-            rows.append([*its, ", ".join(why(paper, case, f"{paper.name}.md#what-we-found"))])
-    return "\n".join([*table(ALL_CLAIMS, rows), ""])
+            rows.append([*its, why(paper, case.figure, case.claim, verdict)])
+    return claims_table(rows)
 
 
-def why(paper: Paper, case: Case, anchor: str) -> list[str]:
+def claims_table(rows: list[list[str]]) -> str:
+    """The table of a paper's claims, with how many of those that failed have a cause."""
+    said = []
+    for verdict, words in ((CONTRADICTED, "contradicted"), (PARTLY, "reproduced in part")):
+        whys = [row[-1] for row in rows if row[-2] == verdict]
+        if whys:
+            said.append(f"{len(whys) - whys.count(NO_CAUSE)} of {len(whys)} claims that are {words}")
+    counts = [f"With a cause: {', '.join(said)}.", ""] if said else []
+    return "\n".join([*table(ALL_CLAIMS, rows), "", *counts])
+
+
+def renewed_claims(paper: Paper, before: str) -> str:
+    """The table of a paper's claims with the causes that are known now; all else as it was, and without runs.
+
+    Claims that the paper has no more keep their cause. Nothing if there was no table.
+    """
+    known = {(figure.name, claim.text): (figure, claim) for figure in paper.figures for claim in figure.claims}
+    rows = [line[2:-2].split(" | ") for line in before.splitlines() if line.startswith("| [")]
+    for row in rows:
+        figure = row[0][1 : row[0].index("](")]
+        if (figure, row[1]) in known:
+            row[-1] = why(paper, *known[figure, row[1]], row[-2])
+    return claims_table(rows) if rows else ""
+
+
+def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
     """What was found to be the cause of a claim's failure, as links to it."""
-    if case.judged.verdict not in (CONTRADICTED, PARTLY):
-        return []
-    found = [f"[{one.title}]({anchor})" for one in paper.findings if one.is_why(case.figure, case.claim)]
-    return found or [NO_CAUSE]
+    if verdict not in (CONTRADICTED, PARTLY):
+        return ""
+    found = [f"[{title}]({paper.name}.md#what-we-found)" for title in paper.found(figure, claim)]
+    place = f"../{VARIED}#{anchor(f'{paper.source.short}, varied')}"
+    varied = [f"[{title}]({place})" for title in paper.varied(figure, claim)]
+    return ", ".join([*found, *varied]) or NO_CAUSE
 
 
 def heading(figure: Figure) -> str:
@@ -193,8 +224,12 @@ def heading(figure: Figure) -> str:
 
 def link(paper: Paper, figure: Figure, folder: str = "reproduction/") -> str:
     """To a figure's section in a page of this folder: its heading in lower case, without punctuation."""
-    anchor = re.sub(r"[^\w\- ]", "", heading(figure).lower()).replace(" ", "-")
-    return f"[{figure.name}]({folder}{paper.name}.md#{anchor})"
+    return f"[{figure.name}]({folder}{paper.name}.md#{anchor(heading(figure))})"
+
+
+def anchor(title: str) -> str:
+    """Of a section with this heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def findings(paper: Paper) -> str:
@@ -277,16 +312,20 @@ def runs(*results: Found) -> str:
     return f"{text} run{'' if most == 1 else 's'}"
 
 
-def fill(page: pathlib.Path, of: Callable[[list[str]], str]) -> bool:
-    """Puts tables between a page's markers; whether that changed it. `of` gives the text of some names; none: keep.
+def fill(page: pathlib.Path, of: Callable[[list[str], str], str]) -> bool:
+    """Puts tables between a page's markers; whether that changed it.
+
+    Args:
+        page: The page.
+        of: Gives the text of some names, from these and the text that is there; none: that stays.
 
     Raises:
         OSError: The page can't be read or written.
     """
 
     def text(match: re.Match[str]) -> str:
-        new = of(match["names"].split())
-        return f"{match[1]}\n{new}\n{match[3]}" if new else match[0]
+        new = of(match["names"].split(), match["text"])
+        return f"{match['begin']}\n{new}\n{match['end']}" if new else match[0]
 
     before = page.read_text(encoding="utf-8")
     after = BETWEEN.sub(text, before)
@@ -301,16 +340,18 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     Args:
         docs: Where the pages are.
         papers: All papers.
-        results: What runs gave, by papers' names. Tables that are about others, too, stay as they are.
+        results: What runs gave, by papers' names. Tables that are about others, too, stay as they are, but for causes.
 
     Raises:
         OSError: A page can't be read or written.
     """
 
-    def text(names: list[str]) -> str:
+    def text(names: list[str], before: str) -> str:
         for paper in papers:
             if names == ["findings", paper.name]:
                 return findings(paper)
+            if names == ["claims", paper.name] and paper.name not in results:
+                return renewed_claims(paper, before)
             pages = ([paper.name], of_paper), (["verdicts", paper.name], verdicts), (["claims", paper.name], of_claims)
             for wanted, of in pages:
                 if names == wanted:
