@@ -64,6 +64,10 @@ ANY = {FD: SPECS[TEXT]}
 ANY_NORMALISED = {**NORMALISED, FD: f"{SPECS[TEXT]},rc=normalised"}
 
 
+WAITING = {scheme: f"{SPECS[scheme]},rtx-again=off" for scheme in (QA, CL, FD)}
+REDRAWN = '{{uniform=["10 ms","20 ms"],every="10 s"}}'
+
+
 def each(setting: str) -> tuple[str, ...]:
     """The same of each path of Fig. 4, whose letter stands for `{path}`."""
     return tuple(setting.format(path=path) for path in PATHS)
@@ -86,7 +90,9 @@ def deadline(seconds: float) -> Deviation:
 
 
 UDP = 'cross.background={via=["bottleneck"],load={uniform=[0,0.5],every="10 s"},tcp_share=0,profile="ns2"}'
-QUEUE, DELAY, DRAWN = "bottleneck's queue (50 packets)", "bottleneck's delay (20 ms)", "access delay drawn (once a run)"
+QUEUE, DELAY = "bottleneck's queue (50 packets)", "bottleneck's delay (20 ms)"
+CORES, DRAWN = "queue of a core (1000 packets)", "access delay drawn (once a run)"
+PLAYER, AGAIN = "start of the player (2 s of media)", "lost retransmissions (noticed by later packets)"
 ONCE, BURST, LOAD = arq(1), "burst of Markov loss (3 packets)", "background load (0 to 50 %)"
 READING = "which fast retransmissions cut fwnd (Algorithm 2)"
 
@@ -101,7 +107,11 @@ DEVIATIONS = (
     *(Deviation(f"{n}", BURST, at(LOSSY, *each(f"links.{{path}}_access.loss.markov.burst={n}"))) for n in (1, 10)),
     deadline(0.5),
     deadline(1),
+    *(Deviation(f"{n} s", PLAYER, at(("7",), f'flows.video.app.prebuffer="{n} s"')) for n in (1, 5)),
     Deviation("none", LOAD, at(LOSSY, *each("cross.{path}="))),
+    Deviation("50 packets", CORES, at(LOSSY, *each('links.{path}_core.queue.limit="50 packets"'))),
+    Deviation("each 10 s", DRAWN, at(LOSSY, *each(f"links.{{path}}_access.delay={REDRAWN}"))),
+    Deviation("wait for T3 (rtx-again=off)", AGAIN, specs=WAITING),
     Deviation("256 KB", "receive buffer in Fig. 15 (64 KB)", at(("15",), BIG_BUFFER)),
     *(Deviation(f"{n}", QUEUE, at(BOTTLENECK, f'links.bottleneck.queue.limit="{n} packets"')) for n in (100, 20)),
     *(Deviation(f"{n} ms", DELAY, at(BOTTLENECK, f'links.bottleneck.delay="{n} ms"')) for n in (50, 5)),

@@ -220,7 +220,7 @@ def test_each_paper_has_a_study_and_a_table() -> None:
     assert len(STUDIES) == len(PAPERS)
     page = (ROOT / "docs" / deviations.PAGE).read_text()
     for paper in PAPERS:
-        assert page.count(f"<!-- measured: deviations {paper.name} -->") == 1
+        assert page.count(f"### {paper.source.short}, varied\n\n<!-- measured: deviations {paper.name} -->") == 1
 
 
 @pytest.mark.parametrize(("paper", "study"), STUDIES)

@@ -467,6 +467,21 @@ def test_a_table_of_claims_tells_why_they_failed(
     assert f"\nWith a cause: {count} of 1 claims that are contradicted.\n" in page.read_text()
 
 
+def test_causes_are_counted(tiny: Found, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "reproduction").mkdir()
+    counts, page = tmp_path / "reproduction.md", tmp_path / "reproduction/verdicts.md"
+    counts.write_text("<!-- measured: causes -->\n<!-- end -->\n")
+    paper, found = failed(tiny)
+    assert tables.write(tmp_path, [paper], {}) == [], "nothing without a table of claims"
+    page.write_text("<!-- measured: claims nobody1999 -->\n<!-- end -->\n")
+    assert tables.write(tmp_path, [paper], {"nobody1999": {"1": found}}) == [page, counts]
+    row = "Nobody and Else (1999) | 1 | 0 | 1"
+    assert f"| {row} |\n| all | 1 | 0 | 1 |\n" in counts.read_text()
+    known = dataclasses.replace(paper, gains=VARIED)
+    assert tables.write(tmp_path, [known], {}) == [page, counts]
+    assert "| all | 1 | 1 | 0 |\n" in counts.read_text()
+
+
 def test_causes_are_told_without_runs(tiny: Found, tmp_path: pathlib.Path) -> None:
     (tmp_path / "reproduction").mkdir()
     page = tmp_path / "reproduction/verdicts.md"

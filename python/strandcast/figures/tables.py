@@ -32,6 +32,9 @@ CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
 BINDS = "what binds"
 ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
 NO_CAUSE = "no cause found"
+CAUSES = ["paper", "contradicted", "with a cause", "without"]
+VERDICTS_PAGE = "reproduction/verdicts.md"
+"""The page with all claims."""
 CONDITIONS = (
     "Definitions: [method](../reproduction/method.md); conditions and all points: [reproduction](../reproduction.md)."
 )
@@ -184,13 +187,38 @@ def of_claims(paper: Paper, results: Results) -> str:
 
 def claims_table(rows: list[list[str]]) -> str:
     """The table of a paper's claims, with how many of those that failed have a cause."""
-    said = []
-    for verdict, words in ((CONTRADICTED, "contradicted"), (PARTLY, "reproduced in part")):
-        whys = [row[-1] for row in rows if row[-2] == verdict]
-        if whys:
-            said.append(f"{len(whys) - whys.count(NO_CAUSE)} of {len(whys)} claims that are {words}")
+    said = [
+        f"{known} of {known + unknown} claims that are {words}"
+        for verdict, words in ((CONTRADICTED, "contradicted"), (PARTLY, "reproduced in part"))
+        for known, unknown in [with_cause(rows, verdict)]
+        if known + unknown
+    ]
     counts = [f"With a cause: {', '.join(said)}.", ""] if said else []
     return "\n".join([*table(ALL_CLAIMS, rows), "", *counts])
+
+
+def with_cause(rows: list[list[str]], verdict: str) -> tuple[int, int]:
+    """How many claims of a table that have this verdict have a cause, and how many have none."""
+    whys = [row[-1] for row in rows if row[-2] == verdict]
+    unknown = whys.count(NO_CAUSE)
+    return len(whys) - unknown, unknown
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The rows of a table of claims that is on a page."""
+    return [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| [")]
+
+
+def of_causes(docs: pathlib.Path, papers: Sequence[Paper]) -> str:
+    """How many contradicted claims of each paper have a cause, by the page of all claims; nothing without one."""
+    page = docs / VERDICTS_PAGE
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    its = {match["names"]: match["text"] for match in BETWEEN.finditer(text)}
+    theirs = [(paper.source.short, rows_of(its.get(f"claims {paper.name}", ""))) for paper in papers]
+    counts = [(paper, with_cause(rows, CONTRADICTED)) for paper, rows in theirs if rows]
+    total = "all", tuple(sum(column) for column in zip(*(count for _, count in counts), strict=True))
+    rows = [[paper, str(sum(count)), *map(str, count)] for paper, count in (*counts, total)]
+    return "\n".join([*table(CAUSES, rows), ""]) if counts else ""
 
 
 def renewed_claims(paper: Paper, before: str) -> str:
@@ -199,7 +227,7 @@ def renewed_claims(paper: Paper, before: str) -> str:
     Claims that the paper has no more keep their cause. Nothing if there was no table.
     """
     known = {(figure.name, claim.text): (figure, claim) for figure in paper.figures for claim in figure.claims}
-    rows = [line[2:-2].split(" | ") for line in before.splitlines() if line.startswith("| [")]
+    rows = rows_of(before)
     for row in rows:
         figure = row[0][1 : row[0].index("](")]
         if (figure, row[1]) in known:
@@ -347,6 +375,8 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     """
 
     def text(names: list[str], before: str) -> str:
+        if names == ["causes"]:
+            return of_causes(docs, papers)
         for paper in papers:
             if names == ["findings", paper.name]:
                 return findings(paper)
@@ -359,5 +389,6 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
         return of_schemes(papers, results, names)
 
     folders = docs / "reproduction", docs / "schemes"
-    files = (docs / "reproduction.md", *(page for folder in folders for page in sorted(folder.glob("*.md"))))
+    # What counts the verdicts' causes comes behind these.
+    files = (*(page for folder in folders for page in sorted(folder.glob("*.md"))), docs / "reproduction.md")
     return [page for page in files if page.exists() and fill(page, text)]
