@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from strandcast.figures.deviations import Deviation, Main, Study, at, both, reduced
-from strandcast.figures.spec import by, level
+from strandcast.figures.spec import Figure, Point, by, level
 
-from .bottleneck import BIG_BUFFER, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, SHARE
+from .bottleneck import ALONE, BIG_BUFFER, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, SHARE
 from .common import CL, FD, PSNR, QA, SPECS, TEXT, THROUGHPUT
 from .lossy import BAD, BEST, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, PATHS, WORST, side_name
 
@@ -64,7 +64,6 @@ ANY = {FD: SPECS[TEXT]}
 ANY_NORMALISED = {**NORMALISED, FD: f"{SPECS[TEXT]},rc=normalised"}
 
 
-WAITING = {scheme: f"{SPECS[scheme]},rtx-again=off" for scheme in (QA, CL, FD)}
 REDRAWN = '{{uniform=["10 ms","20 ms"],every="10 s"}}'
 
 
@@ -83,6 +82,13 @@ VIDEOS = ((("6",), "video"), (("13", "15"), "sctp"))
 """Figures whose PSNR has a deadline, with the flow's name."""
 
 
+def noticed(figure: Figure, point: Point) -> tuple[str, ...]:
+    """What profile `ns2` sets for schemes, but for `rtx-again=off`: a lost retransmission does not wait for T3."""
+    flow = "video" if figure.name in LOSSY else "sctp"
+    defaults = "initial-ssthresh=65536,half-floor=2,strict=on,probe-interval=0"
+    return () if point.schemes == ALONE else (f'flows.{flow}.sctp.scheme_defaults="{defaults}"',)
+
+
 def deadline(seconds: float) -> Deviation:
     """Until when bytes of the video count."""
     lossy, shared = (at(names, f'flows.{flow}.app.psnr_deadline="{seconds:g} s"') for names, flow in VIDEOS)
@@ -92,7 +98,7 @@ def deadline(seconds: float) -> Deviation:
 UDP = 'cross.background={via=["bottleneck"],load={uniform=[0,0.5],every="10 s"},tcp_share=0,profile="ns2"}'
 QUEUE, DELAY = "bottleneck's queue (50 packets)", "bottleneck's delay (20 ms)"
 CORES, DRAWN = "queue of a core (1000 packets)", "access delay drawn (once a run)"
-PLAYER, AGAIN = "start of the player (2 s of media)", "lost retransmissions (noticed by later packets)"
+PLAYER, AGAIN = "start of the player (2 s of media)", "lost retransmissions (wait for T3)"
 ONCE, BURST, LOAD = arq(1), "burst of Markov loss (3 packets)", "background load (0 to 50 %)"
 READING = "which fast retransmissions cut fwnd (Algorithm 2)"
 
@@ -111,7 +117,7 @@ DEVIATIONS = (
     Deviation("none", LOAD, at(LOSSY, *each("cross.{path}="))),
     Deviation("50 packets", CORES, at(LOSSY, *each('links.{path}_core.queue.limit="50 packets"'))),
     Deviation("each 10 s", DRAWN, at(LOSSY, *each(f"links.{{path}}_access.delay={REDRAWN}"))),
-    Deviation("wait for T3 (rtx-again=off)", AGAIN, specs=WAITING),
+    Deviation("noticed by later packets", AGAIN, noticed),
     Deviation("256 KB", "receive buffer in Fig. 15 (64 KB)", at(("15",), BIG_BUFFER)),
     *(Deviation(f"{n}", QUEUE, at(BOTTLENECK, f'links.bottleneck.queue.limit="{n} packets"')) for n in (100, 20)),
     *(Deviation(f"{n} ms", DELAY, at(BOTTLENECK, f'links.bottleneck.delay="{n} ms"')) for n in (50, 5)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import html
 import itertools
@@ -486,6 +487,20 @@ def test_each_committed_picture_says_what_it_is_made_of(root: pathlib.Path) -> N
         made = noted(folder, name)
         assert made is not None
         assert made.full
+
+
+@pytest.mark.parametrize("linear", [None, 10.0])
+def test_differences_of_all_sizes_can_be_told_apart(linear: float | None) -> None:
+    _, figure = one("xu2015", "15")
+    (stated,) = draw.stated(made_up(figure))
+    axes = Picture().add_subplot()
+    draw.draw_claims(axes, dataclasses.replace(figure, linear=linear), stated, {})
+    axes.figure.canvas.draw()
+    assert axes.get_xscale() == ("linear" if linear is None else "symlog")
+    if linear is not None:
+        texts = [label.get_text() for label in axes.get_xticklabels()]
+        assert "0" in texts
+        assert {"-10", "10"} & set(texts), "plain numbers"
 
 
 def test_lines_are_drawn_in_the_schemes_looks() -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 import strandcast.figures.style as style
@@ -356,5 +356,9 @@ def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged
     axes.set_yticks(range(len(claims)), [claim.text for claim, _ in claims])
     axes.set_ylim(len(claims) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
+    if figure.linear is not None:
+        axes.set_xscale("symlog", linthresh=figure.linear)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_title("differences: the paper's, and ours by seed", loc="left")
     axes.set_xlabel(f"difference, {unit}" if unit else "difference")

@@ -173,6 +173,8 @@ class Figure:
         paper: The paper's numbers.
         notes: What a reader must know beside the title.
         thinned: The same figure with fewer points; None: it has few enough.
+        linear: Up to this number, of either sign, the axis of the claims' differences is linear, beyond it logarithmic;
+            None: it is linear.
     """
 
     name: str
@@ -185,6 +187,7 @@ class Figure:
     paper: Mapping[Key, float] = dataclasses.field(default_factory=dict)
     notes: str = ""
     thinned: Figure | None = None
+    linear: float | None = None
 
     def schemes_at(self, point: Point) -> tuple[str, ...]:
         """Who runs at a point."""
