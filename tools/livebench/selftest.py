@@ -16,6 +16,7 @@ import measures
 import networks
 import runs
 import silence
+import sockets
 import store
 import tables
 import verdicts
@@ -28,6 +29,12 @@ CELL = Cell("fades", 500, 0.8)
 def of(*late: float, step_s: float = 0.04) -> measures.Measures:
     """Measures of a message a picture in 500 ms, each so late."""
     return measures.of_stream([(5 + n * step_s, 5 + n * step_s + by) for n, by in enumerate(late)], 0.5)
+
+
+def behind(emulator_late: list[int]) -> dict:
+    """A stream without a late message, behind an emulator of whose 1000 packets so many were late by 1, 5, 20 ms."""
+    way = {"delivered": {"packets": 500}, "late": emulator_late, "worst_ms": 1.0}
+    return sockets.judged(of(0.1), [{"forward": way, "reverse": way}])
 
 
 def shown(*missing: int) -> list[bool]:
@@ -288,6 +295,13 @@ CASES = {
         fairness.scenario(BULK, "strand").count('"l0"]') == 6
         and fairness.scenario(fairness.Cell("20+10", "bulk", "none", 0, 2, 1), "strand").count('"l1"]') == 1
     ),
+    "an option that plays too late is corrected": lambda: sockets.corrected(500, 530.2) == 469,
+    "an option that plays in time is kept": lambda: (
+        [sockets.corrected(500, median) for median in (56.0, 500.0, None)] == [500, 500, 500]
+    ),
+    "an option is halved at the most": lambda: sockets.corrected(500, 5000.0) == 250,
+    "a stream behind an emulator in time": lambda: behind([0, 0, 0])["sound"] and behind([0, 0, 0])["late"] == 0,
+    "a stream behind one that was late": lambda: not behind([90, 90, 90])["sound"],
     "versions of schemes": versioned,
     "a scheme without golden runs": lambda: raises(lambda: store.version("gone", None, GOLDEN, EPOCHS)),
     "a store is read again": kept,

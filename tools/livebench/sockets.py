@@ -8,6 +8,7 @@ tools/livebench/results/sockets.csv; those of others do not depend on our progra
 
 import csv
 import hashlib
+import math
 import subprocess
 import sys
 import tempfile
@@ -24,18 +25,20 @@ import contestants
 import netns
 
 RULES = GRID["sockets"]
-MEASURES = ("late", "undecodable", "freezes", "delay_ms")
+MEASURES = ("option_ms", "late", "undecodable", "freezes", "delay_ms")
 KEYS = ("network", "latency_ms", "share", "seed", "contestant", "links", "program")
 # How each is set up, for the page.
 SETTINGS = {
-    "rist": "Debian's rist-tools, bonding: `buffer` = latency at both ends, `weight` = the mean rate of each link",
-    "srt": "Debian's srt-tools, not bonded: `latency` = latency at both ends; the best path by hindsight",
-    "mptcp": "the kernel's: a subflow for each link, messages older than the latency are not sent, 13 kB not sent at most",
+    "rist": "Debian's rist-tools, bonding: `buffer` = the option at both ends, `weight` = the mean rate of each link",
+    "srt": "Debian's srt-tools, not bonded: `latency` = the option at both ends; the best path by hindsight",
+    "mptcp": "the kernel's: a subflow for each link, messages older than the option are not sent, 13 kB not sent at most",
 }
 # The emulator is there so long before the stream, and goes on behind it.
 BEFORE_S = 5
 # A try (`--first`).
 SHORT_S = 20
+# To find by how much a contestant plays later than its option says.
+TRIAL_S = 10
 
 
 def names(place: Place, ours: str) -> list[str]:
@@ -63,7 +66,25 @@ def weights(description: dict) -> dict:
 
 
 def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path], seconds: int) -> dict:
-    """One run of a contestant, ours sealed.
+    """One run of a contestant, ours sealed, with the latency that a trial on the same links found for it.
+
+    Raises:
+        RunError: A contestant did not run to its end.
+    """
+    trial, _ = streamed(cell, place, name, seed, programs, TRIAL_S, cell.latency_ms)
+    option_ms = corrected(cell.latency_ms, (trial["delay_ms"] or {}).get("median"))
+    result, counters = streamed(cell, place, name, seed, programs, seconds, option_ms)
+    try:
+        kept = measures.of_stream(of_each(result["each"]), cell.latency_ms / 1000, BEFORE_S + seconds)
+    except measures.MeasureError as error:
+        raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
+    return judged({**kept, "option_ms": option_ms}, counters)
+
+
+def streamed(
+    cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path], seconds: int, option_ms: int
+) -> tuple[dict, list[dict]]:
+    """A stream of so long, with a latency as the contestant's option: what came of it, and the emulator's counters.
 
     Raises:
         RunError: A contestant did not run to its end.
@@ -76,14 +97,24 @@ def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Pat
     try:
         with tempfile.TemporaryDirectory(prefix="strandcast-keys-") as keys, environment as env:
             bps, ours = round(place.bitrate(cell)), contestants.sealed(command, keys)
-            result = contestants.live(env, command, name, cell.latency_ms, seconds, bps=bps, ours=ours)
+            result = contestants.live(env, command, name, option_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
         raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
-    try:
-        kept = measures.of_stream(of_each(result["each"]), cell.latency_ms / 1000, BEFORE_S + seconds)
-    except measures.MeasureError as error:
-        raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
-    return {**kept, **netns.lateness(environment.counters or [])}
+    return result, environment.counters or []
+
+
+def corrected(latency_ms: int, median_ms: float | None) -> int:
+    """The option with which a contestant plays `latency_ms` after capture, if with that option it does so after `median_ms`.
+
+    Receivers count their latency from the arrival of the first packet, so that all play later by a one-way delay.
+    """
+    over_ms = math.ceil(median_ms - latency_ms) if median_ms is not None else 0
+    return max(latency_ms - max(over_ms, 0), latency_ms // 2)
+
+
+def judged(kept: dict, counters: list[dict]) -> dict:
+    """What was measured, and whether the emulator was in time for it to count."""
+    return {**kept, "sound": netns.lateness(counters)["sound"]}
 
 
 def of_each(packets: list[tuple[float, float | None]]) -> list[measures.Message]:
@@ -182,7 +213,15 @@ def told_of(found: dict[tuple[Cell, int], dict[str, dict[str, float]]], ours: st
             if kept:
                 shares = [f"{100 * kept[one]:.2f}" for one in ("late", "undecodable")]
                 rest = [f"{kept['freezes']:.1f}", f"{kept['delay_ms']:.0f}"]
-                rows.append([f"{cell}, seed {seed}", name, *shares, *rest])
-    heads = ["network, latency, share; seed", "", "late %", "undecodable %", "freezes a minute", "delay ms"]
+                rows.append([f"{cell}, seed {seed}", name, f"{kept['option_ms']:.0f}", *shares, *rest])
+    heads = [
+        "network, latency, share; seed",
+        "",
+        "option ms",
+        "late %",
+        "undecodable %",
+        "freezes a minute",
+        "delay ms",
+    ]
     settings = table(["contestant", "set up as"], [[name, text] for name, text in SETTINGS.items()])
     return table(heads, rows) + "\n" + settings

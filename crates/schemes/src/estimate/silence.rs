@@ -119,19 +119,27 @@ impl Verdict {
 
 /// By which paths the peer's SACKs should come back: the two quickest that are live.
 pub fn ways_back(view: &View<'_>) -> PathSet {
-    let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live);
+    // Asked after each signal: a verdict is looked up of those alone that would be among the two.
+    let usable = view.usable();
     let (mut first, mut second) = (None, None);
-    for way in live.filter_map(|p| Some((p.srtt?, p.id))) {
+    for path in view.paths {
+        let Some(way) = path.srtt.map(|srtt| (srtt, path.id)) else { continue };
+        if second.is_some_and(|second| way >= second)
+            || !usable.contains(path.id)
+            || Verdict::of(path) != Verdict::Live
+        {
+            continue;
+        }
         if first.is_none_or(|first| way < first) {
             second = first.replace(way);
-        } else if second.is_none_or(|second| way < second) {
+        } else {
             second = Some(way);
         }
     }
-    match (first, second) {
-        (Some((_, first)), Some((_, second))) => [first, second].into_iter().collect(),
-        _ => PathSet::default(),
-    }
+    let (Some((_, first)), Some((_, second))) = (first, second) else { return PathSet::default() };
+    let mut ways = PathSet::one(first);
+    ways.insert(second);
+    ways
 }
 
 /// Judges every path.

@@ -102,6 +102,11 @@ impl Policy for GivesUpSilent {
     }
 
     fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        // Asked after each signal, mostly with nothing to do.
+        if view.paths.iter().all(|p| Verdict::of(p) < Verdict::Stalled) {
+            self.given_up = PathSet::default();
+            return None;
+        }
         let lost = self.lose(view);
         if lost.is_some() || !self.last_moment { lost } else { self.copy(view, flight) }
     }

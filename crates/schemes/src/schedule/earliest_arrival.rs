@@ -182,7 +182,12 @@ impl EarliestArrival {
 
     /// The paths that a chunk of `len` bytes may take.
     pub(super) fn choices<'a>(&self, view: &View<'a>, len: u64) -> Choices<'a> {
-        unsuspected(view).map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
+        // Pushed one by one: collecting costs as much as a forecast.
+        let mut choices = Choices::new();
+        for path in unsuspected(view) {
+            choices.push((path, Forecast::new(path, len, self.silence(view, path))));
+        }
+        choices
     }
 
     /// The decision on what is next in `backlog`, on one of these.
