@@ -9,6 +9,7 @@ import pathlib
 import polars as pl
 import pytest
 
+import strandcast as sc
 from strandcast import experiments
 from strandcast.command import lab
 from strandcast.figures import deviations, gains, spec
@@ -267,6 +268,21 @@ def test_deviations_are_of_whole_papers(less: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         lab("figures", ["xu2015", "--deviations", *less.split()])
     assert "--deviations: it has all published figures" in capsys.readouterr().err
+
+
+def test_lost_retransmissions_are_all_that_is_noticed_otherwise() -> None:
+    paper = next(paper for paper in PAPERS if paper.name == "xu2015")
+    assert paper.study is not None
+    (noticed,) = (one for one in paper.study.deviations if "lost retransmissions" in one.about)
+    figure = next(figure for figure in paper.study.figures if figure.name == "5")
+    (setting,) = noticed.sets(figure, figure.points[0])
+    key, _, words = setting.partition("=")
+    flow = sc.Scenario.load(paper.folder / figure.scenario).resolved()["flows"]["video"]
+    ours = flow["sctp"]["scheme_defaults"].split(",")
+    assert key == "flows.video.sctp.scheme_defaults"
+    assert sorted([*words.strip('"').split(","), "rtx-again=off"]) == sorted(ours), (
+        "all else as the profile"
+    )
 
 
 def test_runs_of_deviations_may_be_more(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,10 +31,10 @@ def of(*late: float, step_s: float = 0.04) -> measures.Measures:
     return measures.of_stream([(5 + n * step_s, 5 + n * step_s + by) for n, by in enumerate(late)], 0.5)
 
 
-def behind(emulator_late: list[int]) -> dict:
-    """A stream without a late message, behind an emulator of whose 1000 packets so many were late by 1, 5, 20 ms."""
-    way = {"delivered": {"packets": 500}, "late": emulator_late, "worst_ms": 1.0}
-    return sockets.judged(of(0.1), [{"forward": way, "reverse": way}])
+def behind(*late: list[int]) -> dict:
+    """A stream without a late message, behind emulators; of 500 packets each way so many were late by 1, 5, 20 ms."""
+    ways = [{"delivered": {"packets": 500}, "late": each, "worst_ms": 1.0} for each in late]
+    return sockets.judged(of(0.1), *([{"forward": way, "reverse": way}] for way in ways))
 
 
 def shown(*missing: int) -> list[bool]:
@@ -302,6 +302,7 @@ CASES = {
     "an option is halved at the most": lambda: sockets.corrected(500, 5000.0) == 250,
     "a stream behind an emulator in time": lambda: behind([0, 0, 0])["sound"] and behind([0, 0, 0])["late"] == 0,
     "a stream behind one that was late": lambda: not behind([90, 90, 90])["sound"],
+    "a trial behind one that was late": lambda: not behind([90, 90, 90], [0, 0, 0])["sound"],
     "versions of schemes": versioned,
     "a scheme without golden runs": lambda: raises(lambda: store.version("gone", None, GOLDEN, EPOCHS)),
     "a store is read again": kept,

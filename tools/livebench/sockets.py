@@ -71,14 +71,14 @@ def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Pat
     Raises:
         RunError: A contestant did not run to its end.
     """
-    trial, _ = streamed(cell, place, name, seed, programs, TRIAL_S, cell.latency_ms)
+    trial, before = streamed(cell, place, name, seed, programs, TRIAL_S, cell.latency_ms)
     option_ms = corrected(cell.latency_ms, (trial["delay_ms"] or {}).get("median"))
     result, counters = streamed(cell, place, name, seed, programs, seconds, option_ms)
     try:
         kept = measures.of_stream(of_each(result["each"]), cell.latency_ms / 1000, BEFORE_S + seconds)
     except measures.MeasureError as error:
         raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
-    return judged({**kept, "option_ms": option_ms}, counters)
+    return judged({**kept, "option_ms": option_ms}, before, counters)
 
 
 def streamed(
@@ -100,7 +100,7 @@ def streamed(
             result = contestants.live(env, command, name, option_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
         raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
-    return result, environment.counters or []
+    return result, environment.counters or [{"error": "the emulator told nothing"}]
 
 
 def corrected(latency_ms: int, median_ms: float | None) -> int:
@@ -112,9 +112,9 @@ def corrected(latency_ms: int, median_ms: float | None) -> int:
     return max(latency_ms - max(over_ms, 0), latency_ms // 2)
 
 
-def judged(kept: dict, counters: list[dict]) -> dict:
-    """What was measured, and whether the emulator was in time for it to count."""
-    return {**kept, "sound": netns.lateness(counters)["sound"]}
+def judged(kept: dict, *counters: list[dict]) -> dict:
+    """What was measured, and whether the emulator was in time, in the trial as well, for it to count."""
+    return {**kept, "sound": all(netns.lateness(each)["sound"] for each in counters)}
 
 
 def of_each(packets: list[tuple[float, float | None]]) -> list[measures.Message]:
