@@ -280,9 +280,7 @@ def test_lost_retransmissions_are_all_that_is_noticed_otherwise() -> None:
     flow = sc.Scenario.load(paper.folder / figure.scenario).resolved()["flows"]["video"]
     ours = flow["sctp"]["scheme_defaults"].split(",")
     assert key == "flows.video.sctp.scheme_defaults"
-    assert sorted([*words.strip('"').split(","), "rtx-again=off"]) == sorted(ours), (
-        "all else as the profile"
-    )
+    assert sorted([*words.strip('"').split(","), "rtx-again=off"]) == sorted(ours), "all else as the profile"
 
 
 def test_runs_of_deviations_may_be_more(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
