@@ -88,15 +88,19 @@ def frames(asked: argparse.Namespace) -> dict[str, str]:
     return triage.measured(asked.program, schemes, networks, latencies_ms, numbers, asked.jobs)
 
 
+def over_sockets(asked: argparse.Namespace) -> dict[str, str]:
+    """The table of real sockets, beside other programs."""
+    ours, file = (asked.scheme or [asked.ours])[0], asked.results or RESULTS / "sockets.csv"
+    return sockets.run(asked.program, ours, asked.network, file, asked.first, asked.jobs)
+
+
 WAYS = {
     "grid": grid,
     "report": grid,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
     "fairness": fairness,
     "triage": frames,
-    "sockets": lambda asked: sockets.run(
-        asked.program, (asked.scheme or [asked.ours])[0], asked.network, RESULTS / "sockets.csv", asked.first
-    ),
+    "sockets": over_sockets,
 }
 
 

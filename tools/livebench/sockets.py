@@ -2,20 +2,24 @@
 
 Links are emulated in real time between namespaces, by the simulator's own link and from the same traces
 (tools/bench/links); one meter outside of all contestants numbers packets of a transport stream and notes when each
-comes out. A run in which the emulator was late does not count and is made again with the next call. Results are rows of
-tools/livebench/results/sockets.csv; those of others do not depend on our program.
+comes out. Runs go side by side, each in namespaces of its own; one in which the emulator was late does not count and is
+made again with the next call. Results are rows of tools/livebench/results/sockets.csv; those of others do not depend on
+our program.
 """
 
 import csv
 import hashlib
 import math
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import measures
-from benches import ROOT, RunError, table
+from benches import ROOT, RunError, each, table
 from grid import GRID, TIME_S, Cell
 from runs import Place
 
@@ -65,41 +69,63 @@ def weights(description: dict) -> dict:
     }
 
 
-def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path], seconds: int) -> dict:
+@dataclass(frozen=True)
+class Run:
+    """One contestant in one cell, with one seed."""
+
+    cell: Cell
+    seed: int
+    place: Place
+    name: str
+
+    def key(self, ours: str, digest: str) -> tuple[str, ...]:
+        """Its row's: of ours with the program's digest."""
+        cell, links = self.cell, self.place.digest[:8]
+        program = digest if self.name == ours else ""
+        return tuple(map(str, (cell.network, cell.latency_ms, cell.share, self.seed, self.name, links, program)))
+
+    def __str__(self) -> str:
+        """As it is printed."""
+        return f"{self.cell}, seed {self.seed}, {self.name}"
+
+
+def measured(one: Run, programs: tuple[Path, Path], seconds: int, job: int) -> dict:
     """One run of a contestant, ours sealed, with the latency that a trial on the same links found for it.
+
+    `job`: which of those side by side.
 
     Raises:
         RunError: A contestant did not run to its end.
     """
-    trial, before = streamed(cell, place, name, seed, programs, TRIAL_S, cell.latency_ms)
-    option_ms = corrected(cell.latency_ms, (trial["delay_ms"] or {}).get("median"))
-    result, counters = streamed(cell, place, name, seed, programs, seconds, option_ms)
+    latency_ms = one.cell.latency_ms
+    trial, before = streamed(one, programs, TRIAL_S, latency_ms, job)
+    option_ms = corrected(latency_ms, (trial["delay_ms"] or {}).get("median"))
+    result, counters = streamed(one, programs, seconds, option_ms, job)
     try:
-        kept = measures.of_stream(of_each(result["each"]), cell.latency_ms / 1000, BEFORE_S + seconds)
+        kept = measures.of_stream(of_each(result["each"]), latency_ms / 1000, BEFORE_S + seconds)
     except measures.MeasureError as error:
-        raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
+        raise RunError(f"{one}: {error}") from None
     return judged({**kept, "option_ms": option_ms}, before, counters)
 
 
-def streamed(
-    cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path], seconds: int, option_ms: int
-) -> tuple[dict, list[dict]]:
+def streamed(one: Run, programs: tuple[Path, Path], seconds: int, option_ms: int, job: int) -> tuple[dict, list[dict]]:
     """A stream of so long, with a latency as the contestant's option: what came of it, and the emulator's counters.
 
     Raises:
         RunError: A contestant did not run to its end.
     """
     command, emulator = programs
-    environment = netns.Environment(emulator, str(place.scenario.with_suffix("")), seed)
+    folder = one.place.scenario.parent
+    environment = netns.Environment(emulator, str(one.place.scenario.with_suffix("")), one.seed, job=job)
     for link, found in environment.description["links"].items():
-        found["mean_bps"] = mean_bps(place.scenario.parent / f"{link}.csv")
+        found["mean_bps"] = mean_bps(folder / f"{link}.csv")
     environment.description["links"] = weights(environment.description)
     try:
         with tempfile.TemporaryDirectory(prefix="strandcast-keys-") as keys, environment as env:
-            bps, ours = round(place.bitrate(cell)), contestants.sealed(command, keys)
-            result = contestants.live(env, command, name, option_ms, seconds, bps=bps, ours=ours)
+            bps, ours = round(one.place.bitrate(one.cell)), contestants.sealed(command, keys)
+            result = contestants.live(env, command, one.name, option_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
-        raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
+        raise RunError(f"{one}: {error}") from None
     return result, environment.counters or [{"error": "the emulator told nothing"}]
 
 
@@ -114,7 +140,7 @@ def corrected(latency_ms: int, median_ms: float | None) -> int:
 
 def judged(kept: dict, *counters: list[dict]) -> dict:
     """What was measured, and whether the emulator was in time, in the trial as well, for it to count."""
-    return {**kept, "sound": all(netns.lateness(each)["sound"] for each in counters)}
+    return {**kept, "sound": all(netns.lateness(one)["sound"] for one in counters)}
 
 
 def of_each(packets: list[tuple[float, float | None]]) -> list[measures.Message]:
@@ -163,42 +189,59 @@ def check(program: Path) -> Path:
     return emulator
 
 
-def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None) -> dict[str, str]:
-    """Measures what is missing, and gives the table; `only`: networks, `first`: only so many cells, of 20 s.
+def asked_for(ours: str, only: list[str] | None, first: int | None) -> list[Run]:
+    """What is measured, in the grid's order."""
+    some = [one for one in grid() if not only or one[0].network in only][:first]
+    places = {(cell.network, seed): Place.made(cell.network, seed) for cell, seed in some}
+    return [
+        Run(cell, seed, place, name)
+        for cell, seed in some
+        for place in [places[cell.network, seed]]
+        for name in names(place, ours)
+    ]
+
+
+def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None, jobs: int) -> dict[str, str]:
+    """Measures what is missing, so many side by side, and gives the table.
+
+    `only`: networks, `first`: only so many cells, of 20 s, of which nothing is kept.
 
     Raises:
         RunError: A program is missing, or a run failed.
     """
-    emulator = check(program)
+    programs = program, check(program)
     netns.sweep()
     digest = hashlib.sha256(program.read_bytes()).hexdigest()[:12]
-    there = kept_in(file)
-    found: dict[tuple[Cell, int], dict[str, dict[str, float]]] = {}
+    there, runs = kept_in(file), asked_for(ours, only, first)
+    # Ours last: rows of others outlast our program.
+    missing = sorted((one for one in runs if one.key(ours, digest) not in there), key=lambda one: one.name == ours)
     seconds = SHORT_S if first else TIME_S - BEFORE_S
-    for cell, seed in [one for one in grid() if not only or one[0].network in only][:first]:
-        place = Place.made(cell.network, seed)
-        for name in names(place, ours):
-            of = (
-                cell.network,
-                cell.latency_ms,
-                cell.share,
-                seed,
-                name,
-                place.digest[:8],
-                digest if name == ours else "",
+    free: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for job in range(jobs):
+        free.put(job)
+    writing = threading.Lock()
+
+    def measure(one: Run) -> None:
+        job = free.get()
+        try:
+            kept = measured(one, programs, seconds, job)
+        finally:
+            free.put(job)
+        with writing:
+            print(
+                f"{one}: {100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}", flush=True
             )
-            key = tuple(map(str, of))
-            if key not in there:
-                kept = measured(cell, place, name, seed, (program, emulator), seconds)
-                told = f"{100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}"
-                print(f"{cell}, seed {seed}, {name}: {told}", flush=True)
-                # A try of some seconds is no result.
-                if first or not kept["sound"]:
-                    found.setdefault((cell, seed), {})[name] = kept if first else {}
-                    continue
-                add(file, key, kept)
-                there[key] = kept
-            found.setdefault((cell, seed), {})[name] = there[key]
+            # A try of some seconds is no result.
+            if kept["sound"] and not first:
+                add(file, one.key(ours, digest), kept)
+            if kept["sound"] or first:
+                there[one.key(ours, digest)] = kept
+
+    each(jobs, [(one,) for one in missing], measure, every=10)
+    found: dict[tuple[Cell, int], dict[str, dict[str, float]]] = {}
+    for one in runs:
+        if kept := there.get(one.key(ours, digest)):
+            found.setdefault((one.cell, one.seed), {})[one.name] = kept
     return {"sockets": told_of(found, ours)}
 
 
@@ -207,9 +250,9 @@ def told_of(found: dict[tuple[Cell, int], dict[str, dict[str, float]]], ours: st
     rows = []
     for (cell, seed), by_name in sorted(found.items()):
         srt = [kept for name, kept in by_name.items() if name.startswith("srt@") and kept]
-        each = {f"`{ours}`": by_name.get(ours), "RIST": by_name.get("rist"), "MPTCP": by_name.get("mptcp")}
-        each["SRT, best path"] = min(srt, key=lambda kept: kept["late"], default=None)
-        for name, kept in each.items():
+        shown = {f"`{ours}`": by_name.get(ours), "RIST": by_name.get("rist"), "MPTCP": by_name.get("mptcp")}
+        shown["SRT, best path"] = min(srt, key=lambda kept: kept["late"], default=None)
+        for name, kept in shown.items():
             if kept:
                 shares = [f"{100 * kept[one]:.2f}" for one in ("late", "undecodable")]
                 rest = [f"{kept['freezes']:.1f}", f"{kept['delay_ms']:.0f}"]
