@@ -264,7 +264,7 @@ def schemes(name: str | None = None) -> pl.DataFrame:
 
 
 def name_of(scheme: Scheme) -> str:
-    """What results call a scheme: its text as it is written shortest, or the policy's name.
+    """What results call a scheme: its text in one way of writing it, or the policy's name.
 
     Raises:
         SchemeError: There is no such scheme, or what was given is none.
@@ -274,7 +274,9 @@ def name_of(scheme: Scheme) -> str:
 
 
 def key_of(scheme: Scheme) -> str:
-    """What identifies a scheme in stores of results: its text as it is written shortest, or `NAME@DIGEST`.
+    """What identifies a scheme in stores of results: its text in one way of writing it, or `NAME@DIGEST`.
+
+    Keys that are given stay, also as they are by default: a profile's `scheme_defaults` would be taken without them.
 
     The digest is over the code of the class and of all it is derived from, with their constants, and its base scheme;
     of a function that makes policies also over what it holds: defaults, arguments, variables around it. Numbers and

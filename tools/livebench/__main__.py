@@ -5,6 +5,7 @@
     python tools/livebench report ...   only of what was run
     python tools/livebench sockets ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
+    python tools/livebench suspicion [--traces FOLDER] ... needless suspicions and returning paths
     python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/models/friendliness.md)
     python tools/livebench triage ...   what giving up whole frames early is worth (docs/schemes/strand.md)
 
@@ -24,6 +25,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 import fairness_runs
 import silence
 import sockets
+import suspicion
 import tables
 import triage
 from benches import ROOT, Parser, RunError, guarded, show, whole
@@ -34,7 +36,7 @@ from store import Store
 PAGE = ROOT / "docs/live.md"
 PAGES = {"fairness": ROOT / "docs/models/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
-WHAT = ("grid", "report", "silence", "sockets", "fairness", "triage")
+WHAT = ("grid", "report", "silence", "suspicion", "sockets", "fairness", "triage")
 
 
 def options(words: list[str]) -> argparse.Namespace:
@@ -52,6 +54,7 @@ def options(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
+    parser.add_argument("--traces", type=Path, help="of `suspicion`: recorded uplinks in mahimahi's format")
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "report")
     if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
@@ -88,6 +91,11 @@ def frames(asked: argparse.Namespace) -> dict[str, str]:
     return triage.measured(asked.program, schemes, networks, latencies_ms, numbers, asked.jobs)
 
 
+def suspicions(asked: argparse.Namespace) -> dict[str, str]:
+    """The tables of needless suspicions and of paths that return."""
+    return suspicion.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs, asked.traces)
+
+
 def over_sockets(asked: argparse.Namespace) -> dict[str, str]:
     """The table of real sockets, beside other programs."""
     ours, file = (asked.scheme or [asked.ours])[0], asked.results or RESULTS / "sockets.csv"
@@ -98,6 +106,7 @@ WAYS = {
     "grid": grid,
     "report": grid,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
+    "suspicion": suspicions,
     "fairness": fairness,
     "triage": frames,
     "sockets": over_sockets,

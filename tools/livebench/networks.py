@@ -153,7 +153,7 @@ def fades(draw: random.Random, time_s: float, good_s: float, bad_s: Span) -> lis
 
 
 def fading(draw: random.Random, time_s: float) -> Network:
-    """Two uplinks that fade for 20 to 300 ms, apart from each other, and lose single packets besides."""
+    """Two uplinks that fade for 20 to 300 ms in the mean, apart from each other, and lose single packets besides."""
     links = [steady("one", 6, 25, time_s), steady("two", 4, 55, time_s)]
     for link in links:
         single = spans(draw, time_s, exponential(0.15), uniform(0.001, 0.0011))

@@ -112,16 +112,6 @@ class Program:
         kept = self.store.rows.get(key)
         return kept is not None and math.isclose(kept["bitrate_bps"], place.bitrate(key.cell), rel_tol=1e-5)
 
-    def command(self, cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> list[str]:
-        """What makes a run, from the network's folder."""
-        sent = f'{{kind="video",trace="{trace(cell)}",size={GRID["message_bytes"]}'
-        sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
-        if path is not None:
-            via = networks.list_of(place.paths[path])
-            sets.append(f"flows.video.paths={{{path}={{via={via}}}}}")
-        words = [word for one in sets for word in ("--set", one)]
-        return ["simulate", place.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
-
     def _row(self, key: Key, place: Place) -> None:
         scheme, _, alone = key.scheme.partition(", ")
         paths = list(place.paths) if alone else [None]
@@ -131,12 +121,10 @@ class Program:
 
     def _run(self, cell: Cell, seed: int, place: Place, scheme: str, path: str | None) -> Measures:
         folder = place.scenario.parent
-        sent = folder / trace(cell)
-        if not sent.exists():
-            put(sent, video(place.bitrate(cell)))
+        written(cell, place)
         with tempfile.TemporaryDirectory(prefix="strandcast-livebench-") as out:
-            command = self.command(cell, place, scheme, path, seed)
-            simulate([self.path, *command, "--jobs", "1", "--quiet", "--csv", "--out", out], folder)
+            words = command(cell, place, scheme, path, seed)
+            simulate([self.path, *words, "--jobs", "1", "--quiet", "--csv", "--out", out], folder)
             try:
                 kept = of_run(Path(out), cell.latency_ms / 1000, (via[0] for via in place.paths.values()))
             except MeasureError as error:
@@ -161,6 +149,24 @@ def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
         found.setdefault(place, {})[key.scheme] = kept
     schemes = {scheme for kept in found.values() for scheme in kept}
     return {place: kept for place, kept in found.items() if len(kept) == len(schemes)}
+
+
+def written(cell: Cell, place: Place) -> None:
+    """Writes what a cell's flow sends, beside its network."""
+    sent = place.scenario.parent / trace(cell)
+    if not sent.exists():
+        put(sent, video(place.bitrate(cell)))
+
+
+def command(cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> list[str]:
+    """What makes a run, from the network's folder."""
+    sent = f'{{kind="video",trace="{trace(cell)}",size={GRID["message_bytes"]}'
+    sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
+    if path is not None:
+        via = networks.list_of(place.paths[path])
+        sets.append(f"flows.video.paths={{{path}={{via={via}}}}}")
+    words = [word for one in sets for word in ("--set", one)]
+    return ["simulate", place.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
 
 
 def trace(cell: Cell) -> str:

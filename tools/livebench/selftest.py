@@ -18,6 +18,7 @@ import runs
 import silence
 import sockets
 import store
+import suspicion
 import tables
 import verdicts
 from grid import GRID, Cell
@@ -35,6 +36,22 @@ def behind(*late: list[int]) -> dict:
     """A stream without a late message, behind emulators; of 500 packets each way so many were late by 1, 5, 20 ms."""
     ways = [{"delivered": {"packets": 500}, "late": each, "worst_ms": 1.0} for each in late]
     return sockets.judged(of(0.1), *([{"forward": way, "reverse": way}] for way in ways))
+
+
+def half_again(*chunks_a_s: int) -> float:
+    """When a path that was away from 3 to 4 s carries half of what it did, from what arrived in each second."""
+    rows = [
+        {"event": "arrive", "path": "one", "time_s": str(second + n / count), "what": "DATA 1"}
+        for second, count in enumerate(chunks_a_s)
+        for n in range(count)
+    ]
+    return suspicion.half_again(rows, 3, 4)
+
+
+def suspected(needless: float) -> list[str]:
+    """The row of two runs of a minute over two paths, each with so many needless suspicions."""
+    one = {"needless_stalled": needless, "stalled": 3 * needless, "dead": 0.0, "paths": 2}
+    return suspicion.needless_row("some", 5, [one, one], 60)
 
 
 def shown(*missing: int) -> list[bool]:
@@ -303,6 +320,14 @@ CASES = {
     "a stream behind an emulator in time": lambda: behind([0, 0, 0])["sound"] and behind([0, 0, 0])["late"] == 0,
     "a stream behind one that was late": lambda: not behind([90, 90, 90])["sound"],
     "a trial behind one that was late": lambda: not behind([90, 90, 90], [0, 0, 0])["sound"],
+    "half again in the second after its return": lambda: half_again(20, 20, 20, 0, 4, 10, 20) == 1500,
+    "half again at once": lambda: half_again(20, 20, 20, 0, 10) == 500,
+    "never half again": lambda: half_again(20, 20, 20, 0, 8, 8) == math.inf,
+    "suspicions by path": lambda: suspected(8.0)[1:4] == ["5", "4.00", "12.00"] and suspected(8.0)[-1] == "met",
+    "too many suspicions": lambda: suspected(12.0)[-1] == "**missed**",
+    "links that are away for a second": lambda: (
+        suspicion.longest_s("fades", 209) > 1.3 and suspicion.longest_s("fades", 202) < 0.2
+    ),
     "versions of schemes": versioned,
     "a scheme without golden runs": lambda: raises(lambda: store.version("gone", None, GOLDEN, EPOCHS)),
     "a store is read again": kept,

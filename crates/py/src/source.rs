@@ -150,30 +150,20 @@ pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> 
     amount(text, quantity).map_err(|message| error::value(&message))
 }
 
-/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; what only TCP and MPTCP flows take, as it is.
+/// A scheme in one way of writing it, with each key that is given; what only TCP and MPTCP flows take, as it is.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
     let name = spec.split(',').next().unwrap_or_default().trim();
     let window = congestions().iter().any(|one| one.name == name);
-    let shortest = match parse_spec(spec) {
-        // An MPTCP flow may have another scheduler than the preset: one that is named stays.
-        Ok(scheme) => Ok(match window_and_scheduler(spec) {
-            Ok((_, Some(scheduler))) if window => with_scheduler(scheme.to_string(), &scheduler),
-            _ => scheme.to_string(),
-        }),
+    let written = match parse_spec(spec) {
+        Ok(scheme) => Ok(scheme.as_given()),
         Err(wrong) if window => match of_flows(spec) {
             Ok(()) => Ok(spec.to_owned()),
             Err(other) => Err(if lookup(name).is_ok() { wrong } else { other }),
         },
         Err(wrong) => Err(wrong),
     };
-    shortest.map_err(|e| error::scheme(py, &e.to_string()))
-}
-
-/// `spec` with the name of the `scheduler` unless it has it; the scheduler's keys are in `spec`.
-fn with_scheduler(spec: String, scheduler: &str) -> String {
-    let name = scheduler.split(',').next().unwrap_or_default();
-    if spec.contains(",scheduler=") { spec } else { format!("{spec},scheduler={name}") }
+    written.map_err(|e| error::scheme(py, &e.to_string()))
 }
 
 /// Whether TCP or MPTCP flows can have it.

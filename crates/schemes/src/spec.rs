@@ -19,6 +19,8 @@ pub struct Spec {
     pub preset: &'static Preset,
     /// What is set of it.
     settings: Box<dyn Settings>,
+    /// The keys that the spec sets, also to what they are by default.
+    given: Vec<String>,
 }
 
 impl Spec {
@@ -40,6 +42,19 @@ impl Spec {
     /// The keys that the parts of the scheme have.
     pub fn keys(&self) -> Vec<&'static str> {
         self.settings.keys().iter().map(|key| key.name).collect()
+    }
+
+    /// The spec in one way of writing it, with each key that was given: one that is given as it is by default is not
+    /// left out, since defaults that lie between, those of a profile, would be taken then ([`parse_spec_with`]).
+    pub fn as_given(&self) -> String {
+        let (mut text, shortest) = (self.preset.name.to_owned(), self.to_string());
+        let set: Vec<&str> = shortest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
+        for key in self.keys() {
+            if set.contains(&key) || self.given.iter().any(|given| given == key) {
+                text += &format!(",{key}={}", self.value(key).unwrap_or_default());
+            }
+        }
+        text
     }
 }
 
@@ -111,7 +126,8 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     if let Some(why) = settings.contradiction() {
         return Err(SpecError::Conflict(why));
     }
-    Ok(Spec { preset, settings })
+    let given = own.iter().map(|(key, _)| (*key).to_owned()).collect();
+    Ok(Spec { preset, settings, given })
 }
 
 /// For those who write something that is no key and value.
@@ -197,6 +213,17 @@ mod tests {
         );
         assert_eq!(spec.to_string(), "cmt,rtx=ssthresh,dac=off,half-floor=2");
         assert_eq!(parse_spec(&spec.to_string()).expect("it was printed").to_string(), spec.to_string());
+        assert_eq!(spec.as_given(), "cmt,rtx=ssthresh,dac=off,half-floor=2,pf=on");
+    }
+
+    #[test]
+    fn what_is_given_as_it_is_by_default_outlasts_a_profile() {
+        let (given, profile) = ("cmt, pf=on ,rtx=ssthresh", "pf=off,rtx=cwnd,half-floor=2");
+        let as_given = parse_spec(given).expect("all are keys of cmt").as_given();
+        let full = |spec: &str| parse_spec_with(spec, profile).expect(spec).to_string();
+        assert_eq!(full(&as_given), full(given));
+        assert_eq!(full(&as_given), "cmt,rtx=ssthresh,half-floor=2");
+        assert_eq!(parse_spec("cmt").expect("cmt exists").as_given(), "cmt");
     }
 
     #[test]

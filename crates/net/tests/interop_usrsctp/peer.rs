@@ -17,15 +17,15 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::{Spec, parse_spec};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::stream::{Half, Places, pattern};
 
 /// Maximum of unacknowledged bytes with a lifetime: more would expire before being sent.
 const AHEAD: usize = 20_000;
 
-/// The options of `usrsctp_peer`; `--scheme NAME` is its `--cmt`, `--pcap FILE` captures what this side sees. An end
-/// that connects has UDP ports of the system's choice.
+/// The options of `usrsctp_peer`; `--scheme NAME` is its `--cmt`, `--pcap FILE` captures what this side sees, `--kbps N`
+/// sends at a rate. An end that connects has UDP ports of the system's choice.
 pub struct Options(BTreeMap<String, String>);
 
 impl Options {
@@ -137,10 +137,13 @@ async fn write(association: &AssociationHandle, options: &Options, tally: &RefCe
         lifetime: options.text("pr-ttl").map(|ms| Duration::from_millis(ms.parse().expect("ms"))),
         ..SendOptions::default()
     };
+    let (start, kbps) = (Instant::now(), options.number("kbps", 0));
     let mut at = 0;
     while at < total {
         let message = pattern(at, size.min(total - at) as usize);
-        if how.lifetime.is_some() {
+        if let Some(ms) = (at * 8).checked_div(kbps) {
+            sleep_until(start + Duration::from_millis(ms)).await;
+        } else if how.lifetime.is_some() {
             room(association).await;
         }
         if association.send(message.clone().into(), how).await.is_err() {

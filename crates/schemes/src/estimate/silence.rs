@@ -468,6 +468,12 @@ impl Policy for Silence {
         true
     }
 
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        if !view.peer_reports {
+            out.push("the peer does not speak REPORT: timers alone find out that a path is silent");
+        }
+    }
+
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
         let Count { deaf, stalled, needless, silent, dead } = self.count;
         out.extend([("deaf", deaf), ("stalled", stalled), ("needless_stalled", needless)]);

@@ -13,7 +13,8 @@
 //!   quicker ones carry less than comes. If they do, it is given up.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it.
+//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither evidence nor turns:
+//! nothing but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;
 
@@ -105,7 +106,8 @@ impl Wary {
     /// A path that takes the chunk though another may be quicker: as evidence, or since it is its turn. It brings the chunk in
     /// time even if it is lost once.
     fn instead(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
-        if choices.len() < 2 {
+        // Without reports there is no evidence in what arrives, and timers alone judge a path that takes more.
+        if choices.len() < 2 || !view.peer_reports {
             return None;
         }
         let since = |p: &PathView| p.last_sent.map_or(Duration::MAX, |at| view.now.saturating_since(at));

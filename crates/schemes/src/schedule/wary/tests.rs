@@ -44,6 +44,8 @@ fn slower_paths_carry_evidence_too() {
     assert_eq!(takes(&p, 25, Some(500), true), [0], "what was lost goes the best way");
     assert_eq!(takes(&p, 25, Some(85), false), [0], "30 ms, and 60 more if it is lost, are too many");
     assert_eq!(takes(&p, 25, None, false), [0], "no deadline");
+    p.peer_reports = false;
+    assert_eq!(takes(&p, 25, Some(500), false), [0], "none would tell what arrives");
 }
 
 #[test]
