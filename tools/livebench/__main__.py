@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import fairness_runs
+import plots
 import silence
 import sockets
 import suspicion
@@ -72,6 +73,8 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
     if not found:
         raise RunError("no cell is complete")
     print(f"{len(found)} cells with a seed each")
+    if asked.write:
+        plots.late(found, f"live-{asked.seeds}")
     return tables.all_of(found, asked.ours)
 
 
@@ -99,7 +102,10 @@ def suspicions(asked: argparse.Namespace) -> dict[str, str]:
 def over_sockets(asked: argparse.Namespace) -> dict[str, str]:
     """The table of real sockets, beside other programs."""
     ours, file = (asked.scheme or [asked.ours])[0], asked.results or RESULTS / "sockets.csv"
-    return sockets.run(asked.program, ours, asked.network, file, asked.first, asked.jobs)
+    found = sockets.run(asked.program, ours, asked.network, file, asked.first, asked.jobs)
+    if asked.write:
+        plots.beside(found, sockets.contestants_of(ours), "live-sockets")
+    return sockets.told(found, ours)
 
 
 WAYS = {

@@ -17,8 +17,11 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import measures
+import tables
+import verdicts
 from benches import ROOT, RunError, each, table
 from grid import GRID, TIME_S, Cell
 from runs import Place
@@ -27,6 +30,9 @@ sys.path.append(str(ROOT / "tools/bench/links"))
 
 import contestants
 import netns
+
+# By cell and seed, then by contestant.
+Found = dict[tuple[Cell, int], dict[str, dict[str, float]]]
 
 RULES = GRID["sockets"]
 MEASURES = ("option_ms", "late", "undecodable", "freezes", "delay_ms")
@@ -201,8 +207,8 @@ def asked_for(ours: str, only: list[str] | None, first: int | None) -> list[Run]
     ]
 
 
-def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None, jobs: int) -> dict[str, str]:
-    """Measures what is missing, so many side by side, and gives the table.
+def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None, jobs: int) -> Found:
+    """Measures what is missing, so many side by side, and gives all, by contestant as it is told.
 
     `only`: networks, `first`: only so many cells, of 20 s, of which nothing is kept.
 
@@ -238,33 +244,74 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
                 there[one.key(ours, digest)] = kept
 
     each(jobs, [(one,) for one in missing], measure, every=10)
-    found: dict[tuple[Cell, int], dict[str, dict[str, float]]] = {}
+    found: Found = {}
     for one in runs:
         if kept := there.get(one.key(ours, digest)):
-            found.setdefault((one.cell, one.seed), {})[one.name] = kept
-    return {"sockets": told_of(found, ours)}
+            found.setdefault((one.cell, one.seed), {})[one.name] = kept | {
+                "always": one.place.oracle[one.cell.latency_ms][1]
+            }
+    return {place: shown(by_name, ours) for place, by_name in sorted(found.items())}
 
 
-def told_of(found: dict[tuple[Cell, int], dict[str, dict[str, float]]], ours: str) -> str:
-    """A row for each cell, seed and contestant; of SRT the path with the fewest late, by hindsight."""
-    rows = []
-    for (cell, seed), by_name in sorted(found.items()):
-        srt = [kept for name, kept in by_name.items() if name.startswith("srt@") and kept]
-        shown = {f"`{ours}`": by_name.get(ours), "RIST": by_name.get("rist"), "MPTCP": by_name.get("mptcp")}
-        shown["SRT, best path"] = min(srt, key=lambda kept: kept["late"], default=None)
-        for name, kept in shown.items():
-            if kept:
-                shares = [f"{100 * kept[one]:.2f}" for one in ("late", "undecodable")]
-                rest = [f"{kept['freezes']:.1f}", f"{kept['delay_ms']:.0f}"]
-                rows.append([f"{cell}, seed {seed}", name, f"{kept['option_ms']:.0f}", *shares, *rest])
-    heads = [
-        "network, latency, share; seed",
-        "",
-        "option ms",
-        "late %",
-        "undecodable %",
-        "freezes a minute",
-        "delay ms",
-    ]
-    settings = table(["contestant", "set up as"], [[name, text] for name, text in SETTINGS.items()])
-    return table(heads, rows) + "\n" + settings
+def contestants_of(ours: str) -> list[str]:
+    """As they are told."""
+    return [ours, "MPTCP", "RIST", "SRT, best path"]
+
+
+def shown(by_name: dict[str, dict[str, float]], ours: str) -> dict[str, dict[str, float]]:
+    """What is told of a cell and seed: of SRT the path with the fewest late, by hindsight, once all are there."""
+    srt = [kept for name, kept in by_name.items() if name.startswith("srt@")]
+    best = min(srt, key=lambda kept: kept["late"], default=None)
+    all_ = [by_name.get(ours), by_name.get("mptcp"), by_name.get("rist"), best]
+    return {name: kept for name, kept in zip(contestants_of(ours), all_) if kept}
+
+
+def told(found: Found, ours: str) -> dict[str, str]:
+    """Tables: verdicts beside the best of the others, means of each contestant, late packets of each cell."""
+    names = contestants_of(ours)
+    whole = {place: by for place, by in found.items() if len(by) == len(names)}
+    pairs: dict[str, list[verdicts.Pair]] = {}
+    for (cell, seed), by in whole.items():
+        best = min(by[name]["late"] for name in names[1:])
+        pair = verdicts.Pair(f"{cell.network} {seed}", cell.share, by[ours]["late"], best, 0.0, by[ours]["always"])
+        pairs.setdefault(str(cell), []).append(pair)
+    all_ = [pair for some in pairs.values() for pair in some]
+    said = [verdicts.halved(all_), verdicts.never_worse(pairs), verdicts.bounded(all_)] if all_ else []
+    return {
+        "sockets: verdicts": tables.judged(said),
+        "sockets: summary": table(
+            ["contestant", "late %", "undecodable %", "freezes a minute", "delay ms", "option less latency, ms"],
+            [summary(name, whole) for name in names],
+        ),
+        "sockets: late": table(["network, latency, share of the greatest rate", "no way", *names], rows(found, names)),
+        "sockets: settings": table(["contestant", "set up as"], [[name, text] for name, text in SETTINGS.items()]),
+    }
+
+
+def summary(name: str, found: Found) -> list[str]:
+    """A row: means over all cells and seeds."""
+    if not found:
+        return [name]
+    of = {one: fmean(by[name][one] for by in found.values()) for one in MEASURES if one != "option_ms"}
+    less = fmean(by[name]["option_ms"] - cell.latency_ms for (cell, _), by in found.items())
+    shares = [f"{100 * of[one]:.2f}" for one in ("late", "undecodable")]
+    return [name, *shares, f"{of['freezes']:.1f}", f"{of['delay_ms']:.0f}", f"{less:.0f}"]
+
+
+def rows(found: Found, names: list[str]) -> list[list[str]]:
+    """A row a cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
+    made = []
+    for cell in dict.fromkeys(cell for cell, _ in found):
+        some = [by for (other, _), by in found.items() if other == cell]
+        of = {name: [100 * by[name]["late"] for by in some if name in by] for name in names}
+        means = {name: fmean(values) for name, values in of.items() if values}
+        least = min(means.values()) + 5e-3
+        always = fmean(100 * kept["always"] for by in some for kept in by.values())
+        cells = [marked(means[name], least) if name in means else "" for name in names]
+        made.append([str(cell), f"{always:.2f}", *cells])
+    return made
+
+
+def marked(value: float, least: float) -> str:
+    """A share in %, bold if there is none below."""
+    return f"**{value:.2f}**" if value <= least else f"{value:.2f}"

@@ -4,8 +4,11 @@ use smallvec::SmallVec;
 
 use crate::time::{Duration, Instant};
 
-/// Nonces remembered, so that an answer which comes after its timeout still proves the path alive.
-const REMEMBERED: usize = 8;
+/// Nonces remembered, so that an answer which comes after its timeout still proves the path alive: those of a second in which
+/// one leaves each 25 ms, and some more.
+const REMEMBERED: usize = 48;
+/// Heartbeats that a scheme may want at a time.
+const WANTED: usize = 8;
 
 /// A heartbeat that was sent.
 #[derive(Copy, Clone, Debug)]
@@ -56,15 +59,17 @@ impl Heartbeats {
 
     /// Asks for a heartbeat of the scheme's; a scheme can't ask for more than a few at a time.
     pub fn want_probe(&mut self, padded: bool) {
-        if self.wanted.len() < REMEMBERED {
+        if self.wanted.len() < WANTED {
             self.wanted.push(Wanted { probe: true, padded });
         }
     }
 
     pub fn sent(&mut self, now: Instant, nonce: u64, timeout: Duration, probe: bool) {
         if self.pending.len() == REMEMBERED {
-            // The scheme's own go first: what the core waits for is how it finds out about paths.
-            let oldest = self.pending.iter().position(|p| p.probe).unwrap_or(0);
+            // What is awaited no longer goes first, and then the scheme's own: what the core waits for is how it finds out
+            // about paths.
+            let over = self.pending.iter().position(|p| p.deadline.is_none());
+            let oldest = over.or_else(|| self.pending.iter().position(|p| p.probe)).unwrap_or(0);
             self.pending.remove(oldest);
         }
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
@@ -128,11 +133,33 @@ mod tests {
         let at = Instant::from_millis;
         let mut h = Heartbeats::new(Instant::MAX);
         h.sent(at(0), 1, Duration::from_secs(4), false);
-        for n in 0..20 {
+        for n in 0..100 {
             h.sent(at(100 * n), 2 + n, Duration::from_secs(4), true);
         }
         assert_eq!(h.deadline(), Some(at(4000)));
         assert_eq!(h.expire(at(4000)), Some((at(0), false)));
+    }
+
+    /// A long outage leaves many that timed out; they take no room from those that are answered.
+    #[test]
+    fn after_an_outage_all_answers_count() {
+        let ms = Duration::from_millis;
+        let mut h = Heartbeats::new(Instant::MAX);
+        for n in 0..100 {
+            h.sent(Instant::from_millis(250 * n), n, ms(250), false);
+            while h.expire(Instant::from_millis(250 * n)).is_some() {}
+        }
+        let back = Instant::from_millis(100_000);
+        while h.expire(back).is_some() {}
+        let each = |n: u64| back + ms(25 * n);
+        for n in 0..40 {
+            h.sent(each(n), 1000 + n, ms(1000), true);
+        }
+        // A second in flight.
+        for n in 0..40 {
+            assert!(h.answered(each(40 + n), 1000 + n).is_some(), "{n} of 40");
+            h.sent(each(40 + n), 2000 + n, ms(1000), true);
+        }
     }
 
     #[test]
