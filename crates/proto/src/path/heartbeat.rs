@@ -4,11 +4,10 @@ use smallvec::SmallVec;
 
 use crate::time::{Duration, Instant};
 
-/// Nonces remembered, so that an answer which comes after its timeout still proves the path alive: those of a second in which
-/// one leaves each 25 ms, and some more.
-const REMEMBERED: usize = 48;
-/// Heartbeats that a scheme may want at a time.
-const WANTED: usize = 8;
+/// Nonces of the core's own that are remembered, so that an answer which comes after its timeout still proves the path alive.
+const REMEMBERED: usize = 8;
+/// And of the scheme's: a second of them, if one leaves each 25 ms, and some more.
+const PROBES: usize = 48;
 
 /// A heartbeat that was sent.
 #[derive(Copy, Clone, Debug)]
@@ -59,17 +58,17 @@ impl Heartbeats {
 
     /// Asks for a heartbeat of the scheme's; a scheme can't ask for more than a few at a time.
     pub fn want_probe(&mut self, padded: bool) {
-        if self.wanted.len() < WANTED {
+        if self.wanted.len() < REMEMBERED {
             self.wanted.push(Wanted { probe: true, padded });
         }
     }
 
     pub fn sent(&mut self, now: Instant, nonce: u64, timeout: Duration, probe: bool) {
-        if self.pending.len() == REMEMBERED {
-            // What is awaited no longer goes first, and then the scheme's own: what the core waits for is how it finds out
-            // about paths.
-            let over = self.pending.iter().position(|p| p.deadline.is_none());
-            let oldest = over.or_else(|| self.pending.iter().position(|p| p.probe)).unwrap_or(0);
+        // Neither kind makes the other one forgotten, not even by many that timed out.
+        let most = if probe { PROBES } else { REMEMBERED };
+        if self.pending.iter().filter(|p| p.probe == probe).count() >= most
+            && let Some(oldest) = self.pending.iter().position(|p| p.probe == probe)
+        {
             self.pending.remove(oldest);
         }
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
