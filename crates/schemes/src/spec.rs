@@ -48,7 +48,8 @@ impl Spec {
     /// left out, since defaults that lie between, those of a profile, would be taken then ([`parse_spec_with`]).
     pub fn as_given(&self) -> String {
         let (mut text, shortest) = (self.preset.name.to_owned(), self.to_string());
-        let set: Vec<&str> = shortest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
+        let set: Vec<&str> =
+            shortest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
         for key in self.keys() {
             if set.contains(&key) || self.given.iter().any(|given| given == key) {
                 text += &format!(",{key}={}", self.value(key).unwrap_or_default());

@@ -21,7 +21,8 @@ use core::cmp::Reverse;
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
-    Act, Assignment, Backlog, Flight, PathId, PathView, Policy, RepairOffer, Scheduler, Signal, View,
+    Act, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler, Signal,
+    View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -29,6 +30,11 @@ use super::earliest_arrival::{Choices, EarliestArrival, Forecast};
 use super::metered::{METERED, Metered};
 use super::triage::Triage;
 use crate::part::{Estimators, SchedulerPart};
+
+/// A path that loses less carries evidence without time for a second try,
+const RELIABLE: f64 = 0.001;
+/// so many times more seldom.
+const SELDOM: u32 = 2;
 
 keys! {
     /// The keys of [`Wary`].
@@ -111,14 +117,18 @@ impl Wary {
             return None;
         }
         let since = |p: &PathView| p.last_sent.map_or(Duration::MAX, |at| view.now.saturating_since(at));
-        let fits = |(path, forecast): &(&PathView, Forecast)| {
-            path.has_room() && path.tariff.class < METERED && forecast.arrival + forecast.resend <= left
+        let can = |(path, forecast): &(&PathView, Forecast), lost_once: f64| {
+            path.has_room() && path.tariff.class < METERED && forecast.arrival + lost_once <= left
         };
-        let evidence = |(path, _): &(&PathView, Forecast)| {
+        let fits = |c: &(&PathView, Forecast)| can(c, c.1.resend);
+        let evidence = |c: &(&PathView, Forecast)| {
+            let (path, forecast) = *c;
             let little = path.in_flight == 0 || 2 * (path.in_flight + len) <= path.limit.cwnd;
-            !self.config.evidence.is_zero() && since(path) >= self.config.evidence && little
+            let each = self.config.evidence;
+            let seldom = since(path) >= each * SELDOM && forecast.loss < RELIABLE && can(c, 0.0);
+            !each.is_zero() && little && (seldom || since(path) >= each && fits(c))
         };
-        let due = choices.iter().filter(|c| evidence(c) && fits(c));
+        let due = choices.iter().filter(|c| evidence(c));
         let due = due.max_by_key(|c| (since(c.0), Reverse(c.0.id))).map(|c| c.0.id);
         if due.is_some() || self.config.turns.is_zero() {
             return due;
@@ -148,6 +158,18 @@ impl Wary {
         let others = others.filter(|c| c.0.tariff.class < METERED);
         others.min_by(|a, b| a.1.arrival.total_cmp(&b.1.arrival)).map(|(path, _)| path.id)
     }
+}
+
+/// Whether a chunk that is worthless after `left` seconds is late on each of these paths, whenever the player began to count: at
+/// the soonest when something arrived by the quickest way there is.
+fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
+    if choices.iter().any(|c| c.1.in_time(left) || c.0.srtt.is_none()) {
+        return false;
+    }
+    let ways = view.paths.iter().filter(|p| p.state != PathState::Closed);
+    let ways = ways.filter_map(|p| p.est.reference_rtt.or(p.min_rtt)).map(|rtt| rtt.as_secs_f64() / 2.0);
+    let soonest = ways.fold(f64::INFINITY, f64::min);
+    choices.iter().all(|c| !c.1.in_time(left + soonest))
 }
 
 /// Whether the next message keeps idle a path that what follows it could take, and the paths that it waits for carry less than
@@ -192,6 +214,9 @@ impl Scheduler for Wary {
         let choices = self.open(view, backlog.next_len, left);
         let Some(left) = left else { return self.inner.among(view, backlog, &choices) };
         self.life = self.life.max(left);
+        if (backlog.retransmission || backlog.messages > 1) && pointless(view, &choices, left) {
+            return Some(Assignment::nowhere());
+        }
         if !backlog.retransmission
             && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
         {

@@ -49,6 +49,30 @@ fn slower_paths_carry_evidence_too() {
 }
 
 #[test]
+fn a_path_that_loses_nothing_carries_evidence_that_has_one_try() {
+    let mut p = picture(8.0, 60);
+    p.paths[0].last_sent = Some(p.now + Duration::from_millis(100));
+    assert_eq!(takes(&p, 49, Some(85), false), [0], "30 ms, and 60 more if it is lost, are too many");
+    assert_eq!(takes(&p, 50, Some(85), false), [1]);
+    assert_eq!(takes(&p, 50, Some(25), false), [0], "late as it is");
+    p.paths[1].est.loss = Some(0.002);
+    assert_eq!(takes(&p, 50, Some(85), false), [0]);
+}
+
+/// 10 ms are the quickest way there is, by which the player may have begun to count; the other one takes 60 ms.
+#[test]
+fn what_no_path_brings_in_time_makes_way() {
+    let mut p = picture(8.0, 120);
+    Verdict::Silent.write(&mut p.paths[0].est);
+    assert_eq!(takes(&p, 0, Some(70), false), [1], "in time");
+    assert_eq!(takes(&p, 0, Some(55), false), [1], "if the player began 10 ms later");
+    assert_eq!(takes(&p, 0, Some(45), false), [], "never");
+    assert_eq!(takes(&p, 0, Some(45), true), []);
+    p.paths[1].srtt = None;
+    assert_eq!(takes(&p, 0, Some(45), false), [1], "nothing is known of it");
+}
+
+#[test]
 fn evidence_takes_half_of_a_window() {
     let mut p = picture(8.0, 60);
     p.paths[0].last_sent = Some(p.now + Duration::from_millis(200));
