@@ -849,6 +849,10 @@ class Signal:
         def sent(self) -> float:
             """When it was sent."""
 
+        @property
+        def late(self) -> bool:
+            """Answered, but after the RTO or a later one: its round-trip time is no sample."""
+
     @final
     class PathChanged(Signal):
         """State, MTU or addresses of a path changed; it may be new."""

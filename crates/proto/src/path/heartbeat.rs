@@ -25,6 +25,8 @@ pub(crate) struct Answer {
     pub sent: Instant,
     pub rtt: Duration,
     pub probe: bool,
+    /// It had timed out, or a later one was answered before.
+    pub late: bool,
 }
 
 /// The heartbeats of a path.
@@ -81,7 +83,7 @@ impl Heartbeats {
         for earlier in &mut self.pending[..at] {
             earlier.deadline = None;
         }
-        Some(Answer { sent: p.sent, rtt: now - p.sent, probe: p.probe })
+        Some(Answer { sent: p.sent, rtt: now - p.sent, probe: p.probe, late: p.deadline.is_none() })
     }
 
     /// When the first unanswered heartbeat times out.
@@ -123,7 +125,7 @@ mod tests {
         assert!(!h.awaiting());
         assert_eq!(h.answered(at(130), 8), None);
         let rtt = Duration::from_millis(130);
-        assert_eq!(h.answered(at(130), 7), Some(Answer { sent: at(0), rtt, probe: false }));
+        assert_eq!(h.answered(at(130), 7), Some(Answer { sent: at(0), rtt, probe: false, late: true }));
         assert_eq!(h.answered(at(131), 7), None, "a nonce answers once");
     }
 

@@ -294,4 +294,6 @@ pub struct HeartbeatInfo {
     pub probe: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// Answered, but after the RTO or a later one: it shows that the path lives, not how long a round trip takes now.
+    pub late: bool,
 }

@@ -79,7 +79,7 @@ pub(crate) enum Signal {
     /// it left, packets and bytes so far. Only for policies that ask.
     PeerArrivals { written: u64, via: u8, paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)> },
     /// A heartbeat was answered, or was not in time.
-    Heartbeat { path: u8, rtt: Option<f64>, probe: bool, sent: f64 },
+    Heartbeat { path: u8, rtt: Option<f64>, probe: bool, sent: f64, late: bool },
     /// State, MTU or addresses of a path changed; it may be new.
     PathChanged { path: u8 },
     /// A timeout is due.
@@ -133,6 +133,7 @@ impl Signal {
                 rtt: seconds(info.rtt),
                 probe: info.probe,
                 sent: info.sent.as_secs_f64(),
+                late: info.late,
             },
             proto::Signal::PeerArrivals(arrivals) => Signal::PeerArrivals {
                 written: arrivals.written.0,

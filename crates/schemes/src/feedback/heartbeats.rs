@@ -137,7 +137,8 @@ mod tests {
         picture.now = picture.now + SOON + SELDOM;
         feedback.on_signal(&picture.view(), &Signal::Tick);
         assert_eq!(feedback.poll_timeout(), Some(picture.now + SELDOM));
-        let answer = HeartbeatInfo { path: PathId(1), rtt: Some(OFTEN), probe: true, sent: picture.now };
+        let answer =
+            HeartbeatInfo { path: PathId(1), rtt: Some(OFTEN), probe: true, sent: picture.now, late: false };
         feedback.on_signal(&picture.view(), &Signal::Heartbeat(&answer));
         assert_eq!(feedback.poll_timeout(), Some(picture.now + OFTEN));
     }

@@ -160,16 +160,16 @@ impl Wary {
     }
 }
 
-/// Whether a chunk that is worthless after `left` seconds is late on each of these paths, whenever the player began to count: at
-/// the soonest when something arrived by the quickest way there is.
+/// Whether the ways of all these paths, queues apart, are too long for a chunk that is worthless after `left` seconds, whenever
+/// the player began to count: at the soonest when something arrived by the quickest way there is.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
-    if choices.iter().any(|c| c.1.in_time(left) || c.0.srtt.is_none()) {
+    if choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
     }
     let ways = view.paths.iter().filter(|p| p.state != PathState::Closed);
     let ways = ways.filter_map(|p| p.est.reference_rtt.or(p.min_rtt)).map(|rtt| rtt.as_secs_f64() / 2.0);
     let soonest = ways.fold(f64::INFINITY, f64::min);
-    choices.iter().all(|c| !c.1.in_time(left + soonest))
+    choices.iter().all(|c| c.1.way > left + soonest)
 }
 
 /// Whether the next message keeps idle a path that what follows it could take, and the paths that it waits for carry less than

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::PathManager;
 use crate::association::lifecycle::State;
-use crate::path::{self, FourTuple};
+use crate::path::{self, Answer, FourTuple};
 use crate::policy::{HeartbeatInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Heartbeat, Report as ReportChunk};
@@ -58,17 +58,18 @@ impl PathManager<'_> {
             self.cx.stats.bad_chunks += 1;
             return;
         };
-        path::sample(
-            self.cx.paths.view_mut(path.index()),
-            &self.cx.config,
-            answer.rtt.max(Duration::from_nanos(1)),
-        );
+        // What a link held comes all at once: of many heartbeats the last ones tell how long a round trip is.
+        if !(answer.probe && answer.late) {
+            let rtt = answer.rtt.max(Duration::from_nanos(1));
+            path::sample(self.cx.paths.view_mut(path.index()), &self.cx.config, rtt);
+        }
         let confirmed = self.cx.paths[path.index()].confirmed;
         self.cx.path_answered(now, path);
         if !confirmed {
             self.cx.confirm(now, path);
         }
-        let info = HeartbeatInfo { path, rtt: Some(answer.rtt), probe: answer.probe, sent: answer.sent };
+        let Answer { sent, rtt, probe, late } = answer;
+        let info = HeartbeatInfo { path, rtt: Some(rtt), probe, sent, late };
         self.cx.signal(now, &Signal::Heartbeat(&info));
         if !answer.probe {
             self.cx.schedule_heartbeat(now, path);
@@ -80,7 +81,10 @@ impl PathManager<'_> {
     pub fn on_heartbeat_timeout(&mut self, now: Instant, path: PathId) {
         while let Some((sent, probe)) = self.cx.paths[path.index()].heartbeats.expire(now) {
             self.cx.paths[path.index()].stats.heartbeats_lost += 1;
-            self.cx.signal(now, &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent }));
+            self.cx.signal(
+                now,
+                &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent, late: false }),
+            );
             if probe {
                 continue;
             }

@@ -247,7 +247,7 @@ impl Model {
                 if !self.ends[end].is_open(path) {
                     return;
                 }
-                let info = HeartbeatInfo { path, rtt: Some(self.now - sent), probe, sent };
+                let info = HeartbeatInfo { path, rtt: Some(self.now - sent), probe, sent, late: false };
                 if end == SENDER && self.ends[end].view(path).state != PathState::Suspended {
                     self.set_state(path, PathState::Active);
                 }
@@ -285,7 +285,7 @@ impl Model {
         self.launch(path, Flying::Reports { to: 1 - end, reports });
         self.launch(path, Flying::Heartbeat { end, path, sent: self.now, probe, echoed: false });
         if !self.wires[path.index()].works {
-            let info = HeartbeatInfo { path, rtt: None, probe, sent: self.now };
+            let info = HeartbeatInfo { path, rtt: None, probe, sent: self.now, late: false };
             self.ends[end].signal(self.now, &Signal::Heartbeat(&info));
         }
     }

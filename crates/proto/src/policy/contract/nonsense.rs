@@ -145,7 +145,8 @@ impl Noise {
             9 => picture.signal(scheme, &Signal::Peer(&self.report())),
             10 => {
                 let rtt = if self.maybe() { Some(self.duration()) } else { None };
-                let info = HeartbeatInfo { path, rtt, probe: self.maybe(), sent: self.time() };
+                let info =
+                    HeartbeatInfo { path, rtt, probe: self.maybe(), sent: self.time(), late: self.maybe() };
                 picture.signal(scheme, &Signal::Heartbeat(&info));
             }
             11 => picture.signal(scheme, &Signal::PathChanged(path)),

@@ -67,7 +67,7 @@ impl Stage {
 
     fn answers(&mut self, path: u8, sent_ms: u64, at_ms: u64) {
         let (sent, rtt) = (Instant::from_millis(sent_ms), Some(Duration::from_millis(at_ms - sent_ms)));
-        let info = HeartbeatInfo { path: PathId(path), rtt, probe: true, sent };
+        let info = HeartbeatInfo { path: PathId(path), rtt, probe: true, sent, late: false };
         self.signal(at_ms, &Signal::Heartbeat(&info));
     }
 

@@ -123,7 +123,7 @@ impl Rig {
     /// Both heartbeats of a pair are answered after `ms`.
     fn answer(&mut self, path: u8, ms: u64) {
         let (path, sent) = (PathId(path), self.picture.now);
-        let info = HeartbeatInfo { path, rtt: Some(MS(ms)), probe: true, sent };
+        let info = HeartbeatInfo { path, rtt: Some(MS(ms)), probe: true, sent, late: false };
         self.tell(&Signal::Heartbeat(&info));
         self.tell(&Signal::Heartbeat(&info));
     }
