@@ -66,7 +66,9 @@ def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) 
         style.save(figure, IMAGES, name)
 
 
-def beside(found: Mapping[tuple[Cell, int], Mapping[str, float]], contestants: Sequence[str], name: str) -> None:
+def beside(
+    found: Mapping[tuple[Cell, int], Mapping[str, Mapping[str, float]]], contestants: Sequence[str], name: str
+) -> None:
     """A panel a network: late messages of each contestant over sockets, a group a cell, a dot a trace."""
     import strandcast.figures.style as style
 
@@ -80,17 +82,17 @@ def beside(found: Mapping[tuple[Cell, int], Mapping[str, float]], contestants: S
             for nth, one in enumerate(contestants):
                 look, label = looks[one], one
                 for at, cell in enumerate(cells):
-                    values = [100 * by[one] for (other, _), by in sorted(found.items()) if other == cell and one in by]
+                    values = [100 * by[one]["late"] for (other, _), by in found.items() if other == cell and one in by]
                     x = at + 0.18 * (nth - (len(contestants) - 1) / 2)
                     ax.plot([x] * len(values), values, look.marker, color=look.colour, alpha=0.45, markersize=3.5)
                     if values:
                         ax.plot(x, fmean(values), look.marker, color=look.colour, markersize=6, label=label)
                         label = "_"
-            ax.set_xticks(range(len(cells)), [f"{cell.latency_ms} ms,\n{cell.share}" for cell in cells])
+            ax.set_xticks(range(len(cells)), [f"{cell.latency_ms}\n{cell.share}" for cell in cells])
             ax.set_title(network, loc="left")
             scale(ax)
         axes[0].set_ylabel("late (%)")
         lines = [line for line in axes[0].get_lines() if not str(line.get_label()).startswith("_")]
-        caption = "large: means, small: traces of 60 s; latency and share of the greatest rate below"
+        caption = "large: means, small: traces of 60 s; below: latency in ms, share of the greatest rate"
         style.head(figure, "Late packets over sockets", caption, lines)
         style.save(figure, IMAGES, name)
