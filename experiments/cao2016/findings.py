@@ -27,9 +27,9 @@ FINDINGS = (
         "out-of-order peaks",
         ("7", "7 by parts"),
         "A receive buffer of 64 KB holds 45 packets. While something waits for a timeout of a second or more, new "
-        "data fill the buffer: with a least timeout of 0.3 s the peak of SCTP is 26 % lower (16 % from path 2), and 25 % "
-        "lower (19 %) if retransmissions which are lost are noticed by later packets. The paper's 24, 17 and 14 are not "
-        "reached by either.",
+        "data fill the buffer: with a least timeout of 0.3 s the peak of SCTP is 26 % lower (16 % from path 2), and "
+        "25 % lower (19 %) if retransmissions which are lost are noticed by later packets. The paper's 24, 17 and 14 "
+        "are not reached by either.",
     ),
     Finding(
         "video",

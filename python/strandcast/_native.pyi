@@ -11,6 +11,7 @@ VERSION: str
 @final
 class Source:
     def __new__(cls, text: str, file: str, sets: Sequence[str], files: Mapping[str, str]) -> Source: ...
+    def canonical(self, spec: str) -> str: ...
     @property
     def hash(self) -> str: ...
     @property
@@ -851,7 +852,7 @@ class Signal:
 
         @property
         def late(self) -> bool:
-            """Answered, but after the RTO or a later one: its round-trip time is no sample."""
+            """Of a probe: answered after its timeout, or after a later one's answer; its round-trip time is no sample."""
 
     @final
     class PathChanged(Signal):

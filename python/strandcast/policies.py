@@ -38,6 +38,8 @@ from strandcast.errors import ContractError, SchemeError
 if TYPE_CHECKING:
     import polars as pl
 
+    from strandcast.scenario import Scenario
+
 
 class Policy:
     """What every policy is: it may hear all signals and may ask to be woken.
@@ -264,7 +266,7 @@ def schemes(name: str | None = None) -> pl.DataFrame:
 
 
 def name_of(scheme: Scheme) -> str:
-    """What results call a scheme: its text in one way of writing it, or the policy's name.
+    """What results call a scheme: its text as it is written shortest, or the policy's name.
 
     Raises:
         SchemeError: There is no such scheme, or what was given is none.
@@ -273,10 +275,11 @@ def name_of(scheme: Scheme) -> str:
     return _native.canonical(made) if isinstance(made, str) else _named(_sample(made))
 
 
-def key_of(scheme: Scheme) -> str:
-    """What identifies a scheme in stores of results: its text in one way of writing it, or `NAME@DIGEST`.
+def key_of(scheme: Scheme, scenario: Scenario | None = None) -> str:
+    """What identifies a scheme in stores of results: its text as it is written shortest, or `NAME@DIGEST`.
 
-    Keys that are given stay, also as they are by default: a profile's `scheme_defaults` would be taken without them.
+    Keys stay that are given as they are by default, if the `scheme_defaults` of a flow of the scenario set them
+    otherwise; without a scenario, if those of any profile do.
 
     The digest is over the code of the class and of all it is derived from, with their constants, and its base scheme;
     of a function that makes policies also over what it holds: defaults, arguments, variables around it. Numbers and
@@ -289,7 +292,7 @@ def key_of(scheme: Scheme) -> str:
     """
     made = resolve(scheme)
     if isinstance(made, str):
-        return _native.canonical(made)
+        return _native.canonical(made) if scenario is None else scenario._source.canonical(made)
     sample = _sample(made)
     return f"{_named(sample)}@{_digest(made, sample).hexdigest()[:12]}"
 

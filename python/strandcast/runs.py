@@ -83,7 +83,7 @@ def run(
         PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
     """
     given(scenario)
-    specs, plans = _named(scheme)
+    specs, plans = _named(scheme, scenario._source)
     count = scenario.runs if runs is None else runs
     first = scenario.seed if seed is None else seed
     check(count, first, threads, series)
@@ -154,7 +154,7 @@ def traced(scenario: Scenario, scheme: policies.Scheme, seed: int) -> Iterator[p
     Raises:
         StrandcastError: The run fails, as `run` has it.
     """
-    with _traced(scenario._source, *_named(scheme), seed) as events:
+    with _traced(scenario._source, *_named(scheme, scenario._source), seed) as events:
         yield events
 
 
@@ -171,9 +171,9 @@ def _traced(
 
 
 def _named(
-    scheme: policies.Scheme | Sequence[policies.Scheme] | None,
+    scheme: policies.Scheme | Sequence[policies.Scheme] | None, source: _native.Source
 ) -> tuple[list[str], dict[str, policies.Plan]]:
-    """The schemes' names in results, and how to make those that are policies."""
+    """The schemes' names in results of a scenario, and how to make those that are policies."""
     schemes: list[policies.Scheme] = []
     if isinstance(scheme, str) or callable(scheme) or not isinstance(scheme, Iterable | None):
         schemes = [scheme]
@@ -185,7 +185,7 @@ def _named(
     plans: dict[str, policies.Plan] = {}
     for one in map(policies.resolve, schemes):
         if isinstance(one, str):
-            names.append(_native.canonical(one))
+            names.append(source.canonical(one))
         else:
             name, plans[name] = policies.plan(one)
             names.append(name)

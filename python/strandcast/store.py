@@ -95,7 +95,7 @@ class Cell:
             SchemeError: There is no such scheme, or it has no such parameter.
             StrandcastError: It is a policy that holds something that would be another in each process.
         """
-        return Key(self.scenario.hash, key_of(self.scheme))
+        return Key(self.scenario.hash, key_of(self.scheme, self.scenario))
 
     def __str__(self) -> str:
         return " ".join([self.scenario.file, *(f"--set {one}" for one in self.scenario.settings), self.key.spec])

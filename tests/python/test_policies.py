@@ -123,11 +123,7 @@ def test_names(two_paths: sc.Scenario) -> None:
     class Heir(Named):
         pass
 
-    assert [policies.name_of(scheme) for scheme in (Named, Heir, "cmt, rtx = ssthresh")] == [
-        "my turns",
-        "Heir",
-        "cmt,rtx=ssthresh",
-    ]
+    assert [policies.name_of(scheme) for scheme in (Named, Heir, "cmt,rtx=cwnd")] == ["my turns", "Heir", "cmt"]
     assert ("my turns", 1) in sc.run(two_paths, Named, runs=1, seed=1).fingerprints
     for wrong in ("cmt", "lia", " ", "a,b", "a\nb"):
         bad = type("Bad", (Turns,), {"name": wrong})
@@ -161,9 +157,8 @@ def test_keys_tell_sources_apart() -> None:
     assert all(key.startswith(f"{kind.__name__}@") for key, kind in zip(keys, (Turns, Dice, Halving, Both)))
     assert policies.key_of(Turns) == keys[0]
     assert policies.key_of(type("Turns", (Turns,), {"base": "lia", "next": Turns.next})) != keys[0]
-    # As it is by default, but not beside a profile that says otherwise.
-    assert policies.key_of("cmt,rtx=cwnd") == "cmt,rtx=cwnd"
-    assert policies.key_of("cmt,dac=off,rtx=cwnd") == policies.key_of("cmt,rtx=cwnd,dac=off")
+    assert policies.key_of("cmt,rtx=cwnd") == "cmt"
+    assert policies.key_of("cmt,rtx-again=on") == "cmt,rtx-again=on", "profile ns2 turns it off"
 
 
 class Broken(Turns):

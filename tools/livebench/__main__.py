@@ -3,7 +3,7 @@
     python tools/livebench [--program FILE] [--seeds tuning|test] [--jobs 2] [--network NAME]...
                            [--latency MS]... [--scheme SCHEME]... [--first N] [--ours strand|bond] [--write]
     python tools/livebench report ...   only of what was run
-    python tools/livebench sockets ...  over emulated links in real time, beside RIST and SRT (root)
+    python tools/livebench sockets [--jobs 4] ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
     python tools/livebench suspicion [--traces FOLDER] ... needless suspicions and returning paths
     python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/models/friendliness.md)
@@ -59,6 +59,11 @@ def options(words: list[str]) -> argparse.Namespace:
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "report")
     if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
+    part = (asked.what == "sockets" and (asked.first or asked.network)) or (
+        asked.what == "suspicion" and not asked.traces
+    )
+    if asked.write and part:
+        parser.error("--write: tables of the page are of all: no --first, no --network, with --traces")
     return asked
 
 

@@ -39,9 +39,9 @@ MEASURES = ("option_ms", "late", "undecodable", "freezes", "delay_ms")
 KEYS = ("network", "latency_ms", "share", "seed", "contestant", "links", "program")
 # How each is set up, for the page.
 SETTINGS = {
-    "rist": "Debian's rist-tools, bonding: `buffer` = the option at both ends, `weight` = the mean rate of each link",
-    "srt": "Debian's srt-tools, not bonded: `latency` = the option at both ends; the best path by hindsight",
-    "mptcp": "the kernel's: a subflow for each link, messages older than the option are not sent, 13 kB not sent at most",
+    "RIST": "Debian's rist-tools, bonding: `buffer` = the option at both ends, `weight` = the mean rate of each link, known in advance",
+    "SRT": "Debian's srt-tools, not bonded: `latency` = the option at both ends; the best path by hindsight",
+    "MPTCP": "the kernel's: a subflow for each link, messages older than the option are not sent, 13 kB not sent at most",
 }
 # The emulator is there so long before the stream, and goes on behind it.
 BEFORE_S = 5
@@ -250,7 +250,8 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
             found.setdefault((one.cell, one.seed), {})[one.name] = kept | {
                 "always": one.place.oracle[one.cell.latency_ms][1]
             }
-    return {place: shown(by_name, ours) for place, by_name in sorted(found.items())}
+    whole = {(one.cell, one.seed): names(one.place, ours) for one in runs}
+    return {place: shown(by_name, whole[place], ours) for place, by_name in sorted(found.items())}
 
 
 def contestants_of(ours: str) -> list[str]:
@@ -258,10 +259,11 @@ def contestants_of(ours: str) -> list[str]:
     return [ours, "MPTCP", "RIST", "SRT, best path"]
 
 
-def shown(by_name: dict[str, dict[str, float]], ours: str) -> dict[str, dict[str, float]]:
+def shown(by_name: dict[str, dict[str, float]], whole: list[str], ours: str) -> dict[str, dict[str, float]]:
     """What is told of a cell and seed: of SRT the path with the fewest late, by hindsight, once all are there."""
-    srt = [kept for name, kept in by_name.items() if name.startswith("srt@")]
-    best = min(srt, key=lambda kept: kept["late"], default=None)
+    alone = [name for name in whole if name.startswith("srt@")]
+    srt = [by_name[name] for name in alone if name in by_name]
+    best = min(srt, key=lambda kept: kept["late"], default=None) if len(srt) == len(alone) else None
     all_ = [by_name.get(ours), by_name.get("mptcp"), by_name.get("rist"), best]
     return {name: kept for name, kept in zip(contestants_of(ours), all_) if kept}
 

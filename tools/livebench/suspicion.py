@@ -168,7 +168,7 @@ def half_again(rows, begin_s: float, back_s: float) -> float:
         if at >= back_s:
             bin_ = int((at - back_s) / 0.5)
             after[bin_] = after.get(bin_, 0) + count
-    good = [bin_ for bin_, count in after.items() if count >= before / 6 / 2]
+    good = [bin_ for bin_, count in after.items() if before and count >= before / 6 / 2]
     return (min(good) + 1) * 500 if good else math.inf
 
 
@@ -197,6 +197,8 @@ def longest_s(name: str, seed: int) -> float:
 def false_deaths(name: str, found: list[Counters], time_s: float) -> list[str]:
     """A row: how often a path of links that are never away for a second is declared dead, an hour."""
     hours = sum(one.get("paths", 2) for one in found) * time_s / 3600
+    if not hours:
+        return [name, "0", "", "nothing to judge"]
     dead = sum(one["dead"] for one in found) / hours
     return [name, f"{hours:.1f}", f"{dead:.2f}", "met" if dead <= RULES["false_dead"] else "**missed**"]
 

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use strandcast_lab::result::ScenarioName;
-use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, amount, hash, written};
+use strandcast_lab::scenario::{
+    Document, Scenario, ScenarioError, SctpProfile, Warning, amount, hash, written,
+};
 use strandcast_lab::simulation::BuildError;
 use strandcast_schemes::{
     SpecError, WindowSetup, congestion, congestions, lookup, parse_spec, scheduler, window_and_scheduler,
@@ -88,6 +90,11 @@ impl Source {
         self.scenario.profiles()
     }
 
+    /// A scheme as it is written shortest for its flows ([`canonical`]): what their `scheme_defaults` set otherwise stays.
+    fn canonical(&self, py: Python<'_>, spec: &str) -> PyResult<String> {
+        shortest(py, spec, self.scenario.scheme_defaults())
+    }
+
     /// Its title.
     #[getter]
     fn title(&self) -> &str {
@@ -150,20 +157,38 @@ pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> 
     amount(text, quantity).map_err(|message| error::value(&message))
 }
 
-/// A scheme in one way of writing it, with each key that is given; what only TCP and MPTCP flows take, as it is.
+/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; what only TCP and MPTCP flows take, as it is. What some profile
+/// sets otherwise stays: `cmt,rtx-again=on`.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let profiles =
+        [SctpProfile::Rfc, SctpProfile::Live, SctpProfile::Ns2].map(|one| one.constants().scheme_defaults);
+    shortest(py, spec, profiles.iter().map(String::as_str))
+}
+
+/// The same where these are the defaults of flows.
+fn shortest<'a>(py: Python<'_>, spec: &str, defaults: impl IntoIterator<Item = &'a str>) -> PyResult<String> {
     let name = spec.split(',').next().unwrap_or_default().trim();
     let window = congestions().iter().any(|one| one.name == name);
-    let written = match parse_spec(spec) {
-        Ok(scheme) => Ok(scheme.as_given()),
+    let shortest = match parse_spec(spec) {
+        // An MPTCP flow may have another scheduler than the preset: one that is named stays.
+        Ok(scheme) => Ok(match window_and_scheduler(spec) {
+            Ok((_, Some(scheduler))) if window => with_scheduler(scheme.shortest_over(defaults), &scheduler),
+            _ => scheme.shortest_over(defaults),
+        }),
         Err(wrong) if window => match of_flows(spec) {
             Ok(()) => Ok(spec.to_owned()),
             Err(other) => Err(if lookup(name).is_ok() { wrong } else { other }),
         },
         Err(wrong) => Err(wrong),
     };
-    written.map_err(|e| error::scheme(py, &e.to_string()))
+    shortest.map_err(|e| error::scheme(py, &e.to_string()))
+}
+
+/// `spec` with the name of the `scheduler` unless it has it; the scheduler's keys are in `spec`.
+fn with_scheduler(spec: String, scheduler: &str) -> String {
+    let name = scheduler.split(',').next().unwrap_or_default();
+    if spec.contains(",scheduler=") { spec } else { format!("{spec},scheduler={name}") }
 }
 
 /// Whether TCP or MPTCP flows can have it.

@@ -44,14 +44,17 @@ impl Spec {
         self.settings.keys().iter().map(|key| key.name).collect()
     }
 
-    /// The spec in one way of writing it, with each key that was given: one that is given as it is by default is not
-    /// left out, since defaults that lie between, those of a profile, would be taken then ([`parse_spec_with`]).
-    pub fn as_given(&self) -> String {
+    /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key that was
+    /// given as it is by itself is not left out if any of them sets it, for theirs would be taken then.
+    pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
+        let theirs = defaults.into_iter().flat_map(|text| text.split(','));
+        let theirs: Vec<&str> =
+            theirs.map(|pair| pair.split('=').next().unwrap_or_default().trim()).collect();
         let (mut text, shortest) = (self.preset.name.to_owned(), self.to_string());
         let set: Vec<&str> =
             shortest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
         for key in self.keys() {
-            if set.contains(&key) || self.given.iter().any(|given| given == key) {
+            if set.contains(&key) || theirs.contains(&key) && self.given.iter().any(|given| given == key) {
                 text += &format!(",{key}={}", self.value(key).unwrap_or_default());
             }
         }
@@ -214,17 +217,21 @@ mod tests {
         );
         assert_eq!(spec.to_string(), "cmt,rtx=ssthresh,dac=off,half-floor=2");
         assert_eq!(parse_spec(&spec.to_string()).expect("it was printed").to_string(), spec.to_string());
-        assert_eq!(spec.as_given(), "cmt,rtx=ssthresh,dac=off,half-floor=2,pf=on");
+        assert_eq!(
+            spec.shortest_over(["", "rtx=same, pf = off"]),
+            "cmt,rtx=ssthresh,dac=off,half-floor=2,pf=on"
+        );
     }
 
     #[test]
     fn what_is_given_as_it_is_by_default_outlasts_a_profile() {
         let (given, profile) = ("cmt, pf=on ,rtx=ssthresh", "pf=off,rtx=cwnd,half-floor=2");
-        let as_given = parse_spec(given).expect("all are keys of cmt").as_given();
+        let shortest = parse_spec(given).expect("all are keys of cmt").shortest_over([profile]);
         let full = |spec: &str| parse_spec_with(spec, profile).expect(spec).to_string();
-        assert_eq!(full(&as_given), full(given));
-        assert_eq!(full(&as_given), "cmt,rtx=ssthresh,half-floor=2");
-        assert_eq!(parse_spec("cmt").expect("cmt exists").as_given(), "cmt");
+        assert_eq!(full(&shortest), full(given));
+        assert_eq!(full(&shortest), "cmt,rtx=ssthresh,half-floor=2");
+        assert_eq!(parse_spec("cmt").expect("cmt exists").shortest_over([profile]), "cmt");
+        assert_eq!(parse_spec("cmt,dac=on").expect("a key of cmt").shortest_over([profile]), "cmt");
     }
 
     #[test]

@@ -85,6 +85,17 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// What flows over SCTP set of schemes (`scheme_defaults`), where that is anything.
+    pub fn scheme_defaults(&self) -> Vec<&str> {
+        let flows = self.flows.values().filter_map(|flow| match &flow.transport {
+            Transport::Sctp { sctp, .. } => Some(&*sctp.scheme_defaults),
+            _ => None,
+        });
+        flows.filter(|text| !text.is_empty()).collect()
+    }
+}
+
 impl Sctp {
     /// The longest message that fits one packet, bytes: 4-byte padding included, nothing is wasted.
     pub fn largest_payload(&self) -> u32 {

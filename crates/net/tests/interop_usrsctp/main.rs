@@ -281,11 +281,12 @@ fn strand_is_no_worse_with_them() {
         assert!(silent.join().is_ok_and(|done| done.is_ok_and(|status| status.success())));
         ends[1]["received"]["messages"].as_u64().expect("a count")
     };
-    // Of either some hundred more are lost now and then, by where in a round trip the link falls silent.
+    // Now and then either scheme loses about a hundred more, by where in a round trip the link falls silent.
     let tries: Vec<[u64; 2]> = (0..3).map(|_| ["bond", "strand"].map(arrived)).collect();
     println!("of 1608 messages, by bond and by strand: {tries:?}");
     assert!(tries.iter().all(|[bond, _]| *bond > 1200), "the other link carries all: {tries:?}");
-    assert!(tries.iter().any(|[bond, strand]| strand + 80 >= *bond), "strand is worse: {tries:?}");
+    let best = |scheme: usize| tries.iter().map(|one| one[scheme]).max();
+    assert!(best(1).map(|strand| strand + 60) >= best(0), "strand is worse: {tries:?}");
 }
 
 /// Over slow links messages expire; those that arrive are whole and in order.

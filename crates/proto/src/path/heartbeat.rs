@@ -6,7 +6,8 @@ use crate::time::{Duration, Instant};
 
 /// Nonces of the core's own that are remembered, so that an answer which comes after its timeout still proves the path alive.
 const REMEMBERED: usize = 8;
-/// And of the scheme's: a second of them, if one leaves each 25 ms, and some more.
+/// And of the scheme's: a second of them, if one leaves each 25 ms, and some more. Where round trips take longer, answers to
+/// the oldest don't count.
 const PROBES: usize = 48;
 
 /// A heartbeat that was sent.

@@ -294,6 +294,7 @@ pub struct HeartbeatInfo {
     pub probe: bool,
     /// When it was sent.
     pub sent: Instant,
-    /// Answered, but after the RTO or a later one: it shows that the path lives, not how long a round trip takes now.
+    /// Of one that the scheme asked for: answered after its timeout, or after the answer to a later one. It shows that the path
+    /// lives, not how long a round trip takes now.
     pub late: bool,
 }

@@ -127,7 +127,7 @@ impl Policy for Delivery {
                 let loss = &mut self.of(*path).loss;
                 *loss += LOSS_GAIN * (1.0 - *loss);
             }
-            Signal::Heartbeat(answer) if !(answer.probe && answer.late) => {
+            Signal::Heartbeat(answer) if !answer.late => {
                 if let Some(rtt) = answer.rtt {
                     self.of(answer.path).take_rtt(answer.path, rtt);
                 }

@@ -2,7 +2,8 @@
 //!
 //! - *Evidence*: every path on which a chunk would be in time, a loss included, carries one each [`WaryConfig::evidence`],
 //!   though another would be quicker: what comes by one path shows that nothing comes by the other (`estimate::Silence`), and
-//!   a path that is needed at once has been measured lately. It takes at most half of the path's window, or one chunk.
+//!   a path that is needed at once has been measured lately. It takes at most half of the path's window, or one chunk. A path
+//!   that loses less than [`RELIABLE`] does so half as often even without time for a second try.
 //! - *Turns*: a stream thinner than the paths leaves it open what each of them carries, and a window that was never used up does
 //!   not grow. Each [`WaryConfig::turns`] the next path takes what it has room for, for a round trip, under the same
 //!   condition: then it is known to carry the stream when another one falls silent.
@@ -11,6 +12,7 @@
 //! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
 //!   full, keeps that path idle from all that follow; they become as old meanwhile, and so it goes on for as long as the
 //!   quicker ones carry less than comes. If they do, it is given up.
+//! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind it.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither evidence nor turns:
@@ -110,7 +112,7 @@ impl Turn {
 
 impl Wary {
     /// A path that takes the chunk though another may be quicker: as evidence, or since it is its turn. It brings the chunk in
-    /// time even if it is lost once.
+    /// time even if it is lost once, or loses next to nothing.
     fn instead(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports there is no evidence in what arrives, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {
@@ -125,7 +127,10 @@ impl Wary {
             let (path, forecast) = *c;
             let little = path.in_flight == 0 || 2 * (path.in_flight + len) <= path.limit.cwnd;
             let each = self.config.evidence;
-            let seldom = since(path) >= each * SELDOM && forecast.loss < RELIABLE && can(c, 0.0);
+            let seldom = since(path) >= each * SELDOM
+                && path.srtt.is_some()
+                && forecast.loss < RELIABLE
+                && can(c, 0.0);
             !each.is_zero() && little && (seldom || since(path) >= each && fits(c))
         };
         let due = choices.iter().filter(|c| evidence(c));
@@ -163,7 +168,7 @@ impl Wary {
 /// Whether the ways of all these paths, queues apart, are too long for a chunk that is worthless after `left` seconds, whenever
 /// the player began to count: at the soonest when something arrived by the quickest way there is.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
-    if choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
+    if choices.is_empty() || choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
     }
     let ways = view.paths.iter().filter(|p| p.state != PathState::Closed);

@@ -59,8 +59,10 @@ impl PathManager<'_> {
             return;
         };
         // What a link held comes all at once: of many heartbeats the last ones tell how long a round trip is.
-        if !(answer.probe && answer.late) {
-            let rtt = answer.rtt.max(Duration::from_nanos(1));
+        let Answer { sent, rtt, probe, late } = answer;
+        let late = probe && late;
+        if !late {
+            let rtt = rtt.max(Duration::from_nanos(1));
             path::sample(self.cx.paths.view_mut(path.index()), &self.cx.config, rtt);
         }
         let confirmed = self.cx.paths[path.index()].confirmed;
@@ -68,13 +70,12 @@ impl PathManager<'_> {
         if !confirmed {
             self.cx.confirm(now, path);
         }
-        let Answer { sent, rtt, probe, late } = answer;
         let info = HeartbeatInfo { path, rtt: Some(rtt), probe, sent, late };
         self.cx.signal(now, &Signal::Heartbeat(&info));
-        if !answer.probe {
+        if !probe {
             self.cx.schedule_heartbeat(now, path);
         }
-        self.tx.resume(self.cx, now, path, answer.sent);
+        self.tx.resume(self.cx, now, path, sent);
     }
 
     /// A heartbeat was not answered within the RTO (RFC 9260 §8.3).

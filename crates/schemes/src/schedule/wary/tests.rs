@@ -70,6 +70,7 @@ fn what_no_path_brings_in_time_makes_way() {
     assert_eq!(takes(&p, 0, Some(45), true), []);
     p.paths[1].srtt = None;
     assert_eq!(takes(&p, 0, Some(45), false), [1], "nothing is known of it");
+    assert!(!pointless(&p.view(), &Choices::new(), 0.01), "no path may take it now");
 }
 
 #[test]
