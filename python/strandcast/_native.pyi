@@ -852,7 +852,7 @@ class Signal:
 
         @property
         def late(self) -> bool:
-            """Of a probe: answered after its timeout, or after a later one's answer; its round-trip time is no sample."""
+            """Of a probe: answered after its timeout, or after a later one's answer; its round trip is no sample."""
 
     @final
     class PathChanged(Signal):
