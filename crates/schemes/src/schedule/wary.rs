@@ -35,8 +35,10 @@ use crate::part::{Estimators, SchedulerPart};
 
 /// A path that loses less carries evidence without time for a second try,
 const RELIABLE: f64 = 0.001;
-/// so many times more seldom.
+/// so many times more seldom,
 const SELDOM: u32 = 2;
+/// and carries one chunk of so many at the most, so that a thin stream does not go that way.
+const BETWEEN: u32 = 3;
 
 keys! {
     /// The keys of [`Wary`].
@@ -61,7 +63,7 @@ impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         let (inner, turn, metered) = Default::default();
         let triage = self.triage.then(Triage::new);
-        Box::new(Wary { config: *self, inner, turn, metered, triage, life: 0.0 })
+        Box::new(Wary { config: *self, inner, turn, metered, triage, between: BETWEEN, life: 0.0 })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
@@ -84,6 +86,8 @@ pub struct Wary {
     turn: Turn,
     metered: Metered,
     triage: Option<Triage>,
+    /// Chunks sent since the last decision for evidence without time for a second try, that one included.
+    between: u32,
     /// The longest time that was left to a message, seconds: that of new ones.
     life: f64,
 }
@@ -127,14 +131,19 @@ impl Wary {
             let (path, forecast) = *c;
             let little = path.in_flight == 0 || 2 * (path.in_flight + len) <= path.limit.cwnd;
             let each = self.config.evidence;
-            let seldom = since(path) >= each * SELDOM
+            let seldom = self.between >= BETWEEN
+                && since(path) >= each * SELDOM
                 && path.srtt.is_some()
                 && forecast.loss < RELIABLE
                 && can(c, 0.0);
             !each.is_zero() && little && (seldom || since(path) >= each && fits(c))
         };
         let due = choices.iter().filter(|c| evidence(c));
-        let due = due.max_by_key(|c| (since(c.0), Reverse(c.0.id))).map(|c| c.0.id);
+        let due = due.max_by_key(|c| (since(c.0), Reverse(c.0.id)));
+        if due.is_some_and(|c| !fits(c)) {
+            self.between = 0;
+        }
+        let due = due.map(|c| c.0.id);
         if due.is_some() || self.config.turns.is_zero() {
             return due;
         }
@@ -190,8 +199,11 @@ fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> boo
 impl Policy for Wary {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.inner.on_signal(view, signal);
-        if let (Some(triage), Signal::Sent(chunk)) = (&mut self.triage, signal) {
-            triage.on_sent(chunk);
+        if let Signal::Sent(chunk) = signal {
+            self.between = self.between.saturating_add(1);
+            if let Some(triage) = &mut self.triage {
+                triage.on_sent(chunk);
+            }
         }
     }
 

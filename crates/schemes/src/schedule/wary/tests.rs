@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{MTU, Picture};
+use strandcast_proto::policy::contract::fixture::{MTU, Picture, chunk};
 use strandcast_proto::units::Rate;
 
 use super::*;
@@ -57,6 +57,24 @@ fn a_path_that_loses_nothing_carries_evidence_that_has_one_try() {
     assert_eq!(takes(&p, 50, Some(25), false), [0], "late as it is");
     p.paths[1].est.loss = Some(0.002);
     assert_eq!(takes(&p, 50, Some(85), false), [0]);
+}
+
+/// Every third chunk at the most: a stream of a chunk each 50 ms stays on the quicker path.
+#[test]
+fn a_thin_stream_does_not_go_by_the_slower_path() {
+    let mut p = picture(8.0, 60);
+    let mut scheduler = WaryConfig { turns: Duration::ZERO, ..WaryConfig::default() }.build();
+    let mut taken = Vec::new();
+    for _ in 0..8 {
+        p.now += Duration::from_millis(50);
+        let next_expires = Some(p.now + Duration::from_millis(85));
+        let backlog = Backlog { bytes: MTU, messages: 1, next_len: MTU, next_expires, ..Backlog::default() };
+        let path = scheduler.next(&p.view(), &backlog).expect("one of them").paths[0];
+        p.paths[path.index()].last_sent = Some(p.now);
+        scheduler.on_signal(&p.view(), &Signal::Sent(&chunk(1, &[path.0])));
+        taken.push(path.0);
+    }
+    assert_eq!(taken, [0, 1, 0, 0, 1, 0, 0, 1]);
 }
 
 /// 10 ms are the quickest way there is, by which the player may have begun to count; the other one takes 60 ms.
