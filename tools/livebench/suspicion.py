@@ -118,6 +118,8 @@ class Bench:
     def of_trace(self, trace: Path, seed: int) -> Counters:
         """A stream of half of what a recorded uplink carries over it, from another moment for each seed."""
         at = [int(line) for line in trace.read_text().split()]
+        if not at or at[-1] < 1000 * TIME_S:
+            raise RunError(f"{trace}: a recording of {TIME_S} s at the least is needed")
         begin = round(random.Random(f"{trace.name} {seed}").random() * max(at[-1] - 1000 * TIME_S, 0))
         kept = [ms - begin for ms in at if begin <= ms < begin + 1000 * TIME_S]
         rate = len(kept) * 1500 * 8 / TIME_S
