@@ -120,7 +120,7 @@ class Bench:
         at = [int(line) for line in trace.read_text().split()]
         if not at or at[-1] < 1000 * TIME_S:
             raise RunError(f"{trace}: a recording of {TIME_S} s at the least is needed")
-        begin = round(random.Random(f"{trace.name} {seed}").random() * max(at[-1] - 1000 * TIME_S, 0))
+        begin = round(random.Random(f"{trace.name} {seed}").random() * (at[-1] - 1000 * TIME_S))
         kept = [ms - begin for ms in at if begin <= ms < begin + 1000 * TIME_S]
         rate = len(kept) * 1500 * 8 / TIME_S
         one = 'rate = { trace = "up.txt" }\nreverse.rate = "20 Mbit/s"\ndelay = "30 ms"\nqueue.limit = "200 KiB"'

@@ -33,11 +33,11 @@ use super::metered::{METERED, Metered};
 use super::triage::Triage;
 use crate::part::{Estimators, SchedulerPart};
 
-/// A path that loses less carries evidence without time for a second try,
+/// Loss below which a path carries evidence without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
-/// so many times more seldom,
+/// Such evidence leaves once in so many times [`WaryConfig::evidence`]. ASSUMED; measured in docs/schemes/strand.md.
 const SELDOM: u32 = 2;
-/// and carries one chunk of so many at the most, so that a thin stream does not go that way.
+/// It is one chunk of so many at the most, so that a thin stream does not go that way. ASSUMED.
 const BETWEEN: u32 = 3;
 
 keys! {
