@@ -51,7 +51,9 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
     parser.add_argument(
-        "--scheme", action="append", help="of the grid only these; of `silence`, `suspicion` and `sockets` ours; else any"
+        "--scheme",
+        action="append",
+        help="of the grid only these; of `silence`, `suspicion` and `sockets` ours; else any",
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
