@@ -712,6 +712,21 @@ class Signal:
             """The base's verdict on the first lost chunk."""
 
     @final
+    class Spurious(Signal):
+        """Packets that were judged lost on a path arrived after all."""
+
+        @property
+        def path(self) -> int: ...
+        @property
+        def chunks(self) -> int:
+            """Number of packets."""
+
+        @property
+        def before(self) -> int | None:
+            """Congestion window in bytes before the loss event, if all of its losses were spurious: the window returns
+            to it."""
+
+    @final
     class Abandoned(Signal):
         """Partial reliability gave the chunk up (RFC 3758)."""
 

@@ -7,6 +7,9 @@ use crate::coding::Coding;
 use crate::path::Envelope;
 use crate::policy::HeadOfLineConfig;
 
+/// SACK.Delay between two of ours over real paths.
+pub const SACK_DELAY_OURS: Duration = Duration::from_millis(25);
+
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
 /// association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real paths.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,7 +42,8 @@ pub struct TransportConfig {
     pub heartbeat_interval: Duration,
     /// SACK.Delay.
     pub sack_delay: Duration,
-    /// SACK.Delay towards a peer of ours; `None`: the same. The peer is taken to have it, too.
+    /// SACK.Delay towards a peer of ours; `None`: the same. The peer is taken to have it, too, and not less than
+    /// [`SACK_DELAY_OURS`]: its scheme may ask for another.
     pub sack_delay_ours: Option<Duration>,
     /// Acknowledge at least every this many DATA packets.
     pub sack_frequency: u32,
@@ -50,6 +54,13 @@ pub struct TransportConfig {
     /// Towards a peer of ours: send something again before T3-rtx expires, when two round trips brought nothing (RFC 8985 §7),
     /// or one and a half if there is another path, and take back timeouts that turn out to be spurious.
     pub tail_probes: bool,
+    /// Wait for chunks that later ones of their path overtook as long as the path's packets were late before (the reordering window
+    /// of RFC 8985 §6.2), and restore windows after losses that were none (RFC 4015). Off: the last miss indication decides (RFC
+    /// 9260 §7.2.4), and windows stay cut.
+    pub reordering: bool,
+    /// Account for acknowledgements that the peer holds back (RFC 9260 §6.2): the round trip of one that may have been is an upper
+    /// bound, for timers and for schemes ([`AckInfo::held`](crate::policy::AckInfo::held)). Off: it is taken as it is (§6.3.1).
+    pub ack_delays: bool,
     /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
     /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
     pub failed_after: Option<Duration>,
@@ -127,6 +138,8 @@ impl Default for TransportConfig {
             cookie_life: Duration::from_secs(60),
             pf_max_retrans: None,
             tail_probes: false,
+            reordering: false,
+            ack_delays: false,
             failed_after: None,
             forward_past_acked: false,
             failed_probe_interval: None,
@@ -163,10 +176,12 @@ impl TransportConfig {
             buffer_limit: Some(16 << 20),
             head_of_line: Some(HeadOfLineConfig::SOONER),
             rto_min_ours: Some(Duration::from_millis(200)),
-            sack_delay_ours: Some(Duration::from_millis(25)),
+            sack_delay_ours: Some(SACK_DELAY_OURS),
             pacing_quantum: Duration::from_millis(2),
             endured_silence: Some(Duration::from_secs(65)),
             tail_probes: true,
+            reordering: true,
+            ack_delays: true,
             failed_after: Some(Duration::from_secs(10)),
             forward_past_acked: true,
             decodes: true,
@@ -174,6 +189,14 @@ impl TransportConfig {
             mtu_discovery: Some(1500),
             ..TransportConfig::default()
         }
+    }
+
+    /// How long the peer may hold an acknowledgement back; `None`: that is not accounted for.
+    pub(crate) fn peer_ack_delay(&self) -> Option<Duration> {
+        self.ack_delays.then(|| match self.sack_delay_ours {
+            Some(_) => self.sack_delay.max(SACK_DELAY_OURS),
+            None => self.sack_delay,
+        })
     }
 
     /// Whether packets travel in an envelope.

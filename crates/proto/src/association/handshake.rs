@@ -372,6 +372,10 @@ impl Handshake {
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
             m.cx.config = config.into();
         }
+        let delay = m.cx.config.peer_ack_delay().unwrap_or_default();
+        for i in 0..m.cx.paths.len() {
+            m.cx.paths.view_mut(i).ack_delay = delay;
+        }
     }
 
     /// What is coded in each direction: between two of ours, as repair symbols are given up and not sent again (RFC 3758). Both

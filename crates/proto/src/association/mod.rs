@@ -42,4 +42,4 @@ pub(crate) use context::Candidate;
 pub(crate) use handshake::{Capabilities, Established, Offer, accepted_coding, init_chunk};
 pub(crate) use lifecycle::State;
 pub(crate) use receiver::Sounding;
-pub(crate) use sender::Tail;
+pub(crate) use sender::{Reordering, Tail};

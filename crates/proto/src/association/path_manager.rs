@@ -64,6 +64,9 @@ impl PathManager<'_> {
         if self.cx.paths[i].tail.at.is_some_and(|t| t <= now) {
             self.tx.on_tail(self.cx, now, path);
         }
+        if self.cx.paths[i].reordering.at.is_some_and(|t| t <= now) {
+            self.tx.on_reordering(self.cx, now, path);
+        }
         if self.cx.paths[i].t3.is_some_and(|t| t <= now) {
             self.tx.on_t3(self.cx, now, path);
         }

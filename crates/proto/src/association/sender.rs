@@ -18,6 +18,7 @@ mod held;
 mod loss;
 mod pending_chunk;
 mod redundancy;
+mod reordering;
 mod repair;
 mod tail;
 
@@ -29,6 +30,7 @@ use smallvec::SmallVec;
 pub use buffer::{SendError, SendOptions};
 pub use held::{HeldBack, HeldBy};
 pub(super) use pending_chunk::PendingChunk;
+pub(crate) use reordering::Reordering;
 pub(crate) use tail::Tail;
 
 use super::context::Context;

@@ -20,6 +20,8 @@ pub enum Timer {
     T3,
     /// Tail probe of a path.
     Tail,
+    /// The reordering window of an overtaken chunk ends.
+    Reordering,
     /// Delayed acknowledgement.
     Sack,
     /// FORWARD-TSN is sent again.
@@ -69,6 +71,7 @@ impl Association {
             for (p, v) in self.cx.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
                 offer(p.t3, Timer::T3);
                 offer(p.tail.at, Timer::Tail);
+                offer(p.reordering.at, Timer::Reordering);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
                 offer(p.discovery.as_ref().and_then(Discovery::timeout), Timer::MtuProbe);
                 if self.cx.state.is_open() {

@@ -11,5 +11,5 @@ pub use slot::{FourTuple, MAX_PATHS, PathStats};
 
 pub(crate) use discovery::{Discovery, MIN_PLPMTU};
 pub(crate) use heartbeat::{Answer, Heartbeats};
-pub(crate) use rto::{back_off, forget_back_off, sample};
+pub(crate) use rto::{back_off, forget_back_off, sample, sample_held};
 pub(crate) use slot::{MOST_AMPLIFIED, Path, new_view, packet_size};

@@ -9,13 +9,19 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// Takes a round-trip time measurement (C2, C3, with alpha = 1/8, beta = 1/4).
 pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duration) {
+    sample_held(view, config, rtt, rtt);
+}
+
+/// The same of an acknowledgement that the peer may have held back: the path took `rtt`, as far as that is known, and the answer
+/// `measured`, which is what timers have to expect.
+pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Duration, measured: Duration) {
     match view.srtt {
         None => {
             view.srtt = Some(rtt);
             view.rttvar = rtt / 2;
         }
         Some(srtt) => {
-            view.rttvar = view.rttvar * 3 / 4 + srtt.abs_diff(rtt) / 4;
+            view.rttvar = view.rttvar * 3 / 4 + srtt.abs_diff(measured) / 4;
             view.srtt = Some(srtt * 7 / 8 + rtt / 8);
         }
     }

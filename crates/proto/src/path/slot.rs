@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use super::discovery::Discovery;
 use super::heartbeat::Heartbeats;
 use super::sealed::SealId;
-use crate::association::{Candidate, Sounding, Tail};
+use crate::association::{Candidate, Reordering, Sounding, Tail};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView, Tariff};
 use crate::rx::{Arrivals, ArrivedHere};
@@ -75,6 +75,8 @@ pub struct PathStats {
     pub lost_timeout: u64,
     /// Chunks that the scheme declared lost of its own accord ([`crate::policy::Act::Lose`]).
     pub lost_by_scheme: u64,
+    /// Chunks declared lost by miss indications that arrived after all ([`TransportConfig::reordering`]).
+    pub spurious_losses: u64,
     /// Payload bytes acknowledged.
     pub payload_acked: u64,
     /// T3-rtx expirations.
@@ -103,12 +105,13 @@ impl PathStats {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Share of the chunks sent that were declared lost.
+    /// Share of the chunks sent that were lost: declared so, and not found to have arrived after all.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;
         }
-        (self.lost_fast + self.lost_timeout + self.lost_by_scheme) as f64 / self.chunks_sent as f64
+        let declared = self.lost_fast + self.lost_timeout + self.lost_by_scheme;
+        declared.saturating_sub(self.spurious_losses) as f64 / self.chunks_sent as f64
     }
 }
 
@@ -132,6 +135,8 @@ pub(crate) struct Path {
     pub candidate: Option<Candidate>,
     /// Our wish or the peer's: no data.
     pub suspended: (bool, bool),
+    /// When a SACK last came by it.
+    pub last_sack: Option<Instant>,
     /// What came by it, for a peer that wants to know.
     pub arrivals: Arrivals,
     /// The last packet with DATA that came by it and all so far, for a peer that asked.
@@ -140,6 +145,8 @@ pub(crate) struct Path {
     pub t3: Option<Instant>,
     /// The tail probe.
     pub tail: Tail,
+    /// How late packets are that others overtake.
+    pub reordering: Reordering,
     /// When something last proved that the peer receives what is sent here.
     pub answered: Option<Instant>,
     /// T3-rtx expired, and nothing sent here was acknowledged since.
@@ -168,10 +175,12 @@ impl Path {
             credit: None,
             candidate: None,
             suspended: (false, false),
+            last_sack: None,
             arrivals: Arrivals::default(),
             arrived: None,
             t3: None,
             tail: Tail::default(),
+            reordering: Reordering::default(),
             answered: None,
             timed_out: false,
             burst: config.max_burst,
@@ -213,6 +222,7 @@ pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, 
         srtt: None,
         rttvar: Duration::ZERO,
         latest_rtt: None,
+        ack_delay: config.peer_ack_delay().unwrap_or_default(),
         min_rtt: None,
         rto: config.rto_initial,
         error_count: 0,

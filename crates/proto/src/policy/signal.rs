@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::arrivals::PeerArrivals;
 use super::importance::Importance;
 use super::symbols::Symbol;
-use super::view::{PathId, PathView};
+use super::view::{Limit, PathId, PathView};
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
 use crate::wire::serial::{StreamId, Tsn};
@@ -54,6 +54,17 @@ pub enum Signal<'a> {
         highest: Tsn,
         /// The loss policy's verdict on the first lost chunk.
         cause: LossCause,
+    },
+    /// Chunks that were judged lost on `path`, by miss indications or by a timeout, arrived after all. Comes before the `Acked` of
+    /// the SACK that shows it. Only where [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    Spurious {
+        /// The path on which they were judged lost.
+        path: PathId,
+        /// Number of chunks.
+        chunks: u32,
+        /// The path's limits before the loss event, if all losses of that event turned out to be spurious: the window
+        /// returns to them (RFC 4015).
+        before: Option<Limit>,
     },
     /// Partial reliability gave the chunk up (RFC 3758 §3.5).
     Abandoned(&'a ChunkInfo),
@@ -131,7 +142,19 @@ pub struct Transmission {
     pub in_flight: bool,
     /// Miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
+    /// When a SACK first showed that a later transmission on this path had arrived and this one had not.
+    pub overtaken: Option<Instant>,
 }
+
+impl Transmission {
+    /// Whether, if it was judged lost, miss indications decided: neither a timeout nor the scheme of its own accord.
+    pub(crate) fn is_missed(&self) -> bool {
+        (1..NOT_BY_MISSES).contains(&self.misses)
+    }
+}
+
+/// Miss indications of a transmission that was declared lost without any.
+pub(crate) const NOT_BY_MISSES: u8 = u8::MAX;
 
 /// What one SACK says of one path.
 #[derive(Clone, Debug)]
@@ -162,7 +185,8 @@ pub struct AckInfo {
     pub flight_before: u64,
     /// Nothing is in flight on the path any more.
     pub all_acked: bool,
-    /// Round-trip time by Karn's rule: of a chunk sent once, on one path.
+    /// Round-trip time by Karn's rule: of a chunk sent once, on one path. If the acknowledgement may have been held back, the value
+    /// nearest to the smoothed round-trip time of all that it may have been.
     pub rtt: Option<Duration>,
     /// When the newest chunk acknowledged here was sent, of those of which it is known which transmission arrived (Karn).
     pub newest_sent: Option<Instant>,
@@ -176,9 +200,21 @@ pub struct AckInfo {
     pub paths_newly_acked: u8,
     /// DATA packets this SACK stands for, where the peer says so (DAC), else 1.
     pub dac_count: u8,
+    /// How long the peer may have held this acknowledgement back after the path's newest packet arrived (RFC 9260 §6.2): zero
+    /// if that packet made it leave, SACK.Delay at most. Always zero unless
+    /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    pub held: Duration,
 }
 
 impl AckInfo {
+    /// Least and greatest round-trip time of the newest packet acknowledged here, at `now`: the peer may have held the
+    /// acknowledgement back. `None`: unknown which transmission arrived.
+    #[inline]
+    pub fn newest_rtt(&self, now: Instant) -> Option<(Duration, Duration)> {
+        let rtt = now.saturating_since(self.newest_sent?);
+        Some((rtt.saturating_sub(self.held), rtt))
+    }
+
     /// Whether the window of `path` (this path, as it was before the acknowledgement) was full: then the window, not the
     /// application, the peer or another path, bounded what was sent, and it may grow (RFC 9260 §7.2.1, RFC 9438 §5.8; RFC
     /// 7661 §4.1 calls a window validated of which half was used). A free rest of less than one packet counts as full.

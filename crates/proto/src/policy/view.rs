@@ -178,6 +178,9 @@ pub struct PathView {
     pub min_rtt: Option<Duration>,
     /// Retransmission timeout, with back-off and bounds.
     pub rto: Duration,
+    /// The peer's SACK.Delay, by which a lone packet's acknowledgement may come later than the path is long; zero unless
+    /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    pub ack_delay: Duration,
     /// Consecutive errors (RFC 9260 §8.2).
     pub error_count: u32,
     /// Bytes of DATA chunks in flight: chunk bytes, payload + 16 each, without padding.
@@ -212,9 +215,10 @@ impl PathView {
         self.room() > 0
     }
 
-    /// `rto` before its lower bound: srtt + 4·rttvar.
+    /// How long an answer usually takes at most: `rto` before its lower bound, srtt + 4·rttvar, and at least the peer's SACK.Delay
+    /// in place of the latter.
     pub fn rto_raw(&self) -> Option<Duration> {
-        self.srtt.map(|s| s + 4 * self.rttvar)
+        self.srtt.map(|s| s + (4 * self.rttvar).max(self.ack_delay))
     }
 }
 

@@ -126,6 +126,11 @@ impl<A: Avoidance> Policy for Aimd<A> {
                 }
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
+            Signal::Spurious { path, before: Some(before), .. } => {
+                if let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) {
+                    slot.window.undo(before);
+                }
+            }
             Signal::Lost { .. } | Signal::LossEvent { .. } => {
                 if let Some((path, trigger, highest)) = self.spared.counts(signal) {
                     self.on_loss(view, path, trigger, highest);

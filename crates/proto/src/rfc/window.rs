@@ -9,6 +9,7 @@
 //! | a path that holds others up: no rule of the RFC | [`Window::on_penalty`] |
 //! | T3-rtx: ssthresh, cwnd = 1·MTU, §7.2.3 | [`Window::on_timeout`] |
 //! | idle path, §7.2.1 | [`Window::decay`] |
+//! | losses that were none: RFC 4015 §3.2 | [`Window::undo`] |
 //!
 //! Schemes with rules of their own say which of the two they change. After a timeout or idle time cwnd is below ssthresh, so
 //! that these differ:
@@ -243,6 +244,14 @@ impl Window {
     pub fn on_timeout(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh);
         self.cwnd = self.mtu;
+        self.recovery = None;
+    }
+
+    /// The last losses were none: threshold and window are at least what they were `before` them, and fast recovery is over
+    /// (RFC 4015 §3.2).
+    pub fn undo(&mut self, before: &Limit) {
+        self.ssthresh = self.ssthresh.max(before.ssthresh.unwrap_or(NO_SSTHRESH));
+        self.cwnd = self.cwnd.max(before.cwnd);
         self.recovery = None;
     }
 

@@ -7,6 +7,8 @@
 
 use std::collections::VecDeque;
 
+use crate::policy::{ChunkInfo, PathId};
+use crate::time::Instant;
 use crate::wire::serial::Tsn;
 
 /// Acknowledged chunks that are remembered, of those that were sent several times.
@@ -43,6 +45,22 @@ impl Needless {
     }
 }
 
+/// Where a chunk was judged lost that was then sent again, once, and when that was.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Again {
+    pub path: PathId,
+    pub at: Instant,
+}
+
+impl Again {
+    /// Of a chunk that was sent twice, the second time since the first seemed lost. A duplicate of it shows that both arrived.
+    pub fn of(chunk: &ChunkInfo) -> Option<Again> {
+        let [first, second] = &chunk.transmissions[..] else { return None };
+        let lost = chunk.losses > 0 && first.is_missed() && second.at > first.at;
+        lost.then_some(Again { path: first.path, at: second.at })
+    }
+}
+
 /// An acknowledged chunk of which transmissions may turn out to be needless.
 #[derive(Copy, Clone, Debug)]
 struct Past {
@@ -50,6 +68,7 @@ struct Past {
     bytes: u64,
     sent: usize,
     needless: Needless,
+    again: Option<Again>,
 }
 
 /// The last of them, in the order of TSNs.
@@ -58,21 +77,22 @@ pub(crate) struct PastChunks(VecDeque<Past>);
 
 impl PastChunks {
     /// The chunk `tsn` of `bytes` leaves the queue, acknowledged. It was sent `sent` times.
-    pub fn keep(&mut self, tsn: Tsn, bytes: usize, sent: usize, needless: Needless) {
+    pub fn keep(&mut self, tsn: Tsn, bytes: usize, sent: usize, needless: Needless, again: Option<Again>) {
         if sent < 2 || needless.known(sent) + 1 >= sent as u64 {
             return;
         }
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
-        self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless });
+        self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless, again });
     }
 
-    /// The peer reports a duplicate of `tsn`, which left the queue; the bytes that turn out to be needless.
-    pub fn duplicate(&mut self, tsn: Tsn) -> u64 {
+    /// The peer reports a duplicate of `tsn`, which left the queue; the bytes that turn out to be needless, and where it was judged
+    /// lost before it was sent again.
+    pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Again>) {
         let at = self.0.partition_point(|past| past.tsn.is_before(tsn));
         let past = self.0.get_mut(at).filter(|past| past.tsn == tsn);
-        past.map_or(0, |past| past.needless.duplicate(past.sent) * past.bytes)
+        past.map_or((0, None), |past| (past.needless.duplicate(past.sent) * past.bytes, past.again))
     }
 
     /// Gives memory back.

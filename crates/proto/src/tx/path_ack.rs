@@ -2,7 +2,8 @@
 
 use strandcast_coding::symbol::Header;
 
-use crate::policy::{AckInfo, ChunkInfo, PathId, PathSet};
+use crate::policy::{AckInfo, ChunkInfo, PathId, PathSet, Transmission};
+use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
 /// What is collected for one path while a SACK is read.
@@ -19,8 +20,16 @@ pub(crate) struct PathAck {
     pub alive: bool,
     /// The last chunk it acknowledges that a timeout took for lost although it arrived.
     pub late: Option<Tsn>,
+    /// The round-trip time of [`AckInfo::rtt`] as it was measured.
+    pub measured: Option<Duration>,
     /// Payload bytes acknowledged of chunks that were sent once, here.
     pub payload: u64,
+    /// The longest time since a chunk sent here, and known to have arrived from here, was first overtaken.
+    pub overtaken_for: Duration,
+    /// Chunks judged lost here that arrived.
+    pub spurious: u32,
+    /// One of them was sent again, and the peer has it twice.
+    pub needless_again: bool,
 }
 
 /// What a SACK means: for each path slot, and for the application.
@@ -90,6 +99,14 @@ impl PathAck {
     pub fn credit(&mut self, len: u64) {
         self.info.newly_acked += len;
         self.info.newly_acked_chunks += 1;
+    }
+
+    /// `chunk` arrived by its transmission `t`, which was sent here; `lost`: although it had been judged lost.
+    pub fn arrived_late(&mut self, now: Instant, t: &Transmission, lost: bool) {
+        if let Some(at) = t.overtaken {
+            self.overtaken_for = self.overtaken_for.max(now.saturating_since(at));
+        }
+        self.spurious += u32::from(lost);
     }
 
     /// `tsn` is known to have arrived by this path.

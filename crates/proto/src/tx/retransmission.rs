@@ -18,8 +18,8 @@ use super::needless::PastChunks;
 use super::outstanding::{ChunkState, Outgoing, Outstanding};
 use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
-use crate::policy::{ChunkInfo, LossCause, PathId, PathViews, Transmission};
-use crate::time::Instant;
+use crate::policy::{ChunkInfo, Limit, LossCause, NOT_BY_MISSES, PathId, PathViews, Transmission};
+use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 use copies::Settled;
 
@@ -46,8 +46,23 @@ struct Flight {
     timeout: Option<Instant>,
     /// Losses up to here belong to a window already reported.
     recover: Option<Tsn>,
+    /// The last loss event, as long as it may turn out to be spurious.
+    episode: Option<Episode>,
     /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
     free_retransmit: bool,
+}
+
+/// Losses of a path that follow each other, by miss indications or timeouts.
+#[derive(Debug)]
+struct Episode {
+    /// The first and the last of them.
+    began: Instant,
+    last: Instant,
+    /// How many, and how many of them turned out to be spurious.
+    lost: u32,
+    spurious: u32,
+    /// The path's limits before them.
+    before: Limit,
 }
 
 /// See the [module](self).
@@ -324,13 +339,50 @@ impl RetransmissionQueue {
     }
 
     /// Counts misses of the transmission of `tsn` on `path`; whether they reach `threshold`.
-    pub fn count_misses(&mut self, tsn: Tsn, path: PathId, misses: u8, threshold: u8) -> bool {
+    pub fn count_misses(&mut self, now: Instant, tsn: Tsn, path: PathId, misses: u8, threshold: u8) -> bool {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return false };
         let Some(t) = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight) else {
             return false;
         };
-        t.misses = t.misses.saturating_add(misses);
+        let most = if misses == NOT_BY_MISSES { NOT_BY_MISSES } else { NOT_BY_MISSES - 1 };
+        t.misses = t.misses.saturating_add(misses).min(most);
+        t.overtaken = t.overtaken.or(Some(now));
         t.misses >= threshold
+    }
+
+    /// Chunks in flight on `path` whose misses reached `threshold`; appended to `into`.
+    pub fn overtaken(&self, path: PathId, threshold: u8, into: &mut Vec<Tsn>) {
+        let missed = |i: &&ChunkInfo| i.on(path).is_some_and(|t| t.in_flight && t.misses >= threshold);
+        into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
+    }
+
+    /// `lost` chunks of `path` were judged lost, the path's limits being `before`. Losses more than `apart` after the last ones
+    /// are a loss event of their own.
+    pub fn note_losses(&mut self, now: Instant, path: PathId, lost: u32, before: Limit, apart: Duration) {
+        let episode = &mut self.flights[path.index()].episode;
+        match episode.as_mut().filter(|e| now.saturating_since(e.last) <= apart) {
+            Some(e) => {
+                (e.last, e.lost) = (now, e.lost + lost);
+                e.before.cwnd = e.before.cwnd.max(before.cwnd);
+                e.before.ssthresh = e.before.ssthresh.zip(before.ssthresh).map(|(a, b)| a.max(b));
+            }
+            None => *episode = Some(Episode { began: now, last: now, lost, spurious: 0, before }),
+        }
+    }
+
+    /// `chunks` losses of `path` were spurious; the limits before the loss event if all of its losses were, or if `all` is said
+    /// to be.
+    pub fn take_back(&mut self, path: PathId, chunks: u32, all: bool) -> Option<Limit> {
+        let slot = &mut self.flights[path.index()].episode;
+        let episode = slot.as_mut()?;
+        episode.spurious += chunks;
+        let spurious = all || episode.spurious >= episode.lost;
+        if spurious { slot.take().map(|e| e.before) } else { None }
+    }
+
+    /// Whether what was sent again on `path`'s behalf at `again` belongs to its last loss event.
+    fn of_episode(&self, path: PathId, again: Instant) -> bool {
+        self.flights[path.index()].episode.as_ref().is_some_and(|e| again >= e.began)
     }
 
     pub fn in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {

@@ -42,7 +42,7 @@ use reserve::Reserve;
 use super::TcpConfig;
 use super::shared::Shared;
 use super::window::{WindowPart, Windows};
-use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
+use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, Verdict};
 use crate::part::Estimators;
 
 keys! {
@@ -73,7 +73,7 @@ impl WindowPart for QueueAwareConfig {
 }
 
 /// No queue below this is long, whatever the path.
-const LEAST_QUEUE: f64 = 0.001;
+const LEAST_LONG: f64 = 0.001;
 /// The longest queueing delay is remembered for one to two of these.
 const MEMORY: Duration = Duration::from_secs(30);
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
@@ -207,7 +207,7 @@ impl Path {
         let Some((queue, least)) = queue(view) else { return true };
         // Delays that change with another path's are those of a queue, and no jitter, short as they are.
         let short = if shared { 0.0 } else { least / 4.0 };
-        queue > (self.longest.get() / 2.0).max(short).max(LEAST_QUEUE)
+        queue > (self.longest.get() / 2.0).max(short).max(LEAST_LONG)
     }
 
     fn on_loss(&mut self, view: &PathView, congested: bool, trigger: LossTrigger, highest: Tsn) {
@@ -285,6 +285,21 @@ impl Path {
         }
     }
 
+    /// `chunks` losses were none; if all of the last event were, the window goes back to what it was `before`.
+    fn undo(&mut self, now: Instant, chunks: u32, before: Option<&Limit>) {
+        self.losses.lost = self.losses.lost.saturating_sub(chunks);
+        if let Some(suspicion) = &mut self.suspicion {
+            suspicion.lost = suspicion.lost.saturating_sub(chunks);
+        }
+        let Some(before) = before else { return };
+        (self.suspicion, self.losses.test) = (None, None);
+        self.window.undo(before);
+        self.curve.undo();
+        if self.in_slow_start() {
+            self.start.get_or_insert_with(|| Start::new(now));
+        }
+    }
+
     /// The threshold, or the window where that is larger.
     fn ssthresh(&self) -> u64 {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
@@ -312,7 +327,8 @@ impl Path {
     /// A link on which the queue stays empty though the window is used up carries more, as it does when others have left: slow
     /// start goes back to most of what the window was when the queue was full.
     fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo) {
-        let Some((_, least)) = queue(view).filter(|(queue, least)| *queue < least * NO_QUEUE) else {
+        let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(LEAST_QUEUE);
+        let Some((_, least)) = queue(view).filter(empty) else {
             self.empty = None;
             return;
         };
@@ -463,6 +479,11 @@ impl Policy for QueueAware {
             }
             Signal::Lost { path, chunk, .. } if Verdict::of(&view[*path]) >= Verdict::Stalled => {
                 self.on_silent(view, chunk.len);
+            }
+            Signal::Spurious { path, chunks, before } => {
+                if let Some(path) = self.paths.get_mut(path.index()).and_then(Option::as_mut) {
+                    path.undo(view.now, *chunks, before.as_ref());
+                }
             }
             Signal::LossEvent { path, trigger, highest, .. } => {
                 let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };

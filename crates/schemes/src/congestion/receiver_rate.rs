@@ -92,7 +92,7 @@ impl Paced {
     /// The safety window follows the round-trip time.
     fn fit(&mut self, path: &PathView) {
         if self.pacing.is_some() {
-            let rtt = path.srtt.map_or(INITIAL_RTT, |s| s.as_secs_f64());
+            let rtt = path.srtt.map_or(INITIAL_RTT, |s| (s + path.ack_delay).as_secs_f64());
             let products = if self.penalised { PRODUCTS.1 } else { PRODUCTS.0 };
             let window = (products * self.rate.bytes_per_s() * rtt).min(MOST);
             self.cwnd = (window as u64).max(2 * path.mtu);

@@ -187,6 +187,11 @@ impl<A: Avoidance> Policy for TcpWindows<A> {
                     window.on_acked(view, ack, avoidance);
                 }
             }
+            Signal::Spurious { path, before: Some(before), .. } => {
+                if let Some((window, _)) = self.window(*path) {
+                    window.undo(before);
+                }
+            }
             Signal::Lost { .. } | Signal::LossEvent { .. } => {
                 let Some((path, trigger, highest)) = self.spared.counts(signal) else { return };
                 if let Some((window, avoidance)) = self.window(path) {
@@ -354,6 +359,13 @@ impl TcpWindow {
         if passed || !ack.cum_tsn.is_before(exit) {
             self.recovery = None;
         }
+    }
+
+    /// The last losses were none (RFC 4015 §3.2).
+    fn undo(&mut self, before: &Limit) {
+        self.ssthresh = self.ssthresh.max(before.ssthresh.map_or(f64::INFINITY, |s| s as f64));
+        self.cwnd = self.cwnd.max(before.cwnd as f64);
+        self.recovery = None;
     }
 
     fn on_loss(

@@ -115,18 +115,20 @@ enum Round {
 }
 
 impl Path {
-    fn sample(&mut self, rtt: Duration) {
+    /// A round trip between these bounds: what the peer may have held back is no queue.
+    fn sample(&mut self, (least, most): (Duration, Duration)) {
         // Paths without any delay would divide by it.
-        let rtt = rtt.max(Duration::from_micros(1));
-        self.base = Some(self.base.map_or(rtt, |b| b.min(rtt)));
-        self.sum = self.sum.saturating_add(rtt.as_nanos() as u64);
+        let most = most.max(Duration::from_micros(1));
+        let base = self.base.map_or(most, |b| b.min(most));
+        self.base = Some(base);
+        self.sum = self.sum.saturating_add(least.max(base).as_nanos() as u64);
         self.samples += 1;
     }
 
     fn on_acked(&mut self, now: Instant, ack: &AckInfo) {
         // SCTP times one chunk per round trip; when the newest one left is known more often.
-        let newest = ack.newest_sent.map(|at| now.saturating_since(at));
-        if let Some(rtt) = newest.or(ack.rtt) {
+        let newest = ack.newest_rtt(now);
+        if let Some(rtt) = newest.or(ack.rtt.map(|rtt| (rtt, rtt))) {
             self.sample(rtt);
         }
         let newest = ack.newly_acked_range.map(|(_, high)| high);

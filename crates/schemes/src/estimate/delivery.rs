@@ -3,13 +3,17 @@
 //!
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
-//!   meantime: a source that sends little says nothing of what the path could do.
+//!   meantime: a source that sends little says nothing of what the path could do. So the rate is a least value, unless such a
+//!   sample tested it lately ([`tested`]). It is unknown before a sample of [`FIRST`] packets, and again after [`IDLE`] without
+//!   load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
 //! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
-//!   back; a lower value counts at once, a higher one by a quarter.
+//!   back; a lower value counts at once, a higher one by a quarter. Of a SACK that the peer may have held back
+//!   ([`AckInfo::held`]) it is known between two bounds, and moves to the nearer one: what is shorter than the peer's delay is
+//!   no queue.
 //! - *Loss*: moving average over the last 100 or so chunks. Those of a timeout don't count: they say that the path fell
-//!   silent, which the state of the path tells.
+//!   silent, which the state of the path tells. Those that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;
 
@@ -26,8 +30,36 @@ use super::delivery_interval::{DeliveryInterval, RateSample};
 /// A queueing delay below this part of the least round-trip time is none.
 pub const NO_QUEUE: f64 = 0.125;
 
+/// No queueing delay below this is one, seconds: hosts take as long to wake up.
+pub const LEAST_QUEUE: f64 = 0.002;
+
+/// The extra estimate of when a sample last tested the delivery rate, in seconds.
+const TESTED: &str = "delivery rate tested";
+
+/// A test counts for so long, or for [`TEST_TRIPS`] round-trip times.
+const TEST_AGE: Duration = Duration::from_secs(1);
+const TEST_TRIPS: u32 = 10;
+
+/// Packets of the first sample, at least: a keep-alive says nothing.
+const FIRST: u64 = 4;
+
+/// After so long without load nothing is known of the rate. A packet of a quarter of the MTU is load.
+const IDLE: Duration = Duration::from_secs(10);
+
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
+
+/// Whether the delivery rate of `path` is what it carries now: a sample that the path itself limited, and not the source, agreed
+/// with it lately. Else the path carries that much or more.
+pub fn tested(now: Instant, path: &PathView) -> bool {
+    let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
+    path.est.extra(TESTED).is_some_and(|at| now.as_secs_f64() - at <= age.as_secs_f64())
+}
+
+/// A sample tested the delivery rate at `at`.
+pub(crate) fn set_tested(out: &mut Estimate, at: Instant) {
+    out.set_extra(TESTED, at.as_secs_f64());
+}
 
 /// Delivery rate, queueing delay, least round-trip time and loss of each path.
 #[derive(Debug, Default)]
@@ -40,6 +72,10 @@ pub struct Delivery {
 struct Measured {
     /// Bytes per second.
     rate: Option<f64>,
+    /// When a sample that the path limited last changed the rate, or agreed with it.
+    tested: Option<Instant>,
+    /// When load last left.
+    loaded: Option<Instant>,
     interval: DeliveryInterval,
     /// Least round-trip time by return path.
     least: SmallVec<[(PathId, Duration); 4]>,
@@ -49,9 +85,17 @@ struct Measured {
 }
 
 impl Measured {
-    fn on_sent(&mut self, now: Instant, alone: bool) {
-        if alone {
-            self.interval.sent_alone(now);
+    fn on_sent(&mut self, now: Instant, path: &PathView, len: u64) {
+        if path.in_flight <= len
+            && let Some(sample) = self.interval.sent_alone(now)
+        {
+            self.take_rate(now, path, sample);
+        }
+        if 4 * len >= path.mtu {
+            if self.loaded.is_some_and(|at| now.saturating_since(at) >= IDLE) {
+                (self.rate, self.tested) = (None, None);
+            }
+            self.loaded = Some(now);
         }
     }
 
@@ -59,39 +103,45 @@ impl Measured {
         for _ in 0..ack.newly_acked_chunks.min(1000) {
             self.loss -= LOSS_GAIN * self.loss;
         }
-        if let Some(sent) = ack.newest_sent {
-            self.take_rtt(ack.return_path, view.now.saturating_since(sent));
+        if let Some(rtt) = ack.newest_rtt(view.now) {
+            self.take_rtt(ack.return_path, rtt);
         }
         let path = &view[ack.path];
         if let Some(sample) = self.interval.acked(view.now, path, ack) {
-            self.take_rate(path, sample);
+            self.take_rate(view.now, path, sample);
         }
     }
 
-    fn take_rtt(&mut self, by: PathId, rtt: Duration) {
-        let rtt = rtt.max(Duration::from_micros(1));
+    /// A round trip of `(at least, at most)`, back by the path `by`.
+    fn take_rtt(&mut self, by: PathId, rtt: (Duration, Duration)) {
+        let most = rtt.1.max(Duration::from_micros(1));
         let least = match self.least.iter_mut().find(|l| l.0 == by) {
             Some((_, least)) => {
-                *least = rtt.min(*least);
+                *least = most.min(*least);
                 *least
             }
             None => {
-                self.least.push((by, rtt));
-                rtt
+                self.least.push((by, most));
+                most
             }
         };
-        let sample = (rtt - least).as_secs_f64();
-        let before = self.queue.unwrap_or(sample);
-        self.queue = Some(if sample < before { sample } else { before + (sample - before) / 4.0 });
+        let sample = (rtt.0.saturating_sub(least).as_secs_f64(), (most - least).as_secs_f64());
+        let before = self.queue.unwrap_or(sample.0);
+        let nearer = before.clamp(sample.0, sample.1);
+        self.queue = Some(if nearer < before { nearer } else { before + (nearer - before) / 4.0 });
     }
 
-    fn take_rate(&mut self, path: &PathView, sample: RateSample) {
+    fn take_rate(&mut self, now: Instant, path: &PathView, sample: RateSample) {
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
         let limited = sample.limited || self.queue.unwrap_or(0.0) > 0.5 * round_trip.as_secs_f64();
+        if limited {
+            self.tested = Some(now);
+        }
         match &mut self.rate {
-            None => self.rate = Some(sample.rate),
+            None if limited || sample.bytes >= FIRST * path.mtu => self.rate = Some(sample.rate),
+            None => {}
             Some(rate) if sample.rate >= *rate => *rate = sample.rate,
-            Some(rate) if limited => *rate += (sample.rate - *rate) / 8.0,
+            Some(rate) if limited && sample.most < *rate => *rate += (sample.most - *rate) / 8.0,
             Some(_) => {}
         }
     }
@@ -116,9 +166,9 @@ impl Policy for Delivery {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
             Signal::Sent(chunk) => {
-                let path = chunk.path();
-                let alone = view.paths.get(path.index()).is_some_and(|p| p.in_flight <= chunk.len);
-                self.of(path).on_sent(view.now, alone);
+                if let Some(path) = view.paths.get(chunk.path().index()) {
+                    self.of(path.id).on_sent(view.now, path, chunk.len);
+                }
             }
             Signal::Acked(ack) if view.paths.len() > ack.path.index() => {
                 self.of(ack.path).on_acked(view, ack);
@@ -127,9 +177,13 @@ impl Policy for Delivery {
                 let loss = &mut self.of(*path).loss;
                 *loss += LOSS_GAIN * (1.0 - *loss);
             }
+            Signal::Spurious { path, chunks, .. } => {
+                let loss = &mut self.of(*path).loss;
+                *loss = (*loss - LOSS_GAIN * f64::from(*chunks)).max(0.0);
+            }
             Signal::Heartbeat(answer) if !answer.late => {
                 if let Some(rtt) = answer.rtt {
-                    self.of(answer.path).take_rtt(answer.path, rtt);
+                    self.of(answer.path).take_rtt(answer.path, (rtt, rtt));
                 }
             }
             Signal::PathChanged(path)
@@ -152,7 +206,7 @@ impl PathEstimator for Delivery {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let Some(measured) = self.paths.get(path.index()).and_then(Option::as_ref) else {
             (out.delivery_rate, out.reference_rtt, out.loss) = (None, None, None);
-            out.extra.retain(|(name, _)| *name != QUEUE);
+            out.extra.retain(|(name, _)| *name != QUEUE && *name != TESTED);
             return;
         };
         out.delivery_rate = measured.rate.map(Rate::from_bytes_per_s);
@@ -160,6 +214,10 @@ impl PathEstimator for Delivery {
         out.loss = Some(measured.loss.clamp(0.0, 1.0));
         if let Some(queue) = measured.queue {
             out.set_extra(QUEUE, queue);
+        }
+        match measured.tested {
+            Some(at) => set_tested(out, at),
+            None => out.extra.retain(|(name, _)| *name != TESTED),
         }
     }
 }

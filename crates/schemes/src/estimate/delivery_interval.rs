@@ -1,6 +1,7 @@
 //! How fast a path delivers, interval by interval: what was acknowledged over at least a round-trip time, divided by the time
 //! in which it was acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't raise it
-//! (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation).
+//! (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement that the peer may have held
+//! back ends an interval of unknown length, between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};
@@ -19,6 +20,10 @@ pub struct DeliveryInterval {
 pub struct RateSample {
     /// Bytes per second.
     pub rate: f64,
+    /// The same if the last acknowledgement was held back for as long as it may have been: infinite if that is the whole time.
+    pub most: f64,
+    /// Bytes acknowledged.
+    pub bytes: u64,
     /// The window was full at some time, so that the path, not the source, set the pace.
     pub limited: bool,
 }
@@ -29,20 +34,36 @@ struct Running {
     /// When the newest chunk acknowledged by then was sent.
     sent: Instant,
     newest: Instant,
+    /// The last acknowledgement, and how long it may have been held back.
+    acked: Instant,
+    held: Duration,
     bytes: u64,
     limited: bool,
 }
 
 impl Running {
     fn new(began: Instant, sent: Instant) -> Self {
-        Running { began, sent, newest: sent, bytes: 0, limited: false }
+        Running { began, sent, newest: sent, acked: began, held: Duration::ZERO, bytes: 0, limited: false }
+    }
+
+    /// What it says after `time`.
+    fn sample(&self, time: Duration) -> RateSample {
+        let bytes = self.bytes as f64;
+        let most = match time.saturating_sub(self.held) {
+            Duration::ZERO => f64::INFINITY,
+            least => bytes / least.as_secs_f64(),
+        };
+        RateSample { rate: bytes / time.as_secs_f64(), most, bytes: self.bytes, limited: self.limited }
     }
 }
 
 impl DeliveryInterval {
-    /// A chunk left while nothing else was in flight: the time before was not the path's.
-    pub fn sent_alone(&mut self, now: Instant) {
-        self.running = Some(Running::new(now, now));
+    /// A chunk left while nothing else was in flight: the time before was not the path's. What the interval until then says, be
+    /// it as short as a burst on a short path: the least that the path carries in [`SHORTEST`].
+    pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
+        let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
+        let time = ended.acked.saturating_since(ended.began).max(SHORTEST);
+        Some(RateSample { limited: false, ..ended.sample(time) })
     }
 
     /// Takes an acknowledgement of `path`, the one that `ack` is about; the sample of the interval that it ends, if it does.
@@ -56,6 +77,7 @@ impl DeliveryInterval {
         };
         let running = self.running.get_or_insert_with(|| Running::new(sent, sent));
         running.bytes += ack.newly_acked;
+        (running.acked, running.held) = (now, ack.held);
         running.newest = running.newest.max(sent);
         running.limited |= ack.window_limited(path);
         let elapsed = now.saturating_since(running.began);
@@ -63,7 +85,7 @@ impl DeliveryInterval {
             return None;
         }
         let time = elapsed.max(running.newest.saturating_since(running.sent));
-        let sample = RateSample { rate: running.bytes as f64 / time.as_secs_f64(), limited: running.limited };
+        let sample = running.sample(time);
         self.running = Some(Running::new(now, running.newest));
         Some(sample)
     }

@@ -65,6 +65,10 @@ impl Policy for LossShare {
         match signal {
             Signal::Sent(chunk) => self.of(chunk.path()).sent += 1,
             Signal::Lost { path, .. } => self.of(*path).lost += 1,
+            Signal::Spurious { path, chunks, .. } => {
+                let share = self.of(*path);
+                share.lost = share.lost.saturating_sub((*chunks).into());
+            }
             Signal::Acked(ack) => self.on_acked(view, ack.path),
             Signal::PathChanged(path)
                 if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>

@@ -24,7 +24,9 @@ mod transmission_rate;
 mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
-pub use delivery::{Delivery, NO_QUEUE, QUEUE};
+#[cfg(test)]
+pub(crate) use delivery::set_tested;
+pub use delivery::{Delivery, LEAST_QUEUE, NO_QUEUE, QUEUE, tested};
 pub use delivery_interval::{DeliveryInterval, RateSample};
 pub use deviation::Deviation;
 pub use effective_snr::EffectiveSnr;

@@ -36,6 +36,7 @@ fn only_the_chunk_s_own_path_counts() {
 fn a_delayed_sack_counts_its_packets_only_where_that_is_sure() {
     let dac = |packets, paths, range| AckInfo {
         dac_count: packets,
+        held: Duration::ZERO,
         paths_newly_acked: paths,
         ..ack(0, 4, range, 9000)
     };

@@ -33,7 +33,7 @@ use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
 use super::unsuspected::unsuspected;
-use crate::estimate::{NO_QUEUE, QUEUE, WindowedMax};
+use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, WindowedMax, tested};
 use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
@@ -107,21 +107,27 @@ pub(super) struct Forecast {
     pub loss: f64,
     /// Bytes per second.
     pub rate: f64,
+    /// Whether the path carries no more than that: it was tested lately.
+    pub tested: bool,
+    /// The queueing delay measured, while anything is in flight.
+    standing: f64,
     /// For how long the path has owed an answer, beyond what is usual.
     silence: f64,
 }
 
 impl Forecast {
     /// `silence` is for how long the path owes an answer, beyond what is usual.
-    pub fn new(path: &PathView, len: u64, silence: f64) -> Self {
+    pub fn new(now: Instant, path: &PathView, len: u64, silence: f64) -> Self {
         let seconds = |d: Duration| d.as_secs_f64();
         let least = path.est.reference_rtt.or(path.min_rtt).or(path.srtt).map_or(UNKNOWN, seconds);
         let round_trip = path.srtt.map_or(least, seconds).max(least).max(1e-6);
         let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
         let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
         // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
+        // So it is where nothing has tested the rate: unknown means try.
         let queue = path.est.extra(QUEUE).unwrap_or(0.0);
-        let open = queue < least * NO_QUEUE;
+        let tested = tested(now, path);
+        let open = queue < (least * NO_QUEUE).max(LEAST_QUEUE) || !tested;
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
         let flight = (path.in_flight + len) as f64;
         let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
@@ -129,7 +135,8 @@ impl Forecast {
         let waiting = backlog.max(standing) + silence;
         let loss = path.est.loss.unwrap_or(0.0).min(0.9);
         let (way, deviation, resend) = (least / 2.0, seconds(path.rttvar), round_trip + waiting);
-        Forecast { arrival: way + waiting, way, deviation, backlog, resend, loss, rate, silence }
+        let arrival = way + waiting;
+        Forecast { arrival, way, deviation, backlog, resend, loss, rate, tested, standing, silence }
     }
 
     /// When it arrives on average, counting what a loss costs.
@@ -144,9 +151,11 @@ impl Forecast {
     }
 
     /// Whether queues make it late by so much that nothing is gained by sending it. The player may count time from the
-    /// first packet's arrival, so that the way itself counts for half of the time left at most.
+    /// first packet's arrival, so that the way itself counts for half of the time left at most. A backlog counts only at a rate
+    /// that was tested.
     pub fn hopeless(&self, left: f64) -> bool {
-        let waiting = self.arrival - self.way;
+        let backlog = if self.tested { self.backlog } else { 0.0 };
+        let waiting = backlog.max(self.standing) + self.silence;
         waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
@@ -185,7 +194,7 @@ impl EarliestArrival {
         // Pushed one by one: collecting costs as much as a forecast.
         let mut choices = Choices::new();
         for path in unsuspected(view) {
-            choices.push((path, Forecast::new(path, len, self.silence(view, path))));
+            choices.push((path, Forecast::new(view.now, path, len, self.silence(view, path))));
         }
         choices
     }

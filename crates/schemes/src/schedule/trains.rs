@@ -51,8 +51,8 @@ impl Trains {
     }
 
     /// Whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
-    fn fits(path: &PathView, len: u64, left: Duration) -> bool {
-        let forecast = Forecast::new(path, len, 0.0);
+    fn fits(now: Instant, path: &PathView, len: u64, left: Duration) -> bool {
+        let forecast = Forecast::new(now, path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
         path.room() >= TRAIN_LEAST as u64 * len && in_time
     }
@@ -63,7 +63,7 @@ impl Trains {
         let after = tried().find(|path| self.token.is_none_or(|token| path.id > token));
         let Some(path) = after.or_else(|| tried().next()) else { return };
         let each = EACH / tried().count().max(1) as u32;
-        if Self::fits(path, len, left) {
+        if Self::fits(view.now, path, len, left) {
             (self.token, self.next) = (Some(path.id), view.now + each);
             self.until = Some(view.now + HELD.min(left / HELD_SHARE));
             self.asked = self.until;

@@ -32,7 +32,7 @@ use strandcast_proto::policy::{Act, ChunkInfo, Flight, Importance, PathState, Pa
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::{EarliestArrival, Forecast};
-use crate::estimate::{NO_QUEUE, QUEUE, Verdict};
+use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, Verdict, tested};
 
 /// How often it is looked at what waits.
 const EACH: Duration = Duration::from_millis(10);
@@ -133,10 +133,10 @@ impl Road {
             return None;
         }
         let silence = if verdict < Verdict::Stalled { timers.silence(view, path) } else { 0.0 };
-        let forecast = Forecast::new(path, 0, silence);
+        let forecast = Forecast::new(view.now, path, 0, silence);
         let least = 2.0 * forecast.way;
         // A window without a queue that is below its threshold doubles with each round trip.
-        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < least * NO_QUEUE;
+        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < (least * NO_QUEUE).max(LEAST_QUEUE);
         let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
         let doubles = opens && threshold > path.limit.cwnd;
         let rate = if doubles { forecast.rate.max(threshold as f64 / least) } else { forecast.rate };
@@ -193,7 +193,7 @@ impl Triage {
         let open = |p: &&PathView| matches!(p.state, PathState::Active | PathState::PotentiallyFailed);
         let paths = || view.paths.iter().filter(open);
         let live = |p: &PathView| p.state == PathState::Active && Verdict::of(p) < Verdict::Stalled;
-        if !paths().any(live) || paths().any(|p| p.srtt.is_none()) {
+        if !paths().any(live) || paths().any(|p| live(p) && !tested(view.now, p)) {
             self.since = None;
             return;
         }

@@ -192,8 +192,9 @@ fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> boo
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)
     };
-    let carried = choices.iter().filter(|c| c.1.in_time(left)).map(|c| c.1.rate).sum::<f64>();
-    choices.iter().any(idle) && backlog.bytes as f64 > carried * (life - left)
+    let timely = || choices.iter().filter(|c| c.1.in_time(left));
+    let carried = timely().map(|c| c.1.rate).sum::<f64>();
+    timely().all(|c| c.1.tested) && choices.iter().any(idle) && backlog.bytes as f64 > carried * (life - left)
 }
 
 impl Policy for Wary {

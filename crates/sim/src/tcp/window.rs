@@ -64,6 +64,7 @@ impl Windows {
             srtt: None,
             rttvar: Duration::ZERO,
             latest_rtt: None,
+            ack_delay: Duration::ZERO,
             min_rtt: None,
             rto: Duration::ZERO,
             in_flight: 0,
@@ -151,7 +152,8 @@ impl Windows {
         chunk.losses = (fate.transmissions - 1).min(255) as u8;
         chunk.transmissions.clear();
         let next_tsn = tsn(fate.ordinal + 1);
-        let transmission = Transmission { path, at: fate.sent, next_tsn, in_flight: true, misses: 0 };
+        let transmission =
+            Transmission { path, at: fate.sent, next_tsn, in_flight: true, misses: 0, overtaken: None };
         for _ in 0..fate.transmissions.min(2) {
             chunk.transmissions.push(transmission);
         }
@@ -290,5 +292,6 @@ fn info(board: &Scoreboard, path: PathId, flight_before: u64, rtt: Option<Durati
         highest_reported: sum.range.1,
         paths_newly_acked: 1,
         dac_count: 1,
+        held: Duration::ZERO,
     }
 }

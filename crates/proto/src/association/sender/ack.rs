@@ -44,7 +44,8 @@ impl Sender {
             cx.abort_with(Cause::ProtocolViolation(text.clone().into()), CloseReason::Protocol(text));
             return;
         }
-        let acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
+        let mut acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
+        account_for_delay(cx, now, sack, on, &mut acked);
         self.delivered(cx, &acked);
         self.symbols_arrived(cx, now, &acked);
         self.take_outcome(cx, now, sack, on, whole, &acked);
@@ -87,6 +88,7 @@ impl Sender {
             }
         }
         cx.driver.wake();
+        self.learn_reordering(cx, now, acked);
         self.finish(cx, now, acked);
         if self.buffer.refused() && cx.config.buffer_limit.is_some() {
             self.fit_buffer(cx, now);
@@ -109,8 +111,11 @@ impl Sender {
             let path = a.info.path;
             cx.paths[path.index()].stats.payload_acked += a.payload;
             let back = a.info.return_path;
-            if let Some(rtt) = a.info.rtt.filter(|rtt| trip_counts(cx, now, back, path, *rtt)) {
-                path::sample(cx.paths.view_mut(path.index()), &cx.config, rtt.max(Duration::from_nanos(1)));
+            if let Some((rtt, measured)) = a.info.rtt.zip(a.measured)
+                && trip_counts(cx, now, back, path, measured)
+            {
+                let view = cx.paths.view_mut(path.index());
+                path::sample_held(view, &cx.config, rtt.max(Duration::from_nanos(1)), measured);
             }
             if a.alive {
                 cx.path_answered(now, path);
@@ -201,13 +206,16 @@ impl Sender {
             return;
         }
         let threshold = cx.driver.threshold(ack.path);
-        if self.rq.count_misses(tsn, ack.path, misses, threshold) {
-            self.lose_by_misses(cx, now, tsn, ack.path);
+        if self.rq.count_misses(now, tsn, ack.path, misses, threshold) {
+            self.judge_overtaken(cx, now, tsn, ack.path);
         }
     }
 
     pub fn lose_by_misses(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
+        let view = cx.paths.view(path.index());
+        let (before, rto) = (view.limit, view.rto);
         let Some(cause) = self.lose(cx, now, tsn, path, LossTrigger::FastRetransmit) else { return };
+        self.rq.note_losses(now, path, 1, before, rto);
         let highest = self.rq.highest_in_flight(path).unwrap_or(tsn);
         cx.paths[path.index()].stats.lost_fast += 1;
         if self.rq.begin_loss_event(path, tsn, highest) {
@@ -215,6 +223,31 @@ impl Sender {
             let trigger = LossTrigger::FastRetransmit;
             cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
         }
+    }
+}
+
+/// Notes how long the peer may have held a SACK back after what it acknowledges arrived. It left at once if it acknowledges
+/// [`TransportConfig::sack_frequency`] packets, which all came by one path; else it waited for others at most since the one that
+/// came by the same way before, and for SACK.Delay.
+///
+/// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
+fn account_for_delay(cx: &mut Context, now: Instant, sack: &Sack, on: PathId, acked: &mut AckOutcome) {
+    let Some(delay) = cx.config.peer_ack_delay() else { return };
+    let before = cx.paths[on.index()].last_sack.replace(now);
+    let most = before.map_or(delay, |at| delay.min(now.saturating_since(at)));
+    let counted = match cx.paths.seen().peer_reports() {
+        true => u32::from(sack.header.flags),
+        false => acked.paths.iter().map(|a| a.info.newly_acked_chunks).sum(),
+    };
+    let prompt = counted >= cx.config.sack_frequency;
+    for a in acked.paths.iter_mut() {
+        let held = if prompt && a.info.paths_newly_acked <= 1 { Duration::ZERO } else { most };
+        let usual = cx.paths.view(a.info.path.index()).srtt;
+        a.info.held = held;
+        a.info.rtt = a.measured.map(|rtt| match usual {
+            Some(usual) => usual.clamp(rtt.saturating_sub(held), rtt),
+            None => rtt,
+        });
     }
 }
 

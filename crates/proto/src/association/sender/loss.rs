@@ -71,7 +71,10 @@ impl Sender {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub fn on_t3(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         cx.paths[path.index()].t3 = None;
-        let before = cx.paths.view(path.index()).in_flight;
+        let (before, limit, rto) = {
+            let view = cx.paths.view(path.index());
+            (view.in_flight, view.limit, view.rto)
+        };
         self.settle_due(cx, now);
         if before > 0 && cx.paths.view(path.index()).in_flight == 0 {
             return self.keep_a_timer(cx, now);
@@ -93,7 +96,10 @@ impl Sender {
         }
         path::back_off(cx.paths.view_mut(path.index()), &cx.config);
         let highest = self.rq.highest_in_flight(path);
+        let lost = cx.paths[path.index()].stats.lost_timeout;
         let cause = self.lose_all(cx, now, path, LossTrigger::Timeout);
+        let lost = cx.paths[path.index()].stats.lost_timeout - lost;
+        self.rq.note_losses(now, path, lost as u32, limit, rto);
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();

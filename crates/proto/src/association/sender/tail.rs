@@ -3,7 +3,7 @@
 
 use super::Sender;
 use crate::association::context::Context;
-use crate::policy::{LossCause, LossTrigger, PathId, PathState, PathView, Signal};
+use crate::policy::{LossCause, LossTrigger, NOT_BY_MISSES, PathId, PathState, PathView, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::MANY_GAPS;
 use crate::wire::chunk::Sack;
@@ -34,7 +34,7 @@ impl Sender {
         let more = if cx.paths.usable().len() > 1 { trip / 2 } else { trip };
         // What fits fewer packets than the peer acknowledges at once may wait for more.
         let waits = v.in_flight <= u64::from(cx.config.sack_frequency.saturating_sub(1)) * v.mtu;
-        let delay = if waits { cx.config.sack_delay } else { Duration::ZERO };
+        let delay = if waits { peer_delay(cx) } else { Duration::ZERO };
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
@@ -101,7 +101,7 @@ impl Sender {
         }
         let v = cx.paths.view(i);
         let trip = v.srtt.unwrap_or_default();
-        let answer = now + trip + (trip / 4).max(4 * v.rttvar) + cx.config.sack_delay;
+        let answer = now + trip + (trip / 4).max(4 * v.rttvar) + peer_delay(cx);
         cx.paths[i].t3 = cx.paths[i].t3.map(|t3| t3.max(answer));
     }
 
@@ -160,10 +160,11 @@ impl Sender {
             if !acked || now - sent < least {
                 continue;
             }
-            let before = sent - trip / 4;
+            let window = self.reordering_window(cx, now, path);
+            let before = sent - window.max(trip / 4);
             for lost in self.rq.sent_before(path, before) {
                 // No timeout that is taken back later was the cause.
-                self.rq.count_misses(lost, path, u8::MAX, u8::MAX);
+                self.rq.count_misses(now, lost, path, NOT_BY_MISSES - 1, NOT_BY_MISSES);
                 self.lose_by_misses(cx, now, lost, path);
             }
             let twice = sack.duplicates().any(|d| d == tsn);
@@ -176,8 +177,9 @@ impl Sender {
     }
 
     /// A SACK acknowledges what a timeout of `path` took for lost although it arrived: the timeout was spurious, and
-    /// what left after `late` is under way as before (RFC 5682's conclusion, without its wait). The window stays as the
-    /// timeout left it; it grows as the acknowledgements come in.
+    /// what left after `late` is under way as before (RFC 5682's conclusion, without its wait), and the window with it where
+    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. Else the window stays as the timeout
+    /// left it.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
         let threshold = cx.driver.threshold(path);
@@ -186,12 +188,18 @@ impl Sender {
         stats.spurious_timeouts += 1;
         stats.lost_timeout -= undone;
         self.pending_chunk = None;
+        self.take_back(cx, now, path, undone as u32, true);
         cx.path_answered(now, path);
         if cx.paths.view(i).in_flight > 0 {
             cx.paths[i].t3 = Some(now + cx.paths.view(i).rto);
         }
         self.restart_tail(cx, now, path, None);
     }
+}
+
+/// How long the peer may hold an acknowledgement back.
+fn peer_delay(cx: &Context) -> Duration {
+    cx.config.peer_ack_delay().unwrap_or(cx.config.sack_delay)
 }
 
 /// From when on the next acknowledgement of `path` is waited for, after one of what left at `newest`: from when that one

@@ -89,6 +89,7 @@ pub fn path(id: u8) -> PathView {
         srtt: Some(rtt),
         rttvar: rtt / 8,
         latest_rtt: Some(rtt),
+        ack_delay: Duration::ZERO,
         min_rtt: Some(rtt),
         rto: Duration::from_secs(1),
         error_count: 0,
@@ -111,6 +112,7 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
         next_tsn: Tsn(tsn).next(),
         in_flight: true,
         misses: 0,
+        overtaken: None,
     };
     ChunkInfo {
         tsn: Tsn(tsn),
@@ -156,6 +158,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
         highest_reported: Tsn(high),
         paths_newly_acked: 1,
         dac_count: 1,
+        held: Duration::ZERO,
     }
 }
 

@@ -201,6 +201,7 @@ impl Noise {
                 next_tsn: self.tsn(),
                 in_flight: self.maybe(),
                 misses: self.0.below(256) as u8,
+                overtaken: self.maybe().then(|| self.time()),
             });
         }
         ChunkInfo {
@@ -273,6 +274,7 @@ impl Noise {
             highest_reported: self.tsn(),
             paths_newly_acked: self.0.below(4) as u8,
             dac_count: self.0.below(256) as u8,
+            held: Duration::from_nanos(self.bytes()),
         }
     }
 

@@ -188,6 +188,7 @@ impl Model {
             highest_reported: self.tsn(sack.beyond.last().copied().unwrap_or(sack.cum)),
             paths_newly_acked: 0,
             dac_count: sack.packets.clamp(1, 255) as u8,
+            held: Duration::ZERO,
         };
         (0..self.wires.len()).map(|i| blank(PathId(i as u8))).collect()
     }

@@ -219,7 +219,14 @@ impl Model {
         let next_tsn = self.tsn(self.next);
         let chunk = self.chunks.get_mut(&seq).expect("it exists");
         let at = self.now;
-        chunk.info.transmissions.push(Transmission { path, at, next_tsn, in_flight: true, misses: 0 });
+        chunk.info.transmissions.push(Transmission {
+            path,
+            at,
+            next_tsn,
+            in_flight: true,
+            misses: 0,
+            overtaken: None,
+        });
         self.ends[SENDER].views.enter(path, chunk.info.len, chunk.info.symbol);
         let view = self.ends[SENDER].view_mut(path);
         view.last_sent = Some(at);

@@ -3,8 +3,9 @@
 use super::RetransmissionQueue;
 use super::copies::Divided;
 use crate::policy::{AckInfo, PathId, PathSet, PathViews, Transmission};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::tx::arrival_reports::ArrivalReports;
+use crate::tx::needless::Again;
 use crate::tx::outstanding::{Carries, ChunkState, Outstanding};
 use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
 use crate::wire::chunk::Sack;
@@ -85,13 +86,18 @@ impl RetransmissionQueue {
                     highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
                     paths_newly_acked: 0,
                     dac_count: if ledger.peer_reports() { sack.header.flags.max(1) } else { 1 },
+                    held: Duration::ZERO,
                 },
                 fronts: (f.originals.front().copied(), f.retransmitted.first().map(Outstanding::tsn)),
                 earliest,
                 settled_front: settled.front,
                 alive: settled.chunks > 0,
                 late: None,
+                measured: None,
                 payload: 0,
+                overtaken_for: Duration::ZERO,
+                spurious: 0,
+                needless_again: false,
             });
         }
     }
@@ -114,7 +120,7 @@ impl RetransmissionQueue {
                 r.outcome.deliveries.keep(&chunk.info);
             }
             let sent = chunk.info.transmissions.len();
-            self.past.keep(tsn, chunk.user_data(), sent, chunk.needless);
+            self.past.keep(tsn, chunk.user_data(), sent, chunk.needless, Again::of(&chunk.info));
             self.outstanding.drop_front();
         }
         let last = self.outstanding.next_tsn() - 1;
@@ -140,10 +146,17 @@ impl RetransmissionQueue {
     /// What the peer had already, it reports.
     fn note_duplicates(&mut self, outcome: &mut AckOutcome, sack: &Sack) {
         for tsn in sack.duplicates() {
-            outcome.needless += match self.outstanding.get_mut(tsn) {
-                Some(chunk) => chunk.duplicate(),
+            let (needless, again) = match self.outstanding.get_mut(tsn) {
+                Some(chunk) => (chunk.duplicate(), Again::of(&chunk.info)),
                 None => self.past.duplicate(tsn),
             };
+            outcome.needless += needless;
+            if let Some(again) = again.filter(|_| needless > 0)
+                && self.of_episode(again.path, again.at)
+            {
+                let path = &mut outcome.paths[again.path.index()];
+                (path.spurious, path.needless_again) = (path.spurious + 1, true);
+            }
         }
     }
 
@@ -199,7 +212,8 @@ impl RetransmissionQueue {
             let timed = &mut self.flights[last.index()].timed;
             if *timed == Some(tsn) {
                 *timed = None;
-                ack.info.rtt = Some(r.now - info.transmissions[0].at);
+                ack.measured = Some(r.now - info.transmissions[0].at);
+                ack.info.rtt = ack.measured;
             }
         }
         if let Some(header) = self.outstanding.get(tsn).and_then(|c| c.header) {
@@ -211,6 +225,7 @@ impl RetransmissionQueue {
         if again || was_lost {
             self.note_late(r, tsn, was_lost);
         }
+        self.note_overtaken(r, tsn, was_lost);
         self.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
@@ -261,6 +276,28 @@ impl RetransmissionQueue {
         let answers = |t: &Transmission| t.at >= at && r.now - t.at >= least;
         if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {
             r.outcome.paths[first.path.index()].late = Some(tsn);
+        }
+    }
+
+    /// `tsn` is acknowledged: how late it was if it was overtaken, and whether its loss was spurious. What is acknowledged
+    /// before a retransmission could have been answered arrived by the transmission before.
+    fn note_overtaken(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
+        let Some(chunk) = self.outstanding.get(tsn) else { return };
+        let (first, last) = match &chunk.info.transmissions[..] {
+            [only] => (only, only),
+            [first, last] => (first, last),
+            _ => return,
+        };
+        if chunk.info.sent_once() || was_lost {
+            return r.outcome.paths[last.path.index()].arrived_late(
+                r.now,
+                last,
+                was_lost && last.is_missed(),
+            );
+        }
+        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        if first.is_missed() && chunk.info.losses > 0 && r.now.saturating_since(last.at) < least {
+            r.outcome.paths[first.path.index()].arrived_late(r.now, first, true);
         }
     }
 

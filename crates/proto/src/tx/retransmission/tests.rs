@@ -39,7 +39,14 @@ impl World {
 
     fn sent(&mut self, path: u8, next_tsn: Tsn) -> Transmission {
         self.now += Duration::from_millis(1);
-        Transmission { path: PathId(path), at: self.now, next_tsn, in_flight: true, misses: 0 }
+        Transmission {
+            path: PathId(path),
+            at: self.now,
+            next_tsn,
+            in_flight: true,
+            misses: 0,
+            overtaken: None,
+        }
     }
 
     fn send(&mut self, path: u8) -> Tsn {

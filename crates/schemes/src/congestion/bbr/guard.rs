@@ -346,6 +346,11 @@ impl Model for Guard {
         self.bbr.on_recovered();
     }
 
+    fn on_spurious(&mut self) {
+        self.trial = None;
+        self.bbr.on_spurious();
+    }
+
     fn on_penalty(&mut self) {
         self.bbr.on_penalty();
     }

@@ -55,6 +55,11 @@ pub trait Model: Debug + Send + 'static {
     /// What was sent before the loss was noticed is acknowledged.
     fn on_recovered(&mut self);
 
+    /// The losses of the last recovery were spurious (§5.5.10.1 HandleSpuriousLossDetection).
+    fn on_spurious(&mut self) {
+        self.on_recovered();
+    }
+
     /// The path held others up: less in flight for a while.
     fn on_penalty(&mut self);
 

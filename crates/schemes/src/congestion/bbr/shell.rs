@@ -112,7 +112,12 @@ impl<M: Model> Path<M> {
             self.recovery = None;
             self.model.on_recovered();
         }
-        let sample = self.sampler.finish(now, self.model.min_rtt());
+        let mut sample = self.sampler.finish(now, self.model.min_rtt());
+        // An acknowledgement that waited as long as the path is says how long the source paused.
+        sample.limited |= seen.srtt.is_some_and(|srtt| 2 * ack.held > srtt);
+        sample.rtt = sample.rtt.map(|rtt| {
+            self.model.min_rtt().map_or(rtt, |least| least.clamp(rtt.saturating_sub(ack.held), rtt))
+        });
         let told = Ack {
             now,
             sample: &sample,
@@ -224,6 +229,12 @@ impl<M: Model> Policy for Paced<M> {
                 let Some(seen) = view.paths.get(ack.path.index()) else { return };
                 if let Some(path) = self.of(ack.path) {
                     path.on_acked(view.now, seen, ack);
+                }
+            }
+            Signal::Spurious { path, before: Some(_), .. } => {
+                if let Some(path) = self.of(*path) {
+                    path.recovery = None;
+                    path.model.on_spurious();
                 }
             }
             Signal::LossEvent { path: id, trigger, highest, cause } => {

@@ -59,6 +59,8 @@ pub struct V3 {
     pub(super) bw_shortterm: f64,
     pub(super) inflight_shortterm: f64,
     pub(super) inflight_longterm: f64,
+    /// `bw_shortterm`, `inflight_shortterm` and `inflight_longterm` before the losses of this round.
+    undo: (f64, f64, f64),
     bw_latest: f64,
     inflight_latest: f64,
     loss_round_delivered: u64,
@@ -114,6 +116,7 @@ impl V3 {
             bw_shortterm: f64::INFINITY,
             inflight_shortterm: f64::INFINITY,
             inflight_longterm: f64::INFINITY,
+            undo: (0.0, 0.0, 0.0),
             bw_latest: 0.0,
             inflight_latest: 0.0,
             loss_round_delivered: 0,
@@ -408,6 +411,7 @@ impl Model for V3 {
     fn on_lost(&mut self, now: Instant, lost: &LostPacket, sampler: &Sampler) {
         if !self.loss_in_round {
             self.loss_round_delivered = sampler.delivered();
+            self.undo = (self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm);
             self.save_cwnd();
         }
         self.loss_in_round = true;
@@ -435,6 +439,15 @@ impl Model for V3 {
     fn on_recovered(&mut self) {
         self.in_recovery = false;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    fn on_spurious(&mut self) {
+        let (bandwidth, short, long) = self.undo;
+        self.bw_shortterm = self.bw_shortterm.max(bandwidth);
+        self.inflight_shortterm = self.inflight_shortterm.max(short);
+        self.inflight_longterm = self.inflight_longterm.max(long);
+        (self.loss_in_round, self.ranges_lost) = (false, 0);
+        self.on_recovered();
     }
 
     fn on_penalty(&mut self) {

@@ -41,6 +41,11 @@ impl Curve {
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
     }
 
+    /// The last cut is taken back: the curve goes on as it was.
+    pub fn undo(&mut self) {
+        self.cut = None;
+    }
+
     /// A loss for another reason did: no curve begins there.
     pub fn on_random_loss(&mut self, cwnd: u64) {
         if self.cubic.is_some() {

@@ -224,6 +224,7 @@ impl Flow {
 }
 
 fn packet(tsn: u32, at: Instant) -> ChunkInfo {
-    let sent = Transmission { path: PATH, at, next_tsn: Tsn(tsn + 1), in_flight: true, misses: 0 };
+    let sent =
+        Transmission { path: PATH, at, next_tsn: Tsn(tsn + 1), in_flight: true, misses: 0, overtaken: None };
     ChunkInfo { transmissions: smallvec![sent], ..chunk(tsn, &[]) }
 }

@@ -292,6 +292,7 @@ impl<J: QualityModel> Scheme for QualityAware<J> {
             Signal::LossEvent { path, trigger, highest, cause } => {
                 self.on_loss(view, *path, *trigger, *highest, *cause);
             }
+            Signal::Spurious { path, before: Some(before), .. } => self.undo(view, *path, before),
             Signal::Tick => self.held = false,
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Windows: growth, Algorithm 2, Algorithm 3, and what a loss does (eqs 14 to 16).
 
 use smallvec::SmallVec;
-use strandcast_proto::policy::{AckInfo, LossCause, LossTrigger, PathId, View};
+use strandcast_proto::policy::{AckInfo, Limit, LossCause, LossTrigger, PathId, View};
 use strandcast_proto::rfc::Window;
 use strandcast_proto::wire::serial::Tsn;
 
@@ -108,6 +108,14 @@ impl<J: QualityModel> QualityAware<J> {
             }
         }
         self.balance(view);
+    }
+
+    /// The last losses of `path` were spurious.
+    pub(super) fn undo(&mut self, view: &View<'_>, path: PathId, before: &Limit) {
+        if let Some(lane) = self.lane_mut(path) {
+            lane.window.undo(before);
+            self.balance(view);
+        }
     }
 
     /// Floor of eqs 14 to 16 and of Penalize, bytes.

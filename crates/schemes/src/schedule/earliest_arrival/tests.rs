@@ -25,6 +25,7 @@ fn picture(paths: &[Like]) -> Picture {
     let mut picture = Picture::new(paths.len() as u8);
     for (p, (mbps, least, queue, loss, flight, window)) in picture.paths.iter_mut().zip(paths) {
         p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
+        crate::estimate::set_tested(&mut p.est, Instant::from_millis(1000));
         p.est.reference_rtt = Some(Duration::from_millis(*least));
         p.est.set_extra(QUEUE, *queue as f64 / 1e3);
         p.est.loss = Some(*loss);
@@ -211,7 +212,7 @@ proptest! {
         let mut scheduler = EarliestArrival::default();
         let wanted = backlog(100_000, Some(left), picture.now);
         let left = Duration::from_millis(left).as_secs_f64();
-        let forecast = |p: &PathView| Forecast::new(p, MTU, 0.0);
+        let forecast = |p: &PathView| Forecast::new(Instant::from_millis(1000), p, MTU, 0.0);
         let in_time = picture.paths.iter().filter(|p| forecast(p).in_time(left)).count();
         match scheduler.next(&picture.view(), &wanted) {
             Some(a) if a.paths.is_empty() => {

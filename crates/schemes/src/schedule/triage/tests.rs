@@ -13,6 +13,7 @@ fn paths(n: u8) -> Picture {
     let mut picture = Picture::new(n);
     for path in &mut picture.paths {
         path.est.delivery_rate = Some(Rate::from_bps(8e6));
+        crate::estimate::set_tested(&mut path.est, Instant::from_millis(1000));
         let least = Duration::from_millis(20);
         (path.est.reference_rtt, path.srtt, path.min_rtt) = (Some(least), Some(least), Some(least));
         path.est.set_extra(QUEUE, 0.02);

@@ -9,6 +9,7 @@ fn picture(mbps: f64, least_ms: u64) -> Picture {
     let mut picture = Picture::new(2);
     for (p, (mbps, least)) in picture.paths.iter_mut().zip([(8.0, 20), (mbps, least_ms)]) {
         p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
+        crate::estimate::set_tested(&mut p.est, Instant::from_millis(1000));
         // As much as the rate allows: an empty path is taken for what its window is.
         p.limit.cwnd = (mbps * 125.0 * least as f64) as u64;
         p.est.reference_rtt = Some(Duration::from_millis(least));
