@@ -15,6 +15,9 @@
 #   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
 #                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=fairness for what
 #                TCPs on a bottleneck keep, ARGS=report for tables alone)
+#   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/first-try.md (root, a C
+#                compiler, srt-tools); half an hour, and it goes on where it stopped (ARGS=reorder for links on which packets
+#                overtake each other, ARGS=simulate for all cells in the simulator)
 #   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
 #                (SCHEME=bond; ARGS="--only 0,1,2" for some of the networks)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
@@ -32,7 +35,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live harm figures deviations networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -127,6 +130,10 @@ live:
 	cargo build --release --locked -p strandcast
 	tools/venv --package
 	$(VENV)/bin/python tools/livebench $(ARGS)
+
+firsttry:
+	cargo build --release --locked -p strandcast
+	python3 tools/firsttry $(ARGS)
 
 comma := ,
 harm:

@@ -1,0 +1,137 @@
+"""Links on which packets overtake each other: live streams and bulk, against the same delays with packets in order."""
+
+import contextlib
+import subprocess
+from pathlib import Path
+from statistics import fmean
+
+import sockets
+from benches import RunError, table
+from cells import Cell, reordered
+from place import Surroundings
+from sockets import BEFORE_S, LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
+from store import Measures, Store, share
+
+# Bulk: seconds, those of them that do not count, and the rate of each link.
+BULK_S, WARMUP_S, BULK_MBPS = 12, 4, 10.0
+BULK = "burst-1"
+# Bulk over links with overtaking keeps this of what it has over the same links in order (docs/first-try.md).
+KEPT = 0.8
+
+
+def bulk_cells(*, ordered: bool) -> list[Cell]:
+    """Bulk over the same delays; its input's rate is that of all links."""
+    made = []
+    for one in reordered(ordered):
+        of = {"rtt_ms": one.rtt_ms, "links": one.links, "jitter_ms": one.jitter_ms}
+        made.append(
+            Cell(
+                BULK,
+                BULK_MBPS * one.links,
+                **of,
+                idle_s=0,
+                sealed=False,
+                latency_ms=0,
+                ordered=ordered,
+                link_mbps=BULK_MBPS,
+            )
+        )
+    return made
+
+
+def bulk(run: Run, program: Path, job: int) -> Measures:
+    """A measurement of `perf` until one counts.
+
+    Raises:
+        RunError: The machine stalled each time, or a program failed.
+    """
+    for repeated in range(MOST_TRIES):
+        place = Surroundings(run.cell, run.repetition, job)
+        with place:
+            links = list(range(1, run.cell.links + 1))
+            idle = [*sockets.SOURCE, BULK, 1e3, 0, BULK_S, BEFORE_S, "-"]
+            guard = place.start("c", idle, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            try:
+                client = contestants.start_perf(place, program, run.contestant, links, BULK_S)
+                result = sockets.json.loads(contestants.told(client, BULK_S + LONG_S))
+            except (contestants.RunError, ValueError) as error:
+                raise RunError(f"{run}: {error}") from None
+            found = guard.communicate(timeout=LONG_S)[1]
+        stall_ms = max(sockets.json.loads(found.splitlines()[-1])["stall_ms"], place.stalled_ms())
+        if stall_ms <= MOST_STALL_MS:
+            goodput = contestants.our_goodput(result, WARMUP_S, BULK_S)
+            return {"goodput_bps": goodput, "stall_ms": stall_ms, "repeated": float(repeated)}
+        print(f"{run}: a timer was {stall_ms:.0f} ms late; again", flush=True)
+    raise RunError(f"{run}: the machine stalled in {MOST_TRIES} runs")
+
+
+def measured(program: Path, store: Store, scheme: str, jobs: int, times: int) -> dict[str, str]:
+    """The tables of live streams and of bulk."""
+    turns = range(1, times + 1)
+    names = list(dict.fromkeys((scheme, "cmt")))
+    live = [*reordered(False), *reordered(True)]
+    sockets.made(program, store, [Run(cell, name, n) for n in turns for cell in live for name in [*names, "srt"]], jobs)
+    loads = [*bulk_cells(ordered=False), *bulk_cells(ordered=True)]
+    # One at a time: what is measured is goodput.
+    sockets.made(program, store, [Run(cell, name, n) for n in turns for cell in loads for name in names], 1, bulk)
+    digest = sockets.check(program)
+    return {"reordering: live": live_table(store, names, digest), "reordering: bulk": bulk_table(store, names, digest)}
+
+
+def named(cell: Cell) -> str:
+    """A case, as the tables have it."""
+    paths = "one path" if cell.links == 1 else f"{cell.links} paths"
+    return f"{paths}, {cell.rtt_ms / 2:g} ms + U(0, {cell.jitter_ms:g})"
+
+
+def live_table(store: Store, names: list[str], digest: str) -> str:
+    """A row a case: lost packets in % with overtaking, and in order."""
+    rows = []
+    for over, kept in zip(reordered(False), reordered(True)):
+        cells = []
+        for name in [*names, "srt"]:
+            cells += [mean(store, cell, name, "" if name == "srt" else digest) for cell in (over, kept)]
+        verdict = met(store, over, names[0], digest)
+        rows.append([named(over), *cells, {True: "met", False: "**missed**", None: ""}[verdict]])
+    heads = [word for name in [*names, "srt"] for word in (f"{shown(name)} lost %", "in order")]
+    return table(["each packet's delay", *heads, ""], rows)
+
+
+def met(store: Store, cell: Cell, scheme: str, digest: str) -> bool | None:
+    """A live stream is passed if nothing is lost, or no more than SRT loses over one path."""
+    ours = store.of(cell, scheme, digest)
+    others = store.of(cell, "srt", "")
+    if not ours:
+        return None
+    least = fmean(map(share, others)) if others else 0.0
+    return fmean(map(share, ours)) <= least
+
+
+def mean(store: Store, cell: Cell, contestant: str, digest: str) -> str:
+    """Lost packets in %."""
+    kept = store.of(cell, contestant, digest)
+    return f"{100 * fmean(map(share, kept)):.2f}" if kept else ""
+
+
+def shown(name: str) -> str:
+    """As it is printed."""
+    return "SRT" if name == "srt" else f"`{name}`"
+
+
+def bulk_table(store: Store, names: list[str], digest: str) -> str:
+    """A row a case: goodput with overtaking, as a share of that in order."""
+    rows = []
+    for over, kept in zip(bulk_cells(ordered=False), bulk_cells(ordered=True)):
+        cells, verdict = [], ""
+        for name in names:
+            with contextlib.suppress(ValueError):
+                means = [
+                    fmean(one["goodput_bps"] for one in store.of(cell, name, digest)) / 1e6 for cell in (over, kept)
+                ]
+                part = means[0] / means[1] if means[1] else 0.0
+                cells += [f"{means[0]:.1f}", f"{means[1]:.1f}", f"{100 * part:.0f}"]
+                if name == names[0]:
+                    verdict = "met" if part >= KEPT else "**missed**"
+        rows.append([named(over), *cells, verdict])
+    heads = [word for name in names for word in (f"{shown(name)} Mbit/s", "in order", "%")]
+    return table(["each packet's delay", *heads, ""], rows)

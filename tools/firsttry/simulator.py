@@ -1,0 +1,171 @@
+"""The same cells in the simulator: all of them for the schemes that are defaults, those with every pair for others."""
+
+import csv
+import hashlib
+import json
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import rule
+from benches import RunError, each, simulate, table
+from cells import SECONDS, Cell, full, pairs
+from inputs import messages
+from store import Key, Measures, Store, share
+
+ALL = ("bond", "strand")
+# One way, where there is no link.
+LOOPBACK_MS = 0.02
+# A sender without input sends a byte each second.
+KEEP_ALIVE_S = 1.0
+SEED = 1
+# Behind the last message, besides latency and round trip.
+AFTER_S = 1.0
+FLOW = "video"
+
+
+def app(cell: Cell, folder: Path) -> str:
+    """What the flow sends, as a value of TOML; files that it takes are written to a folder.
+
+    A trace of messages: each is a unit of its own, so that it is known which came when. Keep-alives of the idle time are
+    messages of a byte, of which one begins the stream, since a trace begins with its first line.
+    """
+    keep = [(n * KEEP_ALIVE_S, 1) for n in range(int(cell.idle_s / KEEP_ALIVE_S))]
+    sent = keep + [(cell.idle_s + at, size) for at, size in messages(cell.input, cell.bps, SECONDS)]
+    lines = [f"{n} I {at:.6f} {size}\n" for n, (at, size) in enumerate(sent, 1)]
+    (folder / "sent.txt").write_text("".join(lines))
+    return f'{{ kind = "video", trace = "sent.txt", size = 1316, deadline = "{cell.latency_ms} ms", expire = true }}'
+
+
+def links(cell: Cell) -> dict[str, str]:
+    """The links, by name: keys of TOML."""
+    one_way_ms = LOOPBACK_MS if cell.loopback else cell.rtt_ms / 2
+    delay = f'"{one_way_ms:g} ms"'
+    if cell.jitter_ms:
+        delay = f'{{ uniform = ["{one_way_ms:g} ms", "{one_way_ms + cell.jitter_ms:g} ms"], every = "packet" }}'
+    rate = f'"{cell.link_mbps:g} Mbit/s"' if cell.link_mbps else '"infinite"'
+    return {f"w{n}": f'from = "a"\nto = "b"\nrate = {rate}\ndelay = {delay}\n' for n in range(1, cell.links + 1)}
+
+
+def scenario(cell: Cell, folder: Path) -> Path:
+    """A cell as a file."""
+    tail_s = (cell.latency_ms + cell.rtt_ms) / 1000 + AFTER_S
+    wires = links(cell)
+    text = f'run = {{ time = "{cell.idle_s + SECONDS + tail_s:g} s" }}\nnodes = {{ a = {{}}, b = {{}} }}\n'
+    text += "".join(f"[links.{name}]\n{keys}" for name, keys in wires.items())
+    paths = ", ".join(f'{name} = {{ via = ["{name}"] }}' for name in wires)
+    text += f'[flows.{FLOW}]\nfrom = "a"\nto = "b"\nprofile = "live"\nscheme = "bond"\ncompare = true\n'
+    text += f"seal = {str(cell.sealed).lower()}\napp = {app(cell, folder)}\npaths = {{ {paths} }}\n"
+    file = folder / "net.toml"
+    file.write_text(text)
+    return file
+
+
+def run(program: Path, cell: Cell, schemes: list[str]) -> dict[str, Measures]:
+    """One run of each scheme.
+
+    Raises:
+        RunError: The program refuses it.
+    """
+    with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
+        folder = Path(name)
+        words = [program, "simulate", scenario(cell, folder).name, "--scheme", ",".join(schemes), "--runs", "1"]
+        words += ["--seed", SEED, "--jobs", "1", "--quiet", "--csv", "--out", "out"]
+        try:
+            simulate(words, folder)
+        except RunError as error:
+            raise RunError(f"{cell}: {error}") from None
+        with (folder / "out/frames.csv").open(newline="") as lines:
+            return found(csv.DictReader(lines), cell)
+
+
+def found(rows, cell: Cell) -> dict[str, Measures]:
+    """Messages of each scheme, those that never came, and those that came late; keep-alives do not count."""
+    sent: Counter[str] = Counter()
+    never: Counter[str] = Counter()
+    late: Counter[str] = Counter()
+    keep = int(cell.idle_s / KEEP_ALIVE_S)
+    for row in rows:
+        if row["flow"] != FLOW or int(row["frame"]) < keep:
+            continue
+        sent[row["scheme"]] += 1
+        never[row["scheme"]] += not row["late_ms"]
+        late[row["scheme"]] += bool(row["late_ms"]) and float(row["late_ms"]) > 0
+    return {
+        scheme: {
+            "packets": float(count),
+            "missing": float(never[scheme] + late[scheme]),
+            "messages": float(count),
+            "expired": float(never[scheme]),
+            "late": float(late[scheme]),
+        }
+        for scheme, count in sent.items()
+    }
+
+
+def presets(program: Path) -> list[str]:
+    """All presets of the program, those of `ALL` first."""
+    done = subprocess.run([str(program), "schemes", "--json"], capture_output=True, text=True, check=True)
+    names = [one["name"] for one in json.loads(done.stdout)["schemes"]]
+    return [*ALL, *(name for name in names if name not in ALL)]
+
+
+def measured(program: Path, store: Store, schemes: list[str] | None, jobs: int) -> dict[str, str]:
+    """Runs what is missing, and gives the tables."""
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()[:12]
+    names, few = schemes or presets(program), pairs()
+    some = {cell: [name for name in names if name in ALL or cell in few] for cell in [*few, *full()]}
+    missing = {
+        cell: lacking
+        for cell, of in some.items()
+        if (lacking := [name for name in of if Key(cell, name, SEED, digest) not in store.rows])
+    }
+
+    def one(cell: Cell, lacking: list[str]) -> None:
+        for scheme, kept in run(program, cell, lacking).items():
+            store.add(Key(cell, scheme, SEED, digest), kept)
+
+    each(jobs, list(missing.items()), one, every=100)
+    return {
+        "simulator: schemes": summary(store, names, digest, few),
+        "simulator: cells": lossy(store, [name for name in names if name in ALL], digest),
+    }
+
+
+def summary(store: Store, names: list[str], digest: str, few: list[Cell]) -> str:
+    """A row a scheme: cells, and those of them that windows can carry and in which something was lost."""
+    rows = []
+    for name in names:
+        of = {cell: kept[0] for cell in (full() if name in ALL else few) if (kept := store.of(cell, name, digest))}
+        carried = [kept for cell, kept in of.items() if rule.can_carry(cell)]
+        failed = [kept for kept in carried if kept["missing"]]
+        most = max(map(share, of.values()), default=0.0)
+        rows.append([f"`{name}`", str(len(of)), str(len(carried)), str(len(failed)), f"{100 * most:.2f}"])
+    return table(["scheme", "cells", "windows can carry", "of these lossy", "most lost %"], rows)
+
+
+def lossy(store: Store, names: list[str], digest: str) -> str:
+    """A row for each value of the grid: cells in which something was lost, of those that windows can carry."""
+    rows = []
+    for factor, value, some in by_value([cell for cell in full() if rule.can_carry(cell)]):
+        counts = [
+            sum(bool(kept[0]["missing"]) for cell in some if (kept := store.of(cell, name, digest))) for name in names
+        ]
+        rows.append([factor, value, str(len(some)), *map(str, counts)])
+    return table(["", "value", "cells", *(f"`{name}` lossy" for name in names)], rows)
+
+
+def by_value(some: list[Cell]) -> list[tuple[str, str, list[Cell]]]:
+    """Cells of each value of each factor."""
+    from cells import FACTORS
+
+    return [
+        (
+            factor,
+            f"{value:g}" if isinstance(value, float) else str(value),
+            [c for c in some if getattr(c, factor) == value],
+        )
+        for factor, values in FACTORS.items()
+        for value in values
+    ]
