@@ -90,8 +90,9 @@ REVIEW = (
     *(Cell("burst-10", mbps, 0, idle, False, 500) for mbps in (50, 120) for idle in (0, 3)),
     *(Cell("burst-100", 4, rtt, 3, False, 300) for rtt in (2, 10, 40)),
     *(Cell("burst-40", 4, rtt, 3, False, 300) for rtt in (2, 10, 40)),
-    Cell("burst-100", 4, 0.2, 3, False, 300, links=2),
-    Cell("burst-40", 20, 0.2, 3, False, 300, links=2),
+    # Wires without a delay.
+    Cell("burst-100", 4, 0, 3, False, 300, links=2),
+    Cell("burst-40", 20, 0, 3, False, 300, links=2),
     # A real encoder's first key frame.
     Cell("key-100", 4, 40, 4, False, 400),
 )

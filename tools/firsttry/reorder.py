@@ -1,6 +1,7 @@
 """Links on which packets overtake each other: live streams and bulk, against the same delays with packets in order."""
 
 import contextlib
+import json
 import subprocess
 from pathlib import Path
 from statistics import fmean
@@ -9,7 +10,7 @@ import sockets
 from benches import RunError, table
 from cells import Cell, reordered
 from place import Surroundings
-from sockets import BEFORE_S, LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
+from sockets import LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
 from store import Measures, Store, share
 
 # Bulk: seconds, those of them that do not count, and the rate of each link.
@@ -49,15 +50,16 @@ def bulk(run: Run, program: Path, job: int) -> Measures:
         place = Surroundings(run.cell, run.repetition, job)
         with place:
             links = list(range(1, run.cell.links + 1))
-            idle = [*sockets.SOURCE, BULK, 1e3, 0, BULK_S, BEFORE_S, "-"]
-            guard = place.start("c", idle, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            # Of a source that sends nothing there is the guard.
+            silent = [*sockets.SOURCE, BULK, run.cell.bps, 0, 0, BULK_S, sockets.IN_PORT]
+            guard = place.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             try:
                 client = contestants.start_perf(place, program, run.contestant, links, BULK_S)
-                result = sockets.json.loads(contestants.told(client, BULK_S + LONG_S))
+                result = json.loads(contestants.told(client, BULK_S + LONG_S))
             except (contestants.RunError, ValueError) as error:
                 raise RunError(f"{run}: {error}") from None
-            found = guard.communicate(timeout=LONG_S)[1]
-        stall_ms = max(sockets.json.loads(found.splitlines()[-1])["stall_ms"], place.stalled_ms())
+            found = sockets.report(guard, LONG_S)
+        stall_ms = max(found["stall_ms"], place.stalled_ms())
         if stall_ms <= MOST_STALL_MS:
             goodput = contestants.our_goodput(result, WARMUP_S, BULK_S)
             return {"goodput_bps": goodput, "stall_ms": stall_ms, "repeated": float(repeated)}

@@ -41,6 +41,8 @@ BEFORE_S, AFTER_S = 0.2, 1.0
 LONG_S = 30.0
 # Bytes of a pipe that srt-live-transmit may hold.
 HELD = 16_384
+# What our program asks for at its input; the default, which srt-live-transmit has, does not hold a key frame.
+RECEIVE_BUFFER = 4 << 20
 # SRT's, where ours is sealed.
 PASSPHRASE = "a phrase of some length"
 NO_KEYS = (("--plain",), ("--plain",), f"{SERVER}:{PORT}")
@@ -71,7 +73,7 @@ def commands(program: Path, run: Run, folder: Path, keys) -> tuple[list, list]:
         options = f"latency={cell.latency_ms}"
         options += f"&passphrase={PASSPHRASE}&pbkeylen=16" if cell.sealed else ""
         common = ["srt-live-transmit", "-chunk:1316", "-q"]
-        source = "file://con" if piped else f"udp://:{IN_PORT}"
+        source = "file://con" if piped else f"udp://:{IN_PORT}?rcvbuf={RECEIVE_BUFFER}"
         return (
             [*common, f"srt://:{PORT}?mode=listener&{options}", "file://con"],
             [*common, source, f"srt://{server(1)}:{PORT}?mode=caller&{options}"],
@@ -139,8 +141,7 @@ def streamed(place: Surroundings, run: Run, words: tuple[list, list], folder: Pa
         source = place.start("c", [*SOURCE, *of], stdout=stdout, stderr=subprocess.PIPE, text=True)
         os.close(read)
         os.close(write)
-        told = source.communicate(timeout=cell.idle_s + seconds + LONG_S + tail_s)[1]
-        found = json.loads(told.splitlines()[-1])
+        found = report(source, cell.idle_s + seconds + LONG_S + tail_s)
         drops = dropped(near.pid)
         codes = ended(near, far, ours=ours)
     summaries = {name: summary(folder / name) for name in ("sent.json", "received.json")} if ours else {}
@@ -148,6 +149,19 @@ def streamed(place: Surroundings, run: Run, words: tuple[list, list], folder: Pa
     if found.get("broken") or (ours and not all(summaries.values())):
         print(f"{run}: codes {codes}, {said}", flush=True)
     return found | summaries | {"input_drops": drops}
+
+
+def report(source: subprocess.Popen, timeout_s: float) -> dict:
+    """What a source tells at its end.
+
+    Raises:
+        RunError: It failed, or does not end.
+    """
+    try:
+        lines = source.communicate(timeout=timeout_s)[1].splitlines()
+        return json.loads(lines[-1])
+    except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
+        raise RunError(f"a source failed: {error}") from None
 
 
 def until(process: subprocess.Popen, file: Path, text: str) -> None:
