@@ -1,6 +1,7 @@
 """A default that does not fail the first try: tables of docs/first-try.md.
 
-    python tools/firsttry sockets [--program FILE] [--scheme SCHEME] [--jobs 8] [--times 3] [--only TEXT] [--write]
+    python tools/firsttry sockets [--program FILE] [--scheme SCHEME] [--jobs 8] [--times 3] [--only TEXT]
+                                   [--base FILE] [--write]
     python tools/firsttry reorder ...   links on which packets overtake each other
     python tools/firsttry simulate [--scheme SCHEME]... [--jobs 2] ...   all cells in the simulator
     python tools/firsttry cells         the cells that are run over sockets, and what windows can carry
@@ -40,6 +41,7 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--scheme", action="append", help=f"default: {DEFAULT}; of `simulate` all presets")
     parser.add_argument("--times", type=whole, default=sockets.REPETITIONS, help="runs of each cell")
     parser.add_argument("--only", help="of `sockets`: cells whose line has this text")
+    parser.add_argument("--base", type=Path, help="of `sockets`: another program, whose scheme is told beside it")
     parser.add_argument("--results", type=Path)
     parser.set_defaults(jobs=None)
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "cells")
@@ -59,13 +61,15 @@ def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
         return [cell for cell in some if not asked.only or asked.only in str(cell)]
 
     sets = {"review": chosen(list(REVIEW)), "every pair": chosen(pairs())}
-    digest = ""
+    digest = base = ""
     for name, some in sets.items():
         beside = name == "review"
         digest = sockets.run(asked.program, store, some, scheme, asked.jobs, beside=beside, times=asked.times)
+        if asked.base:
+            base = sockets.alone(asked.base, store, some, scheme, asked.jobs, asked.times)
     return {
         "sockets: summary": tables.summary(store, sets, scheme, digest),
-        **{f"sockets: {name}": tables.cells(store, some, scheme, digest) for name, some in sets.items()},
+        **{f"sockets: {name}": tables.cells(store, some, scheme, digest, base) for name, some in sets.items()},
     }
 
 

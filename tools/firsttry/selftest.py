@@ -272,6 +272,12 @@ CASES = {
     "a table of cells": lambda: (
         "10.00 (1 of 1)" in tables.cells(kept((CELL, "bond", DIGEST, 100.0)), [CELL], "bond", DIGEST)
     ),
+    "a program beside": lambda: (
+        "| 10.00 (1 of 1) | 20.00 (1 of 1) |"
+        in tables.cells(
+            kept((CELL, "bond", DIGEST, 100.0), (CELL, "bond", "another", 200.0)), [CELL], "bond", DIGEST, "another"
+        )
+    ),
     "bulk that overtaking leaves alone": lambda: (
         "| 100 |"
         in reorder.bulk_table(

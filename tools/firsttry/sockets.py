@@ -292,14 +292,19 @@ def told(kept: Measures) -> str:
     return f"{words}, {kept['expired']:.0f} of {kept['messages']:.0f} expired, stalls {kept['stall_ms']:.0f} ms"
 
 
+def alone(program: Path, store: Store, some: list[Cell], scheme: str, jobs: int, times: int) -> str:
+    """Measures a scheme of a program and nothing beside it. The program's digest."""
+    made(program, store, [Run(cell, scheme, n) for n in range(1, times + 1) for cell in some], jobs)
+    return check(program)
+
+
 def run(program: Path, store: Store, some: list[Cell], scheme: str, jobs: int, *, beside: bool, times: int) -> str:
     """Measures a scheme in some cells; others beside it in all of them or where it lost something. The program's digest.
 
     Raises:
         RunError: A run failed.
     """
-    digest, turns = check(program), range(1, times + 1)
-    made(program, store, [Run(cell, scheme, n) for n in turns for cell in some], jobs)
+    digest, turns = alone(program, store, some, scheme, jobs, times), range(1, times + 1)
     lost = [cell for cell in some if any(share(kept) or kept["expired"] for kept in store.of(cell, scheme, digest))]
     asked = some if beside else lost
     others = [name for name in ("cmt", "srt") if name != scheme]

@@ -11,14 +11,16 @@ from store import Measures, Store, share
 SAID = {True: "met", False: "**missed**", None: "to be run"}
 
 
-def cells(store: Store, some: list[Cell], scheme: str, digest: str) -> str:
-    """A row a cell: what each contestant lost, and the verdict."""
+def cells(store: Store, some: list[Cell], scheme: str, digest: str, base: str = "") -> str:
+    """A row a cell: what each contestant lost, and the verdict; beside it the same scheme of another program."""
     rows = []
     for cell in some:
         kept = [lost(store.of(cell, name, digest if name != "srt" else "")) for name in (scheme, "cmt", "srt")]
         can = "yes" if rule.can_carry(cell) else "no"
+        kept[1:1] = [lost(store.of(cell, scheme, base))] if base else []
         rows.append([str(cell), can, *kept, SAID[sockets.verdict(store, cell, scheme, digest)]])
-    return table(["cell", "windows can", f"`{scheme}` lost %", "`cmt`", "SRT", ""], rows)
+    stands = [f"`{scheme}` as it stands"] if base else []
+    return table(["cell", "windows can", f"`{scheme}` lost %", *stands, "`cmt`", "SRT", ""], rows)
 
 
 def lost(kept: list[Measures]) -> str:
