@@ -98,6 +98,7 @@ from = "a"
 to = "b c"
 rate = { uniform = ["1 Mbit/s", "3 Mbit/s"], every = "run" }
 delay = { steps = [[0, "10 ms"], ["0.3 s", "7 ms"]] }
+keep_order = false
 queue = { limit = "64 KiB", in_service = true }
 loss = { first = { model = "markov", by = "time", good = "3 s", bad = "7 ms", loss_good = 0.001 }, second = { model = "markov", p_good_to_bad = 0.1, p_bad_to_good = 0.3, loss_bad = 0.7 }, snr = { modulation = "16qam", snr = "21 dB" } }
 arq.retries = 3
@@ -183,7 +184,7 @@ fn every_example_of_the_documentation_is_read_and_fits_the_schema() {
     let whole = blocks(&text, "```toml");
     let fragments: Vec<_> =
         blocks(&text, "```toml fragment").iter().map(|block| format!("{BASE}{block}")).collect();
-    assert!(whole.len() == 2 && fragments.len() >= 4, "{} {}", whole.len(), fragments.len());
+    assert!(whole.len() == 2 && fragments.len() >= 5, "{} {}", whole.len(), fragments.len());
     for text in whole.iter().chain(&fragments) {
         let mut folder = root().join("scenarios/examples");
         if text.contains("losses.txt") {

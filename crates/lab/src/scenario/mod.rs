@@ -1,5 +1,6 @@
 //! Scenarios: networks, flows and background load in one readable file.
 
+mod app;
 mod constants;
 mod document;
 mod error;

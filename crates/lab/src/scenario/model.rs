@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strandcast_keys::words;
 
+pub use super::app::{App, Frames, OnOffLaw, Video};
 use super::keys::sctp::Sctp;
 use super::radio::Radio;
 use super::value::{LinkRate, Named, Number, QueueLimit, TcpValue, TraceFile};
@@ -88,6 +89,9 @@ pub struct Direction {
     pub rate: LinkRate,
     /// Seconds.
     pub delay: Number,
+    /// Packets keep their order as the delay changes; links that do have the hash they had before there was a choice.
+    #[serde(skip_serializing_if = "is_true")]
+    pub keep_order: bool,
     /// The queue in front of the transmitter.
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
@@ -321,6 +325,11 @@ pub enum Transport {
 /// The scheduler of an MPTCP flow that names none.
 pub const MPTCP_SCHEDULER: &str = "lowest-rtt";
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
 fn is_lowest_rtt(scheduler: &str) -> bool {
     scheduler == MPTCP_SCHEDULER
 }
@@ -346,117 +355,6 @@ pub struct Tcp {
     pub profile: String,
     /// Single constants by key, as written; checked against [`strandcast_sim::tcp`]'s when the flow is built.
     pub set: Named<TcpValue>,
-}
-
-/// What a flow sends: `app = { kind = "bulk" }`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum App {
-    /// As much as the transport takes, in messages of `size` bytes.
-    Bulk {
-        /// Bytes a message.
-        size: u32,
-    },
-    /// So many bytes, then the flow ends.
-    Finite {
-        /// Bytes a message.
-        size: u32,
-        /// Bytes in all.
-        bytes: u64,
-    },
-    /// Messages at a constant (or changing) rate.
-    Cbr {
-        /// Bytes a message.
-        size: u32,
-        /// bit/s of messages.
-        rate: Number,
-    },
-    /// Messages at exponential intervals.
-    Poisson {
-        /// Bytes a message.
-        size: u32,
-        /// Mean bit/s of messages.
-        rate: Number,
-    },
-    /// Constant rate in bursts.
-    OnOff {
-        /// Bytes a message.
-        size: u32,
-        /// bit/s while on.
-        rate: Number,
-        /// Mean time on.
-        on: Duration,
-        /// Mean time off.
-        off: Duration,
-        /// How both are distributed.
-        law: OnOffLaw,
-    },
-    /// Frames of a video.
-    Video(Video),
-}
-
-impl App {
-    /// The same with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA chunks are.
-    pub fn shortened(&self, bytes: u32) -> App {
-        let mut app = self.clone();
-        let size = match &mut app {
-            App::Bulk { size }
-            | App::Finite { size, .. }
-            | App::Cbr { size, .. }
-            | App::Poisson { size, .. }
-            | App::OnOff { size, .. }
-            | App::Video(Video { size, .. }) => size,
-        };
-        *size = (size.saturating_sub(bytes) & !3).max(4);
-        app
-    }
-}
-
-/// Distribution of on and off times.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum OnOffLaw {
-    /// Always the mean.
-    Constant,
-    /// Exponential.
-    Exponential,
-    /// Pareto with this shape; a sample is at most 100 means.
-    Pareto {
-        /// Shape, above 1.
-        shape: f64,
-    },
-}
-
-/// `app = { kind = "video", … }`
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Video {
-    /// Its frames.
-    pub frames: Frames,
-    /// Bytes a message at most: a frame is cut into so many.
-    pub size: u32,
-    /// From capture to playing: a frame that is not whole by then is late.
-    pub deadline: Duration,
-    /// Messages are given up after their deadline (partial reliability).
-    pub expire: bool,
-    /// Media buffered before playing begins, and again after an underflow.
-    pub prebuffer: Duration,
-    /// From capture to being in order: what is later does not count for the PSNR of equation 17.
-    pub psnr_deadline: Duration,
-}
-
-/// Where frames come from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Frames {
-    /// A message of `size` bytes every `size / rate`: no frame types.
-    Constant {
-        /// bit/s.
-        rate: f64,
-    },
-    /// `trace = "file"`: a line a frame: number, type, time in s, bytes.
-    Trace {
-        /// The file.
-        file: TraceFile,
-        /// Begin again behind the last frame.
-        repeat: bool,
-    },
 }
 
 /// `[cross.NAME]`: Pareto on/off load as the papers have it.

@@ -119,8 +119,9 @@ fn link(link: &Link) -> Value {
 }
 
 /// A direction of a link; `none` tells that it has no retransmission, which another one has by default.
-fn direction(direction: &Direction, none: bool) -> [Entry; 9] {
-    let Direction { rate, delay, queue, loss, arq, reorder, duplicate, corrupt, down } = direction;
+fn direction(direction: &Direction, none: bool) -> [Entry; 10] {
+    let Direction { rate, delay, keep_order, queue, loss, arq, reorder, duplicate, corrupt, down } =
+        direction;
     let arq = arq.or(none.then_some(Arq { retries: 0 }));
     let arq = arq.map_or(Value::Null, |Arq { retries }| table([ARQ.retries.write(&retries)]));
     let Queue { kind, limit, in_service } = queue;
@@ -131,6 +132,7 @@ fn direction(direction: &Direction, none: bool) -> [Entry; 9] {
     [
         LINK.rate.write(rate),
         LINK.delay.write(delay),
+        LINK.keep_order.write(keep_order),
         LINK.queue.with(queue),
         LINK.loss.with(each(loss, model)),
         LINK.arq.with(arq),

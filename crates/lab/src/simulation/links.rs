@@ -29,6 +29,7 @@ pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<
     let config = LinkConfig {
         rate: rate(&direction.rate, &format!("{key}.rate"))?,
         delay: number(&direction.delay, &format!("{key}.delay"))?,
+        keep_order: direction.keep_order,
         queue: Queue { limit, in_service: direction.queue.in_service },
         losses,
         retries: direction.arq.map_or(0, |arq| arq.retries),

@@ -13,6 +13,7 @@ pub fn direction(rate: f64, delay: f64, queue: u64) -> Direction {
     Direction {
         rate: LinkRate::Number(Number::Constant(rate)),
         delay: Number::Constant(delay),
+        keep_order: true,
         queue: Queue { kind: QueueKind::DropTail, limit: QueueLimit::Packets(queue), in_service: false },
         loss: BTreeMap::new(),
         arq: None,

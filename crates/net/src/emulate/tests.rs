@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 use strandcast_netem::link::{LinkConfig, Queue, Rate, Reorder};
 use strandcast_netem::loss::LossModel;
-use strandcast_netem::number::Number;
+use strandcast_netem::number::{Every, Number};
 use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::seeds::Seeds;
 use tokio::net::UdpSocket;
@@ -237,6 +237,25 @@ async fn a_batch_is_taken_apart() {
     assert_eq!(numbers(&server).await, (0..20).collect::<Vec<_>>());
     assert_eq!(relay.stats().forward.offered.packets, 20);
     assert_eq!(relay.stats().forward.offered.bytes, 20 * (200 + 28));
+}
+
+#[tokio::test(start_paused = true)]
+async fn datagrams_overtake_each_other_where_the_link_keeps_no_order() {
+    let (client, server) = (socket().await, socket().await);
+    let delay = Number::Uniform { low: 0.02, high: 0.06, every: Every::Packet };
+    let jitter = LinkConfig { delay, keep_order: false, ..LinkConfig::default() };
+    let first = relay(&server, jitter.clone(), 1);
+    send_numbered(&client, first.local_addr(), 0..100, 100).await;
+    let got = numbers(&server).await;
+    let mut sorted = got.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..100).collect::<Vec<_>>(), "nothing is lost or doubled");
+    assert!(!got.is_sorted());
+    let overtaking = first.stats().forward.reordered.packets;
+    assert!(overtaking > 50, "{overtaking}");
+    let ordered = relay(&server, LinkConfig { keep_order: true, ..jitter }, 1);
+    send_numbered(&client, ordered.local_addr(), 0..100, 100).await;
+    assert!(numbers(&server).await.is_sorted());
 }
 
 #[tokio::test(start_paused = true)]

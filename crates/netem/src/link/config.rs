@@ -13,9 +13,11 @@ use crate::number::{Every, Number, NumberError};
 pub struct LinkConfig {
     /// Serialisation rate.
     pub rate: Rate,
-    /// Propagation delay in seconds, as it is when a packet's last bit leaves the transmitter. A packet that would
-    /// overtake the one before arrives together with it instead.
+    /// Propagation delay in seconds, as it is when a packet's last bit leaves the transmitter.
     pub delay: Number,
+    /// Whether packets keep their order as the delay changes: one that would overtake the one before arrives together
+    /// with it instead. Otherwise each packet takes its own delay, whatever became of those before.
+    pub keep_order: bool,
     /// What may wait for the transmitter.
     pub queue: Queue,
     /// Random loss behind the transmitter: a lost packet has waited and used its whole serialisation time. Every packet
@@ -24,7 +26,7 @@ pub struct LinkConfig {
     /// How many times the link sends a packet again that random loss took (ARQ), at once, before it gives it up. Each
     /// transmission takes its serialisation time, in which the others wait, and passes every model anew.
     pub retries: u8,
-    /// Packets that arrive behind later ones; `None`: packets keep their order.
+    /// Packets that are held up behind later ones.
     pub reorder: Option<Reorder>,
     /// Probability that a packet which was not lost arrives twice, at the same time.
     pub duplicate: f64,
@@ -39,6 +41,7 @@ impl Default for LinkConfig {
         LinkConfig {
             rate: Rate::Infinite,
             delay: Number::Constant(0.0),
+            keep_order: true,
             queue: Queue::default(),
             losses: Vec::new(),
             retries: 0,

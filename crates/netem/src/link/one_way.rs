@@ -19,7 +19,7 @@ use crate::number::Varying;
 /// that varies, so its fate is drawn then and only its arrival is an event; polling late changes nothing but the
 /// moment of delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
 /// the tail. Validation: exact serialisation times at any course of the rate, the mean wait of M/D/1, conservation of
-/// packets under random use.
+/// packets under random use, delays of packets that overtake each other.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -33,11 +33,11 @@ pub struct Link<P> {
     pending_bytes: u64,
     /// When the transmitter has served all packets taken so far.
     busy_until: Instant,
-    /// No packet that keeps its order arrives earlier.
+    /// When the last of the packets so far arrives that are not held up. No packet that keeps its order arrives earlier.
     last_arrival: Instant,
-    /// Propagating packets by arrival: those in order, and those held up. Since these are all held up for the same time,
-    /// each ring is sorted by itself.
-    in_order: VecDeque<Flight<P>>,
+    /// Propagating packets by arrival: those that are not held up, and those that are. Where packets keep their order each
+    /// ring grows at its end only, since all are held up for the same time.
+    prompt: VecDeque<Flight<P>>,
     held_up: VecDeque<Flight<P>>,
     black_hole: bool,
     down: bool,
@@ -129,7 +129,7 @@ impl<P: Payload> Link<P> {
             pending_bytes: 0,
             busy_until: Instant::ZERO,
             last_arrival: Instant::ZERO,
-            in_order: VecDeque::new(),
+            prompt: VecDeque::new(),
             held_up: VecDeque::new(),
             black_hole: false,
             down: false,
@@ -184,17 +184,17 @@ impl<P: Payload> Link<P> {
 
     /// When to poll next; `None`: not before the next `enqueue`.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let in_order = self.in_order.front().map(|flight| flight.arrival);
+        let prompt = self.prompt.front().map(|flight| flight.arrival);
         let held_up = self.held_up.front().map(|flight| flight.arrival);
-        in_order.into_iter().chain(held_up).min().filter(|&at| at < Instant::MAX)
+        prompt.into_iter().chain(held_up).min().filter(|&at| at < Instant::MAX)
     }
 
     /// The next packet that has arrived by `now`, in order of arrival.
     pub fn poll(&mut self, now: Instant) -> Option<P> {
         loop {
             let arrival = self.poll_timeout().filter(|&arrival| arrival <= now)?;
-            let ring = match self.in_order.front() {
-                Some(flight) if flight.arrival == arrival => &mut self.in_order,
+            let ring = match self.prompt.front() {
+                Some(flight) if flight.arrival == arrival => &mut self.prompt,
                 _ => &mut self.held_up,
             };
             let flight = ring.pop_front().expect("poll_timeout named the front of one of the two rings");
@@ -228,7 +228,7 @@ impl<P: Payload> Link<P> {
             self.stats.dropped_down.add(pending.len);
         }
         let mut dropped = Vec::new();
-        for flight in self.in_order.drain(..).chain(self.held_up.drain(..)) {
+        for flight in self.prompt.drain(..).chain(self.held_up.drain(..)) {
             self.stats.dropped_down.add(flight.len);
             dropped.push(flight.packet);
         }
@@ -266,7 +266,7 @@ impl<P: Payload> Link<P> {
     /// How much room the rings have.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> [usize; 3] {
-        [self.pending.capacity(), self.in_order.capacity(), self.held_up.capacity()]
+        [self.pending.capacity(), self.prompt.capacity(), self.held_up.capacity()]
     }
 
     /// Counts the packets that have left the transmitter.
@@ -313,13 +313,14 @@ impl<P: Payload> Link<P> {
             Delay::Varying(delay) => nanos(delay.at(departs)),
         };
         let propagated = Instant::from_nanos(departs.as_nanos().saturating_add(delay));
-        let in_order = propagated.max(self.last_arrival);
+        let overtakes = !self.config.keep_order && propagated < self.last_arrival;
         // Also after a packet that is held up: the others then arrive as they would without reordering.
-        self.last_arrival = in_order;
+        self.last_arrival = self.last_arrival.max(propagated);
+        let prompt = if self.config.keep_order { self.last_arrival } else { propagated };
         let held_up = self.config.reorder.filter(|reorder| self.random.reorder.chance(reorder.probability));
         let (arrival, ring) = match held_up {
-            Some(reorder) => (in_order + reorder.extra, &mut self.held_up),
-            None => (in_order, &mut self.in_order),
+            Some(reorder) => (prompt + reorder.extra, &mut self.held_up),
+            None => (prompt, &mut self.prompt),
         };
         let copy = happens(&mut self.random.duplicate, self.config.duplicate).then(|| packet.clone());
         if copy.is_some() {
@@ -330,10 +331,10 @@ impl<P: Payload> Link<P> {
                 packet.corrupt(&mut self.random.corrupt);
                 self.stats.corrupted.add(len);
             }
-            if held_up.is_some() {
+            if held_up.is_some() || overtakes {
                 self.stats.reordered.add(len);
             }
-            ring.push_back(Flight { arrival, packet, len });
+            insert(ring, Flight { arrival, packet, len });
         }
     }
 }
@@ -346,6 +347,17 @@ impl Pending {
         if self.lost {
             stats.dropped_loss.add(self.len);
         }
+    }
+}
+
+/// Puts a packet behind those that arrive no later: nearly always at the end.
+fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
+    match ring.back() {
+        Some(last) if last.arrival > flight.arrival => {
+            let place = ring.partition_point(|other| other.arrival <= flight.arrival);
+            ring.insert(place, flight);
+        }
+        _ => ring.push_back(flight),
     }
 }
 

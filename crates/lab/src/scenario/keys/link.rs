@@ -30,11 +30,13 @@ table! {
     DIRECTION: DirectionKeys {
         /// rate of the transmitter
         rate: Given<LinkRate> = LINK_RATE.or("infinite"),
-        /// propagation delay; drawn for each packet it keeps their order
+        /// propagation delay
         delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
+        /// whether packets keep their order as the delay changes; if not, those with a shorter delay overtake others
+        keep_order: Given<bool> = SWITCH.or("true"),
         /// random loss, by name; every packet passes all models, behind the transmitter
         loss: EachOf<LossKind> = EachOf::of(&LOSS, "none"),
-        /// some packets arrive behind later ones
+        /// some packets are held up behind later ones
         reorder: Inner = Inner::of(&ReorderKeys::KEYS, "none"),
         /// probability that a packet arrives twice
         duplicate: Given<f64> = SHARE.or("0"),
@@ -52,6 +54,7 @@ table! {
         to: Given<String> = TEXT.required(),
         rate: Given<LinkRate> = DIRECTION.rate,
         delay: Given<Number> = DIRECTION.delay,
+        keep_order: Given<bool> = DIRECTION.keep_order,
         /// the queue in front of the transmitter
         queue: Inner = Inner::of(&QueueKeys::KEYS, "all defaults"),
         loss: EachOf<LossKind> = DIRECTION.loss,
@@ -69,7 +72,7 @@ table! {
         /// the direction from `to` to `from`
         reverse: Inner = Inner::of(
             &ReverseKeys::KEYS,
-            "same rate, delay, queue, retransmission and outages, nothing random",
+            "same rate, delay, order, queue, retransmission and outages, nothing random",
         ),
     }
 }
@@ -79,6 +82,7 @@ table! {
     REVERSE: ReverseKeys = "reverse" {
         rate: Optional<LinkRate> = DIRECTION.rate.as_forward(),
         delay: Optional<Number> = DIRECTION.delay.as_forward(),
+        keep_order: Optional<bool> = DIRECTION.keep_order.as_forward(),
         /// the queue in front of the transmitter
         queue: Inner = Inner::of(&ReverseQueueKeys::KEYS, "as forward"),
         loss: EachOf<LossKind> = DIRECTION.loss,

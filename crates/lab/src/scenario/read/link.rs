@@ -21,6 +21,7 @@ pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
     let forward = Direction {
         rate: table.get(&LINK.rate)?,
         delay: table.get(&LINK.delay)?,
+        keep_order: table.get(&LINK.keep_order)?,
         queue: queue(&table.inner(&LINK.queue)?)?,
         loss: losses(table)?,
         arq: if table.has(&LINK.arq) { arq(table)? } else { None },
@@ -54,6 +55,7 @@ fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
     Ok(Direction {
         rate: table.maybe(&REVERSE.rate)?.unwrap_or_else(|| forward.rate.clone()),
         delay: table.maybe(&REVERSE.delay)?.unwrap_or_else(|| forward.delay.clone()),
+        keep_order: table.maybe(&REVERSE.keep_order)?.unwrap_or(forward.keep_order),
         queue: reverse_queue(&table.inner(&REVERSE.queue)?, forward.queue)?,
         loss: losses(table)?,
         arq: if table.has(&REVERSE.arq) { arq(table)? } else { forward.arq },

@@ -1,6 +1,7 @@
 //! Links against closed forms, properties and scripts.
 
 mod arq;
+mod order;
 mod queueing;
 mod random;
 mod rates;

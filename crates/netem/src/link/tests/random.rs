@@ -51,24 +51,26 @@ fn losses() -> impl Strategy<Value = Vec<LossModel>> {
     })
 }
 
-/// The shortest delay in milliseconds, and a link.
-fn config(reorder: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
+/// The shortest delay in milliseconds, and a link whose packets keep their order, or also one whose packets need not.
+fn config(ordered: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
     let limit = prop_oneof![
         Just(QueueLimit::Unlimited),
         (1..10usize).prop_map(QueueLimit::Packets),
         (1..9000u64).prop_map(QueueLimit::Bytes),
     ];
     let queue = (limit, any::<bool>()).prop_map(|(limit, in_service)| Queue { limit, in_service });
-    (rate(), 0..20u64, 0..20u64, queue, losses(), 0..4u8, 0.0..0.5f64, 0.0..0.5f64).prop_map(
-        move |(rate, min, more, queue, losses, retries, duplicate, corrupt)| {
+    let order = any::<bool>().prop_map(move |keeps| keeps || ordered);
+    (rate(), 0..20u64, 0..20u64, order, queue, losses(), 0..4u8, 0.0..0.5f64, 0.0..0.5f64).prop_map(
+        move |(rate, min, more, keep_order, queue, losses, retries, duplicate, corrupt)| {
             let (low, high) = (min as f64 / 1e3, (min + more) as f64 / 1e3);
             let config = LinkConfig {
                 rate,
                 delay: Number::Uniform { low, high, every: Every::Packet },
+                keep_order,
                 queue,
                 losses,
                 retries,
-                reorder: reorder.then_some(Reorder { probability: 0.3, extra: Duration::from_millis(7) }),
+                reorder: (!ordered).then_some(Reorder { probability: 0.3, extra: Duration::from_millis(7) }),
                 duplicate,
                 corrupt,
                 origin: Instant::ZERO,
@@ -111,7 +113,7 @@ fn play(link: &mut Link<Packet>, ops: &[(u64, Op)], eager: bool) -> (Vec<(Instan
 proptest! {
     /// What goes in comes out, or is counted as dropped for one reason, or stays for ever.
     #[test]
-    fn packets_are_conserved((_, config) in config(true), seed: u64, ops in prop::collection::vec(op(), 0..200)) {
+    fn packets_are_conserved((_, config) in config(false), seed: u64, ops in prop::collection::vec(op(), 0..200)) {
         let mut link = link(config, seed);
         let (arrived, _) = play(&mut link, &ops, true);
         link.set_down(END, true);
@@ -126,11 +128,28 @@ proptest! {
         prop_assert_eq!(arrived.len() as u64, stats.delivered.packets);
     }
 
+    /// Packets that overtake each other arrive in order of time, none before the shortest delay, and a caller who polls
+    /// late gets the same packets.
+    #[test]
+    fn whatever_the_order_late_polls_change_nothing(
+        (min, config) in config(false), seed: u64, ops in prop::collection::vec(op(), 0..200)
+    ) {
+        let min = Duration::from_millis(min);
+        let mut eager = link(config.clone(), seed);
+        let (arrived, sent) = play(&mut eager, &ops, true);
+        prop_assert!(arrived.is_sorted_by_key(|&(at, _)| at));
+        prop_assert!(arrived.iter().all(|&(at, packet)| at >= sent[packet.id] + min));
+        let mut late = link(config, seed);
+        let (arrived_late, _) = play(&mut late, &ops, false);
+        prop_assert_eq!(ids(&arrived), ids(&arrived_late));
+        prop_assert_eq!(eager.stats_at(END), late.stats_at(END));
+    }
+
     /// Without reordering packets keep their order, none is faster than the shortest delay, and a caller who polls
     /// late gets the same packets.
     #[test]
     fn order_is_kept_and_late_polls_change_nothing(
-        (min, config) in config(false), seed: u64, ops in prop::collection::vec(op(), 0..200)
+        (min, config) in config(true), seed: u64, ops in prop::collection::vec(op(), 0..200)
     ) {
         let min = Duration::from_millis(min);
         let mut eager = link(config.clone(), seed);
