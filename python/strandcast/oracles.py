@@ -132,7 +132,9 @@ def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_
     """When the messages that count are captured, and their bytes."""
     app, start_s = flow["app"], float(flow["start"])
     size = int(app.get("size") or _fitting(flow))
-    if "rate" in app:
+    if "burst" in app or app.get("pause"):
+        captured_s, sizes = _live(app, start_s, last_s, size)
+    elif "rate" in app:
         interval_s = size * 8 / float(app["rate"])
         captured_s = start_s + interval_s * np.arange(math.ceil(max(last_s - start_s, 0) / interval_s))
         sizes = np.full(captured_s.size, size)
@@ -140,6 +142,31 @@ def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_
         captured_s, sizes = _frames(scenario, app, start_s, last_s, size)
     inside = (captured_s >= first_s) & (captured_s < last_s)
     return np.asarray(captured_s[inside], float), np.asarray(sizes[inside], float)
+
+
+def _live(app: Mapping[str, Any], start_s: float, last_s: float, size: int) -> tuple[Numbers, Numbers]:
+    """The messages of a live source: in bursts, with pauses."""
+    rate, burst = float(app["rate"]), app.get("burst", f"{size} B")
+    burst_bytes = float(burst.removesuffix(" B")) if isinstance(burst, str) else rate / 8 * float(burst)
+    interval_s = burst_bytes * 8 / rate
+    bursts = np.arange(math.ceil(max(last_s - start_s, 0) / interval_s) + 1)
+    bytes_due = bursts * burst_bytes
+    if keys := app.get("key_frames"):
+        group, times = int(keys["every"]), float(keys["times"])
+        inside = bursts % group
+        frame = group * burst_bytes / (group - 1 + times)
+        bytes_due = (bursts - inside) * burst_bytes + frame * (inside + np.where(inside > 0, times - 1, 0))
+    counts = np.diff(np.floor(bytes_due / size + 1e-6).astype(int))
+    at_s = bursts[:-1] * interval_s
+    for pause in sorted(app.get("pause", {}).values(), key=lambda pause: float(pause["from"])):
+        first_s, end_s = float(pause["from"]), float(pause["to"])
+        behind = np.maximum(at_s, end_s) if pause["keep"] else at_s + end_s - first_s
+        at_s = np.where(at_s >= first_s, behind, at_s)
+    captured_s = np.repeat(at_s, counts)
+    if not keys:
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        captured_s = captured_s + (np.arange(captured_s.size) - before) * float(app.get("spacing", 0))
+    return start_s + captured_s, np.full(captured_s.size, size)
 
 
 def _frames(

@@ -171,6 +171,7 @@ fn video(expire: bool) -> App {
         expire,
         prebuffer: SECOND,
         psnr_deadline: SECOND,
+        keep_alive: None,
     })
 }
 
@@ -454,8 +455,15 @@ fn questions_without_answer() {
 fn repaired(scheme: &str) -> Scenario {
     let frames = Frames::Constant { rate: 200e3 };
     let deadline = Duration::from_millis(120);
-    let video =
-        Video { frames, size: 1000, deadline, expire: true, prebuffer: SECOND, psnr_deadline: SECOND };
+    let video = Video {
+        frames,
+        size: 1000,
+        deadline,
+        expire: true,
+        prebuffer: SECOND,
+        psnr_deadline: SECOND,
+        keep_alive: None,
+    };
     one_link(sctp(scheme), App::Video(video), |link| {
         lossy(0.05)(link);
         link.forward.delay = Number::Constant(0.05);
@@ -504,4 +512,38 @@ fn a_message_in_a_block_came_with_enough_of_its_symbols() {
         let kinds: Vec<_> = explanation.why(message).into_iter().map(|cause| cause.kind).collect();
         assert!(kinds.contains(&CauseKind::Transit), "{kinds:?}");
     }
+}
+
+/// Ten frames per second of one message each, silent for 3.5 s from the start and for 2 s from 7 s on, with keep-alives.
+#[test]
+fn keep_alives_are_no_messages_of_a_live_source() {
+    let pause = [("first", 0.0, 3.5), ("later", 7.0, 9.0)].map(|(name, from, to)| {
+        let [from, to] = [from, to].map(Duration::from_secs_f64);
+        (name.to_owned(), Pause { from, to, keep: false })
+    });
+    let frames = Frames::Live {
+        rate: 800e3,
+        burst: Some(Burst::Time(Duration::from_millis(100))),
+        spacing: Duration::ZERO,
+        key_frames: Some(KeyFrames { every: 50, times: 1.0 }),
+        pause: pause.into(),
+    };
+    let App::Video(once) = video(true) else { unreachable!() };
+    let of = |keep_alive| {
+        let app = App::Video(Video { frames: frames.clone(), keep_alive, ..once.clone() });
+        one_link(sctp("cmt"), app, |_| ())
+    };
+    let alive = of(Some(SECOND));
+    let (with, without) = (run(&alive, 1), run(&of(None), 1));
+    let sent = |result| metric(result, &Subject::Flow("f".into()), "sent_packets");
+    let pauses_have = 3.0 + 2.0;
+    assert_eq!(sent(&with), sent(&without) + pauses_have);
+    for name in ["frames_sent", "frames_received", "delivered_bytes"] {
+        let of = |result| metric(result, &Subject::Flow("f".into()), name);
+        assert_eq!(of(&with), of(&without), "{name}");
+    }
+    // The last frame before the second pause is number 34; its last message is complete when it has come.
+    let last = message(&alive, 349);
+    assert_eq!(last.messages[0].transmissions.len(), 1);
+    assert!(last.messages[0].delivered.is_some() && last.messages[0].complete == last.messages[0].delivered);
 }

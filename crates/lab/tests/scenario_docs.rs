@@ -127,6 +127,16 @@ stop = "80 s"
 app = { kind = "video", rate = "1 Mbit/s", size = 500, expire = true, deadline = "0.7 s" }
 paths.first = { via = ["x.y", "z"] }
 paths.later = { via = ["x.y", "z"], back = ["z", "x.y"], join = "1 s", leave = "7.3 s" }
+[flows.live]
+from = "a"
+to = "d"
+app = { kind = "video", rate = "4 Mbit/s", size = 1316, burst = "40 ms", spacing = "20 us", key_frames = { every = 50, times = 7.5 }, pause = { first = { from = 0, to = "3 s" }, probe = { from = "5 s", to = "5.5 s", keep = true } }, keep_alive = "1 s" }
+paths.first = { via = ["x.y", "z"] }
+[flows.piped]
+from = "a"
+to = "d"
+app = { kind = "video", rate = "4 Mbit/s", burst = "32 KiB", pause = { from = "1 s", to = "2 s" } }
+paths.first = { via = ["x.y", "z"] }
 [flows.whole]
 from = "a"
 to = "d"

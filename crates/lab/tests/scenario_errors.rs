@@ -353,6 +353,26 @@ fn flows() {
             "app.rate: the frames are given twice; keep `rate` or `trace`",
         ),
         (
+            "app = { kind = \"video\", rate = 1, spacing = \"1 ms\" }",
+            "app.spacing: there are no bursts that have `spacing`; give `burst`, or leave it out",
+        ),
+        (
+            "app = { kind = \"video\", rate = 1, burst = \"1 us\" }",
+            "app.burst: a burst is at least \"1 ms\" long",
+        ),
+        (
+            "app = { kind = \"video\", trace = \"x\", burst = \"40 ms\" }",
+            "app.burst: a trace says when frames come; leave `burst` out, or give `rate`",
+        ),
+        (
+            "app = { kind = \"video\", rate = 1, pause = { from = 2, to = 1 } }",
+            "app.pause.to: the pause ends at 1s and begins at 2s; let it end later",
+        ),
+        (
+            "app = { kind = \"video\", rate = 1, pause = { x = { from = 0, to = 2 }, y = { from = 1, to = 3 } } }",
+            "app.pause: pause `y` begins before `x` has ended; make one of them",
+        ),
+        (
             "app = { kind = \"onoff\", rate = 1, on = 1, off = 1, shape = 2 }",
             "app.shape: only Pareto's law has a shape; say `law = \"pareto\"`",
         ),
@@ -385,6 +405,13 @@ fn flows_of_other_transports() {
             "transport = \"tcp\"\napp = { kind = \"video\", rate = 1e6, expire = true }"
         ),
         "net.toml:28: flows.rival.app.expire: only sctp gives messages up; leave `expire` out"
+    );
+    assert_eq!(
+        said(
+            "transport = \"tcp\"",
+            "transport = \"tcp\"\napp = { kind = \"video\", rate = 1e6, keep_alive = 1 }"
+        ),
+        "net.toml:28: flows.rival.app.keep_alive: only sctp has keep-alives; leave `keep_alive` out"
     );
     let joining = "paths.one.via = [\"up\", \"down\"]\npaths.two.via = [\"side\"]";
     assert_eq!(

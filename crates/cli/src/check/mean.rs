@@ -38,7 +38,7 @@ fn over(points: &[(Duration, f64)], run: Duration) -> f64 {
 /// The mean rate of a video, bit/s.
 pub(super) fn video_bps(video: &Video) -> f64 {
     match &video.frames {
-        Frames::Constant { rate } => *rate,
+        Frames::Constant { rate } | Frames::Live { rate, .. } => *rate,
         Frames::Trace { file, .. } => {
             let trace = FrameTrace::parse(&file.text).expect("traces are checked when a scenario is read");
             let seconds = trace.duration().map_or(1.0, |d| d.as_secs_f64());

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use super::value::{Number, TraceFile};
+use super::value::{Named, Number, TraceFile};
 
 /// What a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,6 +98,9 @@ pub struct Video {
     pub prebuffer: Duration,
     /// From capture to being in order: what is later does not count for the PSNR of equation 17.
     pub psnr_deadline: Duration,
+    /// A message of one byte is sent after so long without others; without it a video has the hash that it had before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_alive: Option<Duration>,
 }
 
 /// Where frames come from.
@@ -108,6 +111,19 @@ pub enum Frames {
         /// bit/s.
         rate: f64,
     },
+    /// The same in bursts, or with pauses; without key frames each message is a frame.
+    Live {
+        /// Mean bit/s outside of pauses.
+        rate: f64,
+        /// What is handed over at once; `None`: each message by itself.
+        burst: Option<Burst>,
+        /// From one message of a burst to the next.
+        spacing: Duration,
+        /// Bursts are frames, of which some are key frames.
+        key_frames: Option<KeyFrames>,
+        /// Pauses by name.
+        pause: Named<Pause>,
+    },
     /// `trace = "file"`: a line a frame: number, type, time in s, bytes.
     Trace {
         /// The file.
@@ -115,4 +131,33 @@ pub enum Frames {
         /// Begin again behind the last frame.
         repeat: bool,
     },
+}
+
+/// `burst = "40 ms"` or `burst = "32 KiB"`: what a live source hands over at once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum Burst {
+    /// What is due within this time.
+    Time(Duration),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// `key_frames = { every = 50, times = 10 }`
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct KeyFrames {
+    /// The first frame, and each so many frames another one.
+    pub every: u32,
+    /// How many times as long as the others.
+    pub times: f64,
+}
+
+/// `pause = { from = "10 s", to = "12 s" }`, or several by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Pause {
+    /// When it begins, from the flow's start.
+    pub from: Duration,
+    /// When it ends.
+    pub to: Duration,
+    /// What is due meanwhile is handed over at its end.
+    pub keep: bool,
 }

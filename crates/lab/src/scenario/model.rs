@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strandcast_keys::words;
 
-pub use super::app::{App, Frames, OnOffLaw, Video};
+pub use super::app::{App, Burst, Frames, KeyFrames, OnOffLaw, Pause, Video};
 use super::keys::sctp::Sctp;
 use super::radio::Radio;
 use super::value::{LinkRate, Named, Number, QueueLimit, TcpValue, TraceFile};

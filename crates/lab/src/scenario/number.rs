@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use strandcast_keys::words;
 
+use super::app::Burst;
 use super::error::hint;
 use super::spec::{Minimum, ValueType, Variation};
 use super::table::{Item, Read};
@@ -14,6 +15,8 @@ use super::value::{Every, LinkRate, Number, QueueLimit};
 
 /// A number is drawn no more often than this.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
+/// Bursts come no more often than this.
+const SHORTEST_BURST: Duration = Duration::from_millis(1);
 /// Beyond this, not every whole number is an `f64`.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
@@ -269,6 +272,18 @@ impl Item<'_> {
             return Err(self.error("a trace of opportunities always begins again; leave `loop` out"));
         }
         Ok(LinkRate::Opportunities { file })
+    }
+
+    /// A time of at least a millisecond, or bytes with their unit.
+    pub fn burst(&self) -> Read<Burst> {
+        let text = if let Value::Text(text) = &self.node.value { text.as_str() } else { "" };
+        if Quantity::Size.units().any(|unit| text.ends_with(unit)) {
+            return self.bytes((1, 1 << 30)).map(Burst::Bytes);
+        }
+        match self.time(Minimum::Positive)? {
+            time if time < SHORTEST_BURST => Err(self.error("a burst is at least \"1 ms\" long")),
+            time => Ok(Burst::Time(time)),
+        }
     }
 
     /// A queue's limit.

@@ -44,6 +44,7 @@ fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'sta
             | ValueType::Number(..)
             | ValueType::Rate
             | ValueType::Limit
+            | ValueType::Burst
             | ValueType::Links
             | ValueType::Stations
             | ValueType::File => {}

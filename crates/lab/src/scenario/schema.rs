@@ -97,6 +97,13 @@ impl Schema {
                 );
                 json!({ "anyOf": [packets, bytes, { "const": "unlimited" }] })
             }
+            ValueType::Burst => {
+                let (time, bytes) = (
+                    self.amount(Quantity::Time, Minimum::Positive),
+                    self.amount(Quantity::Size, Minimum::Positive),
+                );
+                json!({ "anyOf": [time, bytes] })
+            }
             ValueType::Links | ValueType::Stations => {
                 json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
             }

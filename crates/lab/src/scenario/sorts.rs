@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use strandcast_netem::loss::Modulation;
 use strandcast_sim::tcp::Profile;
 
+use super::app::Burst;
 use super::spec::{Minimum, ValueType, Variation};
 use super::table::{Item, Read};
 use super::typed::Sort;
@@ -202,6 +203,16 @@ pub(super) const LIMIT: Sort<QueueLimit> = Sort {
         QueueLimit::Unlimited => json!("unlimited"),
         QueueLimit::Packets(packets) => json!(packets),
         QueueLimit::Bytes(bytes) => json!(format!("{bytes} B")),
+    },
+};
+
+/// What is handed over at once; bytes have their unit, since a plain number is a time.
+pub(super) const BURST: Sort<Burst> = Sort {
+    value_type: ValueType::Burst,
+    read: |item| item.burst(),
+    write: |burst| match burst {
+        Burst::Time(time) => seconds(time),
+        Burst::Bytes(bytes) => json!(format!("{bytes} B")),
     },
 };
 

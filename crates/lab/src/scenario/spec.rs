@@ -115,6 +115,8 @@ pub(super) enum ValueType {
     Rate,
     /// A queue's limit.
     Limit,
+    /// A time, or bytes with a unit.
+    Burst,
     /// Names of links and radios, in order.
     Links,
     /// Names of nodes.
@@ -129,7 +131,7 @@ pub(super) enum ValueType {
     Variant(&'static Variants),
     /// Tables of several kinds by names of one's own.
     NamedVariants(&'static Variants),
-    /// One outage, or outages by name.
+    /// One outage or pause, or several by name.
     Down(&'static Keys),
     /// Constants by key.
     Constants(&'static ConstantSet),
@@ -148,6 +150,7 @@ impl ValueType {
             ValueType::Number(quantity, ..) => format!("{}, or one that changes", quantity.describe()),
             ValueType::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
             ValueType::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
+            ValueType::Burst => "a time as \"40 ms\", or a size as \"32 KiB\"".into(),
             ValueType::Links => "a list of links as [\"a\", \"b\"]".into(),
             ValueType::Stations => "a list of nodes as [\"a\", \"b\"]".into(),
             ValueType::File => "the name of a file".into(),

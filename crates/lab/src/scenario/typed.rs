@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 
 use super::spec::{ConstantSet, Default, Key, Keys, ValueType, Variants};
 use super::table::{Item, Read, Table};
+use super::tree::Value;
 use super::warning::Longest;
 
 /// A sort of value: what it is, how it is read, and how it is written.
@@ -80,7 +81,7 @@ declared! {
     Inner<> { keys: &'static Keys, }
     /// A key for tables by name.
     Each<> { keys: &'static Keys, }
-    /// A key for one outage, or several by name.
+    /// A key for one outage or pause, or several by name.
     Outages<> { keys: &'static Keys, }
     /// A key for a table of several kinds.
     OneOf<K> { kinds: &'static VariantsOf<K>, }
@@ -197,6 +198,17 @@ impl<'a> Table<'a> {
     /// The tables of a key, by name.
     pub fn each(&self, key: &Each) -> Read<Vec<(String, Table<'a>)>> {
         self.named(&key.key, |_, item| item.table(key.keys), |table| table)
+    }
+
+    /// One table, called as the key is, or several by name; `like` says what one looks like.
+    pub fn one_or_more(&self, key: &Outages, like: &str) -> Read<Vec<(String, Table<'a>)>> {
+        let item = self.item_or_empty(&key.key);
+        let several = match &item.node.value {
+            Value::Table(branch) => branch.values().all(|node| matches!(node.value, Value::Table(_))),
+            _ => return Err(item.wrong(&format!("{like}, or several by name"))),
+        };
+        let each = if several { item.children()? } else { vec![(key.key.name.into(), item)] };
+        each.into_iter().map(|(name, item)| Ok((name, item.table(key.keys)?))).collect()
     }
 
     /// The table of a key and its kind.

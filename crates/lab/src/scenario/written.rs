@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::keys::app::{APP, AppKind, BULK, CBR, FINITE, Law, ONOFF, POISSON, VIDEO};
+use super::keys::app::{APP, AppKind, BULK, CBR, FINITE, KEY_FRAMES, Law, ONOFF, PAUSE, POISSON, VIDEO};
 use super::keys::cross::{CROSS, PACKET_SIZE};
 use super::keys::flow::{
     ENDS, FLOW, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, TCP, TCP_FLOW, UDP_FLOW,
@@ -15,8 +15,8 @@ use super::keys::radio::{FILE_PLACE, GRID, NAMED, NODE, PLACE, PlaceKind, RADIO,
 use super::keys::root::{HOST, ROOT, RUN};
 use super::keys::sctp::{SCTP, Sctp};
 use super::model::{
-    App, Arq, Cross, Direction, Down, Ends, Flow, Frames, Host, Link, Loss, Node, OnOffLaw, PacketSize, Path,
-    Queue, Reorder, Run, Scenario, Tcp, Transport, Video,
+    App, Arq, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node, OnOffLaw,
+    PacketSize, Path, Pause, Queue, Reorder, Run, Scenario, Tcp, Transport, Video,
 };
 use super::radio::{Place, Radio};
 use super::typed::{Declared, Entry};
@@ -274,17 +274,31 @@ fn law_of(law: OnOffLaw) -> (Entry, Entry) {
 }
 
 fn frames(video: &Video) -> Vec<Entry> {
-    let Video { frames, size: _, deadline, expire, prebuffer, psnr_deadline } = video;
+    let Video { frames, size: _, deadline, expire, prebuffer, psnr_deadline, keep_alive } = video;
     let mut own =
         vec![VIDEO.deadline.write(deadline), VIDEO.expire.write(expire), VIDEO.prebuffer.write(prebuffer)];
-    own.push(VIDEO.psnr_deadline.write(psnr_deadline));
+    own.extend([VIDEO.psnr_deadline.write(psnr_deadline), VIDEO.keep_alive.write(keep_alive.as_ref())]);
     match frames {
         Frames::Constant { rate } => own.push(VIDEO.rate.write(Some(rate))),
+        Frames::Live { rate, burst, spacing, key_frames, pause } => {
+            let key_frames = key_frames.map_or(Value::Null, |KeyFrames { every, times }| {
+                table([KEY_FRAMES.every.write(&every), KEY_FRAMES.times.write(&times)])
+            });
+            let spacing = Some(VIDEO.spacing.write(spacing)).filter(|_| burst.is_some());
+            own.extend([VIDEO.rate.write(Some(rate)), VIDEO.burst.write(burst.as_ref())]);
+            own.extend(spacing);
+            own.extend([VIDEO.key_frames.with(key_frames), VIDEO.pause.with(each(pause, silence))]);
+        }
         Frames::Trace { file, repeat } => {
             own.extend([VIDEO.trace.write(Some(file)), VIDEO.repeat.write(repeat)]);
         }
     }
     own
+}
+
+fn silence(pause: &Pause) -> Value {
+    let Pause { from, to, keep } = pause;
+    table([PAUSE.from.write(from), PAUSE.to.write(to), PAUSE.keep.write(keep)])
 }
 
 fn background(cross: &Cross) -> Value {

@@ -263,6 +263,7 @@ impl FlowBuilder<'_> {
             start: common.start,
             stop: common.flow.stop.map(|_| common.end),
             lifetime: lifetime(&common.flow.app),
+            keep_alive: keep_alive(&common.flow.app),
             plan: changes(&common.paths, &tuples),
             feed: common.feed,
         }));
@@ -321,6 +322,13 @@ impl Common<'_> {
 fn lifetime(app: &App) -> Option<Duration> {
     match app {
         App::Video(video) if video.expire => Some(video.deadline),
+        _ => None,
+    }
+}
+
+fn keep_alive(app: &App) -> Option<Duration> {
+    match app {
+        App::Video(video) => video.keep_alive,
         _ => None,
     }
 }

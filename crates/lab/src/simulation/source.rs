@@ -5,9 +5,10 @@ use std::sync::Arc;
 use strandcast_media::trace::FrameTrace;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
-use strandcast_sim::traffic::{self, Cbr, ConstantVideo, Level, OnOff, Poisson, Source, TracedVideo};
+use strandcast_sim::traffic::{self, Cbr, Level, OnOff, Poisson, Source};
 
-use crate::scenario::{App, Frames, Number, OnOffLaw, TraceFile};
+use super::video::video_source;
+use crate::scenario::{App, Number, OnOffLaw, TraceFile};
 
 /// The source that `app` describes, sending from `start` on and before `stop`; `None` for those that only fill their
 /// transport. `level` puts a number to work, with randomness of its own; `frames` reads a trace, or has read it
@@ -27,12 +28,7 @@ pub(super) fn source(
         App::OnOff { size, rate, on, off, law } => {
             Box::new(OnOff::new(*size, level(rate), law.into(), [*on, *off], random, start, stop))
         }
-        App::Video(video) => match &video.frames {
-            Frames::Constant { rate } => Box::new(ConstantVideo::new(video.size, *rate, start, stop)),
-            Frames::Trace { file, repeat } => {
-                Box::new(TracedVideo::new(frames(file), *repeat, video.size, start, stop))
-            }
-        },
+        App::Video(video) => video_source(video, frames, start, stop),
     })
 }
 

@@ -1,12 +1,55 @@
-//! What the meters must know of a video.
+//! Videos as the simulator sends them, and what the meters must know of them.
 
+use std::sync::Arc;
+
+use strandcast_media::trace::FrameTrace;
 use strandcast_proto::time::Instant;
-use strandcast_sim::traffic::{Source, TracedVideo};
+use strandcast_sim::traffic::{self, ConstantVideo, LiveConfig, LiveVideo, Source, TracedVideo};
 
 use super::BuildError;
 use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
-use crate::scenario::{App, Frames, Video};
+use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Pause, TraceFile, Video};
+
+/// The messages of a video, from `start` on and before `stop`; `trace` reads one, or has read it already.
+pub(super) fn video_source(
+    video: &Video,
+    trace: impl FnOnce(&TraceFile) -> Arc<FrameTrace>,
+    start: Instant,
+    stop: Instant,
+) -> Box<dyn Source> {
+    match &video.frames {
+        Frames::Constant { rate } => Box::new(ConstantVideo::new(video.size, *rate, start, stop)),
+        Frames::Live { rate, burst, spacing, key_frames, pause } => {
+            let config = LiveConfig {
+                rate_bps: *rate,
+                size: video.size,
+                burst: burst.map(burst_of),
+                spacing: *spacing,
+                key_frames: key_frames.map(|KeyFrames { every, times }| traffic::KeyFrames { every, times }),
+                pauses: in_order(pause),
+            };
+            Box::new(LiveVideo::new(config, start, stop))
+        }
+        Frames::Trace { file, repeat } => {
+            Box::new(TracedVideo::new(trace(file), *repeat, video.size, start, stop))
+        }
+    }
+}
+
+fn burst_of(burst: Burst) -> traffic::Burst {
+    match burst {
+        Burst::Time(time) => traffic::Burst::Time(time),
+        Burst::Bytes(bytes) => traffic::Burst::Bytes(bytes),
+    }
+}
+
+fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
+    let pause = |&Pause { from, to, keep }: &Pause| traffic::Pause { from, to, keep };
+    let mut all: Vec<_> = pauses.values().map(pause).collect();
+    all.sort_by_key(|pause| pause.from);
+    all
+}
 
 /// The video that an application sends between `start` and `end`, if it is one.
 pub(super) fn video(
@@ -16,13 +59,17 @@ pub(super) fn video(
     key: &str,
 ) -> Result<Option<VideoSpec>, BuildError> {
     let App::Video(video) = app else { return Ok(None) };
+    let trace = match &video.frames {
+        Frames::Trace { file, .. } => Some(frames(file, &format!("{key}.app.trace"))?),
+        Frames::Constant { .. } | Frames::Live { .. } => None,
+    };
     let source = match &video.frames {
         Frames::Constant { rate } => {
             VideoSource::Constant { rate_bps: *rate, message_bytes: video.size, start, end }
         }
-        Frames::Trace { file, repeat } => {
-            let trace = frames(file, &format!("{key}.app.trace"))?;
-            VideoSource::Frames(listed(TracedVideo::new(trace, *repeat, video.size, start, end)))
+        Frames::Live { .. } | Frames::Trace { .. } => {
+            let trace = |_: &TraceFile| trace.expect("the trace of this video was read just now");
+            VideoSource::Frames(listed(video_source(video, trace, start, end)))
         }
     };
     let Video { deadline, prebuffer, psnr_deadline, .. } = *video;
@@ -30,7 +77,7 @@ pub(super) fn video(
 }
 
 /// All frames, each with the numbers of its messages.
-fn listed(mut source: TracedVideo) -> Vec<VideoFrame> {
+fn listed(mut source: Box<dyn Source>) -> Vec<VideoFrame> {
     let mut all: Vec<VideoFrame> = Vec::new();
     let mut number = None;
     let mut message = 0;

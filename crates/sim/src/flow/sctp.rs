@@ -16,6 +16,9 @@ use crate::traffic::Frame;
 
 /// Number and time of submission, at the head of every message.
 const HEADER: usize = 16;
+/// The stream of keep-alives, which are messages of one byte, and how long they live: as `strandcast send` has them.
+const ALIVE: u16 = 1;
+const ALIVE_LIFETIME: Duration = Duration::from_secs(2);
 /// Messages are cut from blocks of this size: one allocation for many of them.
 const BLOCK: usize = 64 * 1024;
 
@@ -48,6 +51,8 @@ pub struct SctpFlow {
     pub feed: Feed,
     /// Messages of a video are given up this long after their capture.
     pub lifetime: Option<Duration>,
+    /// A message of one byte is sent after so long without others.
+    pub keep_alive: Option<Duration>,
     /// Paths that come and go, in order of time.
     pub plan: Vec<PathPlan>,
 }
@@ -60,6 +65,9 @@ pub struct FlowSource {
     stop: Option<Instant>,
     feed: Feed,
     lifetime: Option<Duration>,
+    keep_alive: Option<Duration>,
+    /// When the next keep-alive is due, unless a message comes before.
+    alive_at: Instant,
     plan: std::collections::VecDeque<PathPlan>,
     association: Option<AssociationId>,
     connected: bool,
@@ -73,13 +81,15 @@ pub struct FlowSource {
 impl FlowSource {
     /// A source that has not begun.
     pub fn new(flow: SctpFlow) -> Self {
-        let SctpFlow { connect, start, stop, feed, lifetime, plan } = flow;
+        let SctpFlow { connect, start, stop, feed, lifetime, keep_alive, plan } = flow;
         FlowSource {
             connect: Some(connect),
             start,
             stop,
             feed,
             lifetime,
+            keep_alive,
+            alive_at: Instant::MAX,
             plan: plan.into(),
             association: None,
             connected: false,
@@ -120,6 +130,21 @@ impl FlowSource {
         }
     }
 
+    /// Sends a keep-alive if it is due. Without room it is not needed: other messages wait.
+    fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        if self.alive_at <= now && !self.ended {
+            let lifetime = Some(ALIVE_LIFETIME);
+            let options = SendOptions { stream: ALIVE, unordered: true, lifetime, ..SendOptions::default() };
+            let _ = endpoint.send(now, id, Bytes::from_static(&[0]), options);
+            self.said(now);
+        }
+    }
+
+    /// Something was sent: a keep-alive is due so long after it.
+    fn said(&mut self, now: Instant) {
+        self.alive_at = self.keep_alive.map_or(Instant::MAX, |after| now + after);
+    }
+
     fn submit(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         while let Some(emission) = self.feed.peek(now).filter(|_| !self.full) {
             let payload = self.payload(emission.at, emission.bytes);
@@ -135,6 +160,7 @@ impl FlowSource {
                     self.events.push(TraceEvent::Submitted { message: self.message, bytes });
                     self.message += 1;
                     self.feed.take();
+                    self.said(now);
                 }
                 Err(SendError::Full) => self.full = true,
                 Err(_) => self.ended = true,
@@ -151,12 +177,15 @@ impl FlowSource {
 }
 
 impl App for FlowSource {
-    fn on_event(&mut self, _: Instant, _: &mut Endpoint, id: AssociationId, event: &Event) {
+    fn on_event(&mut self, now: Instant, _: &mut Endpoint, id: AssociationId, event: &Event) {
         if self.association != Some(id) {
             return;
         }
         match event {
-            Event::Connected { .. } => self.connected = true,
+            Event::Connected { .. } => {
+                self.connected = true;
+                self.said(now);
+            }
             Event::Writable => self.full = false,
             Event::Closed(_) => self.ended = true,
             _ => {}
@@ -173,6 +202,7 @@ impl App for FlowSource {
         let Some(id) = self.association.filter(|_| self.connected && !self.ended) else { return };
         self.follow_plan(now, endpoint, id);
         self.submit(now, endpoint, id);
+        self.keep_alive(now, endpoint, id);
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -183,7 +213,9 @@ impl App for FlowSource {
             return None;
         }
         let feed = self.feed.next_at().filter(|_| !self.full);
-        feed.into_iter().chain(self.stop).chain(self.plan.front().map(|p| p.at)).min()
+        let alive = Some(self.alive_at).filter(|at| *at < Instant::MAX);
+        let all = [feed, self.stop, self.plan.front().map(|p| p.at), alive];
+        all.into_iter().flatten().min()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod background;
 mod law;
+mod live;
 mod on_off;
 mod pace;
 mod paper;
@@ -17,6 +18,7 @@ mod tests;
 mod video;
 
 pub use background::{BackgroundEvent, BackgroundLoad, BackgroundSource, Offered, PacketSize, Via};
+pub use live::{Burst, KeyFrames, LiveConfig, LiveVideo, Pause};
 pub use on_off::{OnOff, OnOffLaw};
 pub use pace::Level;
 pub use paper::synthetic_video;

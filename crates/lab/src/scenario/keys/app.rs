@@ -4,10 +4,11 @@ use core::time::Duration;
 
 use strandcast_keys::words;
 
+use crate::scenario::app::Burst;
 use crate::scenario::sorts::{
-    CHANGING_RATE, CONSTANT_RATE, FILE, PLAIN, SPAN, SWITCH, TIME, size, word, words_of,
+    BURST, CHANGING_RATE, CONSTANT_RATE, FILE, PLAIN, SPAN, SWITCH, TIME, size, whole, word, words_of,
 };
-use crate::scenario::typed::{Given, Optional, table, variants};
+use crate::scenario::typed::{Given, Inner, Optional, Outages, table, variants};
 use crate::scenario::value::{Number, TraceFile};
 use crate::scenario::warning::Longest;
 
@@ -105,6 +106,16 @@ table! {
         trace: Optional<TraceFile> = FILE.otherwise("`rate`"),
         /// with `trace`: begin again behind the last frame
         repeat as "loop": Given<bool> = SWITCH.or("false"),
+        /// with `rate`: what is handed over at once, as a frame or a block of a pipe is: messages due within this time, or so many bytes
+        burst: Optional<Burst> = BURST.otherwise("each message by itself"),
+        /// with `burst`: from one message of a burst to the next
+        spacing: Given<Duration> = TIME.or("0 s").at_most(Longest::Minute),
+        /// with `burst`: bursts are frames, of which some are longer
+        key_frames: Inner = Inner::of(&KeyFramesKeys::KEYS, "each message is a frame"),
+        /// with `rate`: a time without messages, or several by name
+        pause: Outages = Outages::of(&PauseKeys::KEYS, "never"),
+        /// sctp: a message of one byte is sent after so long without others, as `strandcast send` does after 1 s
+        keep_alive: Optional<Duration> = SPAN.otherwise("none").at_most(Longest::Minute),
         /// from capture to playing: what comes later is late
         deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
         /// sctp: give messages up after their deadline (RFC 3758)
@@ -113,5 +124,27 @@ table! {
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
         /// what comes in order later than this after its capture does not count for `psnr_eq17_db`
         psnr_deadline: Given<Duration> = SPAN.or("2 s").at_most(Longest::Minute),
+    }
+}
+
+table! {
+    /// Frames of which some are longer; `rate` stays the mean.
+    KEY_FRAMES: KeyFramesKeys = "key_frames" {
+        /// the first frame is a key frame, and each so many frames another one
+        every: Given<u32> = whole::<u32, 2, 1_000_000>().required(),
+        /// how many times as long as the others they are
+        times: Given<f64> = PLAIN.or("10"),
+    }
+}
+
+table! {
+    /// A time without messages.
+    PAUSE: PauseKeys = "pause" {
+        /// when it begins, from the flow's start
+        from: Given<Duration> = TIME.required(),
+        /// when it ends
+        to: Given<Duration> = SPAN.required(),
+        /// what is due meanwhile is handed over at once at its end; otherwise the video stands still
+        keep: Given<bool> = SWITCH.or("false"),
     }
 }

@@ -1,11 +1,13 @@
 //! What flows send.
 
-use crate::scenario::keys::app::{AppKind, BULK, CBR, FINITE, Law, ONOFF, POISSON, VIDEO};
+use crate::scenario::keys::app::{AppKind, BULK, CBR, FINITE, KEY_FRAMES, Law, ONOFF, PAUSE, POISSON, VIDEO};
 use crate::scenario::keys::flow::ENDS;
-use crate::scenario::model::{App, Frames, OnOffLaw, Transport, Video};
-use crate::scenario::table::{Read, Table};
+use crate::scenario::model::{App, Frames, KeyFrames, OnOffLaw, Pause, Transport, Video};
+use crate::scenario::spec::Key;
+use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
 use crate::scenario::typed::Kind;
+use crate::scenario::value::Named;
 
 /// Bytes of a message that isn't SCTP's, if the file doesn't say.
 const MESSAGE: u32 = 1400;
@@ -65,11 +67,18 @@ pub(super) fn shape(table: &Table<'_>) -> Read<f64> {
 fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
     let repeat = table.get(&VIDEO.repeat)?;
     let frames = match (table.maybe(&VIDEO.rate)?, table.given(&VIDEO.trace.key)) {
-        (Some(rate), None) if !table.has(&VIDEO.repeat) => Frames::Constant { rate },
+        (Some(rate), None) if !table.has(&VIDEO.repeat) => at_a_rate(table, rate)?,
         (Some(_), None) => {
             return Err(table.error_at(&VIDEO.repeat.key, "only a trace has an end; leave `loop` out"));
         }
         (None, Some(item)) => {
+            let of_rate: [&Key; 4] =
+                [&VIDEO.burst.key, &VIDEO.spacing.key, &VIDEO.key_frames.key, &VIDEO.pause.key];
+            if let Some(key) = of_rate.iter().find(|key| table.gives(key.name)) {
+                let message =
+                    format!("a trace says when frames come; leave `{}` out, or give `rate`", key.name);
+                return Err(table.error_at(key, message));
+            }
             let file = item.file()?;
             traces::frames(&item, &file)?;
             Frames::Trace { file, repeat }
@@ -83,7 +92,64 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
     if expire && !matches!(transport, Transport::Sctp { .. }) {
         return Err(table.error_at(&VIDEO.expire.key, "only sctp gives messages up; leave `expire` out"));
     }
+    let keep_alive = table.maybe(&VIDEO.keep_alive)?;
+    if keep_alive.is_some() && !matches!(transport, Transport::Sctp { .. }) {
+        return Err(
+            table.error_at(&VIDEO.keep_alive.key, "only sctp has keep-alives; leave `keep_alive` out")
+        );
+    }
     let (deadline, prebuffer) = (table.get(&VIDEO.deadline)?, table.get(&VIDEO.prebuffer)?);
     let psnr_deadline = table.get(&VIDEO.psnr_deadline)?;
-    Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline })
+    Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline, keep_alive })
+}
+
+/// The frames of a video at a rate, each by itself or in bursts.
+fn at_a_rate(table: &Table<'_>, rate: f64) -> Read<Frames> {
+    let burst = table.maybe(&VIDEO.burst)?;
+    let in_bursts: [&Key; 2] = [&VIDEO.spacing.key, &VIDEO.key_frames.key];
+    if let Some(key) = in_bursts.iter().find(|key| burst.is_none() && table.gives(key.name)) {
+        let message = format!("there are no bursts that have `{}`; give `burst`, or leave it out", key.name);
+        return Err(table.error_at(key, message));
+    }
+    let pause = pauses(table)?;
+    if burst.is_none() && pause.is_empty() {
+        return Ok(Frames::Constant { rate });
+    }
+    let key_frames = if table.has(&VIDEO.key_frames) {
+        let table = table.inner(&VIDEO.key_frames)?;
+        Some(KeyFrames { every: table.get(&KEY_FRAMES.every)?, times: table.get(&KEY_FRAMES.times)? })
+    } else {
+        None
+    };
+    Ok(Frames::Live { rate, burst, spacing: table.get(&VIDEO.spacing)?, key_frames, pause })
+}
+
+/// One pause, called `pause`, or several by name.
+fn pauses(table: &Table<'_>) -> Read<Named<Pause>> {
+    let pauses =
+        named(table.one_or_more(&VIDEO.pause, "a table as { from = \"0 s\", to = \"3 s\" }")?, |table| {
+            let pause = Pause {
+                from: table.get(&PAUSE.from)?,
+                to: table.get(&PAUSE.to)?,
+                keep: table.get(&PAUSE.keep)?,
+            };
+            if pause.to <= pause.from {
+                let message = format!(
+                    "the pause ends at {:?} and begins at {:?}; let it end later",
+                    pause.to, pause.from
+                );
+                return Err(table.error_at(&PAUSE.to.key, message));
+            }
+            Ok(pause)
+        })?;
+    let mut in_order: Vec<(&String, &Pause)> = pauses.iter().collect();
+    in_order.sort_by_key(|(_, pause)| pause.from);
+    match in_order.windows(2).find(|pair| pair[0].1.to > pair[1].1.from) {
+        Some(pair) => {
+            let (first, second) = (pair[0].0, pair[1].0);
+            let message = format!("pause `{second}` begins before `{first}` has ended; make one of them");
+            Err(table.error_at(&VIDEO.pause.key, message))
+        }
+        None => Ok(pauses),
+    }
 }

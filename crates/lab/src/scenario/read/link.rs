@@ -7,7 +7,6 @@ use crate::scenario::model::{Arq, Direction, Down, Link, Loss, Node, Queue, Reor
 use crate::scenario::spec::Key;
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
-use crate::scenario::tree::Value;
 use crate::scenario::value::{LinkRate, Named, QueueLimit};
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
@@ -189,13 +188,8 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
 
 /// One outage, called `down`, or several by name.
 fn outages(table: &Table<'_>) -> Read<Named<Down>> {
-    let item = table.item_or_empty(&LINK.down.key);
-    let several = match &item.node.value {
-        Value::Table(branch) => branch.values().all(|node| matches!(node.value, Value::Table(_))),
-        _ => return Err(item.wrong("a table as { from = \"10 s\", to = \"20 s\" }, or several by name")),
-    };
-    let outages = if several { item.children()? } else { vec![("down".into(), item)] };
-    let outages = named(outages, |item| outage(&item.table(LINK.down.keys)?))?;
+    let outages = table.one_or_more(&LINK.down, "a table as { from = \"10 s\", to = \"20 s\" }")?;
+    let outages = named(outages, |table| outage(&table))?;
     let mut in_order: Vec<(&String, &Down)> = outages.iter().collect();
     in_order.sort_by_key(|(_, down)| down.from);
     for pair in in_order.windows(2) {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_proto::time::Instant;
-use strandcast_sim::traffic::{Source, TracedVideo};
+use strandcast_sim::traffic::Source;
 
 use super::FrameInfo;
-use crate::scenario::{App, Frames, Scenario, Video};
+use crate::scenario::{App, Frames, Scenario, TraceFile, Video};
+use crate::simulation::video::video_source;
 
 /// What is to be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,11 +112,15 @@ pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
     Some(frames)
 }
 
-/// The messages of a video whose frames are of a trace; `None`: a message is a frame.
-fn source(video: &Video, stop: Instant) -> Option<TracedVideo> {
-    let Frames::Trace { file, repeat } = &video.frames else { return None };
-    let trace = FrameTrace::parse(&file.text).expect("a scenario's traces were read with it");
-    Some(TracedVideo::new(Arc::new(trace), *repeat, video.size, Instant::ZERO, stop))
+/// The messages of a video; `None`: they come at even intervals, and each is a frame.
+fn source(video: &Video, stop: Instant) -> Option<Box<dyn Source>> {
+    if matches!(video.frames, Frames::Constant { .. }) {
+        return None;
+    }
+    let trace = |file: &TraceFile| {
+        Arc::new(FrameTrace::parse(&file.text).expect("a scenario's traces were read with it"))
+    };
+    Some(video_source(video, trace, Instant::ZERO, stop))
 }
 
 fn of_video(video: &Video, flow: &str, query: Query, stop: Instant) -> Result<Meant, ExplainError> {

@@ -311,6 +311,7 @@ impl Explainer {
                 match header.filter(|header| SymbolName::of(header).is_repair()) {
                     _ if packet.meta.framing == Framing::Blocks => {}
                     Some(header) => self.covered.repair(tsn, &header),
+                    None if part.begins && data.len() < HEADER => {}
                     None => self.chunk(tsn, (part.begins, part.ends), data, header.as_ref()),
                 }
             }
@@ -337,15 +338,14 @@ impl Explainer {
         }
     }
 
-    /// A chunk that is sent for the first time: TSNs are given in order.
+    /// A chunk that is sent for the first time: TSNs are given in order. A keep-alive is shorter than any message.
     fn chunk(&mut self, tsn: u64, (begins, ends): (bool, bool), data: &[u8], header: Option<&Header>) {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
             self.begun(self.current + 1);
             self.waits.begin(tsn, self.current);
-            if let Some(open) = self.messages.get_mut(&self.current)
-                && let Some(created) = rest.first_chunk::<8>().filter(|_| data.len() >= HEADER)
-            {
+            let open = self.messages.get_mut(&self.current);
+            if let (Some(open), Some(created)) = (open, rest.first_chunk::<8>()) {
                 open.explanation.created = Instant::from_nanos(u64::from_be_bytes(*created));
             }
             if let Some(header) = header.filter(|_| self.messages.contains_key(&self.current)) {

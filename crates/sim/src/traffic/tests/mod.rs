@@ -2,6 +2,7 @@
 
 mod background;
 mod laws;
+mod live;
 mod sources;
 mod video;
 

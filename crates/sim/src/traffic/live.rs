@@ -1,0 +1,178 @@
+//! Live video as encoders and pipes hand it over: in bursts, with key frames, and with pauses.
+
+use core::time::Duration;
+
+use strandcast_media::ts::FrameType;
+use strandcast_proto::policy::Importance;
+use strandcast_proto::time::Instant;
+
+use super::{Emission, Frame, Source};
+
+/// What is handed over at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// What is due within this time.
+    Time(Duration),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Frames of which some are longer than the others; the mean rate stays what it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyFrames {
+    /// The first frame, and each so many frames another one.
+    pub every: u32,
+    /// How many times as long as the others they are.
+    pub times: f64,
+}
+
+/// A time without messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// When it begins, from the source's start.
+    pub from: Duration,
+    /// When it ends.
+    pub to: Duration,
+    /// What is due meanwhile is handed over at once at the end; otherwise the video stands still.
+    pub keep: bool,
+}
+
+/// What a live video is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveConfig {
+    /// Mean bit/s outside of pauses, above 0.
+    pub rate_bps: f64,
+    /// Bytes of a message, at least 1.
+    pub size: u32,
+    /// What is handed over at once; `None`: each message by itself.
+    pub burst: Option<Burst>,
+    /// From one message of a burst to the next.
+    pub spacing: Duration,
+    /// Bursts are frames, of which these are key frames; `None`: each message is a frame.
+    pub key_frames: Option<KeyFrames>,
+    /// In order of time, none before the end of the one before.
+    pub pauses: Vec<Pause>,
+}
+
+/// A video at a constant rate, handed over in bursts of whole messages at equal intervals, the first one at once: what of a
+/// message is due before the end of a burst goes with the next one.
+#[derive(Debug)]
+pub struct LiveVideo {
+    config: LiveConfig,
+    start: Instant,
+    stop: Instant,
+    /// Bytes of a burst on average.
+    burst_bytes: f64,
+    /// Bursts so far.
+    bursts: u64,
+    /// Messages that they have.
+    messages: u64,
+    /// Messages of the last one that are still to come, and when the next of them does.
+    left: u64,
+    at: Instant,
+    /// When the last burst was captured, and whether it is a key frame.
+    capture: Instant,
+    is_key: bool,
+    /// Frames that were completed.
+    frames: u32,
+}
+
+impl LiveVideo {
+    /// A video from `start` on, before `stop`.
+    pub fn new(config: LiveConfig, start: Instant, stop: Instant) -> Self {
+        let burst_bytes = match config.burst {
+            None => f64::from(config.size),
+            Some(Burst::Bytes(bytes)) => bytes.max(1) as f64,
+            Some(Burst::Time(time)) => config.rate_bps / 8.0 * time.as_secs_f64(),
+        };
+        LiveVideo {
+            config,
+            start,
+            stop,
+            burst_bytes,
+            bursts: 0,
+            messages: 0,
+            left: 0,
+            at: start,
+            capture: start,
+            is_key: false,
+            frames: 0,
+        }
+    }
+
+    /// Whole messages in the first `bursts` bursts.
+    fn due(&self, bursts: u64) -> u64 {
+        let plain = |bursts: u64| bursts as f64 * self.burst_bytes;
+        let bytes = match self.config.key_frames {
+            None => plain(bursts),
+            Some(KeyFrames { every, times }) => {
+                let group = u64::from(every.max(1));
+                let frame = plain(group) / (group as f64 - 1.0 + times);
+                let in_group = bursts % group;
+                let key = if in_group > 0 { times - 1.0 } else { 0.0 };
+                plain(bursts - in_group) + frame * (in_group as f64 + key)
+            }
+        };
+        // A sum that is a whole number but for rounding counts as that.
+        (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
+    }
+
+    /// When a burst is handed over that is due at `time`, counted without pauses.
+    fn after_pauses(&self, time: Duration) -> Duration {
+        let pause = |at: Duration, pause: &Pause| match pause {
+            Pause { from, .. } if at < *from => at,
+            Pause { to, keep: true, .. } => at.max(*to),
+            Pause { from, to, .. } => at.saturating_add(*to - *from),
+        };
+        self.config.pauses.iter().fold(time, pause)
+    }
+
+    /// Goes to the next burst that has a message; `None`: there is none before the end.
+    fn next_burst(&mut self) -> Option<()> {
+        while self.left == 0 {
+            let seconds = self.burst_bytes * 8.0 * self.bursts as f64 / self.config.rate_bps;
+            let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+            let at = (self.start + self.after_pauses(due)).max(self.at);
+            if at >= self.stop {
+                return None;
+            }
+            self.is_key =
+                self.config.key_frames.is_some_and(|key| self.bursts.is_multiple_of(key.every.max(1).into()));
+            self.bursts += 1;
+            let messages = self.due(self.bursts);
+            self.left = messages - self.messages;
+            self.messages = messages;
+            (self.at, self.capture) = (at, at);
+        }
+        Some(())
+    }
+
+    /// The frame of the next message.
+    fn frame(&self) -> Frame {
+        if self.config.key_frames.is_none() {
+            let (kind, importance) = (Some(FrameType::I), Importance::Normal);
+            return Frame { number: self.frames, kind, importance, capture: self.at, last: true };
+        }
+        let (kind, importance) = match self.is_key {
+            true => (FrameType::I, Importance::Key),
+            false => (FrameType::P, Importance::Reference),
+        };
+        let (number, capture, last) = (self.frames, self.capture, self.left == 1);
+        Frame { number, kind: Some(kind), importance, capture, last }
+    }
+}
+
+impl Source for LiveVideo {
+    fn next(&mut self) -> Option<Emission> {
+        self.next_burst()?;
+        if self.at >= self.stop {
+            return None;
+        }
+        let frame = self.frame();
+        let emission = Emission { at: self.at, bytes: self.config.size, frame: Some(frame) };
+        self.frames = self.frames.wrapping_add(u32::from(frame.last));
+        self.left -= 1;
+        self.at += self.config.spacing;
+        Some(emission)
+    }
+}
