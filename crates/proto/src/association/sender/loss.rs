@@ -7,7 +7,7 @@ use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::path;
 use crate::policy::{ChunkInfo, Importance, LossCause, LossTrigger, PathId, PathState, Signal};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::tx::Carries;
 use crate::wire::Tsn;
 
@@ -71,10 +71,8 @@ impl Sender {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub fn on_t3(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         cx.paths[path.index()].t3 = None;
-        let (before, limit, rto) = {
-            let view = cx.paths.view(path.index());
-            (view.in_flight, view.limit, view.rto)
-        };
+        let view = cx.paths.view(path.index());
+        let (before, limit, rto) = (view.in_flight, view.limit, view.rto);
         self.settle_due(cx, now);
         if before > 0 && cx.paths.view(path.index()).in_flight == 0 {
             return self.keep_a_timer(cx, now);
@@ -99,7 +97,9 @@ impl Sender {
         let lost = cx.paths[path.index()].stats.lost_timeout;
         let cause = self.lose_all(cx, now, path, LossTrigger::Timeout);
         let lost = cx.paths[path.index()].stats.lost_timeout - lost;
-        self.rq.note_losses(now, path, lost as u32, limit, rto);
+        // Timeouts between which nothing was acknowledged are one event.
+        let apart = if cx.paths[path.index()].timed_out { Duration::MAX } else { rto };
+        self.rq.note_losses(now, path, lost as u32, limit, apart);
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();

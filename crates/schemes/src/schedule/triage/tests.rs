@@ -215,8 +215,10 @@ fn it_has_to_be_too_much_for_a_while() {
     }
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1]);
     picture.now += SPELL - EACH;
+    crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1], "within two seconds");
     picture.now += SPELL;
+    crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [0; 0], "it takes patience again");
 }
 
