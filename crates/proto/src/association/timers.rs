@@ -62,25 +62,7 @@ impl Association {
         offer(t5, Timer::T5);
         offer(self.rx.sack_timeout(), Timer::Sack);
         if self.cx.state != State::CookieWait && self.cx.state != State::CookieEchoed {
-            offer(self.cx.silence.timeout(), Timer::Heartbeat);
-            offer(self.tx.forward_timeout(), Timer::ForwardTsn);
-            offer(self.cx.reports.timeout(), Timer::Report);
-            offer(self.cx.driver.scheme().poll_timeout(), Timer::Scheme);
-            offer(self.tx.flush_timeout(), Timer::Flush);
-            let data_wait = self.tx.data_wait(&self.cx);
-            for (p, v) in self.cx.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
-                offer(p.t3, Timer::T3);
-                offer(p.tail.at, Timer::Tail);
-                offer(p.reordering.at, Timer::Reordering);
-                offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
-                offer(p.discovery.as_ref().and_then(Discovery::timeout), Timer::MtuProbe);
-                if self.cx.state.is_open() {
-                    offer(Some(p.heartbeats.next), Timer::Heartbeat);
-                }
-                if v.blocked && p.burst > 0 && (data_wait || self.tx.owes(v.id)) {
-                    offer(Some(p.pace), Timer::Pacing);
-                }
-            }
+            offer_open(self, &mut offer);
         }
         first
     }
@@ -126,5 +108,28 @@ impl Association {
         }
         self.progress_closing(now);
         self.after_input(now);
+    }
+}
+
+/// The timers that run once the handshake is done.
+fn offer_open(a: &Association, offer: &mut impl FnMut(Option<Instant>, Timer)) {
+    offer(a.cx.silence.timeout(), Timer::Heartbeat);
+    offer(a.tx.forward_timeout(), Timer::ForwardTsn);
+    offer(a.cx.reports.timeout(), Timer::Report);
+    offer(a.cx.driver.scheme().poll_timeout(), Timer::Scheme);
+    offer(a.tx.flush_timeout(), Timer::Flush);
+    let data_wait = a.tx.data_wait(&a.cx);
+    for (p, v) in a.cx.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
+        offer(p.t3, Timer::T3);
+        offer(p.tail.at, Timer::Tail);
+        offer(p.reordering.at, Timer::Reordering);
+        offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
+        offer(p.discovery.as_ref().and_then(Discovery::timeout), Timer::MtuProbe);
+        if a.cx.state.is_open() {
+            offer(Some(p.heartbeats.next), Timer::Heartbeat);
+        }
+        if v.blocked && p.burst > 0 && (data_wait || a.tx.owes(v.id)) {
+            offer(Some(p.pace), Timer::Pacing);
+        }
     }
 }
