@@ -80,7 +80,7 @@ class View:
 
     @property
     def primary(self) -> int:
-        """The path the application prefers, or the first one that works."""
+        """The path the application asked for, once it is confirmed; else the one of the handshake."""
 
     @property
     def peer_reports(self) -> bool:

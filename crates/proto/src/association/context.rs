@@ -4,6 +4,7 @@
 mod control;
 mod heartbeats;
 mod moving;
+mod primary;
 mod silence;
 mod states;
 mod tariffs;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use bytes::BytesMut;
 
 pub(crate) use moving::Candidate;
+use primary::Wish;
 use silence::Silence;
 use tariffs::Tariffs;
 
@@ -65,6 +67,7 @@ pub(super) struct Context {
     pub silence: Silence,
     pub tariffs: Tariffs,
     pub advisor: Advisor,
+    wish: Option<Wish>,
     /// Consecutive errors of the association (RFC 9260 §8.1).
     pub errors: u32,
     pub next_wire_id: u16,
@@ -95,6 +98,7 @@ impl Context {
             silence: Silence::default(),
             tariffs: Tariffs::default(),
             advisor: Advisor::default(),
+            wish: None,
             errors: 0,
             next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
             heartbeat_block: BytesMut::new(),

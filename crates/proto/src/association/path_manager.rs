@@ -36,6 +36,7 @@ impl PathManager<'_> {
         let id = self.cx.paths.free_slot();
         self.cx.paths.put(path, path::new_view(id, &tuple, &self.cx.config, ip_mtu));
         self.cx.set_link(id, tuple.link);
+        self.cx.primary_opened(id);
         self.cx.paths_moved = true;
         self.tx.open_path(self.cx, id);
         self.cx.signal(now, &Signal::PathChanged(id));
@@ -101,10 +102,7 @@ impl PathManager<'_> {
         self.cx.paths_moved = true;
         self.tx.fit_payload(self.cx);
         self.cx.events.push_back(Event::Path(path, PathChange::Closed));
-        let next = self.cx.paths.views().iter().find(|v| v.state != PathState::Closed).map(|v| v.id);
-        if let Some(next) = next.filter(|_| self.cx.paths.seen().primary() == path) {
-            self.cx.paths.seen_mut().set_primary(next);
-        }
+        self.cx.primary_closed(path);
         self.tx.keep_a_timer(self.cx, now);
     }
 
@@ -225,6 +223,18 @@ impl PathManager<'_> {
         if self.cx.may_report() {
             self.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
         }
+        Ok(())
+    }
+
+    /// Makes a path the primary one once it is confirmed, and until then leaves that to the one that is.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`].
+    pub fn set_primary(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
+        if !self.cx.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        self.cx.want_primary(now, path);
         Ok(())
     }
 

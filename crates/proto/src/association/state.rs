@@ -62,7 +62,7 @@ impl Association {
         }
     }
 
-    /// Opens an association over `tuples`; the first is the primary path.
+    /// Opens an association over `tuples`; INIT takes the first one first.
     pub(crate) fn connect(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -273,6 +273,24 @@ impl Association {
     /// [`AssociationError::UnknownPath`].
     pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
         self.manager().suspend_path(now, path, aside)
+    }
+
+    /// Makes `path` the primary one (RFC 9260 §11.1.6) once it is confirmed, and again when it comes back after it was closed.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`].
+    pub fn set_primary(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
+        self.manager().set_primary(now, path)
+    }
+
+    /// [`crate::policy::View::primary`].
+    pub fn primary(&self) -> PathId {
+        self.cx.paths.seen().primary()
+    }
+
+    /// The application wants the same of this instance of the peer as of the `previous` one.
+    pub(crate) fn want_as(&mut self, previous: &Association) {
+        self.cx.want_as(&previous.cx);
     }
 
     /// What data on a link cost, on all paths over it, now and later. Policies see [`PathView::tariff`], counted down.

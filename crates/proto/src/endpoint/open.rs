@@ -303,7 +303,8 @@ impl Endpoint {
                     self.touch(id);
                     return None;
                 }
-                let restarted = self.accepted(now, tuple, cookie, id)?;
+                let mut restarted = self.accepted(now, tuple, cookie, id)?;
+                restarted.want_as(&self.entries.get(&id)?.association);
                 let port = restarted.peer_port();
                 self.release(id);
                 self.insert(id, restarted, port);

@@ -165,6 +165,7 @@ impl<'a> Stage<'a> {
                 self.ends[VICTIM].handle_input(now, Input::TooBig { tuple: tuple(what), size });
             }
             8 => self.flood(),
+            9 => drop(self.ends[VICTIM].with(id, |a| a.set_primary(now, path))),
             _ => self.drain(true),
         }
     }

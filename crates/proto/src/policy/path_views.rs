@@ -164,7 +164,7 @@ impl PathViews {
         self.blocks.clear();
     }
 
-    /// The path the application prefers, or the first one that works.
+    /// See [`View::primary`].
     pub fn primary(&self) -> PathId {
         self.primary
     }

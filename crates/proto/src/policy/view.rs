@@ -235,7 +235,8 @@ pub struct View<'a> {
     pub in_flight: u64,
     /// The path the last new DATA left on.
     pub last_path_used: Option<PathId>,
-    /// The path the application prefers, or the first one that works.
+    /// The path the application asked for ([`crate::association::Association::set_primary`]), once it is confirmed; until
+    /// then, and if it asked for none, the one of the handshake.
     pub primary: PathId,
     /// The peer speaks REPORT: delayed-ack counts and reports reach it.
     pub peer_reports: bool,

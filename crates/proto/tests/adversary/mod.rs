@@ -8,6 +8,7 @@ mod play;
 
 use std::env;
 
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
 pub use case::{Case, Kind};
@@ -28,13 +29,18 @@ fn config(default_cases: u32) -> Config {
 /// Runs cases of `kind`; a failure ends with the smallest case that fails and, from `command` (that runs the test
 /// alone), the line that repeats the run.
 pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &Tune) {
+    holds_for(command, default_cases, &Case::strategy(kind), |case| run(case, make, tune));
+}
+
+/// The same with other cases.
+pub fn holds_for<S: Strategy>(command: &str, default_cases: u32, cases: &S, run: impl Fn(&S::Value)) {
     let config = config(default_cases);
-    let (seed, cases) = (config.rng_seed, config.cases);
-    let result = TestRunner::new(config).run(&Case::strategy(kind), |case| {
-        run(&case, make, tune);
+    let (seed, number) = (config.rng_seed, config.cases);
+    let result = TestRunner::new(config).run(cases, |case| {
+        run(&case);
         Ok(())
     });
     if let Err(e) = result {
-        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} {command}\n{e}");
+        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={number} {command}\n{e}");
     }
 }

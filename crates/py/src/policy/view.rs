@@ -23,7 +23,7 @@ pub(crate) struct View {
     /// The path the last new data left on.
     #[pyo3(get)]
     last_path_used: Option<u8>,
-    /// The path the application prefers, or the first one that works.
+    /// The path the application asked for, once it is confirmed; else the one of the handshake.
     #[pyo3(get)]
     primary: u8,
     /// The peer speaks REPORT.

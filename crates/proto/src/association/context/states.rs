@@ -48,6 +48,7 @@ impl Context {
         self.paths_moved |= p.credit.take().is_some();
         let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
         self.paths.view_mut(path.index()).error_count = 0;
+        self.prefer(path);
         self.set_path_state(now, path, state);
         self.schedule_heartbeat(now, path);
     }
