@@ -254,7 +254,8 @@ pub struct Flow {
     /// Its ways through the network; none given: the radio of both ends, else the route with the fewest links, named
     /// `default`.
     pub paths: Named<Path>,
-    /// The path an SCTP flow prefers; the first by name if not given.
+    /// The path an SCTP flow prefers: its primary once it is confirmed. If not given, the handshake's stays the primary;
+    /// INIT takes the first by name first.
     pub primary: Option<String>,
 }
 

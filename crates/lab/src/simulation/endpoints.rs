@@ -9,7 +9,7 @@ use strandcast_proto::coding::{Coding, RepairCoding};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, EndpointConfig};
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::LinkId;
+use strandcast_proto::policy::{LinkId, PathId};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, Cipher, Ciphers, Grant, Peer, SealConfig, SealedEndpoint, SecretKey, Token};
@@ -260,6 +260,7 @@ impl FlowBuilder<'_> {
         };
         client.add_traced_app(FlowSource::new(SctpFlow {
             connect,
+            primary: common.flow.primary.as_ref().map(|_| PathId(0)),
             start: common.start,
             stop: common.flow.stop.map(|_| common.end),
             lifetime: lifetime(&common.flow.app),

@@ -7,6 +7,7 @@ use strandcast_proto::app::App;
 use strandcast_proto::association::{Event, SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint};
 use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
@@ -43,6 +44,8 @@ pub struct PathPlan {
 pub struct SctpFlow {
     /// Opens the association.
     pub connect: Connect,
+    /// The primary path, by its place in `connect`; `None`: the one of the handshake.
+    pub primary: Option<PathId>,
     /// When it does.
     pub start: Instant,
     /// When the application ends; what is buffered is still sent.
@@ -61,6 +64,7 @@ pub struct SctpFlow {
 #[derive(Debug)]
 pub struct FlowSource {
     connect: Option<Connect>,
+    primary: Option<PathId>,
     start: Instant,
     stop: Option<Instant>,
     feed: Feed,
@@ -81,9 +85,10 @@ pub struct FlowSource {
 impl FlowSource {
     /// A source that has not begun.
     pub fn new(flow: SctpFlow) -> Self {
-        let SctpFlow { connect, start, stop, feed, lifetime, keep_alive, plan } = flow;
+        let SctpFlow { connect, primary, start, stop, feed, lifetime, keep_alive, plan } = flow;
         FlowSource {
             connect: Some(connect),
+            primary,
             start,
             stop,
             feed,
@@ -198,6 +203,10 @@ impl App for FlowSource {
         {
             self.association = endpoint.connect(now, connect).ok();
             self.ended = self.association.is_none();
+            if let Some((id, path)) = self.association.zip(self.primary) {
+                let wanted = endpoint.with(id, |a| a.set_primary(now, path));
+                debug_assert!(wanted.is_ok(), "the primary is one of the paths that it connects over");
+            }
         }
         let Some(id) = self.association.filter(|_| self.connected && !self.ended) else { return };
         self.follow_plan(now, endpoint, id);
