@@ -29,6 +29,8 @@ class Place:
     paths: dict[str, list[str]]
     # Greatest rate in bit/s, and share that is late at any rate.
     oracle: dict[int, tuple[float, float]]
+    # Keys of what is sent; empty: messages at even intervals.
+    app: str = ""
 
     @classmethod
     def made(cls, name: str, seed: int) -> "Place":
@@ -44,7 +46,8 @@ class Place:
             latencies = GRID["latencies_ms"]
             known = {"of": digest, "rates": {str(ms): asked(network, scenario, ms) for ms in latencies}}
             kept.write_text(json.dumps(known))
-        return cls(scenario, digest, paths, {int(ms): tuple(found) for ms, found in known["rates"].items()})
+        oracle = {int(ms): tuple(found) for ms, found in known["rates"].items()}
+        return cls(scenario, digest, paths, oracle, network.app)
 
     def bitrate(self, cell: Cell) -> float:
         """Of the video, bit/s."""
@@ -152,7 +155,9 @@ def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
 
 
 def written(cell: Cell, place: Place) -> None:
-    """Writes what a cell's flow sends, beside its network."""
+    """Writes what a cell's flow sends, beside its network, unless keys say it."""
+    if place.app:
+        return
     sent = place.scenario.parent / trace(cell)
     if not sent.exists():
         put(sent, video(place.bitrate(cell)))
@@ -160,7 +165,8 @@ def written(cell: Cell, place: Place) -> None:
 
 def command(cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> list[str]:
     """What makes a run, from the network's folder."""
-    sent = f'{{kind="video",trace="{trace(cell)}",size={GRID["message_bytes"]}'
+    source = f"rate={place.bitrate(cell):.0f},{place.app}" if place.app else f'trace="{trace(cell)}"'
+    sent = f'{{kind="video",{source},size={GRID["message_bytes"]}'
     sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
     if path is not None:
         via = networks.list_of(place.paths[path])

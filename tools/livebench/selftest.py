@@ -113,6 +113,29 @@ def written() -> bool:
     return first == again != other and set(first) == {"net.toml", "orbit.csv", "orbit-lost.csv", "cell.csv"}
 
 
+def sources() -> dict[str, str]:
+    """What each network has in its scenario and in a cell's command."""
+    found = {}
+    for name in GRID["networks"]:
+        network = networks.make(name, 1, 60)
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = networks.write(network, Path(folder), 60, 5)
+            place = runs.Place(scenario, "", {}, {500: (8e6, 0.0)}, network.app)
+            words = runs.command(Cell(name, 500, 0.5), place, "bond", None, 1)
+            found[name] = scenario.read_text() + words[3]
+    return found
+
+
+def bursty() -> bool:
+    """Those added last send in bursts at a share of the greatest rate, others a trace; packets overtake in one."""
+    found = sources()
+    new = {name for name, text in found.items() if "# What is sent: burst = " in text}
+    alike = all(("rate=4000000,burst" in text) == (name in new) for name, text in found.items())
+    free = {name for name, text in found.items() if "keep_order = false" in text}
+    jitter = {name for name, text in found.items() if "reverse.delay = { uniform" in text}
+    return alike and new == jitter == {"lan", "idle", "reorder", "one-path"} and free == {"reorder"}
+
+
 def lasting(name: str, low: float, high: float) -> bool:
     """Times of loss of the first link of 50 seeds: between these, but for those that the end cuts."""
     some = [span for seed in range(50) for span in networks.make(name, seed, 60).links[0].lost]
@@ -335,7 +358,8 @@ CASES = {
     "cells that are complete": complete,
     "strand beside bond": lambda: ours("strand"),
     "bond beside strand": lambda: ours("bond"),
-    "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 10 * 4 * 4,
+    "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 14 * 4 * 4,
+    "sources as real encoders are": bursty,
     "all networks are made": lambda: list(networks.MADE) == GRID["networks"],
     "test seeds apart from tuning seeds": lambda: not set(grid.seeds("test")) & set(grid.seeds("tuning")),
     "ours is one of the schemes": lambda: grid.OURS in grid.MULTIPATH,
