@@ -204,6 +204,10 @@ pub struct AckInfo {
     /// if that packet made it leave, SACK.Delay at most. Always zero unless
     /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
+    /// How late packets of this path were lately that others had overtaken. If any were, what is newly acknowledged is progress
+    /// although the earliest outstanding TSN may not move, and round trips vary by as much without a queue. Always zero unless
+    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    pub lateness: Duration,
 }
 
 impl AckInfo {

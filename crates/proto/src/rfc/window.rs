@@ -191,6 +191,8 @@ impl Window {
             Advance::CumulativeAlways => (ack.cum_advanced, ack.cum_advanced),
             Advance::Pseudo => (pseudo, pseudo),
         };
+        let overtaking = !ack.lateness.is_zero();
+        let (start, avoid) = (start || overtaking, avoid || overtaking);
         if self.cwnd <= self.ssthresh {
             if full && start {
                 let sacks = if self.config.strict { 1 } else { ack.newly_acked_chunks.div_ceil(2).max(1) };

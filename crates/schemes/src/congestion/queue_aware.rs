@@ -345,14 +345,14 @@ impl Path {
     }
 
     /// The pipe is full when a queue lasts for a whole round trip: no need to fill the queue as well. A queue that comes and
-    /// goes is a burst of ours.
-    fn end_slow_start(&mut self, now: Instant, view: &PathView) {
+    /// goes is a burst of ours, and packets that overtake each other have delays that vary by their `lateness`.
+    fn end_slow_start(&mut self, now: Instant, view: &PathView, lateness: Duration) {
         let (Some(start), Some((queue, least))) = (&mut self.start, queue(view)) else { return };
         start.least = start.least.min(queue);
         if now.saturating_since(start.since) < view.srtt.unwrap_or_default() {
             return;
         }
-        if start.least > (least / 4.0).max(0.01) && view.in_flight_chunks >= 8 {
+        if start.least > (least / 4.0).max(0.01).max(lateness.as_secs_f64()) && view.in_flight_chunks >= 8 {
             self.start = None;
             self.window.set_ssthresh(self.window.cwnd());
         } else {
@@ -434,7 +434,7 @@ impl QueueAware {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
             slot.judge_doubt(ack);
-            slot.end_slow_start(view.now, seen);
+            slot.end_slow_start(view.now, seen, ack.lateness);
             slot.return_to_peak(view.now, seen, ack);
             let (cwnd, curve) = (slot.window.cwnd(), &mut slot.curve);
             curve.on_acked(view.now, ack, cwnd, seen.mtu);

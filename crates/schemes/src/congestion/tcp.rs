@@ -302,10 +302,11 @@ impl TcpWindow {
     fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo, avoidance: &mut impl Avoidance) {
         let passed = self.clock.map_or(Duration::ZERO, |t| view.now - t);
         self.clock = Some(view.now);
-        let advanced = match self.config.advance {
-            Advance::Cumulative | Advance::CumulativeAlways => ack.cum_advanced,
-            Advance::Pseudo => ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced,
-        };
+        let advanced = !ack.lateness.is_zero()
+            || match self.config.advance {
+                Advance::Cumulative | Advance::CumulativeAlways => ack.cum_advanced,
+                Advance::Pseudo => ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced,
+            };
         let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
         let full = !self.config.when_full || ack.flight_before as f64 + self.segment > self.cwnd;
         if advanced && full && !frozen && ack.newly_acked > 0 {

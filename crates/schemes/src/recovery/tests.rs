@@ -37,6 +37,7 @@ fn a_delayed_sack_counts_its_packets_only_where_that_is_sure() {
     let dac = |packets, paths, range| AckInfo {
         dac_count: packets,
         held: Duration::ZERO,
+        lateness: Duration::ZERO,
         paths_newly_acked: paths,
         ..ack(0, 4, range, 9000)
     };

@@ -293,5 +293,6 @@ fn info(board: &Scoreboard, path: PathId, flight_before: u64, rtt: Option<Durati
         paths_newly_acked: 1,
         dac_count: 1,
         held: Duration::ZERO,
+        lateness: Duration::ZERO,
     }
 }

@@ -48,6 +48,7 @@ impl Sender {
         account_for_delay(cx, now, sack, on, &mut acked);
         self.delivered(cx, &acked);
         self.symbols_arrived(cx, now, &acked);
+        self.learn_reordering(cx, now, &mut acked);
         self.take_outcome(cx, now, sack, on, whole, &acked);
         self.abandon_spent(cx, now);
         self.rq.recycle(acked);
@@ -88,7 +89,6 @@ impl Sender {
             }
         }
         cx.driver.wake();
-        self.learn_reordering(cx, now, acked);
         self.finish(cx, now, acked);
         if self.buffer.refused() && cx.config.buffer_limit.is_some() {
             self.fit_buffer(cx, now);

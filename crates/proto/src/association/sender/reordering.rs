@@ -55,10 +55,16 @@ impl Reordering {
         self.now.max(self.before)
     }
 
+    /// How late overtaken chunks were of late.
+    fn lateness(&mut self, now: Instant) -> Duration {
+        self.passes(now);
+        self.longest()
+    }
+
     /// How long an overtaken chunk is waited for.
     fn window(&mut self, now: Instant) -> Duration {
-        self.passes(now);
-        self.longest() + self.longest() / MARGIN
+        let lateness = self.lateness(now);
+        lateness + lateness / MARGIN
     }
 }
 
@@ -110,11 +116,11 @@ impl Sender {
     }
 
     /// Takes what a SACK says of overtaken chunks and of losses that were none.
-    pub(super) fn learn_reordering(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
+    pub(super) fn learn_reordering(&mut self, cx: &mut Context, now: Instant, acked: &mut AckOutcome) {
         if !cx.config.reordering {
             return;
         }
-        for a in &acked.paths {
+        for a in &mut acked.paths {
             let path = a.info.path;
             let trip = cx.paths.view(path.index()).srtt.unwrap_or_default();
             let reordering = &mut cx.paths[path.index()].reordering;
@@ -124,6 +130,7 @@ impl Sender {
             if a.needless_again {
                 reordering.widen(now, trip);
             }
+            a.info.lateness = reordering.lateness(now);
             if a.spurious > 0 {
                 cx.paths[path.index()].stats.spurious_losses += u64::from(a.spurious);
                 self.take_back(cx, now, path, a.spurious, false);

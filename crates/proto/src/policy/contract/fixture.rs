@@ -159,6 +159,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
         paths_newly_acked: 1,
         dac_count: 1,
         held: Duration::ZERO,
+        lateness: Duration::ZERO,
     }
 }
 

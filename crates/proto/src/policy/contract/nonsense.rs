@@ -275,6 +275,7 @@ impl Noise {
             paths_newly_acked: self.0.below(4) as u8,
             dac_count: self.0.below(256) as u8,
             held: Duration::from_nanos(self.bytes()),
+            lateness: Duration::from_nanos(self.bytes()),
         }
     }
 

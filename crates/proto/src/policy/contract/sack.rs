@@ -189,6 +189,7 @@ impl Model {
             paths_newly_acked: 0,
             dac_count: sack.packets.clamp(1, 255) as u8,
             held: Duration::ZERO,
+            lateness: Duration::ZERO,
         };
         (0..self.wires.len()).map(|i| blank(PathId(i as u8))).collect()
     }

@@ -87,6 +87,7 @@ impl RetransmissionQueue {
                     paths_newly_acked: 0,
                     dac_count: if ledger.peer_reports() { sack.header.flags.max(1) } else { 1 },
                     held: Duration::ZERO,
+                    lateness: Duration::ZERO,
                 },
                 fronts: (f.originals.front().copied(), f.retransmitted.first().map(Outstanding::tsn)),
                 earliest,
