@@ -165,7 +165,10 @@ def _live(app: Mapping[str, Any], start_s: float, last_s: float, size: int) -> t
     captured_s = np.repeat(at_s, counts)
     if not keys:
         before = np.repeat(np.cumsum(counts) - counts, counts)
-        captured_s = captured_s + (np.arange(captured_s.size) - before) * float(app.get("spacing", 0))
+        # One that changes counts as none: what comes earlier may leave earlier.
+        spacing = app.get("spacing", 0)
+        spacing_s = float(spacing) if isinstance(spacing, int | float) else 0.0
+        captured_s = captured_s + (np.arange(captured_s.size) - before) * spacing_s
     return start_s + captured_s, np.full(captured_s.size, size)
 
 

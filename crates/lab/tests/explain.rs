@@ -524,7 +524,7 @@ fn keep_alives_are_no_messages_of_a_live_source() {
     let frames = Frames::Live {
         rate: 800e3,
         burst: Some(Burst::Time(Duration::from_millis(100))),
-        spacing: Duration::ZERO,
+        spacing: Number::Constant(0.0),
         key_frames: Some(KeyFrames { every: 50, times: 1.0 }),
         pause: pause.into(),
     };

@@ -94,10 +94,12 @@ const BURSTS: [(&str, &str); 7] = [
     ("message by message", "burst = \"1316 B\""),
 ];
 
-/// Round trips of 0.05 to 80 ms, a source that begins at once, after 3 s, or with a probe of 2 s, and one that pauses.
+/// Round trips of 0.05 to 80 ms, and a source that begins at once, after 3 s, or with a probe of 2 s, or pauses.
 fn bursty() -> Vec<Cell> {
     let silences = [
         ("at once", "keep_alive = \"1 s\""),
+        // A host that is late from the second burst on.
+        ("at first one by one", "spacing = { steps = [[0, \"400 us\"], [\"20 ms\", \"0 s\"]] }"),
         ("idle for 3 s", IDLE),
         ("a probe of 2 s", "keep_alive = \"1 s\", pause = { from = 0, to = \"2 s\", keep = true }"),
         ("a pause of 3 s", "keep_alive = \"1 s\", pause = { from = \"3 s\", to = \"6 s\" }"),

@@ -130,7 +130,7 @@ paths.later = { via = ["x.y", "z"], back = ["z", "x.y"], join = "1 s", leave = "
 [flows.live]
 from = "a"
 to = "d"
-app = { kind = "video", rate = "4 Mbit/s", size = 1316, burst = "40 ms", spacing = "20 us", key_frames = { every = 50, times = 7.5 }, pause = { first = { from = 0, to = "3 s" }, probe = { from = "5 s", to = "5.5 s", keep = true } }, keep_alive = "1 s" }
+app = { kind = "video", rate = "4 Mbit/s", size = 1316, burst = "40 ms", spacing = { uniform = ["0 us", "50 us"], every = "packet" }, key_frames = { every = 50, times = 7.5 }, pause = { first = { from = 0, to = "3 s" }, probe = { from = "5 s", to = "5.5 s", keep = true } }, keep_alive = "1 s" }
 paths.first = { via = ["x.y", "z"] }
 [flows.piped]
 from = "a"

@@ -117,8 +117,8 @@ pub enum Frames {
         rate: f64,
         /// What is handed over at once; `None`: each message by itself.
         burst: Option<Burst>,
-        /// From one message of a burst to the next.
-        spacing: Duration,
+        /// Seconds from one message of a burst to the next.
+        spacing: Number,
         /// Bursts are frames, of which some are key frames.
         key_frames: Option<KeyFrames>,
         /// Pauses by name.

@@ -19,11 +19,11 @@ impl Scenario {
                 App::Cbr { rate, .. } | App::Poisson { rate, .. } | App::OnOff { rate, .. } => {
                     of_number(rate, &mut found);
                 }
-                App::Video(video) => {
-                    if let Frames::Trace { file, .. } = &video.frames {
-                        found.push(file);
-                    }
-                }
+                App::Video(video) => match &video.frames {
+                    Frames::Trace { file, .. } => found.push(file),
+                    Frames::Live { spacing, .. } => of_number(spacing, &mut found),
+                    Frames::Constant { .. } => {}
+                },
                 App::Bulk { .. } | App::Finite { .. } => {}
             }
         }

@@ -80,7 +80,9 @@ impl FlowBuilder<'_> {
         let paths = self.paths(network, (flow, ends), label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        let video = video(&app, start, end, &key)?;
+        // The feed was made with the same: what is drawn again is the same again.
+        let level = |value: &Number| self.level(&app, value, &seeds, &key).unwrap_or_else(|_| Box::new(0.0));
+        let video = video(&app, level, start, end, &key)?;
         let ledger =
             matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(ByteLedger::default);
         let (sender, receiver, ledger) = match &flow.transport {
@@ -173,6 +175,19 @@ impl FlowBuilder<'_> {
         (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
 
+    /// The number of an application that may change, at work: a video's spacing, or the rate of another one.
+    fn level(
+        &self,
+        app: &App,
+        value: &Number,
+        seeds: &Seeds,
+        key: &str,
+    ) -> Result<Box<dyn Level>, BuildError> {
+        let name = if matches!(app, App::Video(_)) { "spacing" } else { "rate" };
+        let level = varying(value, seeds.stream(name), self.origin, &format!("{key}.app.{name}"))?;
+        Ok(Box::new(level))
+    }
+
     fn feed(
         &self,
         app: &App,
@@ -183,13 +198,10 @@ impl FlowBuilder<'_> {
     ) -> Result<Feed, BuildError> {
         let mut wrong = None;
         let level = |value: &Number| -> Box<dyn Level> {
-            match varying(value, seeds.stream("rate"), self.origin, &format!("{key}.app.rate")) {
-                Ok(level) => Box::new(level),
-                Err(error) => {
-                    wrong = Some(error);
-                    Box::new(0.0)
-                }
-            }
+            self.level(app, value, seeds, key).unwrap_or_else(|error| {
+                wrong = Some(error);
+                Box::new(0.0)
+            })
         };
         let trace = match app {
             App::Video(Video { frames: Frames::Trace { file, .. }, .. }) => {

@@ -28,7 +28,7 @@ pub(super) fn source(
         App::OnOff { size, rate, on, off, law } => {
             Box::new(OnOff::new(*size, level(rate), law.into(), [*on, *off], random, start, stop))
         }
-        App::Video(video) => video_source(video, frames, start, stop),
+        App::Video(video) => video_source(video, level, frames, start, stop),
     })
 }
 

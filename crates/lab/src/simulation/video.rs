@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_proto::time::Instant;
-use strandcast_sim::traffic::{self, ConstantVideo, LiveConfig, LiveVideo, Source, TracedVideo};
+use strandcast_sim::traffic::{self, ConstantVideo, Level, LiveConfig, LiveVideo, Source, TracedVideo};
 
 use super::BuildError;
 use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
-use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Pause, TraceFile, Video};
+use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Number, Pause, TraceFile, Video};
 
-/// The messages of a video, from `start` on and before `stop`; `trace` reads one, or has read it already.
+/// The messages of a video, from `start` on and before `stop`. `level` puts a number to work; `trace` reads one, or has
+/// read it already.
 pub(super) fn video_source(
     video: &Video,
+    level: impl FnOnce(&Number) -> Box<dyn Level>,
     trace: impl FnOnce(&TraceFile) -> Arc<FrameTrace>,
     start: Instant,
     stop: Instant,
@@ -25,7 +27,7 @@ pub(super) fn video_source(
                 rate_bps: *rate,
                 size: video.size,
                 burst: burst.map(burst_of),
-                spacing: *spacing,
+                spacing: level(spacing),
                 key_frames: key_frames.map(|KeyFrames { every, times }| traffic::KeyFrames { every, times }),
                 pauses: in_order(pause),
             };
@@ -51,9 +53,10 @@ fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
     all
 }
 
-/// The video that an application sends between `start` and `end`, if it is one.
+/// The video that an application sends between `start` and `end`, if it is one; `level` as its source has it.
 pub(super) fn video(
     app: &App,
+    level: impl FnOnce(&Number) -> Box<dyn Level>,
     start: Instant,
     end: Instant,
     key: &str,
@@ -69,7 +72,7 @@ pub(super) fn video(
         }
         Frames::Live { .. } | Frames::Trace { .. } => {
             let trace = |_: &TraceFile| trace.expect("the trace of this video was read just now");
-            VideoSource::Frames(listed(video_source(video, trace, start, end)))
+            VideoSource::Frames(listed(video_source(video, level, trace, start, end)))
         }
     };
     let Video { deadline, prebuffer, psnr_deadline, .. } = *video;

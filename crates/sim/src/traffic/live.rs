@@ -6,7 +6,7 @@ use strandcast_media::ts::FrameType;
 use strandcast_proto::policy::Importance;
 use strandcast_proto::time::Instant;
 
-use super::{Emission, Frame, Source};
+use super::{Emission, Frame, Level, Source};
 
 /// What is handed over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Pause {
 }
 
 /// What a live video is like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct LiveConfig {
     /// Mean bit/s outside of pauses, above 0.
     pub rate_bps: f64,
@@ -46,8 +46,9 @@ pub struct LiveConfig {
     pub size: u32,
     /// What is handed over at once; `None`: each message by itself.
     pub burst: Option<Burst>,
-    /// From one message of a burst to the next.
-    pub spacing: Duration,
+    /// From one message of a burst to the next, in seconds, as it is when the burst begins; drawn for each packet it is
+    /// drawn for each burst.
+    pub spacing: Box<dyn Level>,
     /// Bursts are frames, of which these are key frames; `None`: each message is a frame.
     pub key_frames: Option<KeyFrames>,
     /// In order of time, none before the end of the one before.
@@ -70,6 +71,7 @@ pub struct LiveVideo {
     /// Messages of the last one that are still to come, and when the next of them does.
     left: u64,
     at: Instant,
+    spacing: Duration,
     /// When the last burst was captured, and whether it is a key frame.
     capture: Instant,
     is_key: bool,
@@ -94,6 +96,7 @@ impl LiveVideo {
             messages: 0,
             left: 0,
             at: start,
+            spacing: Duration::ZERO,
             capture: start,
             is_key: false,
             frames: 0,
@@ -143,6 +146,10 @@ impl LiveVideo {
             self.left = messages - self.messages;
             self.messages = messages;
             (self.at, self.capture) = (at, at);
+            if self.left > 0 {
+                let spacing = self.config.spacing.at(at).max(0.0);
+                self.spacing = Duration::try_from_secs_f64(spacing).unwrap_or(Duration::MAX);
+            }
         }
         Some(())
     }
@@ -172,7 +179,7 @@ impl Source for LiveVideo {
         let emission = Emission { at: self.at, bytes: self.config.size, frame: Some(frame) };
         self.frames = self.frames.wrapping_add(u32::from(frame.last));
         self.left -= 1;
-        self.at += self.config.spacing;
+        self.at += self.spacing;
         Some(emission)
     }
 }

@@ -6,7 +6,8 @@ use strandcast_keys::words;
 
 use crate::scenario::app::Burst;
 use crate::scenario::sorts::{
-    BURST, CHANGING_RATE, CONSTANT_RATE, FILE, PLAIN, SPAN, SWITCH, TIME, size, whole, word, words_of,
+    BURST, CHANGING_RATE, CHANGING_TIME, CONSTANT_RATE, FILE, PLAIN, SPAN, SWITCH, TIME, size, whole, word,
+    words_of,
 };
 use crate::scenario::typed::{Given, Inner, Optional, Outages, table, variants};
 use crate::scenario::value::{Number, TraceFile};
@@ -108,8 +109,8 @@ table! {
         repeat as "loop": Given<bool> = SWITCH.or("false"),
         /// with `rate`: what is handed over at once, as a frame or a block of a pipe is: messages due within this time, or so many bytes
         burst: Optional<Burst> = BURST.otherwise("each message by itself"),
-        /// with `burst`: from one message of a burst to the next
-        spacing: Given<Duration> = TIME.or("0 s").at_most(Longest::Minute),
+        /// with `burst`: from one message of a burst to the next; drawn for each packet it is drawn for each burst
+        spacing: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Minute),
         /// with `burst`: bursts are frames, of which some are longer
         key_frames: Inner = Inner::of(&KeyFramesKeys::KEYS, "each message is a frame"),
         /// with `rate`: a time without messages, or several by name

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_proto::time::Instant;
-use strandcast_sim::traffic::Source;
+use strandcast_sim::traffic::{Level, Source};
 
 use super::FrameInfo;
-use crate::scenario::{App, Frames, Scenario, TraceFile, Video};
+use crate::scenario::{App, Frames, Number, Scenario, TraceFile, Video};
 use crate::simulation::video::video_source;
 
 /// What is to be explained.
@@ -120,7 +120,11 @@ fn source(video: &Video, stop: Instant) -> Option<Box<dyn Source>> {
     let trace = |file: &TraceFile| {
         Arc::new(FrameTrace::parse(&file.text).expect("a scenario's traces were read with it"))
     };
-    Some(video_source(video, trace, Instant::ZERO, stop))
+    // Which message is of which frame does not depend on when exactly it comes.
+    let level = |number: &Number| -> Box<dyn Level> {
+        Box::new(if let Number::Constant(value) = number { *value } else { 0.0 })
+    };
+    Some(video_source(video, level, trace, Instant::ZERO, stop))
 }
 
 fn of_video(video: &Video, flow: &str, query: Query, stop: Instant) -> Result<Meant, ExplainError> {

@@ -3,15 +3,16 @@
 use core::time::Duration;
 
 use strandcast_media::ts::FrameType::{I, P};
+use strandcast_netem::number::{Every, Number, Varying};
 use strandcast_proto::policy::Importance;
 use strandcast_proto::time::Instant;
 
-use super::{Emission, all, s};
+use super::{Emission, all, s, stream};
 use crate::traffic::{Burst, Frame, KeyFrames, LiveConfig, LiveVideo, Pause};
 
 /// 4 Mbit/s in messages of 1316 bytes.
 fn config(burst: Burst) -> LiveConfig {
-    let (spacing, key_frames, pauses) = (Duration::ZERO, None, Vec::new());
+    let (spacing, key_frames, pauses) = (Box::new(0.0), None, Vec::new());
     LiveConfig { rate_bps: 4e6, size: 1316, burst: Some(burst), spacing, key_frames, pauses }
 }
 
@@ -76,9 +77,35 @@ fn blocks_of_bytes_come_at_the_streams_rate() {
 #[test]
 fn messages_of_a_burst_are_apart_by_the_spacing() {
     let spacing = Duration::from_micros(20);
-    let messages = messages(LiveConfig { spacing, ..config(Burst::Time(Duration::from_millis(40))) });
+    let messages = messages(LiveConfig {
+        spacing: Box::new(spacing.as_secs_f64()),
+        ..config(Burst::Time(Duration::from_millis(40)))
+    });
     assert!(messages.windows(2).all(|pair| pair[1].at - pair[0].at >= spacing));
     assert_eq!(messages.windows(2).filter(|pair| pair[1].at - pair[0].at > spacing).count(), 249);
+}
+
+#[test]
+fn the_spacing_is_drawn_for_each_burst() {
+    let number = Number::Uniform { low: 0.0, high: 50e-6, every: Every::Packet };
+    let of = |seed| {
+        let spacing = Box::new(Varying::new(&number, stream(seed), s(5)));
+        messages(LiveConfig { spacing, ..config(Burst::Time(Duration::from_millis(100))) })
+    };
+    let drawn = of(1);
+    let mut spacings: Vec<f64> = drawn
+        .chunk_by(|a, b| b.at - a.at < Duration::from_millis(1))
+        .map(|burst| {
+            let first = burst[1].at - burst[0].at;
+            assert!(burst.windows(2).all(|pair| pair[1].at - pair[0].at == first));
+            first.as_secs_f64()
+        })
+        .collect();
+    spacings.sort_unstable_by(f64::total_cmp);
+    let mean = spacings.iter().sum::<f64>() / spacings.len() as f64;
+    // 100 draws of a law with a standard deviation of 50 us / sqrt(12).
+    assert!(spacings.len() == 100 && (mean - 25e-6).abs() < 4.0 * 14.4e-6 / 10.0, "{mean}");
+    assert!(of(1) == drawn && of(2) != drawn);
 }
 
 #[test]
