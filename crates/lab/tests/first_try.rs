@@ -111,13 +111,21 @@ fn bursty() -> Vec<Cell> {
                 for (silence, more) in silences {
                     let round_trip_ms = one_way_us as f64 / 500.0;
                     let long = burst == "500 ms" || silence == "a probe of 2 s";
-                    cells.push(Cell {
+                    let cell = Cell {
                         name: format!("{round_trip_ms} ms, {rate}, {burst}, {silence}"),
                         link: path(one_way_us),
                         paths: 1,
                         app: format!("rate = \"{rate}\", {app}, {more}"),
                         latency: if long { "1 s" } else { "300 ms" },
-                    });
+                    };
+                    if silence == "idle for 3 s" && one_way_us <= 1000 {
+                        cells.push(Cell {
+                            name: format!("{}, two paths", cell.name),
+                            paths: 2,
+                            ..cell.clone()
+                        });
+                    }
+                    cells.push(cell);
                 }
             }
         }
@@ -160,7 +168,7 @@ fn overtaking() -> Vec<Cell> {
         for paths in [1, 2] {
             for (burst, app) in [("steady", "burst = \"1316 B\""), ("40 ms", "burst = \"40 ms\"")] {
                 cells.push(Cell {
-                    name: format!("{name}, {paths} paths, {burst}"),
+                    name: format!("{name}, {}, {burst}", ["one path", "two paths"][paths - 1]),
                     link: link.clone(),
                     paths,
                     app: format!("rate = \"5 Mbit/s\", {app}"),
