@@ -212,11 +212,12 @@ pub struct AckInfo {
 
 impl AckInfo {
     /// Least and greatest round-trip time of the newest packet acknowledged here, at `now`: the peer may have held the
-    /// acknowledgement back. `None`: unknown which transmission arrived.
+    /// acknowledgement back, and packets that overtake each other vary by their lateness. `None`: unknown which transmission
+    /// arrived.
     #[inline]
     pub fn newest_rtt(&self, now: Instant) -> Option<(Duration, Duration)> {
         let rtt = now.saturating_since(self.newest_sent?);
-        Some((rtt.saturating_sub(self.held), rtt))
+        Some((rtt.saturating_sub(self.held + self.lateness), rtt))
     }
 
     /// Whether the window of `path` (this path, as it was before the acknowledgement) was full: then the window, not the

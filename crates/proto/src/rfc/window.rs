@@ -59,6 +59,9 @@ pub struct WindowConfig {
     /// L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK may stand for several packets, and counts
     /// as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 lets L be larger, RFC 3465).
     pub strict: bool,
+    /// All acknowledged bytes count in slow start, so that a window that is used up doubles with each round trip (RFC 3465 §2.2
+    /// without its limit L).
+    pub doubles: bool,
 }
 
 impl Default for WindowConfig {
@@ -70,6 +73,7 @@ impl Default for WindowConfig {
             advance: Advance::Cumulative,
             freeze_in_recovery: true,
             strict: false,
+            doubles: false,
         }
     }
 }
@@ -196,7 +200,8 @@ impl Window {
         if self.cwnd <= self.ssthresh {
             if full && start {
                 let sacks = if self.config.strict { 1 } else { ack.newly_acked_chunks.div_ceil(2).max(1) };
-                self.cwnd = self.cwnd.saturating_add(ack.newly_acked.min(u64::from(sacks) * self.mtu));
+                let most = if self.config.doubles { u64::MAX } else { u64::from(sacks) * self.mtu };
+                self.cwnd = self.cwnd.saturating_add(ack.newly_acked.min(most));
             }
         } else if avoid {
             self.acked = self.acked.saturating_add(ack.newly_acked);

@@ -3,6 +3,7 @@
 //! | rule | where from | here |
 //! |---|---|---|
 //! | slow start, one MTU a window, RTO, idle time | RFC 9260 §7.2 | `rfc::Window` |
+//! | slow start counts every byte, so that a window doubles with each round trip | RFC 3465 §2.2 without a limit, as TCP in Linux | the same |
 //! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
 //! | random loss: bandwidth times least round-trip time | Westwood+ (Grieco and Mascolo 2004) | [`Path::on_random_loss`] |
 //! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
@@ -345,14 +346,14 @@ impl Path {
     }
 
     /// The pipe is full when a queue lasts for a whole round trip: no need to fill the queue as well. A queue that comes and
-    /// goes is a burst of ours, and packets that overtake each other have delays that vary by their `lateness`.
-    fn end_slow_start(&mut self, now: Instant, view: &PathView, lateness: Duration) {
+    /// goes is a burst of ours.
+    fn end_slow_start(&mut self, now: Instant, view: &PathView) {
         let (Some(start), Some((queue, least))) = (&mut self.start, queue(view)) else { return };
         start.least = start.least.min(queue);
         if now.saturating_since(start.since) < view.srtt.unwrap_or_default() {
             return;
         }
-        if start.least > (least / 4.0).max(0.01).max(lateness.as_secs_f64()) && view.in_flight_chunks >= 8 {
+        if start.least > (least / 4.0).max(0.01) && view.in_flight_chunks >= 8 {
             self.start = None;
             self.window.set_ssthresh(self.window.cwnd());
         } else {
@@ -391,6 +392,7 @@ fn without_queue(view: &PathView) -> f64 {
 impl QueueAware {
     /// Windows that follow `config`.
     pub fn new(config: WindowConfig) -> Self {
+        let config = WindowConfig { doubles: true, ..config };
         QueueAware { config, shared: Shared::default(), paths: Vec::new() }
     }
 
@@ -434,7 +436,7 @@ impl QueueAware {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
             slot.judge_doubt(ack);
-            slot.end_slow_start(view.now, seen, ack.lateness);
+            slot.end_slow_start(view.now, seen);
             slot.return_to_peak(view.now, seen, ack);
             let (cwnd, curve) = (slot.window.cwnd(), &mut slot.curve);
             curve.on_acked(view.now, ack, cwnd, seen.mtu);

@@ -39,6 +39,7 @@ impl From<SctpConfig> for WindowConfig {
             advance: if config.cuc { Advance::Pseudo } else { Advance::Cumulative },
             freeze_in_recovery: config.fr_freeze,
             strict: config.start.strict,
+            doubles: false,
         }
     }
 }

@@ -74,6 +74,7 @@ impl From<&QualityKeys> for Config {
                 advance: Advance::Pseudo,
                 freeze_in_recovery: keys.fr_freeze,
                 strict: keys.start.strict,
+                doubles: false,
             },
             interval: IntervalConfig { confidence: keys.confidence, ..IntervalConfig::default() },
             inactive: keys.inactive,
