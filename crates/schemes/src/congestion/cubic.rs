@@ -14,7 +14,8 @@
 //! Constants of §4.1 and §5.1: C = 0.4 segments/s³, β = 0.7, alpha = 3·(1 − β)/(1 + β) = 0.529.
 //!
 //! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave the
-//! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) are not undone: no signal tells of them.
+//! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) leave the curve
+//! as it is: the shell restores window and threshold, where a signal reports them.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{LossTrigger, PathId};

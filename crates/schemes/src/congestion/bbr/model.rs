@@ -55,7 +55,7 @@ pub trait Model: Debug + Send + 'static {
     /// What was sent before the loss was noticed is acknowledged.
     fn on_recovered(&mut self);
 
-    /// The losses of the last recovery were spurious (§5.5.10.1 HandleSpuriousLossDetection).
+    /// The losses of the last recovery were spurious (§5.5.11.2 HandleSpuriousLossDetection).
     fn on_spurious(&mut self) {
         self.on_recovered();
     }
