@@ -718,6 +718,8 @@ class Signal:
         @property
         def path(self) -> int: ...
         @property
+        def trigger(self) -> Literal["fast retransmit", "timeout"]: ...
+        @property
         def chunks(self) -> int:
             """Number of packets."""
 

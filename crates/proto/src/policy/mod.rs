@@ -29,10 +29,9 @@ pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, HeadOfLineConfig, Holder,
 pub use importance::{Head, Heads, Importance};
 pub use parts::Parts;
 pub(crate) use path_views::PathViews;
-pub(crate) use signal::NOT_BY_MISSES;
 pub use signal::{
-    AckInfo, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
-    Transmission,
+    AckInfo, ChunkInfo, HeartbeatInfo, Judged, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo,
+    Signal, Transmission,
 };
 pub use symbols::{
     BlockView, RepairOffer, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, SymbolsInFlight,

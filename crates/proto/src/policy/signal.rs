@@ -60,6 +60,8 @@ pub enum Signal<'a> {
     Spurious {
         /// The path on which they were judged lost.
         path: PathId,
+        /// How.
+        trigger: LossTrigger,
         /// Number of chunks.
         chunks: u32,
         /// The path's limits before the loss event, if all losses of that event turned out to be spurious: the window
@@ -144,17 +146,18 @@ pub struct Transmission {
     pub misses: u8,
     /// When a SACK first showed that a later transmission on this path had arrived and this one had not.
     pub overtaken: Option<Instant>,
+    /// When it was judged lost, if it was and is not known to have arrived after all.
+    pub lost: Option<Judged>,
 }
 
-impl Transmission {
-    /// Whether, if it was judged lost, miss indications decided: neither a timeout nor the scheme of its own accord.
-    pub(crate) fn is_missed(&self) -> bool {
-        (1..NOT_BY_MISSES).contains(&self.misses)
-    }
+/// When a transmission was judged lost, and how.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// When.
+    pub at: Instant,
+    /// By miss indications or a timeout; `None`: the scheme declared it lost ([`Act::Lose`](super::Act::Lose)).
+    pub by: Option<LossTrigger>,
 }
-
-/// Miss indications of a transmission that was declared lost without any.
-pub(crate) const NOT_BY_MISSES: u8 = u8::MAX;
 
 /// What one SACK says of one path.
 #[derive(Clone, Debug)]

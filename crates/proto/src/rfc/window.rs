@@ -59,8 +59,8 @@ pub struct WindowConfig {
     /// L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK may stand for several packets, and counts
     /// as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 lets L be larger, RFC 3465).
     pub strict: bool,
-    /// All acknowledged bytes count in slow start, so that a window that is used up doubles with each round trip (RFC 3465 §2.2
-    /// without its limit L).
+    /// All acknowledged bytes count in slow start until a loss ends it, so that a window that is used up doubles with each round
+    /// trip (RFC 3465 §2.2 without its limit L).
     pub doubles: bool,
 }
 
@@ -93,6 +93,8 @@ pub struct Window {
     quiet_since: Option<Instant>,
     /// The window was halved at least once in this silence.
     decaying: bool,
+    /// A loss ended the first slow start: the next one does not double.
+    lost: bool,
 }
 
 impl Window {
@@ -107,6 +109,7 @@ impl Window {
             recovery: None,
             quiet_since: None,
             decaying: false,
+            lost: false,
         };
         window.cwnd = window.initial();
         window
@@ -200,7 +203,8 @@ impl Window {
         if self.cwnd <= self.ssthresh {
             if full && start {
                 let sacks = if self.config.strict { 1 } else { ack.newly_acked_chunks.div_ceil(2).max(1) };
-                let most = if self.config.doubles { u64::MAX } else { u64::from(sacks) * self.mtu };
+                let most =
+                    if self.config.doubles && !self.lost { u64::MAX } else { u64::from(sacks) * self.mtu };
                 self.cwnd = self.cwnd.saturating_add(ack.newly_acked.min(most));
             }
         } else if avoid {
@@ -259,13 +263,14 @@ impl Window {
     pub fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.unwrap_or(NO_SSTHRESH));
         self.cwnd = self.cwnd.max(before.cwnd);
-        self.recovery = None;
+        (self.recovery, self.lost) = (None, self.ssthresh < NO_SSTHRESH);
     }
 
     /// Threshold and window are `ssthresh`, be the window larger or smaller before (§7.2.3). Bytes counted towards growth
     /// are forgotten.
     pub fn set_ssthresh_and_cwnd(&mut self, ssthresh: u64) {
         (self.ssthresh, self.cwnd, self.acked) = (ssthresh, ssthresh, 0);
+        self.lost = true;
     }
 
     /// The threshold is `ssthresh` and the window no larger; a smaller one stays. Bytes counted towards growth are
@@ -312,7 +317,8 @@ impl Window {
         let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {
             self.ssthresh = self.cwnd;
-            self.decaying = true;
+            // Slow start goes back to what the path has carried.
+            (self.decaying, self.lost) = (true, false);
         }
         for _ in 0..silences {
             self.cwnd = self.cwnd.min((self.cwnd / 2).max(4 * self.mtu));

@@ -7,8 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::policy::{ChunkInfo, PathId};
-use crate::time::Instant;
+use crate::policy::{ChunkInfo, Transmission};
 use crate::wire::serial::Tsn;
 
 /// Acknowledged chunks that are remembered, of those that were sent several times.
@@ -45,20 +44,11 @@ impl Needless {
     }
 }
 
-/// Where a chunk was judged lost that was then sent again, once, and when that was.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Again {
-    pub path: PathId,
-    pub at: Instant,
-}
-
-impl Again {
-    /// Of a chunk that was sent twice, the second time since the first seemed lost. A duplicate of it shows that both arrived.
-    pub fn of(chunk: &ChunkInfo) -> Option<Again> {
-        let [first, second] = &chunk.transmissions[..] else { return None };
-        let lost = chunk.losses > 0 && first.is_missed() && second.at > first.at;
-        lost.then_some(Again { path: first.path, at: second.at })
-    }
+/// The first transmission of a chunk that was sent twice, the second time since the first seemed lost. A duplicate of it shows that
+/// both arrived.
+pub(crate) fn sent_again(chunk: &ChunkInfo) -> Option<Transmission> {
+    let [first, second] = &chunk.transmissions[..] else { return None };
+    (first.lost.is_some() && second.at > first.at).then_some(*first)
 }
 
 /// An acknowledged chunk of which transmissions may turn out to be needless.
@@ -68,7 +58,7 @@ struct Past {
     bytes: u64,
     sent: usize,
     needless: Needless,
-    again: Option<Again>,
+    again: Option<Transmission>,
 }
 
 /// The last of them, in the order of TSNs.
@@ -77,7 +67,14 @@ pub(crate) struct PastChunks(VecDeque<Past>);
 
 impl PastChunks {
     /// The chunk `tsn` of `bytes` leaves the queue, acknowledged. It was sent `sent` times.
-    pub fn keep(&mut self, tsn: Tsn, bytes: usize, sent: usize, needless: Needless, again: Option<Again>) {
+    pub fn keep(
+        &mut self,
+        tsn: Tsn,
+        bytes: usize,
+        sent: usize,
+        needless: Needless,
+        again: Option<Transmission>,
+    ) {
         if sent < 2 || needless.known(sent) + 1 >= sent as u64 {
             return;
         }
@@ -87,9 +84,9 @@ impl PastChunks {
         self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless, again });
     }
 
-    /// The peer reports a duplicate of `tsn`, which left the queue; the bytes that turn out to be needless, and where it was judged
-    /// lost before it was sent again.
-    pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Again>) {
+    /// The peer reports a duplicate of `tsn`, which left the queue; the bytes that turn out to be needless, and its first
+    /// transmission, if it was sent again since that seemed lost.
+    pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Transmission>) {
         let at = self.0.partition_point(|past| past.tsn.is_before(tsn));
         let past = self.0.get_mut(at).filter(|past| past.tsn == tsn);
         past.map_or((0, None), |past| (past.needless.duplicate(past.sent) * past.bytes, past.again))

@@ -1,9 +1,10 @@
 //! What a SACK means.
 
+use smallvec::SmallVec;
 use strandcast_coding::symbol::Header;
 
-use crate::policy::{AckInfo, ChunkInfo, PathId, PathSet, Transmission};
-use crate::time::{Duration, Instant};
+use crate::policy::{AckInfo, ChunkInfo, Judged, PathId, PathSet};
+use crate::time::Duration;
 use crate::wire::serial::Tsn;
 
 /// What is collected for one path while a SACK is read.
@@ -26,8 +27,8 @@ pub(crate) struct PathAck {
     pub payload: u64,
     /// The longest time since a chunk sent here, and known to have arrived from here, was first overtaken.
     pub overtaken_for: Duration,
-    /// Chunks judged lost here that arrived.
-    pub spurious: u32,
+    /// Verdicts on chunks that were judged lost here, by miss indications, and arrived.
+    pub spurious: SmallVec<[Judged; 4]>,
     /// One of them was sent again, and the peer has it twice.
     pub needless_again: bool,
 }
@@ -99,14 +100,6 @@ impl PathAck {
     pub fn credit(&mut self, len: u64) {
         self.info.newly_acked += len;
         self.info.newly_acked_chunks += 1;
-    }
-
-    /// `chunk` arrived by its transmission `t`, which was sent here; `lost`: although it had been judged lost.
-    pub fn arrived_late(&mut self, now: Instant, t: &Transmission, lost: bool) {
-        if let Some(at) = t.overtaken {
-            self.overtaken_for = self.overtaken_for.max(now.saturating_since(at));
-        }
-        self.spurious += u32::from(lost);
     }
 
     /// `tsn` is known to have arrived by this path.

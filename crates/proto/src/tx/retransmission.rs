@@ -9,6 +9,7 @@ mod ack;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod copies;
+mod spurious;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +19,11 @@ use super::needless::PastChunks;
 use super::outstanding::{ChunkState, Outgoing, Outstanding};
 use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
-use crate::policy::{ChunkInfo, Limit, LossCause, NOT_BY_MISSES, PathId, PathViews, Transmission};
-use crate::time::{Duration, Instant};
+use crate::policy::{ChunkInfo, Judged, LossCause, LossTrigger, PathId, PathViews, Transmission};
+use crate::time::Instant;
 use crate::wire::serial::Tsn;
 use copies::Settled;
+use spurious::LossEvents;
 
 pub(crate) use ack::MANY_GAPS;
 pub(crate) use copies::Unsettled;
@@ -46,23 +48,10 @@ struct Flight {
     timeout: Option<Instant>,
     /// Losses up to here belong to a window already reported.
     recover: Option<Tsn>,
-    /// The last loss event, as long as it may turn out to be spurious.
-    episode: Option<Episode>,
+    /// The last loss events, as long as they may turn out to be spurious.
+    events: LossEvents,
     /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
     free_retransmit: bool,
-}
-
-/// Losses of a path that follow each other, by miss indications or timeouts.
-#[derive(Debug)]
-struct Episode {
-    /// The first and the last of them.
-    began: Instant,
-    last: Instant,
-    /// How many, and how many of them turned out to be spurious.
-    lost: u32,
-    spurious: u32,
-    /// The path's limits before them.
-    before: Limit,
 }
 
 /// See the [module](self).
@@ -231,10 +220,16 @@ impl RetransmissionQueue {
     }
 
     /// Takes one transmission of `tsn` on `path` out of flight, as lost; the chunk as it is then.
-    pub fn lose(&mut self, ledger: &mut PathViews, tsn: Tsn, path: PathId) -> Option<&ChunkInfo> {
+    pub fn lose(
+        &mut self,
+        ledger: &mut PathViews,
+        tsn: Tsn,
+        path: PathId,
+        judged: Judged,
+    ) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
-        t.in_flight = false;
+        (t.in_flight, t.lost) = (false, Some(judged));
         if !chunk.info.sent_once() {
             self.flights[path.index()].retransmitted.leave(tsn);
         }
@@ -344,45 +339,9 @@ impl RetransmissionQueue {
         let Some(t) = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight) else {
             return false;
         };
-        let most = if misses == NOT_BY_MISSES { NOT_BY_MISSES } else { NOT_BY_MISSES - 1 };
-        t.misses = t.misses.saturating_add(misses).min(most);
+        t.misses = t.misses.saturating_add(misses);
         t.overtaken = t.overtaken.or(Some(now));
         t.misses >= threshold
-    }
-
-    /// Chunks in flight on `path` whose misses reached `threshold`; appended to `into`.
-    pub fn overtaken(&self, path: PathId, threshold: u8, into: &mut Vec<Tsn>) {
-        let missed = |i: &&ChunkInfo| i.on(path).is_some_and(|t| t.in_flight && t.misses >= threshold);
-        into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
-    }
-
-    /// `lost` chunks of `path` were judged lost, the path's limits being `before`. Losses more than `apart` after the last ones
-    /// are a loss event of their own.
-    pub fn note_losses(&mut self, now: Instant, path: PathId, lost: u32, before: Limit, apart: Duration) {
-        let episode = &mut self.flights[path.index()].episode;
-        match episode.as_mut().filter(|e| now.saturating_since(e.last) <= apart) {
-            Some(e) => {
-                (e.last, e.lost) = (now, e.lost + lost);
-                e.before.cwnd = e.before.cwnd.max(before.cwnd);
-                e.before.ssthresh = e.before.ssthresh.zip(before.ssthresh).map(|(a, b)| a.max(b));
-            }
-            None => *episode = Some(Episode { began: now, last: now, lost, spurious: 0, before }),
-        }
-    }
-
-    /// `chunks` losses of `path` were spurious; the limits before the loss event if all of its losses were, or if `all` is said
-    /// to be.
-    pub fn take_back(&mut self, path: PathId, chunks: u32, all: bool) -> Option<Limit> {
-        let slot = &mut self.flights[path.index()].episode;
-        let episode = slot.as_mut()?;
-        episode.spurious += chunks;
-        let spurious = all || episode.spurious >= episode.lost;
-        if spurious { slot.take().map(|e| e.before) } else { None }
-    }
-
-    /// Whether what was sent again on `path`'s behalf at `again` belongs to its last loss event.
-    fn of_episode(&self, path: PathId, again: Instant) -> bool {
-        self.flights[path.index()].episode.as_ref().is_some_and(|e| again >= e.began)
     }
 
     pub fn in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
@@ -514,20 +473,16 @@ impl RetransmissionQueue {
 
     /// The timeout of `path` was spurious, as the acknowledgement of `late` shows: what it took for lost and left after `late` is in
     /// flight again. How many chunks; `None`: no timeout is in question.
-    pub fn undo_timeout(
-        &mut self,
-        ledger: &mut PathViews,
-        path: PathId,
-        late: Tsn,
-        threshold: u8,
-    ) -> Option<u64> {
+    pub fn undo_timeout(&mut self, ledger: &mut PathViews, path: PathId, late: Tsn) -> Option<u64> {
         let i = path.index();
         let at = self.flights[i].timeout.take()?;
         let by_timeout = |tsn: &Tsn| {
             let chunk = self.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
             let once =
                 chunk.filter(|c| c.info.sent_once() && c.info.losses > 0).map(|c| &c.info.transmissions[0]);
-            tsn.is_after(late) && once.is_some_and(|t| t.path == path && t.at <= at && t.misses < threshold)
+            let by = Some(LossTrigger::Timeout);
+            let left = |t: &Transmission| t.path == path && t.at <= at && t.lost.is_some_and(|l| l.by == by);
+            tsn.is_after(late) && once.is_some_and(left)
         };
         let back: Vec<Tsn> = self.lost.iter().copied().filter(by_timeout).collect();
         let mut undone = 0;
@@ -538,7 +493,7 @@ impl RetransmissionQueue {
             self.flights[i].originals.push_front(tsn);
             self.outstanding.set_state(tsn, ChunkState::InFlight);
             let Some(chunk) = self.outstanding.get_mut(tsn) else { continue };
-            chunk.info.transmissions[0].in_flight = true;
+            (chunk.info.transmissions[0].in_flight, chunk.info.transmissions[0].lost) = (true, None);
             chunk.info.losses = chunk.info.losses.saturating_sub(1);
             ledger.enter(path, chunk.info.len, chunk.info.symbol);
             undone += 1;

@@ -46,7 +46,7 @@ pub(crate) enum Signal {
     LossEvent { path: u8, trigger: String, highest: u32, cause: String },
     /// Chunks that were judged lost on `path` arrived after all; `before`: the window in bytes before the loss event, if all of its
     /// losses did, else `None`.
-    Spurious { path: u8, chunks: u32, before: Option<u64> },
+    Spurious { path: u8, trigger: String, chunks: u32, before: Option<u64> },
     /// Partial reliability gave the chunk up.
     Abandoned { chunk: Chunk },
     /// Counters of a local interface.
@@ -122,9 +122,12 @@ impl Signal {
                 highest: highest.0,
                 cause: cause_word(cause),
             },
-            proto::Signal::Spurious { path, chunks, before } => {
-                Signal::Spurious { path: path.0, chunks, before: before.map(|limit| limit.cwnd) }
-            }
+            proto::Signal::Spurious { path, trigger, chunks, before } => Signal::Spurious {
+                path: path.0,
+                trigger: trigger_word(trigger),
+                chunks,
+                before: before.map(|limit| limit.cwnd),
+            },
             proto::Signal::Abandoned(chunk) => Signal::Abandoned { chunk: chunk.into() },
             proto::Signal::Link(sample) => link(sample),
             proto::Signal::Arrived(rx) => arrived(rx),

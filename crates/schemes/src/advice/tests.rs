@@ -109,6 +109,7 @@ fn chunk(tsn: u32, now: Instant) -> ChunkInfo {
         in_flight: true,
         misses: 0,
         overtaken: None,
+        lost: None,
     };
     ChunkInfo {
         tsn: Tsn(tsn),

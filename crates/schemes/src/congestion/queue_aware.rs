@@ -482,9 +482,10 @@ impl Policy for QueueAware {
             Signal::Lost { path, chunk, .. } if Verdict::of(&view[*path]) >= Verdict::Stalled => {
                 self.on_silent(view, chunk.len);
             }
-            Signal::Spurious { path, chunks, before } => {
+            Signal::Spurious { path, trigger, chunks, before } => {
                 if let Some(path) = self.paths.get_mut(path.index()).and_then(Option::as_mut) {
-                    path.undo(view.now, *chunks, before.as_ref());
+                    let missed = if *trigger == LossTrigger::FastRetransmit { *chunks } else { 0 };
+                    path.undo(view.now, missed, before.as_ref());
                 }
             }
             Signal::LossEvent { path, trigger, highest, .. } => {

@@ -18,7 +18,8 @@
 use smallvec::SmallVec;
 
 use strandcast_proto::policy::{
-    AckInfo, Estimate, LossCause, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
+    AckInfo, Estimate, LossCause, LossTrigger, PathEstimator, PathId, PathState, PathView, Policy, Signal,
+    View,
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
@@ -133,7 +134,8 @@ impl Measured {
 
     fn take_rate(&mut self, now: Instant, path: &PathView, sample: RateSample) {
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
-        let limited = sample.limited || self.queue.unwrap_or(0.0) > 0.5 * round_trip.as_secs_f64();
+        let long = self.queue.unwrap_or(0.0) > (0.5 * round_trip.as_secs_f64()).max(LEAST_QUEUE);
+        let limited = sample.limited || (long && sample.bytes >= FIRST * path.mtu);
         if limited {
             self.tested = Some(now);
         }
@@ -177,7 +179,7 @@ impl Policy for Delivery {
                 let loss = &mut self.of(*path).loss;
                 *loss += LOSS_GAIN * (1.0 - *loss);
             }
-            Signal::Spurious { path, chunks, .. } => {
+            Signal::Spurious { path, chunks, trigger: LossTrigger::FastRetransmit, .. } => {
                 let loss = &mut self.of(*path).loss;
                 *loss = (*loss - LOSS_GAIN * f64::from(*chunks)).max(0.0);
             }

@@ -62,7 +62,8 @@ impl DeliveryInterval {
     /// it as short as a burst on a short path: the least that the path carries in [`SHORTEST`].
     pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
         let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
-        let time = ended.acked.saturating_since(ended.began).max(SHORTEST);
+        let sent = ended.newest.saturating_since(ended.sent);
+        let time = ended.acked.saturating_since(ended.began).max(sent).max(SHORTEST);
         Some(RateSample { limited: false, ..ended.sample(time) })
     }
 

@@ -6,7 +6,9 @@
 //! be the cause, those after a timeout included. A period ends with the first acknowledgement that comes a round trip
 //! after it began; one in which nothing was sent goes on.
 
-use strandcast_proto::policy::{Estimate, PathEstimator, PathId, PathState, Policy, Signal, View};
+use strandcast_proto::policy::{
+    Estimate, LossTrigger, PathEstimator, PathId, PathState, Policy, Signal, View,
+};
 use strandcast_proto::time::Instant;
 
 /// Weight of a round trip.
@@ -65,7 +67,7 @@ impl Policy for LossShare {
         match signal {
             Signal::Sent(chunk) => self.of(chunk.path()).sent += 1,
             Signal::Lost { path, .. } => self.of(*path).lost += 1,
-            Signal::Spurious { path, chunks, .. } => {
+            Signal::Spurious { path, chunks, trigger: LossTrigger::FastRetransmit, .. } => {
                 let share = self.of(*path);
                 share.lost = share.lost.saturating_sub((*chunks).into());
             }

@@ -124,10 +124,9 @@ impl Forecast {
         let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
         let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
         // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
-        // So it is where nothing has tested the rate: unknown means try.
         let queue = path.est.extra(QUEUE).unwrap_or(0.0);
         let tested = tested(now, path);
-        let open = queue < (least * NO_QUEUE).max(LEAST_QUEUE) || !tested;
+        let open = queue < (least * NO_QUEUE).max(LEAST_QUEUE);
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
         let flight = (path.in_flight + len) as f64;
         let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);

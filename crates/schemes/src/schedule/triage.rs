@@ -193,7 +193,8 @@ impl Triage {
         let open = |p: &&PathView| matches!(p.state, PathState::Active | PathState::PotentiallyFailed);
         let paths = || view.paths.iter().filter(open);
         let live = |p: &PathView| p.state == PathState::Active && Verdict::of(p) < Verdict::Stalled;
-        if !paths().any(live) || paths().any(|p| live(p) && !tested(view.now, p)) {
+        if !paths().any(live) || paths().any(|p| live(p) && p.tariff.left != Some(0) && !tested(view.now, p))
+        {
             self.since = None;
             return;
         }

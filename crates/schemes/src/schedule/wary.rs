@@ -194,7 +194,12 @@ fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> boo
     };
     let timely = || choices.iter().filter(|c| c.1.in_time(left));
     let carried = timely().map(|c| c.1.rate).sum::<f64>();
-    timely().all(|c| c.1.tested) && choices.iter().any(idle) && backlog.bytes as f64 > carried * (life - left)
+    let known = if timely().next().is_some() {
+        timely().all(|c| c.1.tested)
+    } else {
+        choices.iter().all(|c| c.1.tested)
+    };
+    known && choices.iter().any(idle) && backlog.bytes as f64 > carried * (life - left)
 }
 
 impl Policy for Wary {

@@ -152,8 +152,15 @@ impl Windows {
         chunk.losses = (fate.transmissions - 1).min(255) as u8;
         chunk.transmissions.clear();
         let next_tsn = tsn(fate.ordinal + 1);
-        let transmission =
-            Transmission { path, at: fate.sent, next_tsn, in_flight: true, misses: 0, overtaken: None };
+        let transmission = Transmission {
+            path,
+            at: fate.sent,
+            next_tsn,
+            in_flight: true,
+            misses: 0,
+            overtaken: None,
+            lost: None,
+        };
         for _ in 0..fate.transmissions.min(2) {
             chunk.transmissions.push(transmission);
         }

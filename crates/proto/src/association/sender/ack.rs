@@ -212,13 +212,13 @@ impl Sender {
     }
 
     pub fn lose_by_misses(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
-        let view = cx.paths.view(path.index());
-        let (before, rto) = (view.limit, view.rto);
+        let before = cx.paths.view(path.index()).limit;
         let Some(cause) = self.lose(cx, now, tsn, path, LossTrigger::FastRetransmit) else { return };
-        self.rq.note_losses(now, path, 1, before, rto);
         let highest = self.rq.highest_in_flight(path).unwrap_or(tsn);
         cx.paths[path.index()].stats.lost_fast += 1;
-        if self.rq.begin_loss_event(path, tsn, highest) {
+        let begins = self.rq.begin_loss_event(path, tsn, highest);
+        self.rq.note_losses(now, path, 1, begins.then_some(before), false);
+        if begins {
             self.rq.free_retransmit(path, true);
             let trigger = LossTrigger::FastRetransmit;
             cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
@@ -226,9 +226,9 @@ impl Sender {
     }
 }
 
-/// Notes how long the peer may have held a SACK back after what it acknowledges arrived. It left at once if it acknowledges
-/// [`TransportConfig::sack_frequency`] packets, which all came by one path; else it waited for others at most since the one that
-/// came by the same way before, and for SACK.Delay.
+/// Notes how long the peer may have held a SACK back after what it acknowledges arrived. If it acknowledges
+/// [`TransportConfig::sack_frequency`] packets, the last of them made it leave: of several paths the one on which it was to arrive
+/// last. Else it waited for others at most since the one that came by the same way before, and for SACK.Delay.
 ///
 /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
 fn account_for_delay(cx: &mut Context, now: Instant, sack: &Sack, on: PathId, acked: &mut AckOutcome) {
@@ -239,12 +239,17 @@ fn account_for_delay(cx: &mut Context, now: Instant, sack: &Sack, on: PathId, ac
         true => u32::from(sack.header.flags),
         false => acked.paths.iter().map(|a| a.info.newly_acked_chunks).sum(),
     };
+    let arrival = |a: &PathAck| {
+        let way = cx.paths.view(a.info.path.index()).srtt.unwrap_or_default() / 2;
+        a.info.newest_sent.map(|sent| sent + way)
+    };
     let prompt = counted >= cx.config.sack_frequency;
-    for a in acked.paths.iter_mut() {
-        let held = if prompt && a.info.paths_newly_acked <= 1 { Duration::ZERO } else { most };
-        let usual = cx.paths.view(a.info.path.index()).srtt;
+    let last = acked.paths.iter().filter_map(arrival).max().filter(|_| prompt);
+    for i in 0..acked.paths.len() {
+        let held = last.zip(arrival(&acked.paths[i])).map(|(last, own)| last.saturating_since(own));
+        let (held, a) = (held.map_or(most, |held| held.min(most)), &mut acked.paths[i]);
         a.info.held = held;
-        a.info.rtt = a.measured.map(|rtt| match usual {
+        a.info.rtt = a.measured.map(|rtt| match cx.paths.view(a.info.path.index()).srtt {
             Some(usual) => usual.clamp(rtt.saturating_sub(held), rtt),
             None => rtt,
         });

@@ -4,7 +4,7 @@
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
-use crate::policy::{Act, Flight, LossCause, MOST_ACTS, NOT_BY_MISSES, PathId};
+use crate::policy::{Act, Flight, LossCause, MOST_ACTS, PathId};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
 use crate::wire::Tsn;
@@ -111,8 +111,6 @@ impl Sender {
         let last = sent_before - Duration::from_nanos(1);
         let mut lost = 0;
         for tsn in self.rq.sent_before(path, last) {
-            // No timeout that is taken back later was the cause.
-            self.rq.count_misses(now, tsn, path, NOT_BY_MISSES, NOT_BY_MISSES);
             lost += u64::from(self.lose_for(cx, now, tsn, path, cause).is_some());
         }
         for copy in self.rq.take_copies_sent(path, last) {

@@ -158,7 +158,7 @@ impl Sender {
 }
 
 pub(super) fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
-    Transmission { path, at: now, next_tsn, in_flight: true, misses: 0, overtaken: None }
+    Transmission { path, at: now, next_tsn, in_flight: true, misses: 0, overtaken: None, lost: None }
 }
 
 #[inline]

@@ -6,8 +6,8 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::path;
-use crate::policy::{ChunkInfo, Importance, LossCause, LossTrigger, PathId, PathState, Signal};
-use crate::time::{Duration, Instant};
+use crate::policy::{ChunkInfo, Importance, Judged, LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::time::Instant;
 use crate::tx::Carries;
 use crate::wire::Tsn;
 
@@ -21,7 +21,8 @@ impl Sender {
         path: PathId,
         trigger: LossTrigger,
     ) -> Option<LossCause> {
-        let info = self.take_lost(cx, now, tsn, path)?;
+        let judged = Judged { at: now, by: Some(trigger) };
+        let info = self.take_lost(cx, judged, tsn, path)?;
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
         self.lost_by(cx, now, tsn, path, cause)
     }
@@ -35,21 +36,21 @@ impl Sender {
         path: PathId,
         cause: LossCause,
     ) -> Option<LossCause> {
-        self.take_lost(cx, now, tsn, path)?;
+        self.take_lost(cx, Judged { at: now, by: None }, tsn, path)?;
         self.lost_by(cx, now, tsn, path, cause)
     }
 
     /// Takes one transmission of `tsn` out of flight; the chunk as it is then.
-    fn take_lost(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) -> Option<&ChunkInfo> {
+    fn take_lost(&mut self, cx: &mut Context, judged: Judged, tsn: Tsn, path: PathId) -> Option<&ChunkInfo> {
         if cx.state == State::Closed {
             return None;
         }
         if self.rq.in_flight_on(tsn, path) {
             self.symbol_lost(tsn, path);
         }
-        let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
+        let info = self.rq.lose(cx.paths.seen_mut(), tsn, path, judged)?;
         if let Some(discovery) = &mut cx.paths[path.index()].discovery {
-            discovery.data_lost(now);
+            discovery.data_lost(judged.at);
         }
         Some(info)
     }
@@ -72,7 +73,7 @@ impl Sender {
     pub fn on_t3(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         cx.paths[path.index()].t3 = None;
         let view = cx.paths.view(path.index());
-        let (before, limit, rto) = (view.in_flight, view.limit, view.rto);
+        let (before, limit) = (view.in_flight, view.limit);
         self.settle_due(cx, now);
         if before > 0 && cx.paths.view(path.index()).in_flight == 0 {
             return self.keep_a_timer(cx, now);
@@ -98,8 +99,8 @@ impl Sender {
         let cause = self.lose_all(cx, now, path, LossTrigger::Timeout);
         let lost = cx.paths[path.index()].stats.lost_timeout - lost;
         // Timeouts between which nothing was acknowledged are one event.
-        let apart = if cx.paths[path.index()].timed_out { Duration::MAX } else { rto };
-        self.rq.note_losses(now, path, lost as u32, limit, apart);
+        let goes_on = cx.paths[path.index()].timed_out;
+        self.rq.note_losses(now, path, lost as u32, (!goes_on).then_some(limit), true);
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();

@@ -7,7 +7,7 @@
 
 use super::Sender;
 use crate::association::context::Context;
-use crate::policy::{PathId, Signal};
+use crate::policy::{LossTrigger, PathId, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::AckOutcome;
 use crate::wire::serial::Tsn;
@@ -18,6 +18,8 @@ const MEMORY: Duration = Duration::from_secs(30);
 const MARGIN: u32 = 4;
 /// Least step by which a spurious retransmission widens the window.
 const LEAST_STEP: Duration = Duration::from_millis(2);
+/// No packet is waited for longer.
+const LATEST: Duration = Duration::from_secs(1);
 
 /// What is known of reordering on one path.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(crate) struct Reordering {
     now: Duration,
     before: Duration,
     since: Instant,
+    /// When a spurious retransmission last widened the window.
+    widened: Option<Instant>,
     /// When the verdict on the next overtaken chunk is due.
     pub at: Option<Instant>,
 }
@@ -42,13 +46,17 @@ impl Reordering {
     /// A chunk was acknowledged so long after it was first missed.
     fn late_by(&mut self, now: Instant, lateness: Duration) {
         self.passes(now);
-        self.now = self.now.max(lateness);
+        self.now = self.now.max(lateness.min(LATEST));
     }
 
-    /// A chunk was sent again although it arrived, nobody knows how late.
+    /// A chunk was sent again although it arrived, nobody knows how late. Once in a round trip (RFC 8985 §6.2 step 4).
     fn widen(&mut self, now: Instant, round_trip: Duration) {
-        self.passes(now);
-        self.now = (self.longest() * 2).max(round_trip / 4).max(LEAST_STEP);
+        if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
+            return;
+        }
+        self.widened = Some(now);
+        let wider = (self.longest() * 2).max(round_trip / 4).max(LEAST_STEP);
+        self.late_by(now, wider);
     }
 
     fn longest(&self) -> Duration {
@@ -84,14 +92,14 @@ impl Sender {
         let chunk = self.rq.get(tsn).map(|c| &c.info);
         let overtaken = chunk.and_then(|c| c.on(path)).and_then(|t| t.overtaken);
         let mut due = overtaken.map_or(now, |at| at + window);
-        if let Some(expires) = chunk.and_then(|c| c.expires) {
+        if due > now
+            && let Some(left) = chunk.and_then(|c| c.expires).map(|at| at.saturating_since(now))
+        {
             let usable = cx.paths.usable();
             let trips = cx.paths.views().iter().filter(|v| usable.contains(v.id)).filter_map(|v| v.srtt);
-            let last = Instant::from_nanos(
-                expires.as_nanos().saturating_sub(trips.min().unwrap_or_default().as_nanos() as u64),
-            );
+            let spare = left.saturating_sub(trips.min().unwrap_or_default());
             // What is too late in any case may as well be waited for.
-            due = if last > now { due.min(last) } else { due };
+            due = if spare.is_zero() { due } else { due.min(now + spare) };
         }
         if due <= now {
             return self.lose_by_misses(cx, now, tsn, path);
@@ -102,8 +110,9 @@ impl Sender {
 
     /// The verdict on overtaken chunks of `path` is due.
     pub fn on_reordering(&mut self, cx: &mut Context, now: Instant, path: PathId) {
-        cx.paths[path.index()].reordering.at = None;
-        let threshold = cx.driver.threshold(path);
+        let i = path.index();
+        cx.paths[i].reordering.at = None;
+        let (threshold, flight) = (cx.driver.threshold(path), cx.paths.view(i).in_flight);
         let mut overtaken = core::mem::take(&mut self.scratch);
         overtaken.clear();
         self.rq.overtaken(path, threshold, &mut overtaken);
@@ -111,6 +120,11 @@ impl Sender {
             self.judge_overtaken(cx, now, tsn, path);
         }
         self.scratch = overtaken;
+        self.rq.prune(path);
+        if flight > 0 && cx.paths.view(i).in_flight == 0 {
+            cx.paths[i].t3 = None;
+            self.restart_tail(cx, now, path, None);
+        }
         self.abandon_spent(cx, now);
         self.keep_a_timer(cx, now);
     }
@@ -122,7 +136,8 @@ impl Sender {
         }
         for a in &mut acked.paths {
             let path = a.info.path;
-            let trip = cx.paths.view(path.index()).srtt.unwrap_or_default();
+            let view = cx.paths.view(path.index());
+            let (trip, rto) = (view.srtt.unwrap_or_default(), view.rto);
             let reordering = &mut cx.paths[path.index()].reordering;
             if a.overtaken_for > Duration::ZERO {
                 reordering.late_by(now, a.overtaken_for);
@@ -130,21 +145,28 @@ impl Sender {
             if a.needless_again {
                 reordering.widen(now, trip);
             }
-            a.info.lateness = reordering.lateness(now);
-            if a.spurious > 0 {
-                cx.paths[path.index()].stats.spurious_losses += u64::from(a.spurious);
-                self.take_back(cx, now, path, a.spurious, false);
+            // Half of the round trip may be jitter, or nothing would be a queue any more.
+            a.info.lateness = reordering.lateness(now).min(trip / 2);
+            if a.spurious.is_empty() {
+                continue;
             }
+            let chunks = a.spurious.len() as u32;
+            cx.paths[path.index()].stats.spurious_losses += u64::from(chunks);
+            let mut before = None;
+            for judged in a.spurious.drain(..) {
+                before = self.rq.take_back(now, path, judged, rto).or(before);
+            }
+            let trigger = LossTrigger::FastRetransmit;
+            cx.signal(now, &Signal::Spurious { path, trigger, chunks, before });
         }
     }
 
-    /// `chunks` losses on `path` were spurious; `all`: with them the whole loss event was.
-    pub(super) fn take_back(&mut self, cx: &mut Context, now: Instant, path: PathId, chunks: u32, all: bool) {
-        if !cx.config.reordering {
-            return;
+    /// A timeout of `path` was spurious, and `chunks` that it took for lost are in flight again.
+    pub(super) fn take_back_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, chunks: u32) {
+        if cx.config.reordering {
+            let before = self.rq.take_back_timeout(path);
+            cx.signal(now, &Signal::Spurious { path, trigger: LossTrigger::Timeout, chunks, before });
         }
-        let before = self.rq.take_back(path, chunks, all);
-        cx.signal(now, &Signal::Spurious { path, chunks, before });
     }
 }
 
@@ -178,8 +200,11 @@ mod tests {
     fn spurious_retransmissions_of_unknown_lateness_double_the_window() {
         let (mut path, at) = (Reordering::default(), Instant::from_millis(1));
         path.widen(at, ms(100));
-        assert_eq!(path.longest(), ms(25));
-        path.widen(at, ms(100));
+        path.widen(at + ms(99), ms(100));
+        assert_eq!(path.longest(), ms(25), "once in a round trip");
+        path.widen(at + ms(100), ms(100));
         assert_eq!(path.longest(), ms(50));
+        (0..200).for_each(|n| path.widen(at + ms(100 * n), ms(100)));
+        assert_eq!(path.window(at + ms(20_000)), LATEST + LATEST / MARGIN);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use crate::association::context::Context;
-use crate::policy::{LossCause, LossTrigger, NOT_BY_MISSES, PathId, PathState, PathView, Signal};
+use crate::policy::{LossCause, LossTrigger, PathId, PathState, PathView, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::MANY_GAPS;
 use crate::wire::chunk::Sack;
@@ -163,8 +163,6 @@ impl Sender {
             let window = self.reordering_window(cx, now, path);
             let before = sent - window.max(trip / 4);
             for lost in self.rq.sent_before(path, before) {
-                // No timeout that is taken back later was the cause.
-                self.rq.count_misses(now, lost, path, NOT_BY_MISSES - 1, NOT_BY_MISSES);
                 self.lose_by_misses(cx, now, lost, path);
             }
             let twice = sack.duplicates().any(|d| d == tsn);
@@ -182,13 +180,12 @@ impl Sender {
     /// left it.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
-        let threshold = cx.driver.threshold(path);
-        let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late, threshold) else { return };
+        let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late) else { return };
         let stats = &mut cx.paths[i].stats;
         stats.spurious_timeouts += 1;
         stats.lost_timeout -= undone;
         self.pending_chunk = None;
-        self.take_back(cx, now, path, undone as u32, true);
+        self.take_back_timeout(cx, now, path, undone as u32);
         cx.path_answered(now, path);
         if cx.paths.view(i).in_flight > 0 {
             cx.paths[i].t3 = Some(now + cx.paths.view(i).rto);

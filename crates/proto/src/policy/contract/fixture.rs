@@ -113,6 +113,7 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
         in_flight: true,
         misses: 0,
         overtaken: None,
+        lost: None,
     };
     ChunkInfo {
         tsn: Tsn(tsn),

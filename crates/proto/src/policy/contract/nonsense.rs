@@ -202,6 +202,7 @@ impl Noise {
                 in_flight: self.maybe(),
                 misses: self.0.below(256) as u8,
                 overtaken: self.maybe().then(|| self.time()),
+                lost: None,
             });
         }
         ChunkInfo {

@@ -226,6 +226,7 @@ impl Model {
             in_flight: true,
             misses: 0,
             overtaken: None,
+            lost: None,
         });
         self.ends[SENDER].views.enter(path, chunk.info.len, chunk.info.symbol);
         let view = self.ends[SENDER].view_mut(path);

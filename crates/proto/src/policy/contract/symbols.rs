@@ -156,6 +156,7 @@ impl Toy {
             in_flight: true,
             misses: 0,
             overtaken: None,
+            lost: None,
         });
         self.end.views.enter(path, chunk.len, chunk.symbol);
         self.end.view_mut(path).last_sent = Some(at);

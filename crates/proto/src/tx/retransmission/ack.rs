@@ -1,11 +1,13 @@
 //! What a SACK means for each chunk and path (RFC 9260 §6.2.1): which transmissions it credits, and what is in flight afterwards.
 
+use smallvec::SmallVec;
+
 use super::RetransmissionQueue;
 use super::copies::Divided;
 use crate::policy::{AckInfo, PathId, PathSet, PathViews, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::arrival_reports::ArrivalReports;
-use crate::tx::needless::Again;
+use crate::tx::needless::sent_again;
 use crate::tx::outstanding::{Carries, ChunkState, Outstanding};
 use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
 use crate::wire::chunk::Sack;
@@ -97,7 +99,7 @@ impl RetransmissionQueue {
                 measured: None,
                 payload: 0,
                 overtaken_for: Duration::ZERO,
-                spurious: 0,
+                spurious: SmallVec::new(),
                 needless_again: false,
             });
         }
@@ -121,7 +123,7 @@ impl RetransmissionQueue {
                 r.outcome.deliveries.keep(&chunk.info);
             }
             let sent = chunk.info.transmissions.len();
-            self.past.keep(tsn, chunk.user_data(), sent, chunk.needless, Again::of(&chunk.info));
+            self.past.keep(tsn, chunk.user_data(), sent, chunk.needless, sent_again(&chunk.info));
             self.outstanding.drop_front();
         }
         let last = self.outstanding.next_tsn() - 1;
@@ -148,15 +150,12 @@ impl RetransmissionQueue {
     fn note_duplicates(&mut self, outcome: &mut AckOutcome, sack: &Sack) {
         for tsn in sack.duplicates() {
             let (needless, again) = match self.outstanding.get_mut(tsn) {
-                Some(chunk) => (chunk.duplicate(), Again::of(&chunk.info)),
+                Some(chunk) => (chunk.duplicate(), sent_again(&chunk.info)),
                 None => self.past.duplicate(tsn),
             };
             outcome.needless += needless;
-            if let Some(again) = again.filter(|_| needless > 0)
-                && self.of_episode(again.path, again.at)
-            {
-                let path = &mut outcome.paths[again.path.index()];
-                (path.spurious, path.needless_again) = (path.spurious + 1, true);
+            if let Some(first) = again.filter(|_| needless > 0) {
+                Self::note_needless(outcome, first);
             }
         }
     }
@@ -226,7 +225,7 @@ impl RetransmissionQueue {
         if again || was_lost {
             self.note_late(r, tsn, was_lost);
         }
-        self.note_overtaken(r, tsn, was_lost);
+        self.note_overtaken(r, tsn);
         self.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
@@ -280,28 +279,6 @@ impl RetransmissionQueue {
         }
     }
 
-    /// `tsn` is acknowledged: how late it was if it was overtaken, and whether its loss was spurious. What is acknowledged
-    /// before a retransmission could have been answered arrived by the transmission before.
-    fn note_overtaken(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
-        let Some(chunk) = self.outstanding.get(tsn) else { return };
-        let (first, last) = match &chunk.info.transmissions[..] {
-            [only] => (only, only),
-            [first, last] => (first, last),
-            _ => return,
-        };
-        if chunk.info.sent_once() || was_lost {
-            return r.outcome.paths[last.path.index()].arrived_late(
-                r.now,
-                last,
-                was_lost && last.is_missed(),
-            );
-        }
-        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
-        if first.is_missed() && chunk.info.losses > 0 && r.now.saturating_since(last.at) < least {
-            r.outcome.paths[first.path.index()].arrived_late(r.now, first, true);
-        }
-    }
-
     /// What is known once everything is credited.
     fn complete(&mut self, ledger: &PathViews, outcome: &mut AckOutcome) {
         let acks = &mut outcome.paths;
@@ -322,10 +299,10 @@ impl RetransmissionQueue {
 }
 
 /// What is known while a SACK is read.
-struct SackContext<'a> {
-    ledger: &'a mut PathViews,
-    now: Instant,
+pub(super) struct SackContext<'a> {
+    pub ledger: &'a mut PathViews,
+    pub now: Instant,
     on: PathId,
     reports: &'a ArrivalReports,
-    outcome: &'a mut AckOutcome,
+    pub outcome: &'a mut AckOutcome,
 }

@@ -259,7 +259,7 @@ impl RetransmissionQueue {
         let (len, stream, symbol) = (chunk.info.len, chunk.info.stream, chunk.info.symbol);
         let f = &mut self.flights[sent.path.index()];
         f.retransmitted.leave(tsn);
-        let sent = Transmission { in_flight: false, misses: 0, overtaken: None, ..*sent };
+        let sent = Transmission { in_flight: false, misses: 0, overtaken: None, lost: None, ..*sent };
         f.unsettled.push_back(Unsettled { tsn, len, stream, symbol, sent, due });
         ledger.release(len);
         ledger.count_symbol(sent.path, symbol, -1);

@@ -46,6 +46,7 @@ impl World {
             in_flight: true,
             misses: 0,
             overtaken: None,
+            lost: None,
         }
     }
 
@@ -82,7 +83,8 @@ impl World {
     }
 
     fn lose(&mut self, tsn: u32, path: u8) {
-        if self.rq.lose(&mut self.ledger, Tsn(tsn), PathId(path)).is_some() {
+        let judged = Judged { at: self.now, by: Some(LossTrigger::Timeout) };
+        if self.rq.lose(&mut self.ledger, Tsn(tsn), PathId(path), judged).is_some() {
             self.rq.judge(Tsn(tsn), PathId(path), LossCause::Congestion);
         }
     }
@@ -404,7 +406,7 @@ fn a_spurious_timeout_is_undone() {
     w.again(1, 0);
     let outcome = w.sack(2, &[]);
     assert_eq!(outcome.paths[0].late, Some(Tsn(2)), "it was not sent again");
-    assert_eq!(w.rq.undo_timeout(&mut w.ledger, PathId(0), Tsn(2), 3), Some(2));
+    assert_eq!(w.rq.undo_timeout(&mut w.ledger, PathId(0), Tsn(2)), Some(2));
     assert_eq!((w.in_flight(), w.rq.lost().len()), (vec![2], 0));
     w.check();
 }
@@ -486,7 +488,7 @@ proptest! {
                     w.rq.set_timeout(PathId(path), Some(w.now));
                     w.rq.requeue_suspects(false);
                 }
-                Step::Undo(path) => drop(w.rq.undo_timeout(&mut w.ledger, PathId(path), Tsn(base), 3)),
+                Step::Undo(path) => drop(w.rq.undo_timeout(&mut w.ledger, PathId(path), Tsn(base))),
                 Step::Sack(cum, blocks) => {
                     let highest = w.rq.next_tsn().0 - 1;
                     let mut end = 1;

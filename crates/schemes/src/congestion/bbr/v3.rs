@@ -442,7 +442,7 @@ impl Model for V3 {
     }
 
     fn on_spurious(&mut self) {
-        let (bandwidth, short, long) = self.undo;
+        let (bandwidth, short, long) = core::mem::take(&mut self.undo);
         self.bw_shortterm = self.bw_shortterm.max(bandwidth);
         self.inflight_shortterm = self.inflight_shortterm.max(short);
         self.inflight_longterm = self.inflight_longterm.max(long);

@@ -224,7 +224,14 @@ impl Flow {
 }
 
 fn packet(tsn: u32, at: Instant) -> ChunkInfo {
-    let sent =
-        Transmission { path: PATH, at, next_tsn: Tsn(tsn + 1), in_flight: true, misses: 0, overtaken: None };
+    let sent = Transmission {
+        path: PATH,
+        at,
+        next_tsn: Tsn(tsn + 1),
+        in_flight: true,
+        misses: 0,
+        overtaken: None,
+        lost: None,
+    };
     ChunkInfo { transmissions: smallvec![sent], ..chunk(tsn, &[]) }
 }

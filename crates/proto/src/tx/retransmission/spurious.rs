@@ -1,0 +1,210 @@
+//! Losses that may turn out to be spurious: loss events of a path, and which of their chunks arrived after all (RFC 4015).
+
+use smallvec::SmallVec;
+
+use super::RetransmissionQueue;
+use super::ack::SackContext;
+use crate::policy::{ChunkInfo, Judged, Limit, LossTrigger, PathId, Transmission};
+use crate::time::{Duration, Instant};
+use crate::tx::outstanding::ChunkState;
+use crate::wire::serial::Tsn;
+
+/// Loss events that are remembered of a path: evidence comes a round trip later, when the next one may have begun.
+const EVENTS: usize = 4;
+
+/// A loss event after which nothing has shown for so many timeouts that it was spurious was none.
+const PROOF_TIMEOUTS: u32 = 2;
+
+/// Losses of one window, or of timeouts in a row.
+#[derive(Copy, Clone, Debug)]
+struct LossEvent {
+    /// The first and the last loss.
+    began: Instant,
+    last: Instant,
+    /// How many chunks, and how many of them arrived after all.
+    lost: u32,
+    spurious: u32,
+    timeout: bool,
+    /// The path's limits before it.
+    before: Limit,
+}
+
+/// The last loss events of a path, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
+
+impl LossEvents {
+    /// `lost` chunks were judged lost. `begins`: the path's limits, if a loss event begins.
+    fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, timeout: bool) {
+        match (begins, self.0.iter_mut().rfind(|e| e.timeout == timeout)) {
+            (Some(before), _) => {
+                if self.0.len() == EVENTS {
+                    self.0.remove(0);
+                }
+                self.0.push(LossEvent { began: now, last: now, lost, spurious: 0, timeout, before });
+            }
+            (None, Some(event)) => (event.last, event.lost) = (now, event.lost.saturating_add(lost)),
+            (None, None) => {}
+        }
+    }
+
+    /// A chunk that was judged lost so arrived after all. The limits to return to, if with it a whole event was spurious.
+    fn arrived(&mut self, now: Instant, judged: Judged, rto: Duration) -> Option<Limit> {
+        let timeout = judged.by == Some(LossTrigger::Timeout);
+        self.forget(now, rto);
+        let of = |e: &LossEvent| e.timeout == timeout && e.began <= judged.at;
+        let at = self.0.iter().rposition(of)?;
+        self.0[at].spurious += 1;
+        if self.0[at].spurious >= self.0[at].lost { self.undo(at) } else { None }
+    }
+
+    /// The timeout was spurious as a whole.
+    fn undo_timeout(&mut self) -> Option<Limit> {
+        let at = self.0.iter().rposition(|e| e.timeout)?;
+        self.undo(at)
+    }
+
+    /// The event `at` was spurious. What it took is given back once no later one is in question, which may have begun with what it
+    /// left.
+    fn undo(&mut self, at: usize) -> Option<Limit> {
+        let event = self.0.remove(at);
+        let Some(later) = self.0.get_mut(at) else { return Some(event.before) };
+        later.before.cwnd = later.before.cwnd.max(event.before.cwnd);
+        later.before.ssthresh = later.before.ssthresh.zip(event.before.ssthresh).map(|(a, b)| a.max(b));
+        None
+    }
+
+    fn forget(&mut self, now: Instant, rto: Duration) {
+        self.0.retain(|e| now.saturating_since(e.last) <= PROOF_TIMEOUTS * rto);
+    }
+}
+
+impl RetransmissionQueue {
+    /// Chunks in flight on `path` whose misses reached `threshold`; appended to `into`.
+    pub fn overtaken(&self, path: PathId, threshold: u8, into: &mut Vec<Tsn>) {
+        let missed = |i: &&ChunkInfo| i.on(path).is_some_and(|t| t.in_flight && t.misses >= threshold);
+        into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
+    }
+
+    /// `lost` chunks of `path` were judged lost, by a `timeout` or by miss indications. `begins`: the path's limits before, if a
+    /// loss event begins with them.
+    pub fn note_losses(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        lost: u32,
+        begins: Option<Limit>,
+        timeout: bool,
+    ) {
+        if lost > 0 {
+            self.flights[path.index()].events.note(now, lost, begins, timeout);
+        }
+    }
+
+    /// A chunk that was `judged` lost on `path` arrived after all; the limits to return to, if with it all of that loss event did.
+    pub fn take_back(&mut self, now: Instant, path: PathId, judged: Judged, rto: Duration) -> Option<Limit> {
+        let flight = &mut self.flights[path.index()];
+        let before = flight.events.arrived(now, judged, rto);
+        flight.recover = flight.recover.filter(|_| before.is_none());
+        before
+    }
+
+    /// The last timeout of `path` was spurious; the limits to return to.
+    pub fn take_back_timeout(&mut self, path: PathId) -> Option<Limit> {
+        let flight = &mut self.flights[path.index()];
+        let before = flight.events.undo_timeout();
+        flight.recover = flight.recover.filter(|_| before.is_none());
+        before
+    }
+
+    /// `tsn` is acknowledged: how late it was if it was overtaken, and whether its loss was spurious. What is acknowledged
+    /// before a retransmission could have been answered arrived by the transmission before.
+    pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
+        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
+        let waits = matches!(chunk.state, ChunkState::Lost(_));
+        let [before @ .., last] = &mut chunk.info.transmissions[..] else { return };
+        let arrived = match before {
+            _ if waits => last,
+            [] => last,
+            [first] if r.now.saturating_since(last.at) < least => first,
+            _ => return,
+        };
+        let judged = arrived.lost.take().filter(|j| j.by.is_some());
+        let late =
+            arrived.overtaken.filter(|_| judged.is_none_or(|j| j.by == Some(LossTrigger::FastRetransmit)));
+        let ack = &mut r.outcome.paths[arrived.path.index()];
+        if let Some(at) = late {
+            ack.overtaken_for = ack.overtaken_for.max(r.now.saturating_since(at));
+        }
+        ack.spurious.extend(judged.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
+    }
+
+    /// The peer has `tsn` twice, which was sent again since it was judged lost, as the transmission says: both arrived.
+    pub(super) fn note_needless(r: &mut crate::tx::AckOutcome, first: Transmission) {
+        let Some(judged) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
+        let path = &mut r.paths[first.path.index()];
+        path.spurious.push(judged);
+        path.needless_again = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    fn limit(cwnd: u64) -> Limit {
+        Limit { cwnd, ssthresh: Some(2 * cwnd), pacing: None }
+    }
+
+    fn missed(ms: u64) -> Judged {
+        Judged { at: at(ms), by: Some(LossTrigger::FastRetransmit) }
+    }
+
+    const RTO: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn an_event_is_spurious_with_the_last_of_its_chunks() {
+        let mut events = LossEvents::default();
+        events.note(at(100), 1, Some(limit(1000)), false);
+        events.note(at(110), 1, None, false);
+        assert_eq!(events.arrived(at(150), missed(100), RTO), None);
+        assert_eq!(events.arrived(at(160), missed(110), RTO), Some(limit(1000)));
+        assert_eq!(events.arrived(at(170), missed(110), RTO), None, "once");
+    }
+
+    /// Two events in a row: the window returns to what it was before the first, once both are known to be spurious.
+    #[test]
+    fn the_next_event_waits_for_its_own_proof() {
+        let mut events = LossEvents::default();
+        events.note(at(100), 1, Some(limit(1000)), false);
+        events.note(at(150), 1, Some(limit(500)), false);
+        assert_eq!(events.arrived(at(160), missed(100), RTO), None);
+        assert_eq!(events.arrived(at(170), missed(150), RTO), Some(limit(1000)));
+        events.note(at(200), 1, Some(limit(1000)), false);
+        events.note(at(250), 1, Some(limit(500)), false);
+        assert_eq!(events.arrived(at(260), missed(250), RTO), Some(limit(500)), "the first was real");
+    }
+
+    #[test]
+    fn no_proof_comes_later_than_two_timeouts() {
+        let mut events = LossEvents::default();
+        events.note(at(100), 1, Some(limit(1000)), false);
+        assert_eq!(events.arrived(at(501), missed(100), RTO), None);
+    }
+
+    /// A timeout in vain gives back what it took, and not what losses took before it.
+    #[test]
+    fn a_timeout_is_an_event_of_its_own() {
+        let mut events = LossEvents::default();
+        events.note(at(100), 3, Some(limit(1000)), false);
+        events.note(at(300), 9, Some(limit(500)), true);
+        events.note(at(700), 1, None, true);
+        assert_eq!(events.undo_timeout(), Some(limit(500)));
+        assert_eq!(events.undo_timeout(), None);
+    }
+}
