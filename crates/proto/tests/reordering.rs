@@ -42,7 +42,7 @@ fn pair(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> (TestPair, 
     (w, heard)
 }
 
-/// A message of 1000 bytes each `every` for a while; what became of the path.
+/// A message of 1000 bytes each `every` for a while; the counters of the path afterwards.
 fn stream(w: &mut TestPair, every: Duration, messages: usize) -> PathStats {
     for n in 0..messages {
         w.send(CLIENT, pattern(1000 * n, 1000), SendOptions { unordered: true, ..SendOptions::default() });

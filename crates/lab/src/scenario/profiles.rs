@@ -65,6 +65,8 @@ fn ns2() -> Sctp {
         rto_min_ours: None,
         sack_delay_ours: None,
         tail_probes: false,
+        reordering: false,
+        ack_delays: false,
         endured_silence: None,
         failed_after: None,
         reports: true,

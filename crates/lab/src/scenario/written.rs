@@ -228,6 +228,8 @@ fn sctp_constants(sctp: &Sctp) -> Vec<Entry> {
     let own = sctp.profile.transport();
     let as_profile = [
         (SCTP.tail_probes.key.name, sctp.tail_probes == own.tail_probes),
+        (SCTP.reordering.key.name, sctp.reordering == own.reordering),
+        (SCTP.ack_delays.key.name, sctp.ack_delays == own.ack_delays),
         (SCTP.endured_silence.key.name, sctp.endured_silence == own.endured_silence),
         (SCTP.failed_after.key.name, sctp.failed_after == own.failed_after),
     ];

@@ -19,7 +19,7 @@ use super::needless::PastChunks;
 use super::outstanding::{ChunkState, Outgoing, Outstanding};
 use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
-use crate::policy::{ChunkInfo, Judged, LossCause, LossTrigger, PathId, PathViews, Transmission};
+use crate::policy::{ChunkInfo, Judged, LossCause, PathId, PathViews, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 use copies::Settled;
@@ -469,36 +469,5 @@ impl RetransmissionQueue {
     /// T3-rtx of `path` expired; `None`: whether it was right does not matter any more.
     pub fn set_timeout(&mut self, path: PathId, at: Option<Instant>) {
         self.flights[path.index()].timeout = at;
-    }
-
-    /// The timeout of `path` was spurious, as the acknowledgement of `late` shows: what it took for lost and left after `late` is in
-    /// flight again. How many chunks; `None`: no timeout is in question.
-    pub fn undo_timeout(&mut self, ledger: &mut PathViews, path: PathId, late: Tsn) -> Option<u64> {
-        let i = path.index();
-        let at = self.flights[i].timeout.take()?;
-        let by_timeout = |tsn: &Tsn| {
-            let chunk = self.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
-            let once =
-                chunk.filter(|c| c.info.sent_once() && c.info.losses > 0).map(|c| &c.info.transmissions[0]);
-            let by = Some(LossTrigger::Timeout);
-            let left = |t: &Transmission| t.path == path && t.at <= at && t.lost.is_some_and(|l| l.by == by);
-            tsn.is_after(late) && once.is_some_and(left)
-        };
-        let back: Vec<Tsn> = self.lost.iter().copied().filter(by_timeout).collect();
-        let mut undone = 0;
-        for &tsn in back.iter().rev() {
-            if self.flights[i].originals.front().is_some_and(|f| !tsn.is_before(*f)) {
-                continue;
-            }
-            self.flights[i].originals.push_front(tsn);
-            self.outstanding.set_state(tsn, ChunkState::InFlight);
-            let Some(chunk) = self.outstanding.get_mut(tsn) else { continue };
-            (chunk.info.transmissions[0].in_flight, chunk.info.transmissions[0].lost) = (true, None);
-            chunk.info.losses = chunk.info.losses.saturating_sub(1);
-            ledger.enter(path, chunk.info.len, chunk.info.symbol);
-            undone += 1;
-        }
-        self.forget_found();
-        Some(undone)
     }
 }

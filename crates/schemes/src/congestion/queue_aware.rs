@@ -23,6 +23,7 @@
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
 mod curve;
+mod longest;
 mod losses;
 mod reserve;
 
@@ -37,6 +38,7 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use curve::Curve;
+use longest::Longest;
 use losses::{CHANCE, Losses, Test};
 use reserve::Reserve;
 
@@ -75,8 +77,6 @@ impl WindowPart for QueueAwareConfig {
 
 /// No queue below this is long, whatever the path.
 const LEAST_LONG: f64 = 0.001;
-/// The longest queueing delay is remembered for one to two of these.
-const MEMORY: Duration = Duration::from_secs(30);
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
@@ -139,27 +139,6 @@ struct Start {
 impl Start {
     fn new(since: Instant) -> Self {
         Start { since, least: f64::INFINITY }
-    }
-}
-
-/// The largest value of the last half to whole minute.
-#[derive(Debug, Default)]
-struct Longest {
-    since: Instant,
-    now: f64,
-    before: f64,
-}
-
-impl Longest {
-    fn push(&mut self, now: Instant, value: f64) {
-        if now.saturating_since(self.since) > MEMORY {
-            (self.since, self.before, self.now) = (now, self.now, 0.0);
-        }
-        self.now = self.now.max(value);
-    }
-
-    fn get(&self) -> f64 {
-        self.now.max(self.before)
     }
 }
 

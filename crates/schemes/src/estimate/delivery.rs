@@ -4,7 +4,7 @@
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
 //!   meantime: a source that sends little says nothing of what the path could do. So the rate is a least value, unless such a
-//!   sample tested it lately ([`tested`]). It is unknown before a sample of [`FIRST`] packets, and again after [`IDLE`] without
+//!   sample tested it lately ([`tested`]). It is unknown before a sample of a full packet (a keep-alive says nothing), and again after [`IDLE`] without
 //!   load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
@@ -40,9 +40,6 @@ const TESTED: &str = "delivery rate tested";
 /// A test counts for so long, or for [`TEST_TRIPS`] round-trip times.
 const TEST_AGE: Duration = Duration::from_secs(1);
 const TEST_TRIPS: u32 = 10;
-
-/// Packets of the first sample, at least: a keep-alive says nothing.
-const FIRST: u64 = 4;
 
 /// After so long without load nothing is known of the rate. A packet of a quarter of the MTU is load.
 const IDLE: Duration = Duration::from_secs(10);
@@ -135,12 +132,12 @@ impl Measured {
     fn take_rate(&mut self, now: Instant, path: &PathView, sample: RateSample) {
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
         let long = self.queue.unwrap_or(0.0) > (0.5 * round_trip.as_secs_f64()).max(LEAST_QUEUE);
-        let limited = sample.limited || (long && sample.bytes >= FIRST * path.mtu);
+        let limited = sample.limited || (long && sample.bytes >= path.mtu);
         if limited {
             self.tested = Some(now);
         }
         match &mut self.rate {
-            None if limited || sample.bytes >= FIRST * path.mtu => self.rate = Some(sample.rate),
+            None if limited || sample.bytes >= path.mtu => self.rate = Some(sample.rate),
             None => {}
             Some(rate) if sample.rate >= *rate => *rate = sample.rate,
             Some(rate) if limited && sample.most < *rate => *rate += (sample.most - *rate) / 8.0,

@@ -183,6 +183,12 @@ constants! {
         /// what gets no answer is sent again before its timer expires
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         tail_probes: bool = SWITCH,
+        /// overtaken packets are waited for as long as the path's were late before, and windows return after spurious losses
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        reordering: bool = SWITCH,
+        /// the round trip of an acknowledgement that the peer may have held back is an upper bound
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        ack_delays: bool = SWITCH,
         /// a SACK at least every so many packets
         sack_frequency: u32 = whole::<u32, 1, 1_000_000>(),
         /// HB.interval

@@ -49,7 +49,7 @@ impl Reordering {
         self.now = self.now.max(lateness.min(LATEST));
     }
 
-    /// A chunk was sent again although it arrived, nobody knows how late. Once in a round trip (RFC 8985 §6.2 step 4).
+    /// A chunk was sent again although it arrived, at an unknown time. Once in a round trip (RFC 8985 §6.2 step 4).
     fn widen(&mut self, now: Instant, round_trip: Duration) {
         if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
             return;

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use strandcast_coding::symbol::Header;
 
 use super::*;
+use crate::policy::LossTrigger;
 use crate::policy::contract::fixture;
 use crate::time::Duration;
 use crate::tx::{ArrivalReports, Carries};
