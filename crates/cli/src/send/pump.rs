@@ -184,13 +184,15 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum, on the usable path with
-/// the smallest value.
+/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum and what the peer may hold
+/// acknowledgements back, on the usable path with the smallest value.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.extra(QUEUE).is_some()) {
         return Duration::ZERO;
     }
-    let waits = usable().filter_map(|v| Some((v.srtt? + 2 * v.rttvar).saturating_sub(v.min_rtt?)));
+    let waits = usable().filter_map(|v| {
+        Some((v.srtt? + (2 * v.rttvar).saturating_sub(v.ack_delay)).saturating_sub(v.min_rtt?))
+    });
     waits.min().unwrap_or_default()
 }

@@ -77,6 +77,8 @@ impl WindowPart for QueueAwareConfig {
 
 /// No queue below this is long, whatever the path.
 const LEAST_LONG: f64 = 0.001;
+/// The first window leaves over so long.
+const FIRST_WINDOW: Duration = Duration::from_millis(10);
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
@@ -148,7 +150,6 @@ impl Path {
         Path {
             state: view.state,
             initial: window.cwnd(),
-            window,
             longest: Longest::default(),
             peak: Longest::default(),
             empty: None,
@@ -156,8 +157,9 @@ impl Path {
             curve: Curve::default(),
             start: Some(Start::new(Instant::ZERO)),
             suspicion: None,
-            pace: None,
+            pace: Some(Rate::from_bytes_per_s(window.cwnd() as f64 / FIRST_WINDOW.as_secs_f64())),
             reserve: None,
+            window,
         }
     }
 

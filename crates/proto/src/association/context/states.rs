@@ -3,7 +3,7 @@
 use super::Context;
 use crate::association::event::{CloseReason, Event, PathChange};
 use crate::path;
-use crate::policy::{PathId, PathState, Signal};
+use crate::policy::{Limit, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
 /// Heartbeats in a row that must go unanswered, without a tail probe, before a path counts as potentially failed beyond what
@@ -111,10 +111,19 @@ impl Context {
         }
     }
 
-    /// A send opportunity that no SACK gave: Max.Burst packets per path (RFC 9260 §6.1 D).
+    /// Packets that may leave on a path with these limits in one send opportunity: Max.Burst (RFC 9260 §6.1 D), unless pacing bounds
+    /// bursts.
+    pub fn max_burst(&self, limit: &Limit) -> u32 {
+        let paced = limit.pacing.is_some() && !self.config.pacing_quantum.is_zero();
+        if paced { u32::MAX } else { self.config.max_burst }
+    }
+
+    /// A send opportunity that no SACK gave.
     pub fn offer_burst(&mut self, now: Instant) {
-        for (p, v) in self.paths.rows_mut() {
-            p.burst = p.burst.max(self.config.max_burst);
+        for i in 0..self.paths.len() {
+            let most = self.max_burst(&self.paths.view(i).limit);
+            let (p, v) = self.paths.row_mut(i);
+            p.burst = p.burst.max(most);
             v.blocked = p.pace > now;
         }
         self.driver.wake();

@@ -259,8 +259,8 @@ fn account_for_delay(cx: &mut Context, now: Instant, sack: &Sack, on: PathId, ac
 /// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D). One that acknowledges a batch stands for the SACKs of
 /// every second packet which it replaces: with less, the flight could not grow in slow start.
 fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
-    let one = cx.config.max_burst;
     for (i, a) in acked.paths.iter().enumerate() {
+        let one = cx.max_burst(&cx.paths.view(i).limit);
         let acked = if cx.config.strict_rfc { 0 } else { a.info.newly_acked_chunks };
         cx.paths[i].burst = one.max(one.saturating_mul(acked) / 2);
         cx.paths.view_mut(i).blocked = cx.paths[i].pace > now;

@@ -113,7 +113,7 @@ impl Sender {
             let trigger = LossTrigger::Timeout;
             cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
         }
-        cx.paths[path.index()].burst = cx.config.max_burst;
+        cx.paths[path.index()].burst = cx.max_burst(&cx.paths.view(path.index()).limit);
         cx.paths.view_mut(path.index()).blocked = false;
         if !answered_probe {
             cx.paths[path.index()].heartbeats.excuse();
