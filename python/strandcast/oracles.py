@@ -136,7 +136,8 @@ def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_
         captured_s, sizes = _live(app, start_s, last_s, size)
     elif "rate" in app:
         interval_s = size * 8 / float(app["rate"])
-        captured_s = start_s + interval_s * np.arange(math.ceil(max(last_s - start_s, 0) / interval_s))
+        count = math.ceil(max(last_s - start_s, 0) / interval_s)
+        captured_s = np.asarray(start_s + interval_s * np.arange(count), np.float64)
         sizes = np.full(captured_s.size, size)
     else:
         captured_s, sizes = _frames(scenario, app, start_s, last_s, size)

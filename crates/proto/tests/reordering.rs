@@ -19,9 +19,12 @@ fn live() -> TransportConfig {
     TransportConfig { mtu_discovery: Some(1400), ..TransportConfig::live() }
 }
 
-/// What the core tells of spurious losses.
+/// Chunks of a spurious loss, and the limits to return to.
+type Spurious = (u32, Option<Limit>);
+
+/// What the core reports of spurious losses.
 #[derive(Clone, Debug, Default)]
-struct Heard(Arc<Mutex<Vec<(u32, Option<Limit>)>>>);
+struct Heard(Arc<Mutex<Vec<Spurious>>>);
 
 impl Policy for Heard {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {

@@ -39,7 +39,7 @@ use strandcast_proto::wire::Tsn;
 
 use curve::Curve;
 use longest::Longest;
-use losses::{CHANCE, Losses, Test};
+use losses::{CHANCE, Losses, Suspicion, Test};
 use reserve::Reserve;
 
 use super::TcpConfig;
@@ -77,8 +77,8 @@ impl WindowPart for QueueAwareConfig {
 
 /// No queue below this is long, whatever the path.
 const LEAST_LONG: f64 = 0.001;
-/// The first window leaves over so long.
-const FIRST_WINDOW: Duration = Duration::from_millis(10);
+/// The first window leaves over so long, seconds.
+const FIRST_WINDOW: f64 = 0.01;
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
@@ -119,17 +119,6 @@ struct Path {
     reserve: Option<Reserve>,
 }
 
-/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
-/// [`CHANCE`].
-#[derive(Debug)]
-struct Suspicion {
-    /// The window in question ends with the acknowledgement of this TSN.
-    highest: Tsn,
-    /// What the threshold becomes.
-    ssthresh: u64,
-    lost: u32,
-}
-
 /// The first slow start, a round trip at a time.
 #[derive(Debug)]
 struct Start {
@@ -157,7 +146,7 @@ impl Path {
             curve: Curve::default(),
             start: Some(Start::new(Instant::ZERO)),
             suspicion: None,
-            pace: Some(Rate::from_bytes_per_s(window.cwnd() as f64 / FIRST_WINDOW.as_secs_f64())),
+            pace: Some(Rate::from_bytes_per_s(window.cwnd() as f64 / FIRST_WINDOW)),
             reserve: None,
             window,
         }

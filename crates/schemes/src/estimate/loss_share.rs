@@ -69,7 +69,7 @@ impl Policy for LossShare {
             Signal::Lost { path, .. } => self.of(*path).lost += 1,
             Signal::Spurious { path, chunks, trigger: LossTrigger::FastRetransmit, .. } => {
                 let share = self.of(*path);
-                share.lost = share.lost.saturating_sub((*chunks).into());
+                share.lost = share.lost.saturating_sub(*chunks);
             }
             Signal::Acked(ack) => self.on_acked(view, ack.path),
             Signal::PathChanged(path)

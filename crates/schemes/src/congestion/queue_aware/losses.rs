@@ -80,3 +80,14 @@ impl Losses {
         }
     }
 }
+
+/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
+/// [`CHANCE`].
+#[derive(Debug)]
+pub(super) struct Suspicion {
+    /// The window in question ends with the acknowledgement of this TSN.
+    pub highest: Tsn,
+    /// What the threshold becomes.
+    pub ssthresh: u64,
+    pub lost: u32,
+}
