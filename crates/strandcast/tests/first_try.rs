@@ -61,13 +61,14 @@ const CASE: Case = Case {
     sealed: false,
 };
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     Case { name: "frames at once", input: Input::Bursts(40), ..CASE },
     Case { name: "frames behind silence", input: Input::Bursts(40), idle_ms: 3000, ..CASE },
     Case { name: "bursts behind silence", idle_ms: 3000, ..CASE },
     Case { name: "sealed bursts", idle_ms: 3000, sealed: true, ..CASE },
     Case { name: "slow bursts", input: Input::Bursts(260), rate_bps: 1_000_000, latency_ms: 200, ..CASE },
     Case { name: "long bursts", input: Input::Bursts(500), idle_ms: 3000, latency_ms: 500, ..CASE },
+    Case { name: "frames behind a long silence", input: Input::Bursts(40), idle_ms: 11_000, ..CASE },
     Case { name: "blocks of a pipe", input: Input::Blocks(8 << 10), ..CASE },
     Case { name: "large blocks", input: Input::Blocks(64 << 10), idle_ms: 3000, ..CASE },
     Case { name: "bursts over 2 ms", idle_ms: 3000, round_trip_ms: 2, ..CASE },

@@ -15,7 +15,8 @@ use strandcast_proto::time::Instant;
 use strandcast_seal::{Lost, PublicKey};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Timeout for a sender's first message.
+/// Timeout for a sender's first message, and for any message while its stream has not begun. Keep-alives count: an encoder may
+/// start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
@@ -41,16 +42,19 @@ pub(super) struct PendingSender {
 
 /// Waits for a new association's first media message, which identifies the run of the sender, and for a confirmed path.
 pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<PendingSender>) {
-    let known = async {
-        loop {
-            let first = association.recv().await?;
-            if let Ok(media) = Message::decode(first.payload.clone()) {
-                return Some((first, media, confirmed(&association).await?));
+    let (first, media) = loop {
+        match tokio::time::timeout(HANDSHAKE_TIMEOUT, association.recv()).await {
+            Ok(Some(first)) => {
+                if let Ok(media) = Message::decode(first.payload.clone()) {
+                    break (first, media);
+                }
             }
+            Ok(None) => return,
+            Err(_) => return association.abort("no stream arrived"),
         }
     };
-    match tokio::time::timeout(HANDSHAKE_TIMEOUT, known).await {
-        Ok(Some((first, media, (peer, addresses)))) => {
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, confirmed(&association)).await {
+        Ok(Some((peer, addresses))) => {
             let (came, key) = (association.now(), association.peer_key().await);
             // A dropped receiver means that the command is ending.
             let _ =

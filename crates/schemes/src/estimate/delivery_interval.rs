@@ -59,7 +59,7 @@ impl Running {
 
 impl DeliveryInterval {
     /// A chunk left while nothing else was in flight: the time before was not the path's. What the interval until then says, be
-    /// it as short as a burst on a short path: the least that the path carries in [`SHORTEST`].
+    /// it as short as a burst on a short path: the least that the path carries in 10 ms.
     pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
         let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
         let sent = ended.newest.saturating_since(ended.sent);

@@ -149,7 +149,8 @@ impl RetransmissionQueue {
     }
 
     /// `tsn` is acknowledged: how late it was if it was overtaken, and whether its loss was spurious. What is acknowledged
-    /// before a retransmission could have been answered arrived by the transmission before.
+    /// long before a retransmission could have been answered, within half of the least round-trip time, arrived by the
+    /// transmission before. Least values are measured seldom: a retransmission may be answered a little sooner.
     pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
@@ -158,7 +159,7 @@ impl RetransmissionQueue {
         let arrived = match before {
             _ if waits => last,
             [] => last,
-            [first] if r.now.saturating_since(last.at) < least => first,
+            [first] if 2 * r.now.saturating_since(last.at) < least => first,
             _ => return,
         };
         let judged = arrived.lost.take().filter(|j| j.by.is_some());
