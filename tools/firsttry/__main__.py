@@ -25,7 +25,7 @@ import simulator
 import sockets
 import tables
 from benches import ROOT, Parser, guarded, show, table, whole
-from cells import REVIEW, Cell, pairs
+from cells import REPORTED, Cell, pairs
 from store import Store
 
 PAGE = ROOT / "docs/first-try.md"
@@ -54,16 +54,16 @@ def options(words: list[str]) -> argparse.Namespace:
 
 
 def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
-    """Cells of the review and those with every pair of values."""
+    """Cells in which losses were reported, and those with every pair of values."""
     scheme = (asked.scheme or [DEFAULT])[0]
 
     def chosen(some: list[Cell]) -> list[Cell]:
         return [cell for cell in some if not asked.only or asked.only in str(cell)]
 
-    sets = {"review": chosen(list(REVIEW)), "every pair": chosen(pairs())}
+    sets = {"reported": chosen(list(REPORTED)), "every pair": chosen(pairs())}
     digest = base = ""
     for name, some in sets.items():
-        beside = name == "review"
+        beside = name == "reported"
         digest = sockets.run(asked.program, store, some, scheme, asked.jobs, beside=beside, times=asked.times)
         if asked.base:
             base = sockets.alone(asked.base, store, some, scheme, asked.jobs, asked.times)
@@ -75,7 +75,7 @@ def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
 
 def listed(_: argparse.Namespace, __: Store) -> dict[str, str]:
     """The cells."""
-    rows = [[str(cell), "yes" if rule.can_carry(cell) else "no"] for cell in [*REVIEW, *pairs()]]
+    rows = [[str(cell), "yes" if rule.can_carry(cell) else "no"] for cell in [*REPORTED, *pairs()]]
     return {"cells": table(["cell", "windows can"], rows)}
 
 

@@ -80,8 +80,8 @@ class Cell:
 
 NAMES = tuple(one.name for one in fields(Cell))
 
-# What the review found to lose with the default scheme, and did not lose with `cmt`.
-REVIEW = (
+# What was reported to lose with the default scheme, and did not lose with `cmt`.
+REPORTED = (
     *(Cell("burst-100", 4, 0, idle, False, 300) for idle in (0, 3)),
     *(Cell("burst-40", 4, 0, idle, False, 300) for idle in (0, 3)),
     *(Cell("burst-100", 4, 0, idle, True, 300) for idle in (0.3, 3)),

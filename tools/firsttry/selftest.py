@@ -218,7 +218,7 @@ CASES = {
     "other arrays": lambda: covering_of(2, 2, 2) and covering_of(7, 3, 3, 2) and covering_of(4, 4),
     "every cell once": lambda: len(set(cells.full())) == len(cells.full()) == 9 * 5 * 3 * 2 * 3,
     "cells as columns": lambda: all(
-        Cell.read(dict(zip(cells.NAMES, one.words()))) == one for one in [*cells.REVIEW, *map(drawn, range(50))]
+        Cell.read(dict(zip(cells.NAMES, one.words()))) == one for one in [*cells.REPORTED, *map(drawn, range(50))]
     ),
     "names of inputs": lambda: raises(lambda: inputs.Input.of("burst")) and raises(lambda: inputs.Input.of("x-1")),
     "inputs at their rate": lambda: all(map(at_rate, cells.INPUTS)),
