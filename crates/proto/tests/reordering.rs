@@ -88,7 +88,7 @@ fn packets_that_are_held_up_are_waited_for() {
         w.run(ms(500));
         w.association(CLIENT).path_stats(P0).expect("the path is open").clone()
     };
-    let first = run(100);
+    let first = run(300);
     let then = run(900);
     assert_eq!(since(&then, &first), (900, 0), "{first:?}");
     assert!(first.spurious_losses <= 2, "{first:?}");

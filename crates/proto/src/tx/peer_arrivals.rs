@@ -56,6 +56,14 @@ impl ArrivedReports {
         self.asked.is_some()
     }
 
+    /// How long the peer held an acknowledgement back after the last packet by `path` arrived, as a report beside it says, which
+    /// came at `now`.
+    pub fn held(&self, now: Instant, path: PathId) -> Option<Duration> {
+        let written = self.clock.filter(|(heard, _)| *heard == now).map(|(_, written)| written)?;
+        let news = self.report.paths.iter().find(|p| p.path == path)?;
+        Some(written.since(news.at))
+    }
+
     /// Takes a report that came by `via`. `path`: the open path that the peer calls by a name; `left`: when a TSN left on a
     /// path, if that is known.
     pub fn hear(

@@ -20,7 +20,8 @@ pub struct DeliveryInterval {
 pub struct RateSample {
     /// Bytes per second.
     pub rate: f64,
-    /// The same if the last acknowledgement was held back for as long as it may have been: infinite if that is the whole time.
+    /// The same if the last acknowledgement was held back for as long as it may have been, and that is most of the time: infinite if
+    /// it is all of it.
     pub most: f64,
     /// Bytes acknowledged.
     pub bytes: u64,
@@ -49,11 +50,14 @@ impl Running {
     /// What it says after `time`.
     fn sample(&self, time: Duration) -> RateSample {
         let bytes = self.bytes as f64;
+        let rate = bytes / time.as_secs_f64();
         let most = match time.saturating_sub(self.held) {
             Duration::ZERO => f64::INFINITY,
+            // Most of the interval is the path's.
+            least if least >= self.held => bytes / (least + self.held / 2).as_secs_f64(),
             least => bytes / least.as_secs_f64(),
         };
-        RateSample { rate: bytes / time.as_secs_f64(), most, bytes: self.bytes, limited: self.limited }
+        RateSample { rate, most, bytes: self.bytes, limited: self.limited }
     }
 }
 

@@ -45,7 +45,7 @@ impl Sender {
             return;
         }
         let mut acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
-        account_for_delay(cx, now, sack, on, &mut acked);
+        self.account_for_delay(cx, now, sack, on, &mut acked);
         self.delivered(cx, &acked);
         self.symbols_arrived(cx, now, &acked);
         self.learn_reordering(cx, now, &mut acked);
@@ -226,33 +226,44 @@ impl Sender {
     }
 }
 
-/// Notes how long the peer may have held a SACK back after what it acknowledges arrived. If it acknowledges
-/// [`TransportConfig::sack_frequency`] packets, the last of them made it leave: of several paths the one on which it was to arrive
-/// last. Else it waited for others at most since the one that came by the same way before, and for SACK.Delay.
-///
-/// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
-fn account_for_delay(cx: &mut Context, now: Instant, sack: &Sack, on: PathId, acked: &mut AckOutcome) {
-    let Some(delay) = cx.config.peer_ack_delay() else { return };
-    let before = cx.paths[on.index()].last_sack.replace(now);
-    let most = before.map_or(delay, |at| delay.min(now.saturating_since(at)));
-    let counted = match cx.paths.seen().peer_reports() {
-        true => u32::from(sack.header.flags),
-        false => acked.paths.iter().map(|a| a.info.newly_acked_chunks).sum(),
-    };
-    let arrival = |a: &PathAck| {
-        let way = cx.paths.view(a.info.path.index()).srtt.unwrap_or_default() / 2;
-        a.info.newest_sent.map(|sent| sent + way)
-    };
-    let prompt = counted >= cx.config.sack_frequency;
-    let last = acked.paths.iter().filter_map(arrival).max().filter(|_| prompt);
-    for i in 0..acked.paths.len() {
-        let held = last.zip(arrival(&acked.paths[i])).map(|(last, own)| last.saturating_since(own));
-        let (held, a) = (held.map_or(most, |held| held.min(most)), &mut acked.paths[i]);
-        a.info.held = held;
-        a.info.rtt = a.measured.map(|rtt| match cx.paths.view(a.info.path.index()).srtt {
-            Some(usual) => usual.clamp(rtt.saturating_sub(held), rtt),
-            None => rtt,
-        });
+impl Sender {
+    /// Notes how long the peer may have held a SACK back after what it acknowledges arrived. If it acknowledges
+    /// [`TransportConfig::sack_frequency`] packets, the last of them made it leave: of several paths the one on which it was to arrive
+    /// last. Else it waited for others at most since the one that came by the same way before, and for SACK.Delay. A report of arrivals beside the SACK is exact.
+    ///
+    /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
+    fn account_for_delay(
+        &self,
+        cx: &mut Context,
+        now: Instant,
+        sack: &Sack,
+        on: PathId,
+        acked: &mut AckOutcome,
+    ) {
+        let Some(delay) = cx.config.peer_ack_delay() else { return };
+        let before = cx.paths[on.index()].last_sack.replace(now);
+        let most = before.map_or(delay, |at| delay.min(now.saturating_since(at)));
+        let counted = match cx.paths.seen().peer_reports() {
+            true => u32::from(sack.header.flags),
+            false => acked.paths.iter().map(|a| a.info.newly_acked_chunks).sum(),
+        };
+        let arrival = |a: &PathAck| {
+            let way = cx.paths.view(a.info.path.index()).srtt.unwrap_or_default() / 2;
+            a.info.newest_sent.map(|sent| sent + way)
+        };
+        let prompt = counted >= cx.config.sack_frequency;
+        let last = acked.paths.iter().filter_map(arrival).max().filter(|_| prompt);
+        for i in 0..acked.paths.len() {
+            let held = last.zip(arrival(&acked.paths[i])).map(|(last, own)| last.saturating_since(own));
+            let a = &mut acked.paths[i];
+            let exact = self.arrived.held(now, a.info.path);
+            let held = exact.or(held).map_or(most, |held| held.min(delay));
+            a.info.held = held;
+            a.info.rtt = a.measured.map(|rtt| match cx.paths.view(a.info.path.index()).srtt {
+                Some(usual) => usual.clamp(rtt.saturating_sub(held), rtt),
+                None => rtt,
+            });
+        }
     }
 }
 

@@ -163,8 +163,8 @@ impl RetransmissionQueue {
             _ => return,
         };
         let judged = arrived.lost.take().filter(|j| j.by.is_some());
-        let late =
-            arrived.overtaken.filter(|_| judged.is_none_or(|j| j.by == Some(LossTrigger::FastRetransmit)));
+        let missed = judged.is_none_or(|j| j.by == Some(LossTrigger::FastRetransmit));
+        let late = arrived.overtaken.filter(|_| missed && arrived.misses > 1);
         let ack = &mut r.outcome.paths[arrived.path.index()];
         if let Some(at) = late {
             ack.overtaken_for = ack.overtaken_for.max(r.now.saturating_since(at));
