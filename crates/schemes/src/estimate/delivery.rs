@@ -3,9 +3,9 @@
 //!
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
-//!   meantime: a source that sends little says nothing of what the path could do. So the rate is a least value, unless such a
-//!   sample tested it lately ([`tested`]). It is unknown before a sample of a full packet (a keep-alive says nothing), and again after [`IDLE`] without
-//!   load.
+//!   meantime: a source that sends little says nothing of what the path could do. So the rate is a lower bound, unless such a
+//!   sample tested it lately ([`tested`]). It is unknown before a sample of a full packet (a keep-alive says nothing), and again
+//!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
 //! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
@@ -220,3 +220,6 @@ impl PathEstimator for Delivery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

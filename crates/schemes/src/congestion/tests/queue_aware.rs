@@ -337,3 +337,31 @@ fn a_path_that_congests_stands_in_no_longer() {
     play.tell(&Signal::LossEvent { path, trigger, highest, cause });
     assert_eq!(play.cwnd_of(1), 5.0);
 }
+
+/// RFC 4015 §3.2, and the counts of losses with it.
+#[test]
+fn a_window_that_a_spurious_loss_cut_returns() {
+    let mut play = play(1, 40);
+    play.recover();
+    queue(&mut play, 0, 100);
+    let before = play.picture.paths[0].limit;
+    play.lose(LossTrigger::FastRetransmit, 20);
+    assert!(play.picture.paths[0].limit.cwnd < before.cwnd, "the queue is long");
+    let trigger = LossTrigger::FastRetransmit;
+    play.tell(&Signal::Spurious { path: PathId(0), trigger, chunks: 1, before: Some(before) });
+    let after = play.picture.paths[0].limit;
+    assert_eq!((after.cwnd, after.ssthresh), (before.cwnd, before.ssthresh));
+}
+
+/// RFC 3465 §2.2 without its limit: until a loss the window doubles when all of it was acknowledged, two chunks a SACK.
+#[test]
+fn the_first_slow_start_doubles_and_the_next_one_does_not() {
+    let config = WindowConfig { initial_mtus: Some(10), ..WindowConfig::default() };
+    let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
+    (0..5).for_each(|_| play.ack(2));
+    assert_eq!(play.cwnd(), 20.0);
+    play.lose(LossTrigger::Timeout, 20);
+    assert_eq!(play.cwnd(), 1.0);
+    play.ack(2);
+    assert_eq!(play.cwnd(), 2.0, "one MTU for a SACK (RFC 9260 §7.2.1)");
+}

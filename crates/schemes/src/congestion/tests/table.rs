@@ -79,6 +79,34 @@ fn every_default_is_a_value_of_its_key() {
     assert_eq!((of("count"), of("beta"), of("floor")), (Some("bytes"), Some("0.7"), Some("2")));
 }
 
+/// RFC 4015 §3.2: after losses that turn out to be spurious a window is at least what it was, by miss indications or a
+/// timeout, and so is its threshold.
+#[test]
+fn every_window_returns_after_spurious_losses() {
+    use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
+    use strandcast_proto::policy::{PathId, Signal};
+    for name in of_flows() {
+        for trigger in [FastRetransmit, Timeout] {
+            let mut play = Play::new(name, 1, 40, Some(30));
+            (0..40).for_each(|_| play.ack(1));
+            let before = play.picture.paths[0].limit;
+            play.lose(trigger, 40);
+            let cut = play.picture.paths[0].limit.cwnd;
+            assert!(
+                cut < before.cwnd || name.contains("bbr") || name == "delay-guard",
+                "{name}, {trigger:?}"
+            );
+            play.tell(&Signal::Spurious { path: PathId(0), trigger, chunks: 3, before: None });
+            assert_eq!(play.picture.paths[0].limit.cwnd, cut, "{name}: some of the losses were real");
+            play.tell(&Signal::Spurious { path: PathId(0), trigger, chunks: 1, before: Some(before) });
+            let after = play.picture.paths[0].limit;
+            assert!(after.cwnd >= before.cwnd, "{name}, {trigger:?}: {after:?}, {before:?} before");
+            let threshold = |of: Option<u64>| of.unwrap_or(u64::MAX);
+            assert!(threshold(after.ssthresh) >= threshold(before.ssthresh), "{name}: {after:?}");
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Op {
     Ack { segments: u32, full: bool },
