@@ -150,6 +150,13 @@ pub struct Transmission {
     pub lost: Option<Judged>,
 }
 
+impl Transmission {
+    /// One that leaves on `path` at `at`, in flight; `next_tsn` is the next new TSN then.
+    pub fn new(path: PathId, at: Instant, next_tsn: Tsn) -> Self {
+        Transmission { path, at, next_tsn, in_flight: true, misses: 0, overtaken: None, lost: None }
+    }
+}
+
 /// When a transmission was judged lost, and how.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Judged {

@@ -102,15 +102,7 @@ fn who_turns_often_waits_longer() {
 }
 
 fn chunk(tsn: u32, now: Instant) -> ChunkInfo {
-    let at = Transmission {
-        path: PathId(0),
-        at: now,
-        next_tsn: Tsn(tsn),
-        in_flight: true,
-        misses: 0,
-        overtaken: None,
-        lost: None,
-    };
+    let at = Transmission::new(PathId(0), now, Tsn(tsn));
     ChunkInfo {
         tsn: Tsn(tsn),
         len: 1000,

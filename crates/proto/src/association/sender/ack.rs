@@ -217,19 +217,18 @@ impl Sender {
         let highest = self.rq.highest_in_flight(path).unwrap_or(tsn);
         cx.paths[path.index()].stats.lost_fast += 1;
         let begins = self.rq.begin_loss_event(path, tsn, highest);
-        self.rq.note_losses(now, path, 1, begins.then_some(before), false);
+        let trigger = LossTrigger::FastRetransmit;
+        self.rq.note_losses(now, path, 1, begins.then_some(before), trigger);
         if begins {
             self.rq.free_retransmit(path, true);
-            let trigger = LossTrigger::FastRetransmit;
             cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
         }
     }
-}
 
-impl Sender {
-    /// Notes how long the peer may have held a SACK back after what it acknowledges arrived. If it acknowledges
-    /// [`TransportConfig::sack_frequency`] packets, the last of them made it leave: of several paths the one on which it was to arrive
-    /// last. Else it waited for others at most since the one that came by the same way before, and for SACK.Delay. A report of arrivals beside the SACK is exact.
+    /// Notes for how long the peer may have held a SACK back after each path's newest packet arrived. A report of arrivals beside
+    /// the SACK is exact. A SACK of [`TransportConfig::sack_frequency`] packets left when the last of them arrived, so that a
+    /// path's packet waited for as long as it was expected to arrive before that one. Any other SACK waited for SACK.Delay at
+    /// most, and not longer than since the SACK before it that came by the same path.
     ///
     /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
     fn account_for_delay(

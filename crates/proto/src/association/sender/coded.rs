@@ -3,14 +3,13 @@
 use smallvec::smallvec;
 
 use super::Sender;
-use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::{Coder, Written};
 use crate::policy::{
     Backlog, BlockView, BlockedBy, ChunkInfo, Importance, PathId, Symbol, SymbolAssignment, SymbolChoice,
-    SymbolKind,
+    SymbolKind, Transmission,
 };
 use crate::time::Instant;
 use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
@@ -201,7 +200,7 @@ impl Sender {
                 expires: written.expires,
                 importance: Importance::Normal,
                 group: None,
-                transmissions: smallvec![sent(now, path, tsn + 1)],
+                transmissions: smallvec![Transmission::new(path, now, tsn + 1)],
                 losses: 0,
                 symbol: Some(written.symbol),
             },

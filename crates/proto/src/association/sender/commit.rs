@@ -22,7 +22,7 @@ impl Sender {
         let tsn = match pending_chunk.source {
             ChunkSource::Lost(tsn, copies) => self.commit_lost(cx, now, tsn, pending_chunk.path, copies)?,
             ChunkSource::Copy(tsn) => {
-                let sent = sent(now, pending_chunk.path, self.rq.next_tsn());
+                let sent = Transmission::new(pending_chunk.path, now, self.rq.next_tsn());
                 let again = self.rq.push_copy(cx.paths.seen_mut(), tsn, sent)?;
                 cx.paths[pending_chunk.path.index()].stats.retransmissions += u64::from(again);
                 tsn
@@ -47,7 +47,7 @@ impl Sender {
         path: PathId,
         copies: PathSet,
     ) -> Option<Tsn> {
-        let sent = sent(now, path, self.rq.next_tsn());
+        let sent = Transmission::new(path, now, self.rq.next_tsn());
         self.rq.push_again(cx.paths.seen_mut(), tsn, sent)?;
         cx.paths[path.index()].stats.retransmissions += 1;
         self.add_copies(cx, now, tsn, copies);
@@ -73,7 +73,7 @@ impl Sender {
         cx.stats.media_sent += cut.payload.len() as u64;
         self.redundancy.earn(now, cut.payload.len());
         let header = if self.coder.is_some() { self.header_of(cx, now, path, &cut) } else { None };
-        self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, sent(now, path, tsn + 1), header));
+        self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, Transmission::new(path, now, tsn + 1), header));
         self.add_copies(cx, now, tsn, copies);
         if let Some(a) = &mut self.assignment {
             a.chunks -= 1;
@@ -155,10 +155,6 @@ impl Sender {
             self.forward.withhold();
         }
     }
-}
-
-pub(super) fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
-    Transmission { path, at: now, next_tsn, in_flight: true, misses: 0, overtaken: None, lost: None }
 }
 
 #[inline]

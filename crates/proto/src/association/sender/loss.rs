@@ -100,7 +100,7 @@ impl Sender {
         let lost = cx.paths[path.index()].stats.lost_timeout - lost;
         // Timeouts between which nothing was acknowledged are one event.
         let goes_on = cx.paths[path.index()].timed_out;
-        self.rq.note_losses(now, path, lost as u32, (!goes_on).then_some(limit), true);
+        self.rq.note_losses(now, path, lost as u32, (!goes_on).then_some(limit), LossTrigger::Timeout);
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();

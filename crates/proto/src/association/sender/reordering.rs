@@ -2,8 +2,11 @@
 //! reordering window of RFC 8985 §6.2), and what is taken back when losses turn out to be spurious (RFC 4015).
 //!
 //! The window of a path is measured: how much later than the first SACK that missed it a chunk was acknowledged that arrived
-//! after all. One miss indication alone is no evidence: a copy on another path may be what arrived. Where packets keep their order nothing is ever late, the window is zero, and the third miss indication decides as
-//! in RFC 9260 §7.2.4. A chunk of a message with a lifetime is waited for at most until a retransmission would come too late.
+//! after all. One miss indication alone is no evidence: a copy on another path may be what arrived. Where packets keep their
+//! order nothing is ever late, the window is zero, and the third miss indication decides as in RFC 9260 §7.2.4. The verdict on
+//! a chunk of a message with a lifetime comes in time for a retransmission.
+//!
+//! `ASSUMED`: the constants below. RFC 8985 takes the window from the round-trip time, which says nothing of jitter.
 
 use super::Sender;
 use crate::association::context::Context;

@@ -106,15 +106,7 @@ pub fn path(id: u8) -> PathView {
 
 /// A chunk of one MTU in flight on `paths`, sent when it was new: several paths are copies.
 pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
-    let sent = |p: &u8| Transmission {
-        path: PathId(*p),
-        at: Instant::from_millis(900),
-        next_tsn: Tsn(tsn).next(),
-        in_flight: true,
-        misses: 0,
-        overtaken: None,
-        lost: None,
-    };
+    let sent = |p: &u8| Transmission::new(PathId(*p), Instant::from_millis(900), Tsn(tsn).next());
     ChunkInfo {
         tsn: Tsn(tsn),
         len: MTU,

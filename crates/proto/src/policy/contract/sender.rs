@@ -219,15 +219,7 @@ impl Model {
         let next_tsn = self.tsn(self.next);
         let chunk = self.chunks.get_mut(&seq).expect("it exists");
         let at = self.now;
-        chunk.info.transmissions.push(Transmission {
-            path,
-            at,
-            next_tsn,
-            in_flight: true,
-            misses: 0,
-            overtaken: None,
-            lost: None,
-        });
+        chunk.info.transmissions.push(Transmission::new(path, at, next_tsn));
         self.ends[SENDER].views.enter(path, chunk.info.len, chunk.info.symbol);
         let view = self.ends[SENDER].view_mut(path);
         view.last_sent = Some(at);

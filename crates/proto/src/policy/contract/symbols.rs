@@ -149,15 +149,7 @@ impl Toy {
 
     fn transmit(&mut self, mut chunk: ChunkInfo, path: PathId) {
         let (at, next_tsn) = (self.now, Tsn(self.next_tsn));
-        chunk.transmissions.push(Transmission {
-            path,
-            at,
-            next_tsn,
-            in_flight: true,
-            misses: 0,
-            overtaken: None,
-            lost: None,
-        });
+        chunk.transmissions.push(Transmission::new(path, at, next_tsn));
         self.end.views.enter(path, chunk.len, chunk.symbol);
         self.end.view_mut(path).last_sent = Some(at);
         self.end.sent(at, &chunk);

@@ -1,4 +1,6 @@
 //! Losses that may turn out to be spurious: loss events of a path, and which of their chunks arrived after all (RFC 4015).
+//!
+//! `ASSUMED`: how many loss events are remembered, and for how long; RFC 4015 has one.
 
 use smallvec::SmallVec;
 
@@ -24,7 +26,8 @@ struct LossEvent {
     /// How many chunks, and how many of them arrived after all.
     lost: u32,
     spurious: u32,
-    timeout: bool,
+    /// How the losses were noticed.
+    by: LossTrigger,
     /// The path's limits before it.
     before: Limit,
 }
@@ -35,13 +38,13 @@ pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
 
 impl LossEvents {
     /// `lost` chunks were judged lost. `begins`: the path's limits, if a loss event begins.
-    fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, timeout: bool) {
-        match (begins, self.0.iter_mut().rfind(|e| e.timeout == timeout)) {
+    fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, by: LossTrigger) {
+        match (begins, self.0.iter_mut().rfind(|e| e.by == by)) {
             (Some(before), _) => {
                 if self.0.len() == EVENTS {
                     self.0.remove(0);
                 }
-                self.0.push(LossEvent { began: now, last: now, lost, spurious: 0, timeout, before });
+                self.0.push(LossEvent { began: now, last: now, lost, spurious: 0, by, before });
             }
             (None, Some(event)) => (event.last, event.lost) = (now, event.lost.saturating_add(lost)),
             (None, None) => {}
@@ -50,9 +53,8 @@ impl LossEvents {
 
     /// A chunk that was judged lost so arrived after all. The limits to return to, if with it a whole event was spurious.
     fn arrived(&mut self, now: Instant, judged: Judged, rto: Duration) -> Option<Limit> {
-        let timeout = judged.by == Some(LossTrigger::Timeout);
         self.forget(now, rto);
-        let of = |e: &LossEvent| e.timeout == timeout && e.began <= judged.at;
+        let of = |e: &LossEvent| Some(e.by) == judged.by && e.began <= judged.at;
         let at = self.0.iter().rposition(of)?;
         self.0[at].spurious += 1;
         if self.0[at].spurious >= self.0[at].lost { self.undo(at) } else { None }
@@ -60,7 +62,7 @@ impl LossEvents {
 
     /// The timeout was spurious as a whole.
     fn undo_timeout(&mut self) -> Option<Limit> {
-        let at = self.0.iter().rposition(|e| e.timeout)?;
+        let at = self.0.iter().rposition(|e| e.by == LossTrigger::Timeout)?;
         self.undo(at)
     }
 
@@ -86,18 +88,18 @@ impl RetransmissionQueue {
         into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
     }
 
-    /// `lost` chunks of `path` were judged lost, by a `timeout` or by miss indications. `begins`: the path's limits before, if a
-    /// loss event begins with them.
+    /// `lost` chunks of `path` were judged lost, noticed `by` miss indications or a timeout. `begins`: the path's limits before,
+    /// if a loss event begins with them.
     pub fn note_losses(
         &mut self,
         now: Instant,
         path: PathId,
         lost: u32,
         begins: Option<Limit>,
-        timeout: bool,
+        by: LossTrigger,
     ) {
         if lost > 0 {
-            self.flights[path.index()].events.note(now, lost, begins, timeout);
+            self.flights[path.index()].events.note(now, lost, begins, by);
         }
     }
 
@@ -194,16 +196,17 @@ mod tests {
     }
 
     fn missed(ms: u64) -> Judged {
-        Judged { at: at(ms), by: Some(LossTrigger::FastRetransmit) }
+        Judged { at: at(ms), by: Some(MISSED) }
     }
 
+    const MISSED: LossTrigger = LossTrigger::FastRetransmit;
     const RTO: Duration = Duration::from_millis(200);
 
     #[test]
     fn an_event_is_spurious_with_the_last_of_its_chunks() {
         let mut events = LossEvents::default();
-        events.note(at(100), 1, Some(limit(1000)), false);
-        events.note(at(110), 1, None, false);
+        events.note(at(100), 1, Some(limit(1000)), MISSED);
+        events.note(at(110), 1, None, MISSED);
         assert_eq!(events.arrived(at(150), missed(100), RTO), None);
         assert_eq!(events.arrived(at(160), missed(110), RTO), Some(limit(1000)));
         assert_eq!(events.arrived(at(170), missed(110), RTO), None, "once");
@@ -213,19 +216,19 @@ mod tests {
     #[test]
     fn the_next_event_waits_for_its_own_proof() {
         let mut events = LossEvents::default();
-        events.note(at(100), 1, Some(limit(1000)), false);
-        events.note(at(150), 1, Some(limit(500)), false);
+        events.note(at(100), 1, Some(limit(1000)), MISSED);
+        events.note(at(150), 1, Some(limit(500)), MISSED);
         assert_eq!(events.arrived(at(160), missed(100), RTO), None);
         assert_eq!(events.arrived(at(170), missed(150), RTO), Some(limit(1000)));
-        events.note(at(200), 1, Some(limit(1000)), false);
-        events.note(at(250), 1, Some(limit(500)), false);
+        events.note(at(200), 1, Some(limit(1000)), MISSED);
+        events.note(at(250), 1, Some(limit(500)), MISSED);
         assert_eq!(events.arrived(at(260), missed(250), RTO), Some(limit(500)), "the first was real");
     }
 
     #[test]
     fn no_proof_comes_later_than_two_timeouts() {
         let mut events = LossEvents::default();
-        events.note(at(100), 1, Some(limit(1000)), false);
+        events.note(at(100), 1, Some(limit(1000)), MISSED);
         assert_eq!(events.arrived(at(501), missed(100), RTO), None);
     }
 
@@ -233,9 +236,9 @@ mod tests {
     #[test]
     fn a_timeout_is_an_event_of_its_own() {
         let mut events = LossEvents::default();
-        events.note(at(100), 3, Some(limit(1000)), false);
-        events.note(at(300), 9, Some(limit(500)), true);
-        events.note(at(700), 1, None, true);
+        events.note(at(100), 3, Some(limit(1000)), MISSED);
+        events.note(at(300), 9, Some(limit(500)), LossTrigger::Timeout);
+        events.note(at(700), 1, None, LossTrigger::Timeout);
         assert_eq!(events.undo_timeout(), Some(limit(500)));
         assert_eq!(events.undo_timeout(), None);
     }

@@ -40,15 +40,7 @@ impl World {
 
     fn sent(&mut self, path: u8, next_tsn: Tsn) -> Transmission {
         self.now += Duration::from_millis(1);
-        Transmission {
-            path: PathId(path),
-            at: self.now,
-            next_tsn,
-            in_flight: true,
-            misses: 0,
-            overtaken: None,
-            lost: None,
-        }
+        Transmission::new(PathId(path), self.now, next_tsn)
     }
 
     fn send(&mut self, path: u8) -> Tsn {

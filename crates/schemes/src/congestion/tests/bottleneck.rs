@@ -224,14 +224,6 @@ impl Flow {
 }
 
 fn packet(tsn: u32, at: Instant) -> ChunkInfo {
-    let sent = Transmission {
-        path: PATH,
-        at,
-        next_tsn: Tsn(tsn + 1),
-        in_flight: true,
-        misses: 0,
-        overtaken: None,
-        lost: None,
-    };
+    let sent = Transmission::new(PATH, at, Tsn(tsn + 1));
     ChunkInfo { transmissions: smallvec![sent], ..chunk(tsn, &[]) }
 }
