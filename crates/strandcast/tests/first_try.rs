@@ -25,7 +25,7 @@ const TS: usize = 188;
 const IN_DATAGRAM: usize = 7;
 /// How long an input lasts.
 const LASTS: Duration = Duration::from_secs(4);
-/// A try beside which a timer was later than that does not count, and is made again, this often.
+/// A failed try beside which a timer was this late or later does not count and is made again, up to so many tries in all.
 const MOST_STALL: Duration = Duration::from_millis(50);
 const TRIES: usize = 5;
 

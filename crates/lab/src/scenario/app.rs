@@ -11,33 +11,33 @@ use super::value::{Named, Number, TraceFile};
 pub enum App {
     /// As much as the transport takes, in messages of `size` bytes.
     Bulk {
-        /// Bytes a message.
+        /// Bytes of a message.
         size: u32,
     },
-    /// So many bytes, then the flow ends.
+    /// The flow sends `bytes` bytes and ends.
     Finite {
-        /// Bytes a message.
+        /// Bytes of a message.
         size: u32,
-        /// Bytes in all.
+        /// Bytes of all messages together.
         bytes: u64,
     },
     /// Messages at a constant (or changing) rate.
     Cbr {
-        /// Bytes a message.
+        /// Bytes of a message.
         size: u32,
         /// bit/s of messages.
         rate: Number,
     },
     /// Messages at exponential intervals.
     Poisson {
-        /// Bytes a message.
+        /// Bytes of a message.
         size: u32,
         /// Mean bit/s of messages.
         rate: Number,
     },
     /// Constant rate in bursts.
     OnOff {
-        /// Bytes a message.
+        /// Bytes of a message.
         size: u32,
         /// bit/s while on.
         rate: Number,
@@ -88,17 +88,18 @@ pub enum OnOffLaw {
 pub struct Video {
     /// Its frames.
     pub frames: Frames,
-    /// Bytes a message at most: a frame is cut into so many.
+    /// Bytes of the largest message: a longer frame is cut into several messages.
     pub size: u32,
-    /// From capture to playing: a frame that is not whole by then is late.
+    /// Time from the capture of a frame until it is played: a frame that is not complete by then is late.
     pub deadline: Duration,
-    /// Messages are given up after their deadline (partial reliability).
+    /// Whether the sender gives messages up after their deadline (partial reliability).
     pub expire: bool,
-    /// Media buffered before playing begins, and again after an underflow.
+    /// Playing time of the media that the player buffers before it begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// From capture to being in order: what is later does not count for the PSNR of equation 17.
+    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17.
     pub psnr_deadline: Duration,
-    /// A message of one byte is sent after so long without others; without it a video has the hash that it had before.
+    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised only if
+    /// given, so that scenarios without it keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<Duration>,
 }
@@ -106,58 +107,58 @@ pub struct Video {
 /// Where frames come from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Frames {
-    /// A message of `size` bytes every `size / rate`: no frame types.
+    /// A message of `size` bytes every 8 · `size` / `rate` seconds. Frames have no types.
     Constant {
         /// bit/s.
         rate: f64,
     },
-    /// The same in bursts, or with pauses; without key frames each message is a frame.
+    /// Messages at a mean rate, in bursts or with pauses. Without key frames each message is a frame.
     Live {
-        /// Mean bit/s outside of pauses.
+        /// Mean rate outside of pauses, bit/s.
         rate: f64,
-        /// What is handed over at once; `None`: each message by itself.
+        /// How much the source hands over at once; `None`: one message.
         burst: Option<Burst>,
-        /// Seconds from one message of a burst to the next.
+        /// Time between two messages of a burst, seconds.
         spacing: Number,
-        /// Bursts are frames, of which some are key frames.
+        /// Each burst is a frame, and some frames are key frames; `None`: each message is a frame.
         key_frames: Option<KeyFrames>,
         /// Pauses by name.
         pause: Named<Pause>,
     },
-    /// `trace = "file"`: a line a frame: number, type, time in s, bytes.
+    /// `trace = "file"`: each line is a frame, with its number, its type, its time in seconds and its bytes.
     Trace {
         /// The file.
         file: TraceFile,
-        /// Begin again behind the last frame.
+        /// Whether the trace begins again after its last frame.
         repeat: bool,
     },
 }
 
-/// `burst = "40 ms"` or `burst = "32 KiB"`: what a live source hands over at once.
+/// `burst = "40 ms"` or `burst = "32 KiB"`: how much a live source hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Burst {
-    /// What is due within this time.
+    /// All messages that are due within this time.
     Time(Duration),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 
 /// `key_frames = { every = 50, times = 10 }`
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct KeyFrames {
-    /// The first frame, and each so many frames another one.
+    /// Frames from one key frame to the next; the first frame is a key frame.
     pub every: u32,
-    /// How many times as long as the others.
+    /// Bytes of a key frame, as a multiple of the bytes of another frame.
     pub times: f64,
 }
 
 /// `pause = { from = "10 s", to = "12 s" }`, or several by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Pause {
-    /// When it begins, from the flow's start.
+    /// Start of the pause, counted from the start of the flow.
     pub from: Duration,
-    /// When it ends.
+    /// End of the pause, counted from the start of the flow.
     pub to: Duration,
-    /// What is due meanwhile is handed over at its end.
+    /// Whether the source hands over at the end of the pause what was due during it; otherwise the video stands still.
     pub keep: bool,
 }

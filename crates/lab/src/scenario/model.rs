@@ -89,7 +89,8 @@ pub struct Direction {
     pub rate: LinkRate,
     /// Seconds.
     pub delay: Number,
-    /// Packets keep their order as the delay changes; links that do have the hash they had before there was a choice.
+    /// Whether packets keep their order when the delay changes. It is serialised only if false, so that other links keep their
+    /// hash.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_order: bool,
     /// The queue in front of the transmitter.
@@ -254,8 +255,8 @@ pub struct Flow {
     /// Its ways through the network; none given: the radio of both ends, else the route with the fewest links, named
     /// `default`.
     pub paths: Named<Path>,
-    /// The path an SCTP flow prefers: its primary once it is confirmed. If not given, the handshake's stays the primary;
-    /// INIT takes the first by name first.
+    /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path of the
+    /// handshake stays the primary; INIT tries the first path by name first.
     pub primary: Option<String>,
 }
 

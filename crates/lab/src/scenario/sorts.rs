@@ -206,7 +206,7 @@ pub(super) const LIMIT: Sort<QueueLimit> = Sort {
     },
 };
 
-/// What is handed over at once; bytes have their unit, since a plain number is a time.
+/// How much a source hands over at once. Bytes need a unit, since a plain number is a time.
 pub(super) const BURST: Sort<Burst> = Sort {
     value_type: ValueType::Burst,
     read: |item| item.burst(),

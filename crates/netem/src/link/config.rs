@@ -15,8 +15,8 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// Propagation delay in seconds, as it is when a packet's last bit leaves the transmitter.
     pub delay: Number,
-    /// Whether packets keep their order as the delay changes: one that would overtake the one before arrives together
-    /// with it instead. Otherwise each packet takes its own delay, whatever became of those before.
+    /// Whether packets keep their order when the delay changes: a packet that would overtake an earlier one then arrives
+    /// together with it. Otherwise each packet takes its own delay, whatever became of those before.
     pub keep_order: bool,
     /// What may wait for the transmitter.
     pub queue: Queue,
@@ -26,7 +26,7 @@ pub struct LinkConfig {
     /// How many times the link sends a packet again that random loss took (ARQ), at once, before it gives it up. Each
     /// transmission takes its serialisation time, in which the others wait, and passes every model anew.
     pub retries: u8,
-    /// Packets that are held up behind later ones.
+    /// The link holds some packets up, so that later packets overtake them; `None`: none.
     pub reorder: Option<Reorder>,
     /// Probability that a packet which was not lost arrives twice, at the same time.
     pub duplicate: f64,

@@ -33,10 +33,11 @@ pub struct Link<P> {
     pending_bytes: u64,
     /// When the transmitter has served all packets taken so far.
     busy_until: Instant,
-    /// When the last of the packets so far arrives that are not held up. No packet that keeps its order arrives earlier.
+    /// Latest arrival of the packets so far, without the time for which some are held up. Where the link keeps order, no packet
+    /// arrives earlier.
     last_arrival: Instant,
-    /// Propagating packets by arrival: those that are not held up, and those that are. Where packets keep their order each
-    /// ring grows at its end only, since all are held up for the same time.
+    /// Propagating packets by arrival: those that are not held up, and those that are. All of the latter are held up for the same
+    /// time, so that each ring grows at its end alone where the link keeps order.
     prompt: VecDeque<Flight<P>>,
     held_up: VecDeque<Flight<P>>,
     black_hole: bool,

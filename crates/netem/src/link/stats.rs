@@ -53,7 +53,8 @@ pub struct LinkStats {
     pub duplicated: Count,
     /// Packets and copies damaged; counted when the packet enters the link.
     pub corrupted: Count,
-    /// Packets and copies that are held up to arrive out of order, or that overtake an earlier packet; counted when the packet enters the link.
+    /// Packets and copies that are held up to arrive out of order, or that overtake an earlier packet; counted when the packet
+    /// enters the link.
     pub reordered: Count,
     /// The most packets that ever waited, besides the one in the transmitter.
     pub max_queue: usize,

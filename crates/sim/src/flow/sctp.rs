@@ -17,7 +17,7 @@ use crate::traffic::Frame;
 
 /// Number and time of submission, at the head of every message.
 const HEADER: usize = 16;
-/// The stream of keep-alives, which are messages of one byte, and how long they live: as `strandcast send` has them.
+/// Stream and lifetime of keep-alives, which are messages of one byte: the same as in `strandcast send`.
 const ALIVE: u16 = 1;
 const ALIVE_LIFETIME: Duration = Duration::from_secs(2);
 /// Messages are cut from blocks of this size: one allocation for many of them.
@@ -44,7 +44,7 @@ pub struct PathPlan {
 pub struct SctpFlow {
     /// Opens the association.
     pub connect: Connect,
-    /// The primary path, by its place in `connect`; `None`: the one of the handshake.
+    /// The path of `connect` that is to be the primary path; `None`: the path of the handshake.
     pub primary: Option<PathId>,
     /// When it does.
     pub start: Instant,
@@ -54,7 +54,7 @@ pub struct SctpFlow {
     pub feed: Feed,
     /// Messages of a video are given up this long after their capture.
     pub lifetime: Option<Duration>,
-    /// A message of one byte is sent after so long without others.
+    /// The application sends a message of one byte when it has sent nothing for this time; `None`: never.
     pub keep_alive: Option<Duration>,
     /// Paths that come and go, in order of time.
     pub plan: Vec<PathPlan>,
@@ -70,7 +70,7 @@ pub struct FlowSource {
     feed: Feed,
     lifetime: Option<Duration>,
     keep_alive: Option<Duration>,
-    /// When the next keep-alive is due, unless a message comes before.
+    /// When the next keep-alive is due, unless a message is sent before.
     alive_at: Instant,
     plan: std::collections::VecDeque<PathPlan>,
     association: Option<AssociationId>,
@@ -135,7 +135,7 @@ impl FlowSource {
         }
     }
 
-    /// Sends a keep-alive if it is due. Without room it is not needed: other messages wait.
+    /// Sends a keep-alive if one is due. If the send buffer is full, none is needed: other messages wait there.
     fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);
@@ -145,7 +145,7 @@ impl FlowSource {
         }
     }
 
-    /// Something was sent: a keep-alive is due so long after it.
+    /// A message was sent: the next keep-alive is due `keep_alive` after it.
     fn said(&mut self, now: Instant) {
         self.alive_at = self.keep_alive.map_or(Instant::MAX, |after| now + after);
     }

@@ -8,55 +8,55 @@ use strandcast_proto::time::Instant;
 
 use super::{Emission, Frame, Level, Source};
 
-/// What is handed over at once.
+/// How much a source hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// What is due within this time.
+    /// All messages that are due within this time.
     Time(Duration),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 
-/// Frames of which some are longer than the others; the mean rate stays what it is.
+/// Key frames, which are longer than other frames; the mean rate stays the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
-    /// The first frame, and each so many frames another one.
+    /// Frames from one key frame to the next; the first frame is a key frame.
     pub every: u32,
-    /// How many times as long as the others they are.
+    /// Bytes of a key frame, as a multiple of the bytes of another frame.
     pub times: f64,
 }
 
-/// A time without messages.
+/// A pause in which the source sends no messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// When it begins, from the source's start.
+    /// Start of the pause, counted from the start of the source.
     pub from: Duration,
-    /// When it ends.
+    /// End of the pause, counted from the start of the source.
     pub to: Duration,
-    /// What is due meanwhile is handed over at once at the end; otherwise the video stands still.
+    /// Whether the source hands over at the end of the pause what was due during it; otherwise the video stands still.
     pub keep: bool,
 }
 
-/// What a live video is like.
+/// Rate, bursts and pauses of a live video.
 #[derive(Debug)]
 pub struct LiveConfig {
-    /// Mean bit/s outside of pauses, above 0.
+    /// Mean rate outside of pauses, bit/s, above 0.
     pub rate_bps: f64,
     /// Bytes of a message, at least 1.
     pub size: u32,
-    /// What is handed over at once; `None`: each message by itself.
+    /// How much the source hands over at once; `None`: one message.
     pub burst: Option<Burst>,
-    /// From one message of a burst to the next, in seconds, as it is when the burst begins; drawn for each packet it is
-    /// drawn for each burst.
+    /// Time between two messages of a burst, seconds. It is taken when the burst begins: a number that is drawn for each packet is
+    /// drawn once for each burst.
     pub spacing: Box<dyn Level>,
-    /// Bursts are frames, of which these are key frames; `None`: each message is a frame.
+    /// Each burst is a frame, and these are key frames; `None`: each message is a frame.
     pub key_frames: Option<KeyFrames>,
-    /// In order of time, none before the end of the one before.
+    /// In order of time; no pause begins before the one before it has ended.
     pub pauses: Vec<Pause>,
 }
 
-/// A video at a constant rate, handed over in bursts of whole messages at equal intervals, the first one at once: what of a
-/// message is due before the end of a burst goes with the next one.
+/// A video at a constant rate. The source hands it over in bursts of whole messages at equal intervals, the first burst at the
+/// start. A message that is not completely due by the end of a burst goes with the next burst.
 #[derive(Debug)]
 pub struct LiveVideo {
     config: LiveConfig,
@@ -64,11 +64,11 @@ pub struct LiveVideo {
     stop: Instant,
     /// Bytes of a burst on average.
     burst_bytes: f64,
-    /// Bursts so far.
+    /// Number of bursts so far.
     bursts: u64,
-    /// Messages that they have.
+    /// Number of messages in these bursts.
     messages: u64,
-    /// Messages of the last one that are still to come, and when the next of them does.
+    /// Number of messages of the last burst that are still to come, and when the next one comes.
     left: u64,
     at: Instant,
     spacing: Duration,
@@ -80,7 +80,7 @@ pub struct LiveVideo {
 }
 
 impl LiveVideo {
-    /// A video from `start` on, before `stop`.
+    /// A video whose messages come from `start` on and before `stop`.
     pub fn new(config: LiveConfig, start: Instant, stop: Instant) -> Self {
         let burst_bytes = match config.burst {
             None => f64::from(config.size),
@@ -116,11 +116,11 @@ impl LiveVideo {
                 plain(bursts - in_group) + frame * (in_group as f64 + key)
             }
         };
-        // A sum that is a whole number but for rounding counts as that.
+        // A sum that misses a whole number by rounding alone counts as that number.
         (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
     }
 
-    /// When a burst is handed over that is due at `time`, counted without pauses.
+    /// When the source hands over a burst that would be due at `time` if there were no pauses; both count from the start.
     fn after_pauses(&self, time: Duration) -> Duration {
         let pause = |at: Duration, pause: &Pause| match pause {
             Pause { from, .. } if at < *from => at,
@@ -130,7 +130,7 @@ impl LiveVideo {
         self.config.pauses.iter().fold(time, pause)
     }
 
-    /// Goes to the next burst that has a message; `None`: there is none before the end.
+    /// Goes to the next burst that has a message; `None`: no such burst comes before `stop`.
     fn next_burst(&mut self) -> Option<()> {
         while self.left == 0 {
             let seconds = self.burst_bytes * 8.0 * self.bursts as f64 / self.config.rate_bps;

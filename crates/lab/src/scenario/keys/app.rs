@@ -101,51 +101,51 @@ table! {
 table! {
     /// Frames of a video, from a trace or at a constant rate.
     VIDEO: VideoKeys = "app_video" with BulkKeys {
-        /// constant rate: a message of `size` bytes every `size`/`rate`
+        /// mean rate; without `burst` the source sends a message of `size` bytes every 8 · `size` / `rate` seconds
         rate: Optional<f64> = CONSTANT_RATE.otherwise("`trace`"),
-        /// a line a frame: number, type, time, bytes
+        /// each line of the file is a frame: number, type, time in seconds, bytes
         trace: Optional<TraceFile> = FILE.otherwise("`rate`"),
-        /// with `trace`: begin again behind the last frame
+        /// with `trace`: whether the trace begins again after its last frame
         repeat as "loop": Given<bool> = SWITCH.or("false"),
-        /// with `rate`: what is handed over at once, as a frame or a block of a pipe is: messages due within this time, or so many bytes
-        burst: Optional<Burst> = BURST.otherwise("each message by itself"),
-        /// with `burst`: from one message of a burst to the next; drawn for each packet it is drawn for each burst
+        /// with `rate`: how much the source hands over at once: all messages due within a time, or a number of bytes
+        burst: Optional<Burst> = BURST.otherwise("one message"),
+        /// with `burst`: time between two messages of a burst; `every = "packet"` draws it once for each burst
         spacing: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Minute),
-        /// with `burst`: bursts are frames, of which some are longer
+        /// with `burst`: each burst is a frame, and some frames are key frames, which are longer
         key_frames: Inner = Inner::of(&KeyFramesKeys::KEYS, "each message is a frame"),
-        /// with `rate`: a time without messages, or several by name
+        /// with `rate`: a pause in which no messages are sent, or several pauses by name
         pause: Outages = Outages::of(&PauseKeys::KEYS, "never"),
-        /// sctp: a message of one byte is sent after so long without others, as `strandcast send` does after 1 s
+        /// sctp: the flow sends a message of one byte when it has sent nothing for this time; `strandcast send` does so after 1 s
         keep_alive: Optional<Duration> = SPAN.otherwise("none").at_most(Longest::Minute),
-        /// from capture to playing: what comes later is late
+        /// time from the capture of a frame until it is played; what arrives later is late
         deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
-        /// sctp: give messages up after their deadline (RFC 3758)
+        /// sctp: whether the sender gives messages up after their deadline (RFC 3758)
         expire: Given<bool> = SWITCH.or("false"),
-        /// media buffered before playing begins, and after an underflow
+        /// playing time of the media that the player buffers before it begins, and again after an underflow
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
-        /// what comes in order later than this after its capture does not count for `psnr_eq17_db`
+        /// bytes that are in order later than this after their capture do not count for `psnr_eq17_db`
         psnr_deadline: Given<Duration> = SPAN.or("2 s").at_most(Longest::Minute),
     }
 }
 
 table! {
-    /// Frames of which some are longer; `rate` stays the mean.
+    /// Key frames, which are longer than other frames; the mean rate stays `rate`.
     KEY_FRAMES: KeyFramesKeys = "key_frames" {
-        /// the first frame is a key frame, and each so many frames another one
+        /// frames from one key frame to the next; the first frame is a key frame
         every: Given<u32> = whole::<u32, 2, 1_000_000>().required(),
-        /// how many times as long as the others they are
+        /// bytes of a key frame, as a multiple of the bytes of another frame
         times: Given<f64> = PLAIN.or("10"),
     }
 }
 
 table! {
-    /// A time without messages.
+    /// A pause in which no messages are sent.
     PAUSE: PauseKeys = "pause" {
-        /// when it begins, from the flow's start
+        /// start of the pause, counted from the start of the flow
         from: Given<Duration> = TIME.required(),
-        /// when it ends
+        /// end of the pause, counted from the start of the flow
         to: Given<Duration> = SPAN.required(),
-        /// what is due meanwhile is handed over at once at its end; otherwise the video stands still
+        /// whether the source hands over at the end of the pause what was due during it; otherwise the video stands still
         keep: Given<bool> = SWITCH.or("false"),
     }
 }

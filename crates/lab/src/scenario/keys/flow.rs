@@ -73,8 +73,8 @@ table! {
         scheme: Given<String> = TEXT.or("cmt"),
         /// `--scheme a,b` replaces this flow's `scheme` or `cc`
         compare: Given<bool> = SWITCH.or("false"),
-        /// the path it prefers: the primary once it is confirmed
-        primary: Optional<String> = TEXT.otherwise("the path of the handshake, first tried on the first by name"),
+        /// the path that the flow prefers; it becomes the primary path once it is confirmed
+        primary: Optional<String> = TEXT.otherwise("the path of the handshake; INIT tries the first path by name first"),
         /// whose constants `sctp` begins with
         profile: Given<SctpProfile> = word().or("rfc"),
         /// single constants

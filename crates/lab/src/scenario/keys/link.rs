@@ -32,11 +32,11 @@ table! {
         rate: Given<LinkRate> = LINK_RATE.or("infinite"),
         /// propagation delay
         delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
-        /// whether packets keep their order as the delay changes; if not, those with a shorter delay overtake others
+        /// whether packets keep their order when the delay changes; otherwise a packet with a shorter delay overtakes earlier packets
         keep_order: Given<bool> = SWITCH.or("true"),
         /// random loss, by name; every packet passes all models, behind the transmitter
         loss: EachOf<LossKind> = EachOf::of(&LOSS, "none"),
-        /// some packets are held up behind later ones
+        /// the link holds some packets up, so that later packets overtake them
         reorder: Inner = Inner::of(&ReorderKeys::KEYS, "none"),
         /// probability that a packet arrives twice
         duplicate: Given<f64> = SHARE.or("0"),

@@ -183,10 +183,10 @@ constants! {
         /// what gets no answer is sent again before its timer expires
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         tail_probes: bool = SWITCH,
-        /// overtaken packets are waited for as long as the path's were late before, and windows return after spurious losses
+        /// whether the sender waits for overtaken packets before it judges them lost, and restores windows after spurious losses
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         reordering: bool = SWITCH,
-        /// the round trip of an acknowledgement that the peer may have held back is an upper bound
+        /// whether round-trip times leave out the time for which the peer may have held an acknowledgement back
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         ack_delays: bool = SWITCH,
         /// a SACK at least every so many packets
