@@ -1,6 +1,7 @@
-"""What the benches that simulate have in common (tools/repair, tools/livebench): command line, runs, tables."""
+"""What benches have in common (tools/repair, tools/livebench, tools/firsttry): command line, runs, rows, tables."""
 
 import argparse
+import csv
 import os
 import re
 import subprocess
@@ -85,6 +86,15 @@ def simulate(command: Iterable[object], folder: Path) -> None:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RunError(" ".join(done.stderr.split()) or f"{words[0]} ended with {done.returncode}")
+
+
+def append(file: Path, heads: Sequence[str], row: Sequence[object]) -> None:
+    """Adds a row at the end of a CSV file, which is made with `heads` as its first row if it is not there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = not file.exists()
+    with file.open("a", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerows([heads, row] if new else [row])
 
 
 def put(file: Path, text: str) -> None:

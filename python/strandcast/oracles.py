@@ -146,7 +146,7 @@ def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_
 
 
 def _live(app: Mapping[str, Any], start_s: float, last_s: float, size: int) -> tuple[Numbers, Numbers]:
-    """The messages of a live source: in bursts, with pauses."""
+    """When the messages of a live source are captured, in seconds, and their bytes: in bursts, with pauses."""
     rate, burst = float(app["rate"]), app.get("burst", f"{size} B")
     burst_bytes = float(burst.removesuffix(" B")) if isinstance(burst, str) else rate / 8 * float(burst)
     interval_s = burst_bytes * 8 / rate

@@ -22,9 +22,9 @@ SEED = "first try"
 # Rows that are drawn for each row that is kept.
 DRAWN = 40
 MBPS = 4.0
-# Of a run, behind the idle time.
+# For which a stream lasts, after the idle time.
 SECONDS = 10
-# More than so much is run one at a time.
+# Cells above this rate are run one at a time.
 LIGHT_MBPS = 20
 
 
@@ -46,7 +46,7 @@ class Cell:
 
     @property
     def bps(self) -> float:
-        """Of the stream."""
+        """Rate of the stream, bit/s."""
         return self.mbps * 1e6
 
     def __str__(self) -> str:

@@ -40,13 +40,13 @@ class Input:
         return self.kind == "pipe"
 
     def every_s(self, bps: float) -> float:
-        """Time from burst to burst."""
+        """Time from burst to burst, s, at a rate in bit/s."""
         if self.kind == "pipe":
             return self.number * 8 / bps
         return self.number / 1000 if self.kind == "burst" else 1 / FRAMES
 
     def largest(self, bps: float) -> int:
-        """Bytes of the largest burst."""
+        """Bytes of the largest burst at a rate in bit/s."""
         if self.kind == "pipe":
             return self.number
         if self.kind == "burst":

@@ -66,7 +66,11 @@ class Wire:
             os.close(fd)
 
     def close(self) -> dict:
-        """Ends it; its counters."""
+        """Ends the process, and gives its counters.
+
+        Raises:
+            RuntimeError: It failed; `netns.Environment.close` keeps that as a counter.
+        """
         self.process.terminate()
         told = self.process.communicate(timeout=10)[1]
         if self.process.returncode:
@@ -88,7 +92,11 @@ class Surroundings(netns.Environment):
         self.counters: list[dict] | None = None
 
     def lay(self) -> None:
-        """Makes namespaces, devices and wires."""
+        """Makes namespaces, devices and wires.
+
+        Raises:
+            RunError: The wire's program can't be made.
+        """
         program = built()
         for namespace in dict.fromkeys((self.c, self.s)):
             netns.sh(f"ip netns add {namespace}")
@@ -114,7 +122,11 @@ class Surroundings(netns.Environment):
             self.links.append(Wire(program, self.cell, 100 * self.seed + number, ends))
 
     def stalled_ms(self) -> float:
-        """By how much a wire was late at the most; once it is closed."""
+        """The most by which a wire was late, ms; after the wires are closed.
+
+        Raises:
+            RunError: A wire failed.
+        """
         if any("error" in link for link in self.counters or ()):
             raise RunError(f"a wire failed: {self.counters}")
         return max(

@@ -1,8 +1,8 @@
 """Links on which packets overtake each other: live streams and bulk, against the same delays with packets in order."""
 
-import contextlib
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -21,27 +21,15 @@ KEPT = 0.9
 
 
 def bulk_cells(*, ordered: bool) -> list[Cell]:
-    """Bulk over the same delays; its input's rate is that of all links."""
-    made = []
-    for one in reordered(ordered):
-        of = {"rtt_ms": one.rtt_ms, "links": one.links, "jitter_ms": one.jitter_ms}
-        made.append(
-            Cell(
-                BULK,
-                BULK_MBPS * one.links,
-                **of,
-                idle_s=0,
-                sealed=False,
-                latency_ms=0,
-                ordered=ordered,
-                link_mbps=BULK_MBPS,
-            )
-        )
-    return made
+    """Bulk over the delays of the live streams; its rate is that of all links together."""
+    return [
+        replace(one, input=BULK, mbps=BULK_MBPS * one.links, idle_s=0, latency_ms=0, link_mbps=BULK_MBPS)
+        for one in reordered(ordered)
+    ]
 
 
 def bulk(run: Run, program: Path, job: int) -> Measures:
-    """A measurement of `perf` until one counts.
+    """Measures `perf` until a measurement counts: goodput in bit/s.
 
     Raises:
         RunError: The machine stalled each time, or a program failed.
@@ -126,14 +114,15 @@ def bulk_table(store: Store, names: list[str], digest: str) -> str:
     for over, kept in zip(bulk_cells(ordered=False), bulk_cells(ordered=True)):
         cells, verdict = [], ""
         for name in names:
-            with contextlib.suppress(ValueError):
-                means = [
-                    fmean(one["goodput_bps"] for one in store.of(cell, name, digest)) / 1e6 for cell in (over, kept)
-                ]
-                part = means[0] / means[1] if means[1] else 0.0
-                cells += [f"{means[0]:.1f}", f"{means[1]:.1f}", f"{100 * part:.0f}"]
-                if name == names[0]:
-                    verdict = "met" if part >= KEPT else "**missed**"
+            goodputs = [[one["goodput_bps"] for one in store.of(cell, name, digest)] for cell in (over, kept)]
+            if not all(goodputs):
+                cells += ["", "", ""]
+                continue
+            means = [fmean(some) / 1e6 for some in goodputs]
+            part = means[0] / means[1] if means[1] else 0.0
+            cells += [f"{means[0]:.1f}", f"{means[1]:.1f}", f"{100 * part:.0f}"]
+            if name == names[0]:
+                verdict = "met" if part >= KEPT else "**missed**"
         rows.append([named(over), *cells, verdict])
     heads = [word for name in names for word in (f"{shown(name)} Mbit/s", "in order", "%")]
     return table(["each packet's delay", *heads, ""], rows)

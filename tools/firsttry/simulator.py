@@ -10,8 +10,8 @@ from pathlib import Path
 
 import rule
 from benches import RunError, each, simulate, table
-from cells import SECONDS, Cell, full, pairs
-from inputs import messages
+from cells import FACTORS, SECONDS, Cell, full, pairs
+from inputs import DATAGRAM, messages
 from store import Key, Measures, Store, share
 
 ALL = ("bond", "strand")
@@ -35,28 +35,18 @@ def app(cell: Cell, folder: Path) -> str:
     sent = keep + [(cell.idle_s + at, size) for at, size in messages(cell.input, cell.bps, SECONDS)]
     lines = [f"{n} I {at:.6f} {size}\n" for n, (at, size) in enumerate(sent, 1)]
     (folder / "sent.txt").write_text("".join(lines))
-    return f'{{ kind = "video", trace = "sent.txt", size = 1316, deadline = "{cell.latency_ms} ms", expire = true }}'
-
-
-def links(cell: Cell) -> dict[str, str]:
-    """The links, by name: keys of TOML."""
-    one_way_ms = LOOPBACK_MS if cell.loopback else cell.rtt_ms / 2
-    delay = f'"{one_way_ms:g} ms"'
-    if cell.jitter_ms:
-        delay = f'{{ uniform = ["{one_way_ms:g} ms", "{one_way_ms + cell.jitter_ms:g} ms"], every = "packet" }}'
-    rate = f'"{cell.link_mbps:g} Mbit/s"' if cell.link_mbps else '"infinite"'
-    return {f"w{n}": f'from = "a"\nto = "b"\nrate = {rate}\ndelay = {delay}\n' for n in range(1, cell.links + 1)}
+    keys = f'trace = "sent.txt", size = {DATAGRAM}, deadline = "{cell.latency_ms} ms", expire = true'
+    return f'{{ kind = "video", {keys} }}'
 
 
 def scenario(cell: Cell, folder: Path) -> Path:
-    """A cell as a file."""
+    """The file of a cell of the grid: one link without a limit."""
     tail_s = (cell.latency_ms + cell.rtt_ms) / 1000 + AFTER_S
-    wires = links(cell)
+    one_way_ms = LOOPBACK_MS if cell.loopback else cell.rtt_ms / 2
     text = f'run = {{ time = "{cell.idle_s + SECONDS + tail_s:g} s" }}\nnodes = {{ a = {{}}, b = {{}} }}\n'
-    text += "".join(f"[links.{name}]\n{keys}" for name, keys in wires.items())
-    paths = ", ".join(f'{name} = {{ via = ["{name}"] }}' for name in wires)
+    text += f'[links.wire]\nfrom = "a"\nto = "b"\ndelay = "{one_way_ms:g} ms"\n'
     text += f'[flows.{FLOW}]\nfrom = "a"\nto = "b"\nprofile = "live"\nscheme = "bond"\ncompare = true\n'
-    text += f"seal = {str(cell.sealed).lower()}\napp = {app(cell, folder)}\npaths = {{ {paths} }}\n"
+    text += f"seal = {str(cell.sealed).lower()}\napp = {app(cell, folder)}\n"
     file = folder / "net.toml"
     file.write_text(text)
     return file
@@ -158,8 +148,6 @@ def lossy(store: Store, names: list[str], digest: str) -> str:
 
 def by_value(some: list[Cell]) -> list[tuple[str, str, list[Cell]]]:
     """Cells of each value of each factor."""
-    from cells import FACTORS
-
     return [
         (
             factor,

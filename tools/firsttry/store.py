@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches import append
 from cells import NAMES, Cell
 
 Measures = dict[str, float]
@@ -40,7 +41,7 @@ class Store:
     """A file of results."""
 
     def __init__(self, file: Path) -> None:
-        """What there is."""
+        """With the rows that the file has."""
         self.file, self._lock = file, threading.Lock()
         self.rows: dict[Key, Measures] = {}
         if file.exists():
@@ -50,16 +51,10 @@ class Store:
                     self.rows[key] = {name: float(row[name]) for name in MEASURES}
 
     def add(self, key: Key, kept: Measures) -> None:
-        """One more."""
+        """Adds a row; measures that are not given are zero."""
         values = [f"{kept.get(name, 0.0):.7g}" for name in MEASURES]
         with self._lock:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            new = not self.file.exists()
-            with self.file.open("a", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if new:
-                    writer.writerow([*KEYS, *MEASURES])
-                writer.writerow([*key.words(), *values])
+            append(self.file, (*KEYS, *MEASURES), [*key.words(), *values])
             self.rows[key] = dict(zip(MEASURES, map(float, values)))
 
     def of(self, cell: Cell, contestant: str, program: str) -> list[Measures]:
@@ -71,5 +66,5 @@ class Store:
 
 
 def share(kept: Measures) -> float:
-    """Of the stream's packets those that did not come out in time."""
+    """The share of the stream's packets that did not come out in time."""
     return kept["missing"] / kept["packets"] if kept["packets"] else 1.0

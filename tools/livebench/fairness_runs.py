@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 
 import fairness
-from benches import each, simulate
+from benches import append, each, simulate
 from fairness import REFERENCE, Cell
 from grid import GRID
 
@@ -48,13 +48,7 @@ class Rows:
         of = (cell.place, cell.app, cell.kind, cell.tcps, cell.paths, cell.buffer)
         row = [*of, scheme, seed, digest(cell, scheme), self._program]
         with self._lock:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            new = not self.file.exists()
-            with self.file.open("a", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if new:
-                    writer.writerow([*KEYS, *MEASURES])
-                writer.writerow([*row, *(f"{kept[name]:.7g}" for name in MEASURES)])
+            append(self.file, (*KEYS, *MEASURES), [*row, *(f"{kept[name]:.7g}" for name in MEASURES)])
             self.found[cell, scheme, seed] = kept
 
 

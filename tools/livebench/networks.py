@@ -311,7 +311,7 @@ def write(network: Network, folder: Path, time_s: float, warmup_s: float) -> Pat
     paths = network.paths or {link.name: [link.name] for link in network.links}
     lines = [f'run = {{ time = "{time_s:g} s", warmup = "{warmup_s:g} s" }}', *(f"[nodes.{node}]" for node in nodes)]
     if network.app:
-        # So that its digest knows.
+        # The digest of the file then covers what is sent.
         lines.insert(0, f"# What is sent: {network.app}")
     for link in network.links:
         ends = ends_of(link.name, network.paths)

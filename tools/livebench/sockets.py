@@ -22,7 +22,7 @@ from statistics import fmean
 import measures
 import tables
 import verdicts
-from benches import ROOT, RunError, each, table
+from benches import ROOT, RunError, append, each, table
 from grid import GRID, TIME_S, Cell
 from runs import Place
 
@@ -171,14 +171,8 @@ def kept_in(file: Path) -> dict[tuple[str, ...], dict[str, float]]:
 
 
 def add(file: Path, key: tuple[str, ...], kept: dict[str, float]) -> None:
-    """One more."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = not file.exists()
-    with file.open("a", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        if new:
-            writer.writerow([*KEYS, *MEASURES])
-        writer.writerow([*key, *(f"{kept[name]:.6g}" for name in MEASURES)])
+    """Adds a row."""
+    append(file, (*KEYS, *MEASURES), [*key, *(f"{kept[name]:.6g}" for name in MEASURES)])
 
 
 def check(program: Path) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches import ROOT, RunError
+from benches import ROOT, RunError, append
 from grid import GRID, Cell
 from measures import Measures
 
@@ -91,11 +91,5 @@ class Store:
         row = [*cell, key.seed, scheme, path, key.links, self.version(scheme)]
         row += [f"{kept[name]:.7g}" for name in MEASURES]
         with self._lock:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            new = not self.file.exists()
-            with self.file.open("a", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if new:
-                    writer.writerow([*KEYS, *MEASURES])
-                writer.writerow(row)
+            append(self.file, (*KEYS, *MEASURES), row)
             self.rows[key] = {name: float(value) for name, value in zip(MEASURES, row[len(KEYS) :], strict=True)}
