@@ -14,7 +14,7 @@ use support::{Presets, metric};
 
 /// The schemes that are judged.
 const OURS: [&str; 2] = ["bond", "strand"];
-/// Cells count that a plain scheme carries whole, so that slow start is not what they judge.
+/// What slow start cannot carry in time, this scheme loses as well.
 const PLAIN: &str = "cmt";
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=2;
 
@@ -56,24 +56,31 @@ impl Cell {
     }
 }
 
-/// Prints each cell, and names those in which each of our schemes loses something. `beside_plain`: seeds with which the plain
-/// scheme loses something do not count.
+/// Prints each cell, and names those in which each of our schemes loses something; `beside_plain`: more than the plain scheme,
+/// which may lose something in a third of the runs, by slow start.
 fn judge(cells: &[Cell], beside_plain: bool) -> [Vec<&str>; 2] {
+    let mut plain_loses = 0;
     let mut failed: [Vec<&str>; 2] = Default::default();
     for cell in cells {
         let plain: Vec<u64> = SEEDS.map(|seed| cell.lost(PLAIN, seed).0).collect();
+        plain_loses += plain.iter().filter(|&&lost| lost > 0).count();
         let mut line = format!("{}: {PLAIN} {plain:?}", cell.name);
         for (scheme, failed) in OURS.into_iter().zip(&mut failed) {
             let lost: Vec<(u64, u64)> = SEEDS.map(|seed| cell.lost(scheme, seed)).collect();
             let counts: Vec<u64> = lost.iter().map(|lost| lost.0).collect();
             write!(line, ", {scheme} {counts:?} of {}", lost[0].1).expect("a string takes it");
-            let counts_too = |plain: u64| plain == 0 || !beside_plain;
-            if plain.iter().zip(&counts).any(|(&plain, &ours)| counts_too(plain) && ours > 0) {
+            if plain.iter().zip(&counts).any(|(&plain, &ours)| ours > if beside_plain { plain } else { 0 }) {
                 failed.push(cell.name.as_str());
             }
         }
         println!("{line}");
     }
+    let runs = cells.len() * SEEDS.count();
+    println!("{PLAIN} loses something in {plain_loses} of {runs} runs");
+    assert!(
+        !beside_plain || 3 * plain_loses <= runs,
+        "{PLAIN} loses something in {plain_loses} of {runs} runs"
+    );
     failed
 }
 
@@ -140,7 +147,7 @@ fn bursty() -> Vec<Cell> {
 fn nothing_of_a_bursty_source_is_lost_on_an_idle_path() {
     let cells = bursty();
     let failed = judge(&cells, true);
-    assert!(failed.concat().is_empty(), "cells in which {OURS:?} lose what {PLAIN} does not: {failed:?}");
+    assert!(failed.concat().is_empty(), "cells in which {OURS:?} lose more than {PLAIN}: {failed:?}");
 }
 
 /// Packets that overtake each other, none of them lost.
