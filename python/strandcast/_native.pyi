@@ -383,6 +383,16 @@ class Backlog:
         """Size of the next chunk in a window, bytes."""
 
     @property
+    def rest(self) -> int:
+        """Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
+        retransmission."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether some of the next chunk's message was sent already: what gives it up wastes that. False for a
+        retransmission."""
+
+    @property
     def next_expires(self) -> float | None:
         """When the next chunk's message becomes worthless, be it new or lost, by the clock of `View.now`."""
 

@@ -187,6 +187,27 @@ fn losses_for_good_do_not_fill_the_send_buffer() {
     }
 }
 
+/// An overloaded path: what waits expires, between two packets of a message as well. Round trip 300 ms, latency 700 ms; the path
+/// carries half of 10.75 Mbit/s.
+#[test]
+fn messages_of_several_packets_are_given_up_before_they_begin() {
+    let run = |spec: &str, packets: usize| {
+        let mut s = Stage::live(spec, &[lossy("a", 5, ms(150), 0.0, 1.0)], 1);
+        s.net.add_app(s.client, Cbr::new(packets * FULL, ms(packets as u64), Some(ms(700))));
+        s.net.run_until(at(30.0));
+        (s.sink().deliveries.len() * packets, s.association().send_buffered())
+    };
+    for spec in ["bond", "strand"] {
+        let (alone, _) = run(spec, 1);
+        for packets in [2, 3] {
+            let (came, buffered) = run(spec, packets);
+            let what = format!("{spec}, {packets} packets a message: {came} of {alone}, {buffered} bytes");
+            println!("{what}");
+            assert!(came as f64 > 0.95 * alone as f64 && buffered < 1 << 20, "{what}");
+        }
+    }
+}
+
 /// Ordered or reliable messages, and those longer than a packet, are sent as ever.
 #[test]
 fn what_is_not_covered_arrives_as_ever() {

@@ -57,6 +57,10 @@ pub(crate) struct Backlog {
     messages: usize,
     /// Size of the next chunk, bytes.
     next_len: u64,
+    /// Payload bytes of the next chunk's message that were not sent yet, 0 for a retransmission.
+    rest: u64,
+    /// Some of that message was sent already.
+    begun: bool,
     /// When the next chunk's message becomes worthless.
     next_expires: Option<f64>,
     /// The next chunk was lost before.
@@ -77,6 +81,8 @@ impl From<&proto::Backlog> for Backlog {
             bytes: backlog.bytes,
             messages: backlog.messages,
             next_len: backlog.next_len,
+            rest: backlog.rest,
+            begun: backlog.begun,
             next_expires: time(backlog.next_expires),
             retransmission: backlog.retransmission,
             tried: backlog.tried.iter().map(|path| path.0).collect(),

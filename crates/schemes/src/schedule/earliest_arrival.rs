@@ -211,7 +211,7 @@ impl EarliestArrival {
         }
         let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
         match (left.filter(|l| *l > 0.0), &choices[..]) {
-            (Some(left), _) => self.before(view, choices, left, backlog.next_len),
+            (Some(left), _) => self.before(view, choices, left, backlog),
             (None, [(path, _)]) => Some(rfc::fill(view, path.id, backlog)),
             (None, _) => self.whenever(view, choices, backlog),
         }
@@ -223,10 +223,20 @@ impl EarliestArrival {
     }
 
     /// Of paths on which the chunk, worthless after `left` seconds, is in time; of all if there are none.
-    fn before(&mut self, view: &View<'_>, choices: &Choices<'_>, left: f64, len: u64) -> Option<Assignment> {
-        if choices.iter().all(|c| c.0.in_flight > 0 && c.1.hopeless(left)) {
+    fn before(
+        &mut self,
+        view: &View<'_>,
+        choices: &Choices<'_>,
+        left: f64,
+        backlog: &Backlog,
+    ) -> Option<Assignment> {
+        // Half a message is worth nothing: it is judged as a whole, before any of it is sent.
+        let for_first = left - behind_first(choices, backlog);
+        let hopeless = |forecast: &Forecast| for_first <= 0.0 || forecast.hopeless(for_first);
+        if !backlog.begun && choices.iter().all(|c| c.0.in_flight > 0 && hopeless(&c.1)) {
             return Some(Assignment::nowhere());
         }
+        let len = backlog.next_len;
         if let [(path, _)] = choices[..] {
             return Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)));
         }
@@ -278,6 +288,21 @@ impl EarliestArrival {
         }
         Some(Assignment::on(path.id, chunks(path, backlog.next_len, AT_ONCE)))
     }
+}
+
+/// How long all paths together need for what follows the next chunk in its message, seconds: at the rates that were tested, or
+/// by windows that double in each round trip.
+fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> f64 {
+    let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;
+    if more == 0.0 {
+        return 0.0;
+    }
+    if choices.iter().all(|c| c.1.tested) {
+        return more / choices.iter().map(|c| c.1.rate).sum::<f64>();
+    }
+    let windows = more / choices.iter().map(|c| c.0.limit.cwnd.max(c.0.mtu) as f64).sum::<f64>();
+    let trips = if windows <= 1.0 { windows } else { (1.0 + windows).log2() };
+    trips * choices.iter().filter_map(|c| c.0.srtt).min().map_or(0.0, |srtt| srtt.as_secs_f64())
 }
 
 /// The path with room of the least cost with `left` seconds left.

@@ -237,7 +237,8 @@ impl Scheduler for Wary {
         let choices = self.open(view, backlog.next_len, left);
         let Some(left) = left else { return self.inner.among(view, backlog, &choices) };
         self.life = self.life.max(left);
-        if (backlog.retransmission || backlog.messages > 1) && pointless(view, &choices, left) {
+        let others_wait = backlog.messages > 1 && !backlog.begun;
+        if (backlog.retransmission || others_wait) && pointless(view, &choices, left) {
             return Some(Assignment::nowhere());
         }
         if !backlog.retransmission
@@ -246,8 +247,8 @@ impl Scheduler for Wary {
             return Some(Assignment::on(path, 1));
         }
         let Some(mut assignment) = self.inner.among(view, backlog, &choices) else {
-            let blocks = !backlog.retransmission && blocks(&choices, backlog, left, self.life);
-            return blocks.then(Assignment::nowhere);
+            let new = !backlog.retransmission && !backlog.begun;
+            return (new && blocks(&choices, backlog, left, self.life)).then(Assignment::nowhere);
         };
         if let [first] = assignment.paths[..]
             && backlog.retransmission

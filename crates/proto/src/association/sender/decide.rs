@@ -281,6 +281,8 @@ impl Sender {
                 let (_, oldest) = self.buffer.next_chunk(None, 1)?;
                 Backlog {
                     next_len: chunk_bytes,
+                    rest: oldest.rest() as u64,
+                    begun: oldest.sent > 0,
                     next_expires: oldest.expires,
                     next_importance: oldest.importance,
                     next_group: oldest.group,

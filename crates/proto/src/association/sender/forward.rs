@@ -42,7 +42,7 @@ impl ForwardPoint {
         while let Some(c) = rq.get(self.looked) {
             match c.state {
                 ChunkState::Abandoned => (self.point, moved) = (self.looked, true),
-                ChunkState::GapAcked if keeps && c.begin && c.end => {}
+                ChunkState::GapAcked if keeps && is_settled(rq, self.looked) => {}
                 _ => break,
             }
             self.looked += 1;
@@ -108,6 +108,19 @@ impl ForwardPoint {
     }
 }
 
+/// Whether nothing is sent any more of the message of this chunk: the peer has the chunks from here on, or they are abandoned.
+fn is_settled(rq: &RetransmissionQueue, from: Tsn) -> bool {
+    let mut at = from;
+    while let Some(c) = rq.get(at).filter(|c| matches!(c.state, ChunkState::GapAcked | ChunkState::Abandoned))
+    {
+        if c.end {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use smallvec::smallvec;
@@ -119,13 +132,13 @@ mod tests {
 
     /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
     fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
-        pieces(chunks, true)
+        pieces(chunks, 1)
     }
 
-    /// The same, and whether each is a whole message.
-    fn pieces(chunks: &[(ChunkState, u16, u16)], whole: bool) -> RetransmissionQueue {
+    /// The same, with messages of so many chunks.
+    fn pieces(chunks: &[(ChunkState, u16, u16)], each: usize) -> RetransmissionQueue {
         let mut rq = RetransmissionQueue::new(Tsn(1), false);
-        for (state, stream, ssn) in chunks {
+        for (n, (state, stream, ssn)) in chunks.iter().enumerate() {
             let info = ChunkInfo {
                 tsn: rq.next_tsn(),
                 len: 116,
@@ -151,8 +164,8 @@ mod tests {
                     ssn: Ssn(*ssn),
                     ppid: Ppid(0),
                     unordered: false,
-                    begin: true,
-                    end: whole,
+                    begin: n % each == 0,
+                    end: n % each == each - 1,
                 },
             );
         }
@@ -171,9 +184,14 @@ mod tests {
             forward.point
         };
         assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(1), Tsn(3)));
-        // A part of a message is of no use without the others: it is not passed over.
-        rq = pieces(&states, false);
-        assert_eq!(advanced(&rq, true), Tsn(1));
+        // A part of a message is of no use without the others: it is not passed over while they may still come.
+        let whole = [Abandoned, Abandoned, GapAcked, InFlight, Abandoned, Abandoned].map(|s| (s, 0, 0));
+        rq = pieces(&whole, 2);
+        assert_eq!(advanced(&rq, true), Tsn(2));
+        // Messages that are given up, or that the peer has: four messages of which one is in flight.
+        let parts = [GapAcked, Abandoned, GapAcked, GapAcked, GapAcked, Abandoned, GapAcked, InFlight];
+        rq = pieces(&parts.map(|s| (s, 0, 0)), 2);
+        assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(0), Tsn(6)));
     }
 
     /// RFC 3758 §3.5 C2: over a run of abandoned TSNs, as far as the first that is not; C3, C4: the last SSN of each stream.

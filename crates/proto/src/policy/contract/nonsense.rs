@@ -347,6 +347,8 @@ impl Noise {
             bytes: self.bytes(),
             messages: self.0.below(1000) as usize,
             next_len: self.bytes(),
+            rest: self.bytes(),
+            begun: self.maybe(),
             next_expires: if self.maybe() { Some(self.time()) } else { None },
             retransmission: self.maybe(),
             tried: crate::policy::PathSet::one(self.path()),

@@ -51,6 +51,8 @@ struct Counts {
     missing: u32,
     /// The delayed response timer ran out.
     timed_out: bool,
+    /// The sender had nothing to send for a while.
+    quiet: bool,
 }
 
 /// Times between packets with data, seconds.
@@ -249,7 +251,7 @@ impl PathRate {
     }
 
     fn close(&mut self, now: Instant) {
-        let Counts { packets, bytes, missing, timed_out } = self.counts;
+        let Counts { packets, bytes, missing, timed_out, quiet } = self.counts;
         if packets > 0 {
             (self.last_packets, self.packet_bytes) = (packets, bytes as f64 / f64::from(packets));
         }
@@ -268,7 +270,7 @@ impl PathRate {
             let growth = if self.tear.slow_start() { packets } else { STEP };
             let round = Round { packets, packet_bytes, rtt, growth, congested };
             self.most.push(now, round.received());
-            self.carried(&round, missing)
+            self.carried(&round, missing, quiet)
         } else {
             let round = Round { packets: self.tear.window(), packet_bytes, rtt, growth: 0.0, congested };
             Some(self.trusted(now, self.rate.map_or(round.received(), |before| round.rate(before))))
@@ -279,15 +281,17 @@ impl PathRate {
     }
 
     /// The rate after a round with data; `None`: as before.
-    fn carried(&self, round: &Round, missing: u32) -> Option<f64> {
+    fn carried(&self, round: &Round, missing: u32, quiet: bool) -> Option<f64> {
+        let limited = quiet && missing == 0;
         let Some(before) = self.rate else {
-            return (!self.tear.slow_start()).then(|| round.received());
+            return (!limited && !self.tear.slow_start()).then(|| round.received());
         };
         let asked = self.given.and_then(|g| g.asked).unwrap_or(0.0);
         if missing == 0 && round.received() < USED * asked {
             return None;
         }
-        Some(round.rate(before).min(OF_RECEIVED * self.most.get()))
+        let next = round.rate(before).min(OF_RECEIVED * self.most.get());
+        (!limited || next > before).then_some(next)
     }
 
     /// As much of a rate as a path that carries no data is trusted with.
@@ -316,7 +320,8 @@ impl PathRate {
         }
         let again = self.given.is_some_and(|g| g.round == round);
         let rate = self.rate();
-        self.given = Some(Given { round, at: now, asked: rate, sample: !again });
+        let sample = !again && !self.quiet;
+        self.given = Some(Given { round, at: now, asked: rate, sample });
         self.wanted = false;
         Some(Grant { round, rate })
     }
@@ -352,7 +357,7 @@ impl PathRate {
 
     /// The sender has nothing to send: silence says nothing.
     pub fn quiet(&mut self) {
-        self.quiet = true;
+        (self.quiet, self.counts.quiet) = (true, true);
         self.spoil();
     }
 

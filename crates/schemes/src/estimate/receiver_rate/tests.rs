@@ -299,6 +299,30 @@ fn an_application_with_less_to_send_costs_it_no_rate() {
     assert_eq!(play.path.rate(), before, "5 of 20 packets, nothing lost");
 }
 
+/// A message of a byte each second, with feedback before the sender says that it has nothing more to send, and after it.
+#[test]
+fn keep_alives_are_no_rate_and_no_round_trip() {
+    for feedback_first in [true, false] {
+        let mut play = Play::primary();
+        play.until_a_rate(20);
+        play.round(20, &[]);
+        let mut before = None;
+        for _ in 0..30 {
+            play.path.label(play.now, play.round, play.number);
+            play.path.arrived(play.now, 17, false);
+            play.number += 1;
+            let (rate, rtt) = (play.path.rate(), play.path.trip().rtt());
+            let before = *before.get_or_insert((rate, rtt));
+            assert_eq!((rate, rtt), before, "feedback first: {feedback_first}");
+            let granted = feedback_first.then(|| play.grant()).flatten();
+            play.now += TRIP / 2;
+            play.path.quiet();
+            play.round = granted.or_else(|| play.grant()).expect("each is the first of its round").round;
+            play.now += Duration::from_secs(1);
+        }
+    }
+}
+
 #[test]
 fn silence_becomes_a_timeout() {
     let mut play = Play::primary();

@@ -123,6 +123,26 @@ fn what_queues_make_late_on_every_path_is_given_up() {
     assert!(!nowhere(&[far], 200), "a long way is no queue: who plays may count from the first arrival");
 }
 
+/// 40 packets of 1500 bytes, at 6 Mbit/s 2 ms each, take 78 ms after the first, and 20 ms of way.
+#[test]
+fn messages_are_judged_as_a_whole_before_they_begin() {
+    let full = picture(&[(6.0, 40, 100, 0.0, 70, 200)]);
+    let untested = {
+        let mut p = picture(&[(6.0, 40, 0, 0.0, 19, 20)]);
+        p.paths[0].est = Default::default();
+        p
+    };
+    let nowhere = |p: &Picture, packets: u64, begun, left| {
+        let next = Backlog { rest: packets * (MTU - 16), begun, ..backlog(1_000_000, Some(left), p.now) };
+        EarliestArrival::default().next(&p.view(), &next) == Some(Assignment::nowhere())
+    };
+    assert!(!nowhere(&full, 1, false, 160) && nowhere(&full, 40, false, 160));
+    assert!(!nowhere(&full, 40, true, 160) && !nowhere(&full, 40, true, 1), "begun");
+    // Windows of 20 carry 300 packets more in four round trips of 40 ms.
+    assert!(nowhere(&untested, 301, false, 159) && !nowhere(&untested, 300, false, 161));
+    assert!(nowhere(&untested, 11, false, 19) && !nowhere(&untested, 11, false, 21), "half a window");
+}
+
 #[test]
 fn a_path_that_loses_is_worth_less() {
     let lossy = (20.0, 10, 0, 0.2, 0, 100);
