@@ -301,7 +301,7 @@ fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> f64 {
         return more / choices.iter().map(|c| c.1.rate).sum::<f64>();
     }
     let windows = more / choices.iter().map(|c| c.0.limit.cwnd.max(c.0.mtu) as f64).sum::<f64>();
-    let trips = if windows <= 1.0 { windows } else { (1.0 + windows).log2() };
+    let trips = if windows <= 1.0 { windows } else { libm::log2(1.0 + windows) };
     trips * choices.iter().filter_map(|c| c.0.srtt).min().map_or(0.0, |srtt| srtt.as_secs_f64())
 }
 
