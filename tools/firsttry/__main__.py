@@ -1,7 +1,8 @@
 """A default that does not fail the first try: tables of docs/first-try.md.
 
-    python tools/firsttry sockets [--program FILE] [--scheme SCHEME] [--jobs 8] [--times 3] [--only TEXT]
+    python tools/firsttry sockets [--program FILE] [--scheme SCHEME]... [--jobs 8] [--times 3] [--only TEXT]
                                    [--base FILE] [--write]
+    python tools/firsttry presets ...   other presets in ten cells
     python tools/firsttry reorder ...   links on which packets overtake each other
     python tools/firsttry simulate [--scheme SCHEME]... [--jobs 2] ...   all cells in the simulator
     python tools/firsttry cells         the cells that are run over sockets, and what windows can carry
@@ -30,23 +31,29 @@ from store import Store
 
 PAGE = ROOT / "docs/first-try.md"
 RESULTS = Path(__file__).parent / "results"
-JOBS = {"sockets": 8, "reorder": 4, "simulate": 2, "cells": 1}
-DEFAULT = "bond"
+JOBS = {"sockets": 8, "presets": 8, "reorder": 4, "simulate": 2, "cells": 1}
+# Of whose results some are others', too.
+FILES = {"presets": "sockets"}
+# Those that are defaults, or are meant to be; and so many cells for the others.
+DEFAULTS = ["bond", "strand"]
+FEW = 10
 
 
 def options(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = Parser("firsttry", __doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="sockets")
-    parser.add_argument("--scheme", action="append", help=f"default: {DEFAULT}; of `simulate` all presets")
+    parser.add_argument(
+        "--scheme", action="append", help=f"default: {', '.join(DEFAULTS)}; of `simulate` and `presets` all"
+    )
     parser.add_argument("--times", type=whole, default=sockets.REPETITIONS, help="runs of each cell")
     parser.add_argument("--only", help="of `sockets`: cells whose line has this text")
     parser.add_argument("--base", type=Path, help="of `sockets`: another program, whose scheme is told beside it")
     parser.add_argument("--results", type=Path)
     parser.set_defaults(jobs=None)
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "cells")
-    if asked.what != "simulate" and len(asked.scheme or ()) > 1:
-        parser.error("--scheme: one, but of `simulate`")
+    if asked.what == "reorder" and len(asked.scheme or ()) > 1:
+        parser.error("reorder: one --scheme")
     if asked.write and (asked.only or asked.times < sockets.REPETITIONS):
         parser.error("--write: tables of the page are of all cells: no --only, no fewer --times")
     asked.jobs = asked.jobs or JOBS[asked.what]
@@ -55,7 +62,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
     """Cells in which losses were reported, and those with every pair of values."""
-    scheme = (asked.scheme or [DEFAULT])[0]
+    schemes = asked.scheme or DEFAULTS
 
     def chosen(some: list[Cell]) -> list[Cell]:
         return [cell for cell in some if not asked.only or asked.only in str(cell)]
@@ -63,14 +70,30 @@ def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
     sets = {"reported": chosen(list(REPORTED)), "every pair": chosen(pairs())}
     digest = base = ""
     for name, some in sets.items():
-        beside = name == "reported"
-        digest = sockets.run(asked.program, store, some, scheme, asked.jobs, beside=beside, times=asked.times)
+        for scheme in schemes:
+            beside = name == "reported" and scheme == schemes[0]
+            digest = sockets.run(asked.program, store, some, scheme, asked.jobs, beside=beside, times=asked.times)
         if asked.base:
-            base = sockets.alone(asked.base, store, some, scheme, asked.jobs, asked.times)
+            base = sockets.alone(asked.base, store, some, schemes[0], asked.jobs, asked.times)
+    # Of the cells in which losses were reported, some have two links or another rate: the simulator runs the grid.
+    simulated = {"every pair": Store(RESULTS / "simulate.csv")}
     return {
-        "sockets: summary": tables.summary(store, sets, scheme, digest),
-        **{f"sockets: {name}": tables.cells(store, some, scheme, digest, base) for name, some in sets.items()},
+        "sockets: summary": tables.summary(store, sets, schemes, digest),
+        **{
+            f"sockets: {name}": tables.cells(store, some, schemes, digest, base, simulated.get(name))
+            for name, some in sets.items()
+        },
     }
+
+
+def of_presets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
+    """The other presets, in some of the cells that windows can carry."""
+    names = asked.scheme or [name for name in simulator.presets(asked.program) if name not in DEFAULTS]
+    some = [cell for cell in pairs() if rule.can_carry(cell)][::4][:FEW]
+    digest = ""
+    for name in names:
+        digest = sockets.alone(asked.program, store, some, name, asked.jobs, 1)
+    return {"sockets: presets": tables.presets(store, some, names, digest)}
 
 
 def listed(_: argparse.Namespace, __: Store) -> dict[str, str]:
@@ -81,8 +104,9 @@ def listed(_: argparse.Namespace, __: Store) -> dict[str, str]:
 
 WAYS = {
     "sockets": over_sockets,
+    "presets": of_presets,
     "reorder": lambda asked, store: reorder.measured(
-        asked.program, store, (asked.scheme or [DEFAULT])[0], asked.jobs, asked.times
+        asked.program, store, (asked.scheme or DEFAULTS)[0], asked.jobs, asked.times
     ),
     "simulate": lambda asked, store: simulator.measured(asked.program, store, asked.scheme, asked.jobs),
     "cells": listed,
@@ -92,7 +116,7 @@ WAYS = {
 def main(words: list[str]) -> int:
     """Runs what is missing and prints the tables."""
     asked = options(words)
-    store = Store(asked.results or RESULTS / f"{asked.what}.csv")
+    store = Store(asked.results or RESULTS / f"{FILES.get(asked.what, asked.what)}.csv")
     page = PAGE if asked.write and asked.what != "cells" else None
     return guarded("firsttry", lambda: show("firsttry", WAYS[asked.what](asked, store), page))
 

@@ -270,12 +270,31 @@ CASES = {
     ),
     "traces": trace,
     "a table of cells": lambda: (
-        "10.00 (1 of 1)" in tables.cells(kept((CELL, "bond", DIGEST, 100.0)), [CELL], "bond", DIGEST)
+        "10.00 (1 of 1)" in tables.cells(kept((CELL, "bond", DIGEST, 100.0)), [CELL], ["bond"], DIGEST)
+    ),
+    "two schemes, and the simulator": lambda: (
+        "| 10.00 (1 of 1) | 5.00 (1 of 1) | 20.00 (1 of 1) |"
+        in tables.cells(
+            kept((CELL, "bond", DIGEST, 100.0), (CELL, "strand", DIGEST, 200.0)),
+            [CELL],
+            ["bond", "strand"],
+            DIGEST,
+            simulated=kept((CELL, "bond", DIGEST, 50.0)),
+        )
+    ),
+    "a table of presets": lambda: (
+        "| `cmt` | 2 | 1 | 10.00 |"
+        in tables.presets(
+            kept((CELL, "cmt", DIGEST, 100.0), (replace(CELL, idle_s=9.0), "cmt", DIGEST, 0.0)),
+            [CELL, replace(CELL, idle_s=9.0)],
+            ["cmt", "lia"],
+            DIGEST,
+        )
     ),
     "a program beside": lambda: (
         "| 10.00 (1 of 1) | 20.00 (1 of 1) |"
         in tables.cells(
-            kept((CELL, "bond", DIGEST, 100.0), (CELL, "bond", "another", 200.0)), [CELL], "bond", DIGEST, "another"
+            kept((CELL, "bond", DIGEST, 100.0), (CELL, "bond", "another", 200.0)), [CELL], ["bond"], DIGEST, "another"
         )
     ),
     "bulk that overtaking leaves alone": lambda: (

@@ -1,5 +1,6 @@
 """Tables of cells over sockets."""
 
+import itertools
 from statistics import fmean
 
 import rule
@@ -11,16 +12,39 @@ from store import Measures, Store, share
 SAID = {True: "met", False: "**missed**", None: "to be run"}
 
 
-def cells(store: Store, some: list[Cell], scheme: str, digest: str, base: str = "") -> str:
-    """A row a cell: what each contestant lost, and the verdict; beside it the same scheme of another program."""
+def cells(
+    store: Store, some: list[Cell], schemes: list[str], digest: str, base: str = "", simulated: Store | None = None
+) -> str:
+    """A row a cell: what each contestant lost, and the verdicts.
+
+    Beside the first scheme: the same of another program (`base`), and in the simulator.
+    """
+    first, *more = schemes
     rows = []
     for cell in some:
-        kept = [lost(store.of(cell, name, digest if name != "srt" else "")) for name in (scheme, "cmt", "srt")]
+        kept = [lost(store.of(cell, first, digest))]
+        kept += [lost(store.of(cell, first, base))] if base else []
+        kept += [lost(simulated.of(cell, first, digest))] if simulated else []
+        others = [(name, digest) for name in more] + [("cmt", digest), ("srt", "")]
+        kept += [lost(store.of(cell, *other)) for other in others]
+        said = [SAID[sockets.verdict(store, cell, name, digest)] for name in schemes]
         can = "yes" if rule.can_carry(cell) else "no"
-        kept[1:1] = [lost(store.of(cell, scheme, base))] if base else []
-        rows.append([str(cell), can, *kept, SAID[sockets.verdict(store, cell, scheme, digest)]])
-    stands = [f"`{scheme}` as it stands"] if base else []
-    return table(["cell", "windows can", f"`{scheme}` lost %", *stands, "`cmt`", "SRT", ""], rows)
+        rows.append([str(cell), can, *kept, ", ".join(dict.fromkeys(said))])
+    beside = [f"`{first}` as it stood"] if base else []
+    beside += [f"`{first}` in the simulator"] if simulated else []
+    heads = [f"`{first}` lost %", *beside, *(f"`{name}`" for name in more), "`cmt`", "SRT"]
+    return table(["cell", "windows can", *heads, ""], rows)
+
+
+def presets(store: Store, some: list[Cell], names: list[str], digest: str) -> str:
+    """A row a preset: runs, those in which something was lost, and the most that was."""
+    rows = []
+    for name in names:
+        kept = [one for cell in some for one in store.of(cell, name, digest)]
+        shares = [share(one) for one in kept if share(one) or one["expired"]]
+        if kept:
+            rows.append([f"`{name}`", str(len(kept)), str(len(shares)), f"{100 * max(shares, default=0.0):.2f}"])
+    return table(["preset", "runs", "with losses", "most lost %"], rows)
 
 
 def lost(kept: list[Measures]) -> str:
@@ -32,13 +56,17 @@ def lost(kept: list[Measures]) -> str:
     return f"{mean:.2f} ({count} of {len(kept)})" if count else "0"
 
 
-def summary(store: Store, sets: dict[str, list[Cell]], scheme: str, digest: str) -> str:
-    """A row a set of cells."""
+def summary(store: Store, sets: dict[str, list[Cell]], schemes: list[str], digest: str) -> str:
+    """A row a scheme and set of cells."""
     rows = []
-    for name, some in sets.items():
+    for scheme, (name, some) in itertools.product(schemes, sets.items()):
         of = [verdict for cell in some if (verdict := sockets.verdict(store, cell, scheme, digest)) is not None]
         runs = [kept for cell in some for kept in store.of(cell, scheme, digest)]
         lossy = sum(bool(share(kept) or kept["expired"]) for kept in runs)
         again = sum(int(kept["repeated"]) for kept in runs)
-        rows.append([name, str(len(some)), str(len(of)), str(sum(of)), str(len(runs)), str(lossy), str(again)])
-    return table(["cells", "all", "judged", "met", "runs", "with losses", "repeated since the machine stalled"], rows)
+        rows.append(
+            [f"`{scheme}`", name, str(len(some)), str(len(of)), str(sum(of)), str(len(runs)), str(lossy), str(again)]
+        )
+    return table(
+        ["scheme", "cells", "all", "judged", "met", "runs", "with losses", "repeated since the machine stalled"], rows
+    )
