@@ -50,7 +50,7 @@ test:
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace --no-fail-fast
 	@if grep -qx musl target/parts; then \
 		env CC_$$(uname -m)_unknown_linux_musl=cc \
-			cargo test --quiet --locked -p strandcast-lab --test golden --target $$(uname -m)-unknown-linux-musl; \
+			cargo test --quiet --locked -p strandcast-lab --test it golden --target $$(uname -m)-unknown-linux-musl; \
 	fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \

@@ -284,5 +284,5 @@ pub mod example;
         preset::example::PRESET,
 
 // The contract test drives it from here on (`preset/tests.rs` runs all presets). The golden test prints its lines:
-//       cargo test -p strandcast-lab --test golden
+//       cargo test -p strandcast-lab --test it golden
 //       tools/scheme example

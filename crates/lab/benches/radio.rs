@@ -1,14 +1,11 @@
 //! Frames on the air per second of one core (one counts once, however many stations receive it), with routing and TCP.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::{Scenario, parse};
-use support::run;
+use strandcast_testing::lab::run;
 
 /// TCP between stations at random, a fifth of them.
 fn scenario(stations: u32, side_m: u32, seconds: u32, routing: &str) -> Scenario {

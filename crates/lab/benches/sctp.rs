@@ -1,15 +1,12 @@
 //! DATA packets per second of one core: our SCTP over two one-hop paths that lose 1 %, encoded, decoded, checksums written
 //! and checked.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use core::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::*;
-use support::*;
+use strandcast_testing::lab::*;
 
 fn two_paths() -> Scenario {
     let mut path = link("a", "b", 100e6, 0.005, 100);

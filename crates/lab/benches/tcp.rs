@@ -1,14 +1,11 @@
 //! Packet-hops per second of one core (a packet, data or acknowledgement, that leaves a link), and cost against the number
 //! of flows.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use core::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use strandcast_lab::scenario::*;
-use support::*;
+use strandcast_testing::lab::*;
 
 /// TCP flows over a dumbbell of 10 Mbit/s and 50 ms.
 fn dumbbell(flows: u32, seconds: u64) -> Scenario {

@@ -4,15 +4,11 @@
 //! `cargo bench -p strandcast-net --bench policies [-- [lifetimes] [SPEC...]]`; exits 1 if a preset misses the bar. With
 //! `lifetimes` each message has one, as those of live video, and schemes that look at deadlines have more to do.
 
-#[path = "../../schemes/tests/spy/shadows.rs"]
-mod shadows;
-
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant as Wall};
 
 use bytes::Bytes;
-use shadows::Shadowed;
 use strandcast_net::driver::{Client, Driver, Server, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::app::App;
@@ -22,6 +18,7 @@ use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
+use strandcast_testing::spy::shadows::Shadowed;
 
 /// Maximum share of the processor time per packet.
 const BAR: f64 = 0.10;

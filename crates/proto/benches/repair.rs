@@ -1,15 +1,9 @@
 //! What repair beside live messages costs, and a scheme that hears arrivals and acts: a second of a stream, both ends.
 
-#[path = "../tests/common/live.rs"]
-#[allow(dead_code, reason = "a test uses the rest")]
-mod live;
-#[path = "../tests/common/scheme.rs"]
-#[allow(dead_code, reason = "tests use the rest")]
-mod scheme;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use live::{Live, coding, payload};
 use strandcast_proto::coding::RepairCode;
+use strandcast_testing::live::{Live, coding, payload};
+use strandcast_testing::plain;
 
 fn repair(c: &mut Criterion) {
     let payload = payload();
@@ -26,7 +20,7 @@ fn repair(c: &mut Criterion) {
         group.bench_function(name, |b| b.iter(|| live.second(&payload)));
         assert!(live.received > 0);
     }
-    let mut live = Live::with(None, scheme::watching(1 << 20));
+    let mut live = Live::with(None, plain::watching(1 << 20));
     (0..3).for_each(|_| live.second(&payload));
     group.bench_function("off, hearing arrivals and acting", |b| b.iter(|| live.second(&payload)));
     group.finish();

@@ -1,26 +1,21 @@
 //! What a SACK costs by how much is outstanding: one that repeats the last, and one of as many overlapping blocks as a
 //! datagram holds.
 
-#[path = "../tests/raw/mod.rs"]
-mod raw;
-#[path = "../tests/common/scheme.rs"]
-#[allow(dead_code, reason = "tests use the rest")]
-mod scheme;
-
 use std::sync::Arc;
+use strandcast_testing::plain;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use raw::{RawPeer, packet, sack};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_testing::raw::{RawPeer, packet, sack};
 
 /// A sender with `chunks` chunks of one byte in flight, TSNs from `tsn + 1`.
 fn sender(chunks: u32) -> RawPeer {
     let transport = TransportConfig { send_buffer: 64 << 20, auth: false, ..TransportConfig::default() };
     let config = EndpointConfig {
         transport: Arc::new(transport),
-        accept: Some(Arc::new(|_| scheme::windowed(1 << 30))),
+        accept: Some(Arc::new(|_| plain::windowed(1 << 30))),
         ..EndpointConfig::default()
     };
     let mut l = RawPeer::with(config);

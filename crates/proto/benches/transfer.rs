@@ -1,11 +1,8 @@
 //! Bulk data from one endpoint to another in memory: what the state machines cost, without a kernel.
 
-#[path = "../tests/common/scheme.rs"]
-#[allow(dead_code, reason = "tests use the rest")]
-mod scheme;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
+use strandcast_testing::plain;
 
 use bytes::{Bytes, BytesMut};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -43,7 +40,7 @@ impl Pair {
         let seeds = Seeds::new(1, 0);
         let config = EndpointConfig { transport, ..EndpointConfig::default() };
         let server =
-            EndpointConfig { accept: Some(Arc::new(|_| scheme::windowed(400_000))), ..config.clone() };
+            EndpointConfig { accept: Some(Arc::new(|_| plain::windowed(400_000))), ..config.clone() };
         let (a, b): (SocketAddr, SocketAddr) = ("10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap());
         let tuple = |local, remote| FourTuple::new(LinkId(0), local, remote);
         let mut pair = Pair {
@@ -109,7 +106,7 @@ impl Pair {
 
 fn transfer(c: &mut Criterion) {
     let payload = Bytes::from(vec![7; MESSAGE]);
-    let mut pair = Pair::new(None, scheme::windowed(400_000));
+    let mut pair = Pair::new(None, plain::windowed(400_000));
     let mut group = c.benchmark_group("transfer");
     group.throughput(Throughput::Bytes((MESSAGE * MESSAGES) as u64));
     group.bench_function("both ends, one path", |b| b.iter(|| pair.transfer(&payload)));
@@ -124,7 +121,7 @@ fn transfer(c: &mut Criterion) {
         // Not made where another case is measured.
         let mut pair = None;
         group.bench_function(format!("blocks: {name}"), |b| {
-            let make = || Pair::new(Some(coding), scheme::windowed_symbols(400_000, sources, margin));
+            let make = || Pair::new(Some(coding), plain::windowed_symbols(400_000, sources, margin));
             let pair = pair.get_or_insert_with(make);
             b.iter(|| pair.transfer(&payload));
         });

@@ -1,13 +1,10 @@
 //! PHY transmissions per CPU-second, with senders that always have packets. One transmission counts once, however many stations
 //! sense it. The heap is the harness's. Linux only: CPU time is read from the kernel.
 
-#[path = "../tests/harness/mod.rs"]
-mod harness;
-
-use harness::{Net, to};
 use strandcast_proto::seeds::Seeds;
 use strandcast_radio::placement::{Area, random};
 use strandcast_radio::{Graph, RadioConfig, StationId};
+use strandcast_testing::radio::{Net, to};
 
 /// Random stations in a square of `side` metres, each of which sends to its first neighbour; and how many sense a frame.
 fn network(stations: usize, side: f64) -> (Net, f64) {

@@ -5,15 +5,11 @@
 //! datagrams. NETWORK is `lossy`, the paths of the simulator's bench, or
 //! `clean`, which loses nothing, has no rate, and hands over whatever was sent at once in one piece, as loopback does.
 
-#[path = "../tests/spy/shadows.rs"]
-mod shadows;
-
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use shadows::Shadowed;
 use strandcast_proto::association::{SendOptions, Transmit};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input};
@@ -22,6 +18,7 @@ use strandcast_proto::policy::{LinkId, PathId};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::{Spec, parse_spec};
+use strandcast_testing::spy::shadows::Shadowed;
 
 /// Fits a packet of 1400 bytes, whatever a scheme puts in front of it.
 const MESSAGE: usize = 1300;

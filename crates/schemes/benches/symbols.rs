@@ -4,10 +4,7 @@
 //!
 //! `cargo bench -p strandcast-schemes --bench symbols`. Processor time, the least of the rounds.
 
-#[path = "../tests/symbols/mod.rs"]
-mod symbols;
-
-use symbols::{SCHEDULERS, Transfer};
+use strandcast_testing::schemes::symbols::{SCHEDULERS, Transfer};
 
 const SHADOWS: usize = 8;
 const ROUNDS: usize = 7;

@@ -5,10 +5,7 @@
 //! `cargo bench -p strandcast-schemes --bench windows [-- SPEC...]`; exits 1 if a window misses the bar. Processor time,
 //! the least of the rounds. A spec with keys is one argument: `mpmtp,delta=one`.
 
-#[path = "../tests/clocked/mod.rs"]
-mod clocked;
-
-use clocked::{Connection, specs};
+use strandcast_testing::schemes::clocked::{Connection, specs};
 
 /// Most nanoseconds per acknowledgement.
 const BAR_NS: f64 = 100.0;

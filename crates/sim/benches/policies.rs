@@ -3,13 +3,9 @@
 //!
 //! `cargo bench -p strandcast-sim --bench policies [-- SPEC...]`; exits 1 if a preset misses the bar.
 
-#[path = "../../schemes/tests/spy/shadows.rs"]
-mod shadows;
-
 use core::time::Duration;
 use std::sync::Arc;
 
-use shadows::Shadowed;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;
@@ -21,6 +17,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
+use strandcast_testing::spy::shadows::Shadowed;
 
 /// Schedulers with `lia`'s windows. Only `linux` is a preset's, too: that of `mptcp`.
 const SCHEDULERS: [&str; 4] =

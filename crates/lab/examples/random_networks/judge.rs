@@ -3,10 +3,10 @@
 use strandcast_lab::scenario::Scenario;
 
 use super::arguments::Arguments;
-use super::contest::{Contest, goodput, lost};
 use super::ledger::{self, Ledger};
 use super::sets::{Bar, Entry, Measure};
 use super::work;
+use strandcast_testing::lab::contest::{Contest, goodput, lost};
 
 /// A scheme on a network of a set.
 struct Task {

@@ -4,15 +4,13 @@
 //! `cargo run --release -p strandcast-lab --example random_networks -- --scheme cmt --jobs 2 --out runs.jsonl`
 
 mod arguments;
-mod contest;
-mod generator;
 mod harm;
 mod judge;
 mod ledger;
 mod sets;
-#[path = "../../tests/support/mod.rs"]
-mod support;
 mod work;
+
+use strandcast_testing::lab::generator;
 
 use core::ops::RangeInclusive;
 use std::path::Path;
@@ -21,9 +19,9 @@ use std::process::ExitCode;
 use strandcast_lab::scenario::{self, Scenario};
 
 use arguments::{Arguments, USAGE};
-use contest::{Contest, Outcome};
-use generator::FLOW;
 use ledger::{Entry, Ledger};
+use strandcast_testing::lab::contest::{Contest, Outcome};
+use strandcast_testing::lab::generator::FLOW;
 
 /// The least ratio to the best path of all but [`EXCEPTIONS`], and of these.
 const GOOD: f64 = 0.95;

@@ -153,7 +153,7 @@ pub struct Blocked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::contract::fixture::{MTU, path};
+    use crate::policy::fixture::{MTU, path};
 
     fn ms(ms: u64) -> Instant {
         Instant::from_millis(ms)

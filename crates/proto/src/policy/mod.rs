@@ -6,9 +6,9 @@
 mod act;
 mod advice;
 mod arrivals;
-#[cfg(any(test, feature = "contract"))]
-pub mod contract;
 mod driver;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 mod head_of_line;
 mod importance;
 mod parts;
@@ -24,11 +24,17 @@ pub(crate) use act::Queued;
 pub use act::{Act, Flight};
 pub use advice::Advice;
 pub use arrivals::{PathArrivals, PeerArrivals, PeerTime};
+#[cfg(not(feature = "fixture"))]
 pub(crate) use driver::Driver;
+#[cfg(feature = "fixture")]
+pub use driver::Driver;
 pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, HeadOfLineConfig, Holder, Rules};
 pub use importance::{Head, Heads, Importance};
 pub use parts::Parts;
+#[cfg(not(feature = "fixture"))]
 pub(crate) use path_views::PathViews;
+#[cfg(feature = "fixture")]
+pub use path_views::PathViews;
 pub use signal::{
     AckInfo, ChunkInfo, HeartbeatInfo, Judged, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo,
     Signal, Transmission,

@@ -10,8 +10,8 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Once};
-use strandcast_proto::policy::contract::case;
 use strandcast_proto::seeds::Seeds;
+use strandcast_testing::contract::case;
 
 thread_local! {
     /// This thread's panics are reported as exceptions.

@@ -1,6 +1,6 @@
 //! The window that reads delay, at single losses: MTU 1000 bytes, least round-trip time 100 ms.
 
-use strandcast_proto::policy::contract::fixture::{MTU, chunk, loss_of};
+use strandcast_proto::policy::fixture::{MTU, chunk, loss_of};
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::rfc::WindowConfig;
 use strandcast_proto::time::Duration;

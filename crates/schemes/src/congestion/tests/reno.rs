@@ -1,5 +1,5 @@
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
-use strandcast_proto::policy::contract::fixture::{MTU, chunk};
+use strandcast_proto::policy::fixture::{MTU, chunk};
 use strandcast_proto::policy::{PathId, PathState, Signal};
 use strandcast_proto::time::Duration;
 

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{PathId, PathSet};
 use strandcast_proto::units::Rate;
 

@@ -1,7 +1,7 @@
 //! What the module's words say, one by one, and that nothing goes that fits.
 
 use proptest::prelude::*;
-use strandcast_proto::policy::contract::fixture::{Outstanding, Picture, chunk};
+use strandcast_proto::policy::fixture::{Outstanding, Picture, chunk};
 use strandcast_proto::units::Rate;
 
 use super::*;
