@@ -46,7 +46,7 @@ demo:
 	cargo run --release --locked -p strandcast -- demo $(ARGS)
 
 # Tests of the second tier have `thorough` in their names. Many tests of sockets and of the command sleep: eight at once.
-TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --no-fail-fast
+TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
 OTHER_TARGET := $(shell uname -m)-unknown-linux-musl
 
 test:
@@ -96,16 +96,13 @@ wheel:
 	PATH="$(VENV)/bin:$$PATH" maturin build --quiet --release --out target/wheels
 	@ls -t target/wheels/*.whl | head -1
 
+# Without those that another tool runs: policies_memory (tools/bench/instructions), symbols.
+BENCHES := air codecs datagrams handshake link policies_simulator policies_sockets repair sack simulated_radio simulated_sctp \
+	simulated_tcp transfer windows
+
 bench:
 	tools/setup
-	cargo bench --locked -p strandcast-proto
-	cargo bench --locked -p strandcast-schemes --bench windows
-	cargo bench --locked -p strandcast-coding
-	cargo bench --locked -p strandcast-seal
-	cargo bench --locked -p strandcast-netem
-	cargo bench --locked -p strandcast-sim
-	cargo bench --locked -p strandcast-lab
-	cargo bench --locked -p strandcast-net --bench policies
+	cargo bench --locked -p strandcast-bench $(addprefix --bench ,$(BENCHES))
 	tools/bench/failover
 	tools/bench/bulk
 	tools/venv --package

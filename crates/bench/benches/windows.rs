@@ -2,7 +2,7 @@
 //! paths, with a loss for each thousand. Shadows take nothing but these calls: what a run takes longer with them, divided
 //! by their number, is what one window costs.
 //!
-//! `cargo bench -p strandcast-schemes --bench windows [-- SPEC...]`; exits 1 if a window misses the bar. Processor time,
+//! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`; exits 1 if a window misses the bar. Processor time,
 //! the least of the rounds. A spec with keys is one argument: `mpmtp,delta=one`.
 
 use strandcast_testing::schemes::clocked::{Connection, specs};

@@ -2,7 +2,7 @@
 //! paths with full windows. Shadows take nothing but these calls: what a run takes longer with them, divided by their
 //! number, is what one scheduler costs.
 //!
-//! `cargo bench -p strandcast-schemes --bench symbols`. Processor time, the least of the rounds.
+//! `cargo bench -p strandcast-bench --bench symbols`. Processor time, the least of the rounds.
 
 use strandcast_testing::schemes::symbols::{SCHEDULERS, Transfer};
 

@@ -1,7 +1,7 @@
 //! What a preset's decisions cost: all calls of both ends for one DATA packet, over four paths that lose. The simulated
 //! network is the same for every number of shadows, packet by packet, so that the difference is theirs alone.
 //!
-//! `cargo bench -p strandcast-sim --bench policies [-- SPEC...]`; exits 1 if a preset misses the bar.
+//! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`; exits 1 if a preset misses the bar.
 
 use core::time::Duration;
 use std::sync::Arc;

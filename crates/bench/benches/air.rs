@@ -33,7 +33,7 @@ fn cpu_time() -> f64 {
 }
 
 fn main() {
-    // `cargo bench -p strandcast-radio --bench air -- quick`: a tenth, for a profiler that counts instructions.
+    // `cargo bench -p strandcast-bench --bench air -- quick`: a tenth, for a profiler that counts instructions.
     let share = if std::env::args().any(|word| word == "quick") { 0.1 } else { 1.0 };
     for (stations, side, seconds) in [(40, 300.0, 300.0), (40, 1000.0, 150.0), (1000, 4000.0, 10.0)] {
         let (mut net, sensing) = network(stations, side);

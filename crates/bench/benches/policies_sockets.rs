@@ -1,7 +1,7 @@
 //! The share of a transfer's processor time that a preset's decisions take: bulk data over four paths on loopback, in
 //! the loop that `strandcast perf` runs in, without shadows of the schemes and with them.
 //!
-//! `cargo bench -p strandcast-net --bench policies [-- [lifetimes] [SPEC...]]`; exits 1 if a preset misses the bar. With
+//! `cargo bench -p strandcast-bench --bench policies_sockets [-- [lifetimes] [SPEC...]]`; exits 1 if a preset misses the bar. With
 //! `lifetimes` each message has one, as those of live video, and schemes that look at deadlines have more to do.
 
 use std::net::SocketAddr;
