@@ -45,11 +45,29 @@ pub(super) struct Chunk {
     pub fate: Delivery,
 }
 
+/// A SACK on its way.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub via: PathId,
+    pub cum: u32,
+    pub beyond: Vec<u32>,
+    pub packets: u32,
+    /// When it was written, and what had arrived by each path.
+    pub written: Instant,
+    pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
+}
+
+impl Image {
+    pub fn covers(&self, seq: u32) -> bool {
+        seq <= self.cum || self.beyond.binary_search(&seq).is_ok()
+    }
+}
+
 /// What is under way.
 #[derive(Debug)]
 pub(super) enum Flying {
     Data { seq: u32, path: PathId, reports: Vec<Report> },
-    Sack { sack: super::sack::Image, reports: Vec<Report> },
+    Sack { sack: Image, reports: Vec<Report> },
     Heartbeat { end: usize, path: PathId, sent: Instant, probe: bool, echoed: bool },
     Reports { to: usize, reports: Vec<Report> },
 }
