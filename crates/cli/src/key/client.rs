@@ -1,7 +1,7 @@
 //! A client's seal, and what it has reported.
 
+use super::destination::Destination;
 use super::forms::{fingerprint, key_text};
-use super::target::Destination;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strandcast_net::driver::{ClientSeal, SealWatch};
 use strandcast_seal::{Cipher, Lost, SealEvent};

@@ -4,6 +4,7 @@ mod base32;
 mod client;
 mod command;
 mod date;
+mod destination;
 mod forms;
 mod gate;
 mod hosts;
@@ -20,10 +21,11 @@ mod text;
 
 pub(crate) use client::SealReports;
 pub(crate) use command::run;
+pub(crate) use destination::Destination;
 pub(crate) use gate::Gate;
 pub(crate) use memory::paired_in_memory;
 pub(crate) use name::Name;
-pub(crate) use target::{Destination, Target};
+pub(crate) use target::Target;
 
 use crate::args::SealArgs;
 use crate::error::CliError;
