@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::*;
 use std::sync::{Arc, Mutex};
+
+use common::*;
 use strandcast_proto::association::{Event, PathChange, SendOptions};
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;

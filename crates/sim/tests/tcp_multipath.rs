@@ -3,6 +3,7 @@
 mod tcp_common;
 
 use core::time::Duration;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;

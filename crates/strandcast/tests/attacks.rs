@@ -2,13 +2,14 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+
 use bytes::Bytes;
 use common::home::Home;
 use common::scene::{Scene, as_it_is};
 use common::wire::Way;
 use common::{captured, clip, file, port, seconds};
-use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt as _;
 use strandcast_net::pcap::PcapWriter;
 use strandcast_proto::wire::chunk::Abort;
 use strandcast_proto::wire::{Cause, Header, PacketWriter, VerificationTag};

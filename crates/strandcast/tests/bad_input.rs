@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{clip, file, port, run, seconds, start};
-use nix::sys::signal::Signal;
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use common::{clip, file, port, run, seconds, start};
+use nix::sys::signal::Signal;
 
 #[test]
 fn invalid_command_lines() {

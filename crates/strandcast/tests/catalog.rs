@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{file, port, run, seconds, start};
-use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use common::{file, port, run, seconds, start};
+use serde_json::Value;
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};

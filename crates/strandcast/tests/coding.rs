@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::link::link;
 use common::{file, port, run, seconds, start};
 use serde_json::Value;
-use std::time::Duration;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;

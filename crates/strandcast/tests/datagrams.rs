@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+
 use common::home::Home;
 use common::wire::{Way, Wire};
 use common::{clip, port, seconds};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
 
 /// Shorter ones carry no media: a transport packet has 188 bytes.
 const LEAST: usize = 188;

@@ -4,10 +4,6 @@
 
 mod common;
 
-use common::home::Home;
-use common::link::link;
-use common::{Ended, Running, file, port, start, start_with};
-use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::net::UdpSocket;
@@ -16,6 +12,11 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use common::home::Home;
+use common::link::link;
+use common::{Ended, Running, file, port, start, start_with};
+use nix::sys::signal::Signal;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::number::Number;

@@ -4,18 +4,19 @@
 
 mod common;
 
-use bytes::BytesMut;
-use common::home::Home;
-use common::scene::{LATENCY, Scene, as_it_is};
-use common::wire::Way;
-use common::{pairing, seconds};
-use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use common::home::Home;
+use common::scene::{LATENCY, Scene, as_it_is};
+use common::wire::Way;
+use common::{pairing, seconds};
+use nix::sys::signal::Signal;
 use strandcast_proto::endpoint::{Connect, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;

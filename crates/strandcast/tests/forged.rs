@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use common::relay::{Relay, sack};
 use common::{clip, file, port, start};
 use nix::sys::signal::Signal;
-use std::time::{Duration, Instant};
 use strandcast_proto::wire::chunk::{ForwardTsn, Shutdown};
 
 /// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.

@@ -3,10 +3,11 @@
 
 mod common;
 
-use bytes::Bytes;
-use common::{Running, port, start};
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use bytes::Bytes;
+use common::{Running, port, start};
 use strandcast_proto::wire::chunk::{CookieEcho, Data, DataHeader, Init};
 use strandcast_proto::wire::{
     Chunk, Header, Packet, PacketWriter, Ppid, Ssn, StreamId, Tsn, VerificationTag,

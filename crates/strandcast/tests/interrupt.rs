@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{port, start};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use common::{port, start};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use strandcast::{Schemes, perf_client};
 
 #[test]

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::home::Home;
-use common::terminal::Terminal;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+
+use common::home::Home;
+use common::terminal::Terminal;
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::link::link;
 use common::{clip, file, port, start};
 use nix::sys::signal::Signal;
-use std::time::Duration;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;

@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
 use common::relay::Relay;
 use common::{Ended, Running, clip, file, port, start};
 use nix::sys::signal::Signal;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 const PATHS: &str = "--path bind=127.0.0.1 --path bind=127.0.0.2";
 

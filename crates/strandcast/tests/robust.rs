@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::peer::World;
-use common::{clip, file, port, run, seconds, start};
-use nix::sys::signal::Signal;
 use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use common::peer::World;
+use common::{clip, file, port, run, seconds, start};
+use nix::sys::signal::Signal;
 
 #[test]
 fn messages_that_are_late_because_the_sender_stood_still_expire() {

@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use common::home::Home;
 use common::terminal::Terminal;
 use common::{Running, clip, file, port, run, seconds, start};
 use nix::sys::signal::Signal;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// A receiver that plays to a file, and a sender that is paired with it as `@studio`.
 struct Pair {

@@ -4,11 +4,12 @@
 
 mod common;
 
+use std::path::Path;
+
 use bytes::Bytes;
 use common::scene::{Scene, as_it_is};
 use common::wire::{Way, Wire};
 use common::{Running, captured, clip, file, port, start};
-use std::path::Path;
 use strandcast_media::pack::{self, Body, End, Message};
 use strandcast_proto::wire::chunk::{
     Abort, CookieEcho, Data, DataHeader, ForwardTsn, GapBlock, Init, Report, ReportItem, ReportItemFlavour,

@@ -3,11 +3,12 @@
 mod common;
 mod scenarios;
 
+use std::path::Path;
+
 use common::{file, run, start};
 use nix::sys::signal::Signal;
 use scenarios::{TWO_PATHS, folder, scenario};
 use serde_json::Value;
-use std::path::Path;
 
 /// The JSON without machine-dependent values.
 fn without_speed(mut json: Value) -> String {

@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::home::Home;
 use common::peer::World;
 use common::scene::{Scene, as_it_is};
 use common::{captured, clip, file, pairing};
-use std::path::Path;
 use strandcast_media::pack::{self, Message};
 use strandcast_net::driver::{ClientSeal, SealWatch};
 use strandcast_proto::association::CloseReason;

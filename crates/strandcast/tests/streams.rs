@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{clip, file, port, run, seconds, start, start_with};
-use nix::sys::signal::Signal;
 use std::fs::File;
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use common::{clip, file, port, run, seconds, start, start_with};
+use nix::sys::signal::Signal;
 
 #[test]
 fn a_file_arrives_unchanged_over_two_paths() {

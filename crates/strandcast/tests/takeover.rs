@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
 use common::peer::World;
 use common::{Running, file, port, seconds, start};
 use nix::sys::signal::Signal;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use strandcast_proto::association::CloseReason;
 
 const BUSY: &str = "refused: already receiving from another sender";

@@ -27,9 +27,10 @@ pub(crate) use memory::paired_in_memory;
 pub(crate) use name::Name;
 pub(crate) use target::Target;
 
+use std::path::Path;
+
 use crate::args::SealArgs;
 use crate::error::CliError;
-use std::path::Path;
 use store::Store;
 
 /// Refuses the identity and the files beside it as a place to write something else to.
