@@ -1,8 +1,8 @@
-//! Why a number is none, and the checks that find it.
+//! Errors of numbers and traces, and the checks that find them.
 
 use strandcast_proto::time::Duration;
 
-/// Why a [`Number`](super::Number) or [`Trace`](super::Trace) is none.
+/// Why a [`Number`](super::Number) or a [`Trace`](super::Trace) is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {

@@ -1,4 +1,4 @@
-//! How late packets of a path are that others overtook: the reordering window (`association/sender/reordering.rs`).
+//! The reordering window of a path: how late its overtaken packets were (`association/sender/reordering.rs` applies it).
 //!
 //! `ASSUMED`: the constants below. RFC 8985 takes the window from the round-trip time, which says nothing of jitter.
 

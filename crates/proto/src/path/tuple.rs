@@ -1,4 +1,4 @@
-//! Where packets of a path leave from and go to.
+//! The two ends of a path.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 

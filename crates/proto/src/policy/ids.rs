@@ -5,7 +5,7 @@
 pub struct PathId(pub u8);
 
 impl PathId {
-    /// Position in [`View::paths`].
+    /// Position in [`View::paths`](super::View::paths).
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
