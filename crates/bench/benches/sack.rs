@@ -2,12 +2,12 @@
 //! datagram holds.
 
 use std::sync::Arc;
-use strandcast_testing::plain;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_testing::plain;
 use strandcast_testing::raw::{RawPeer, packet, sack};
 
 /// A sender with `chunks` chunks of one byte in flight, TSNs from `tsn + 1`.

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use strandcast_testing::plain;
 
 use bytes::{Bytes, BytesMut};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -14,6 +13,7 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_testing::plain;
 
 const MESSAGE: usize = 1328;
 const MESSAGES: usize = 2000;

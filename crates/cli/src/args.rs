@@ -6,17 +6,19 @@ mod tariff;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use tariff::TariffSpec;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use strandcast_net::interface::PathSpec;
+
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, Memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
-use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
-use strandcast_net::interface::PathSpec;
 
 /// Send live video over several networks at once.
 #[derive(Debug, Parser)]

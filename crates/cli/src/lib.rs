@@ -38,9 +38,11 @@ pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::ListSchemes;
 
-use clap::Parser;
-use error::CliError;
 use std::ffi::OsString;
+
+use clap::Parser;
+
+use error::CliError;
 
 /// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
 /// `catalog`; `list` prints them. Returns the exit code, as `strandcast --help` and `docs/cli.md` list them.

@@ -2,10 +2,12 @@
 //! cannot control the terminal or break lines.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
-use crate::error::{CliError, why};
 use std::fmt::Write as _;
 use std::io::{Write, stderr, stdout};
+
 use strandcast_proto::text::{needs_escape, printable};
+
+use crate::error::{CliError, why};
 
 /// Maximum length of quoted peer text, characters.
 const MAX_QUOTED: usize = 200;

@@ -1,9 +1,10 @@
 //! `strandcast schemes`.
 
+use strandcast_proto::catalog::CatalogError;
+
 use crate::args::SchemesArgs;
 use crate::error::CliError;
 use crate::print;
-use strandcast_proto::catalog::CatalogError;
 
 /// Lists all schemes, or those with these names, for people; or as JSON (`true`).
 pub type ListSchemes = fn(&[String], bool) -> Result<String, CatalogError>;

@@ -1,13 +1,15 @@
 //! What only a terminal gets: pairing strings, and input that is not shown.
 
+use std::io::{IsTerminal, Read as _, Stdin, stdin};
+use std::os::fd::AsFd;
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use zeroize::Zeroizing;
+
 use super::pairing::Pairing;
 use super::qr;
 use crate::error::{CliError, why};
 use crate::signals::{self, stopped};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use std::io::{IsTerminal, Read as _, Stdin, stdin};
-use std::os::fd::AsFd;
-use zeroize::Zeroizing;
 
 /// Columns of a terminal that does not tell.
 const COLUMNS: usize = 80;

@@ -1,6 +1,5 @@
 //! Objects of 1 MB arrive bit for bit through loss of up to 40 %, in bursts, late, twice and out of order, by every code.
 
-use crate::common::{Channel, Weather, messages};
 use proptest::prelude::*;
 use strandcast_coding::Code;
 use strandcast_coding::blocks::{
@@ -8,6 +7,8 @@ use strandcast_coding::blocks::{
 };
 use strandcast_coding::windows::{WindowConfig, WindowReceiver, WindowSender};
 use strandcast_proto::seeds::Seeds;
+
+use crate::common::{Channel, Weather, messages};
 
 const MEGABYTE: usize = 1_000_000;
 const LENGTH: usize = 1202;

@@ -3,8 +3,9 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
-use super::sets::NAMES;
 use strandcast_testing::lab::contest::SINGLE;
+
+use super::sets::NAMES;
 
 pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--only N,N] [--runs N] [--scheme SPEC] [--jobs N]
                        [--time S] [--warmup S] [--out FILE [--keep SPEC]] [--all-paths] [--alone SPEC]… [--harm]

@@ -10,18 +10,17 @@ mod ledger;
 mod sets;
 mod work;
 
-use strandcast_testing::lab::generator;
-
 use core::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
 
 use strandcast_lab::scenario::{self, Scenario};
+use strandcast_testing::lab::contest::{Contest, Outcome};
+use strandcast_testing::lab::generator;
+use strandcast_testing::lab::generator::FLOW;
 
 use arguments::{Arguments, USAGE};
 use ledger::{Entry, Ledger};
-use strandcast_testing::lab::contest::{Contest, Outcome};
-use strandcast_testing::lab::generator::FLOW;
 
 /// The least ratio to the best path of all but [`EXCEPTIONS`], and of these.
 const GOOD: f64 = 0.95;

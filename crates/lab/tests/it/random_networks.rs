@@ -1,12 +1,12 @@
 //! Random networks of a published seed (`examples/random_networks/generator.rs`).
 
 use std::path::Path;
-use strandcast_testing::lab::contest;
-use strandcast_testing::lab::generator;
 
 use sha2::{Digest as _, Sha256};
 use strandcast_lab::scenario::{self, LinkRate, Loss, Number, QueueLimit, Scenario, SctpProfile, Transport};
+use strandcast_testing::lab::contest;
 use strandcast_testing::lab::contest::{Contest, Run, Runner, Values, simulate};
+use strandcast_testing::lab::generator;
 
 fn network(seed: u64, number: u64) -> Scenario {
     shorter(seed, number, 60.0, 10.0)

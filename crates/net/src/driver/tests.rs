@@ -1,17 +1,19 @@
 //! Association handles over loopback sockets.
 
-use super::*;
-use crate::interface::PathSpec;
-use crate::monitor::{Monitor, Source, Station};
-use bytes::Bytes;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::{Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_testing::plain;
+
+use super::*;
+use crate::interface::PathSpec;
+use crate::monitor::{Monitor, Source, Station};
 
 #[allow(dead_code, reason = "each test binary uses its part of it")]
 

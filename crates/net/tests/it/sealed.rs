@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::*;
 use bytes::Bytes;
 use strandcast_net::driver::{ClientSeal, PacketDirection, PacketTap, SealWatch};
 use strandcast_proto::association::{CloseReason, SendOptions};
@@ -14,6 +13,8 @@ use strandcast_seal::{Access, Grant, Peer, PublicKey, SealEvent, SecretKey, Toke
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use crate::common::*;
 
 #[tokio::test]
 async fn messages_go_both_ways_and_both_know_who_is_there() {

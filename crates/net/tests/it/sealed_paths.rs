@@ -4,8 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant as Clock;
 
-use crate::common::nat::Nat;
-use crate::common::*;
 use bytes::{Bytes, BytesMut};
 use strandcast_net::driver::{AssociationHandle, ServerSeal};
 use strandcast_proto::association::{Event, SendOptions};
@@ -16,6 +14,9 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, Grant, SealConfig, SealEvent, SealedEndpoint, SecretKey};
 use tokio::time::{Duration, interval, sleep, timeout};
+
+use crate::common::nat::Nat;
+use crate::common::*;
 
 fn loopback(host: u8) -> IpAddr {
     Ipv4Addr::new(127, 0, 8, host).into()

@@ -6,12 +6,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
+use super::ids::{PathId, PathSet};
 use super::importance::{Heads, Importance};
+use super::miss_scope::MissScope;
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
-use super::view::{Estimate, Limit, PathId, PathSet, PathView, View};
+use super::view::{Estimate, Limit, PathView, View};
 use crate::time::{Duration, Instant};
-use crate::wire::serial::Tsn;
 
 /// Acts of a scheme at a time ([`Policy::act`]), and copies by acts that wait for room.
 pub const MOST_ACTS: usize = 256;
@@ -100,44 +101,6 @@ pub trait LossPolicy: Policy {
 
     /// Where to send a lost chunk again. Asked at each opportunity until it is sent.
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
-}
-
-/// The chunks of one path that a SACK may add misses to.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct MissScope {
-    /// Of those first sent there, copies included: by their TSN.
-    pub first: Reach,
-    /// Of those sent again there: by the highest TSN that was sent before they left.
-    pub again: Reach,
-}
-
-/// TSNs up to somewhere.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Reach {
-    /// None.
-    Nothing,
-    /// Those before this one.
-    Before(Tsn),
-    /// All.
-    Everything,
-}
-
-impl MissScope {
-    /// Every chunk that the SACK leaves open.
-    pub const ALL: MissScope = MissScope { first: Reach::Everything, again: Reach::Everything };
-    /// None.
-    pub const NONE: MissScope = MissScope { first: Reach::Nothing, again: Reach::Nothing };
-}
-
-impl Reach {
-    /// Whether `tsn` is among them.
-    pub fn admits(self, tsn: Tsn) -> bool {
-        match self {
-            Reach::Nothing => false,
-            Reach::Before(end) => tsn.is_before(end),
-            Reach::Everything => true,
-        }
-    }
 }
 
 /// Where a lost chunk goes.

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use strandcast_testing::endpoints;
-use strandcast_testing::plain;
 
 use proptest::prelude::*;
 use strandcast_proto::association::{Event, SendError, SendOptions};
@@ -14,7 +12,9 @@ use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::{Chunk, Packet};
+use strandcast_testing::endpoints;
 use strandcast_testing::endpoints::{CLIENT, P1, SERVER, TestPair, config, ms, pattern};
+use strandcast_testing::plain;
 
 fn coded(code: Code) -> TransportConfig {
     let coding = Coding::Blocks(BlockCoding { code, sources: 0, flush: ms(20) });

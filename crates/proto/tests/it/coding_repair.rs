@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use strandcast_testing::plain;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
@@ -11,6 +10,7 @@ use strandcast_proto::endpoint::SchemeFactory;
 use strandcast_proto::rx::Message;
 use strandcast_proto::seeds::Seeds;
 use strandcast_testing::endpoints::{CLIENT, SERVER, TestPair, config, ms, pattern};
+use strandcast_testing::plain;
 
 const CODES: [RepairCode; 3] = [RepairCode::Rlc, RepairCode::RaptorQ, RepairCode::ReedSolomon];
 

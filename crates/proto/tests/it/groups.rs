@@ -1,7 +1,6 @@
 //! Groups of messages that a scheme gives up, and what it advises.
 
 use std::sync::{Arc, Mutex};
-use strandcast_testing::plain;
 
 use strandcast_proto::association::{Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
@@ -9,6 +8,7 @@ use strandcast_proto::policy::{
     Act, Advice, Assignment, Backlog, Flight, Importance, Parts, Policy, Scheduler, View,
 };
 use strandcast_testing::endpoints::*;
+use strandcast_testing::plain;
 
 /// What the scheduler is to do and to say.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! Importance of messages: what a scheduler sees of it and may choose, and in which order messages leave.
 
 use std::sync::{Arc, Mutex};
-use strandcast_testing::plain;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::{Assignment, Backlog, Heads, Importance, Parts, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
 use strandcast_testing::endpoints::*;
+use strandcast_testing::plain;
 
 /// The heads that a scheduler saw.
 type Seen = Arc<Mutex<Vec<Heads>>>;

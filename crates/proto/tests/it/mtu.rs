@@ -2,6 +2,7 @@
 //! whatever the paths carry.
 
 use std::sync::{Arc, Mutex};
+
 use strandcast_proto::association::{Event, PathChange, SendOptions};
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;

@@ -1,7 +1,6 @@
 //! Penalties: how often a path's window is cut because it holds others up, at whose wish, and by which rules.
 
 use std::sync::{Arc, Mutex};
-use strandcast_testing::plain;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
@@ -11,6 +10,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_testing::endpoints::*;
+use strandcast_testing::plain;
 
 /// Penalties: when, where, and the round-trip time there.
 type Penalties = Arc<Mutex<Vec<(Instant, PathId, Duration)>>>;

@@ -3,8 +3,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use strandcast_testing::adversary;
-use strandcast_testing::raw;
 
 use bytes::Bytes;
 use proptest::collection::vec;
@@ -18,7 +16,9 @@ use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::chunk::{CookieAck, HeartbeatAck, InitAck};
 use strandcast_proto::wire::{Chunk, Param};
+use strandcast_testing::adversary;
 use strandcast_testing::endpoints::*;
+use strandcast_testing::raw;
 use strandcast_testing::raw::{RawPeer, SentPacket};
 
 /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, HEARTBEAT and HEARTBEAT ACK.

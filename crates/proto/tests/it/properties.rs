@@ -2,15 +2,15 @@
 //! comes to its end.
 
 use std::sync::Arc;
-use strandcast_testing::adversary;
-use strandcast_testing::plain;
 
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
+use strandcast_testing::adversary;
 use strandcast_testing::adversary::case::Op;
 use strandcast_testing::adversary::{Case, Kind, holds, run};
+use strandcast_testing::plain;
 
 fn check(name: &str, kind: Kind, make: fn() -> Box<dyn Scheme>) {
     let command = format!("cargo test -p strandcast-proto --test it properties::{name}");

@@ -1,7 +1,6 @@
 //! Lost chunks that the loss policy leaves to the scheduler: what is reported to it, and where they go.
 
 use std::sync::{Arc, Mutex};
-use strandcast_testing::plain;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::{
@@ -10,6 +9,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_testing::endpoints::*;
+use strandcast_testing::plain;
 
 /// Finds losses as the simple scheme does, and leaves all of them to the scheduler.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use strandcast_testing::plain;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
@@ -14,6 +13,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::rfc::RfcLoss;
 use strandcast_proto::time::Duration;
+use strandcast_testing::plain;
 use strandcast_testing::raw::{RawPeer, sack};
 
 const OUTSTANDING: u32 = 65_535;

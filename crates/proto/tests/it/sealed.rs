@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use strandcast_testing::raw;
 
 use bytes::Bytes;
 use strandcast_proto::association::{CloseReason, Event, PathChange, SendOptions};
@@ -21,6 +20,7 @@ use strandcast_proto::wire::chunk::{
 };
 use strandcast_proto::wire::{Chunk, Header, Packet, PacketWriter, Param, VerificationTag};
 use strandcast_testing::endpoints::*;
+use strandcast_testing::raw;
 use strandcast_testing::raw::{OUR_TAG, PORT, data, init};
 
 const ENVELOPE: Envelope = Envelope { front: 13, back: 16 };

@@ -1,11 +1,12 @@
 //! Keys of presets and of their parts: each is read, printed and read back, and refused where nothing uses it.
 
-use crate::specs;
 use std::collections::BTreeSet;
 
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::combinations::with_key;
 use strandcast_schemes::{Listed, Values, congestions, lookup, parse_spec, presets};
+
+use crate::specs;
 
 fn error(spec: &str) -> String {
     parse_spec(spec).expect_err(spec).to_string()

@@ -2,17 +2,17 @@
 //! unchanged both ways, and a scheme that lives by what the other end reports says what it does without.
 
 use std::sync::Arc;
-use strandcast_testing::endpoints;
-use strandcast_testing::spy;
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::{Spec, parse_spec, presets};
+use strandcast_testing::endpoints;
 use strandcast_testing::endpoints::{CLIENT, TestPair, ms, pattern};
 use strandcast_testing::interop::dcsctp::Dcsctp;
 use strandcast_testing::interop::scenarios::{BOTH, close, exchange};
 use strandcast_testing::interop::sctp_proto::SctpProto;
 use strandcast_testing::interop::{Foreign, Ours, Pair};
+use strandcast_testing::spy;
 use strandcast_testing::spy::RecordingScheme;
 
 fn ours(spec: &Spec) -> Ours {

@@ -1,13 +1,14 @@
 //! Whatever the network does, every preset and any combination of keys delivers reliable messages once, unchanged and in
 //! order.
 
-use crate::specs;
 use std::env;
 use std::sync::Arc;
 
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::{parse_spec, presets};
 use strandcast_testing::adversary::{Kind, Make, Tune, holds};
+
+use crate::specs;
 
 /// Runs one spec, that of this environment variable, where it is set: how a failure is repeated.
 const ONLY: &str = "STRANDCAST_SPEC";

@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::common::*;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_seal::{Access, Lost, MOST_SENDERS, PublicKey, SealConfig, SealEvent, SealedEndpoint};
+
+use crate::common::*;
 
 fn add_sender(w: &mut World, label: &str) -> usize {
     let identity = secret(&w.seeds, label);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::*;
 use proptest::prelude::*;
 use strandcast_proto::association::Event;
 use strandcast_proto::wire::chunk::{Abort, Init};
 use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter, Tsn, VerificationTag};
 use strandcast_seal::{Cipher, Ciphers, KeyLog, Peer, PlainAnswers, SealConfig, SealEvent};
+
+use crate::common::*;
 
 /// What an application sees, and what sessions there are.
 fn effects(w: &World) -> String {

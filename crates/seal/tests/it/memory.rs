@@ -1,12 +1,13 @@
 //! What sessions cost: heap of an idle one, allocations of a busy one.
 
-use crate::common::*;
 use bytes::BytesMut;
 use strandcast_proto::association::Transmit;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, Peer, Seal, SealConfig, SealedEndpoint, Sealing};
+
+use crate::common::*;
 
 /// Heap that an endpoint gives back.
 fn heap(end: SealedEndpoint) -> i64 {

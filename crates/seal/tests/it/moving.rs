@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::*;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_seal::SealEvent;
+
+use crate::common::*;
 
 fn moved(w: &World) -> usize {
     w.count(0, |e| matches!(e, SealEvent::Moved { .. }))

@@ -1,11 +1,12 @@
 //! Sessions between sealed endpoints: opening, data, several paths, moving, renewal, silence.
 
-use crate::common::*;
 use strandcast_proto::association::{CloseReason, Event, SendOptions};
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_seal::{Lost, SealConfig, SealEvent};
+
+use crate::common::*;
 
 #[test]
 fn an_association_opens_within_two_round_trips() {

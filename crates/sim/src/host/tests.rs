@@ -1,8 +1,8 @@
 //! Hosts over links: what a transport's user can count on in a simulation.
 
-use super::*;
 use core::time::Duration;
 use std::sync::Arc;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::{PathNetwork, field};
@@ -13,6 +13,8 @@ use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_testing::plain;
+
+use super::*;
 
 #[allow(dead_code, reason = "each test binary uses its part of it")]
 

@@ -3,12 +3,13 @@
 
 use core::time::Duration;
 
-use crate::common::*;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::{Every, Number};
 use strandcast_netem::topology::PathNetwork;
 use strandcast_sim::host::{Adaptive, Direction};
+
+use crate::common::*;
 
 /// Payload of a message, and what it takes of a link: headers of DATA, SCTP, UDP and IP.
 const SIZE: usize = 1316;

@@ -1,9 +1,10 @@
 //! How much of several paths concurrent transfer uses. `cargo test -p strandcast-sim --test it aggregation -- --nocapture`
 //! prints the shares.
 
-use crate::common::*;
 use strandcast_netem::topology::{PathNetwork, xu2015};
 use strandcast_sim::host::BulkSender;
+
+use crate::common::*;
 
 /// Goodput from 5 s to 65 s as a share of what the paths can carry as payload, mean of `seeds` seeds.
 fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {

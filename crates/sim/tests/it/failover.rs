@@ -3,10 +3,11 @@
 
 use core::time::Duration;
 
-use crate::common::*;
 use strandcast_netem::topology::{PathNetwork, field};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_sim::host::{BulkSender, Cbr, Direction};
+
+use crate::common::*;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Outage {

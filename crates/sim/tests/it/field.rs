@@ -3,11 +3,12 @@
 
 use core::time::Duration;
 
-use crate::common::*;
 use strandcast_netem::topology::field;
 use strandcast_proto::association::Event;
 use strandcast_proto::policy::PathId;
 use strandcast_sim::host::{Cbr, Direction};
+
+use crate::common::*;
 
 const LATENCY: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_micros(10_528);

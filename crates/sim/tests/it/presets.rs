@@ -3,13 +3,14 @@
 
 use core::time::Duration;
 
-use crate::common::*;
 use strandcast_netem::link::{LinkConfig, Reorder};
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::policy::PathView;
 use strandcast_schemes::presets;
 use strandcast_sim::host::{BulkSender, Direction};
+
+use crate::common::*;
 
 const MESSAGES: u64 = 8000;
 

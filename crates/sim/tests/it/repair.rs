@@ -4,7 +4,6 @@ use core::time::Duration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::common::*;
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::PathNetwork;
@@ -14,6 +13,8 @@ use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::host::{BulkSender, Cbr, Delivery, Net, Sink};
+
+use crate::common::*;
 
 const SIZE: usize = 1316;
 /// 1316 bytes in 2.632 ms are 4 Mbit/s.

@@ -3,7 +3,6 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::common::{at, clean};
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::{PathNetwork, field};
@@ -15,6 +14,8 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SealConfig, SealStats, SecretKey, Token};
 use strandcast_sim::host::{AppId, BulkSender, Direction, HostId, Net, NetPath, Sink};
+
+use crate::common::{at, clean};
 
 /// A sealed sender and a sealed receiver.
 struct Stage {

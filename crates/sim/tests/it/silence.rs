@@ -3,11 +3,12 @@
 
 use core::time::Duration;
 
-use crate::common::*;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::PathNetwork;
 use strandcast_sim::host::{BulkSender, Cbr, Direction};
+
+use crate::common::*;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

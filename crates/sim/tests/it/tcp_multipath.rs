@@ -1,11 +1,13 @@
 //! MPTCP over pairs of links: capacity of both, and nothing lost when one dies.
 
-use crate::tcp_common::{Connection, loses, wire};
 use core::time::Duration;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::tcp::{Config, Profile};
+
+use crate::tcp_common::{Connection, loses, wire};
 
 fn config() -> Config {
     Config { multipath: true, ..Config::from(Profile::Rfc) }

@@ -1,11 +1,13 @@
 //! The send rate of our TCP under random loss against the full formula of Padhye, Firoiu, Towsley and Kurose (ToN 2000).
 
-use crate::tcp_common::{Connection, loses, wire};
 use core::time::Duration;
+
 use strandcast_netem::link::Rate;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::tcp::{Config, Profile, Recovery};
+
+use crate::tcp_common::{Connection, loses, wire};
 
 /// Packets per second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments an acknowledgement,
 /// loss probability `p`, round-trip time and mean first timeout in seconds.

@@ -1,17 +1,19 @@
 //! Attackers between a sender and a real `receive`: what they do has no effect.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+
+use bytes::Bytes;
+use strandcast_net::pcap::PcapWriter;
+use strandcast_proto::wire::chunk::Abort;
+use strandcast_proto::wire::{Cause, Header, PacketWriter, VerificationTag};
+use strandcast_seal::{Cipher, Ciphers};
+
 use crate::common;
 use crate::common::home::Home;
 use crate::common::scene::{Scene, as_it_is};
 use crate::common::wire::Way;
 use crate::common::{captured, clip, file, port, seconds};
-use bytes::Bytes;
-use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt as _;
-use strandcast_net::pcap::PcapWriter;
-use strandcast_proto::wire::chunk::Abort;
-use strandcast_proto::wire::{Cause, Header, PacketWriter, VerificationTag};
-use strandcast_seal::{Cipher, Ciphers};
 
 #[test]
 fn every_recorded_datagram_replayed_at_once_and_later_has_no_effect() {

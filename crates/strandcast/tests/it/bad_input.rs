@@ -1,10 +1,12 @@
 //! Every error gives one clear line and an exit code, without waiting.
 
-use crate::common;
-use crate::common::{clip, file, port, run, seconds, start};
-use nix::sys::signal::Signal;
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::common;
+use crate::common::{clip, file, port, run, seconds, start};
 
 #[test]
 fn invalid_command_lines() {

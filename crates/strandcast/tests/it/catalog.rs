@@ -1,15 +1,17 @@
 //! Schemes from a custom catalog work wherever a scheme is named.
 
-use crate::common::{file, port, run, seconds, start};
-use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
+
+use crate::common::{file, port, run, seconds, start};
 
 /// The spec that `twin` stands for.
 const MODEL: &str = "cmt,rtx=same";

@@ -1,8 +1,9 @@
 //! `strandcast check` and `strandcast explain`.
 
+use serde_json::Value;
+
 use crate::common::run;
 use crate::scenarios::{TWO_PATHS, folder, scenario};
-use serde_json::Value;
 
 /// A video over one path that is a little too narrow, loses packets and has a long queue: frames are late.
 const LATE: &str = r#"title = "late"

@@ -2,6 +2,7 @@
 //! strandcast --test it check_rates -- --nocapture` prints each path.
 
 use std::path::Path;
+
 use strandcast::Schemes;
 use strandcast::check::check;
 use strandcast_lab::result::Subject;

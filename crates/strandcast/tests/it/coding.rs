@@ -1,13 +1,15 @@
 //! Repair symbols and coded blocks, as their users see them.
 
-use crate::common::link::link;
-use crate::common::{file, port, run, seconds, start};
-use serde_json::Value;
 use std::time::Duration;
+
+use serde_json::Value;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;
+
+use crate::common::link::link;
+use crate::common::{file, port, run, seconds, start};
 
 /// A link to `server` of 40 ms each way that loses every twentieth packet that goes there.
 fn lossy(server: u16) -> Relay {

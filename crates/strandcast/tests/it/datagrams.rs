@@ -1,11 +1,12 @@
 //! How many datagrams a stream takes, sealed and in the clear.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+
 use crate::common;
 use crate::common::home::Home;
 use crate::common::wire::{Way, Wire};
 use crate::common::{clip, port, seconds};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
 
 /// Shorter ones carry no media: a transport packet has 188 bytes.
 const LEAST: usize = 188;

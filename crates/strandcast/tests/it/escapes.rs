@@ -1,12 +1,13 @@
 //! Text from peers and files neither controls the terminal nor imitates the command's own lines.
 
-use crate::common::peer::World;
-use crate::common::{Ended, clip, file, port, run, seconds, start};
-use crate::scenarios::{TWO_PATHS, folder, scenario};
 use bytes::Bytes;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use strandcast_proto::text::needs_escape;
+
+use crate::common::peer::World;
+use crate::common::{Ended, clip, file, port, run, seconds, start};
+use crate::scenarios::{TWO_PATHS, folder, scenario};
 
 /// Clears the screen, sets the title, rings the bell, imitates one of our lines, moves back, erases (C1), and reverses
 /// the text direction.

@@ -2,10 +2,6 @@
 //!
 //! `make firsttry` has the whole grid; these are the cells that a user meets first, side by side.
 
-use crate::common::home::Home;
-use crate::common::link::link;
-use crate::common::{Ended, Running, file, port, start, start_with};
-use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::net::UdpSocket;
@@ -14,9 +10,15 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::number::Number;
+
+use crate::common::home::Home;
+use crate::common::link::link;
+use crate::common::{Ended, Running, file, port, start, start_with};
 
 const TS: usize = 188;
 /// Packets of a datagram.

@@ -2,24 +2,26 @@
 //! memory stays.
 #![cfg(target_os = "linux")]
 
-use crate::common::home::Home;
-use crate::common::scene::{LATENCY, Scene, as_it_is};
-use crate::common::wire::Way;
-use crate::common::{pairing, seconds};
-use bytes::BytesMut;
-use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use nix::sys::signal::Signal;
 use strandcast_proto::endpoint::{Connect, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_seal::{Access, Peer, SealConfig, SealedEndpoint, SecretKey};
+
+use crate::common::home::Home;
+use crate::common::scene::{LATENCY, Scene, as_it_is};
+use crate::common::wire::Way;
+use crate::common::{pairing, seconds};
 
 /// Datagrams per second of senders without keys.
 const RATE: u32 = 20_000;

@@ -1,10 +1,12 @@
 //! One packet forged by an observer interrupts the stream only for a moment.
 
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use strandcast_proto::wire::chunk::{ForwardTsn, Shutdown};
+
 use crate::common::relay::{Relay, sack};
 use crate::common::{clip, file, port, start};
-use nix::sys::signal::Signal;
-use std::time::{Duration, Instant};
-use strandcast_proto::wire::chunk::{ForwardTsn, Shutdown};
 
 /// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.
 const BEYOND: u32 = 1 << 23;

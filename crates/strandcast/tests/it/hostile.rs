@@ -1,15 +1,17 @@
 //! The memory of a receiver under attack: scripted peers over loopback against the built command.
 #![cfg(target_os = "linux")]
 
-use crate::common;
-use crate::common::{Running, port, start};
-use bytes::Bytes;
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_proto::wire::chunk::{CookieEcho, Data, DataHeader, Init};
 use strandcast_proto::wire::{
     Chunk, Header, Packet, PacketWriter, Ppid, Ssn, StreamId, Tsn, VerificationTag,
 };
+
+use crate::common;
+use crate::common::{Running, port, start};
 
 const TSN: u32 = 1000;
 /// Memory of the process without peers, plus receive buffers: 8 MiB of arenas, and inboxes.

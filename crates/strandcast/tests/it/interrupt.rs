@@ -1,13 +1,15 @@
 //! Ctrl-C during a measurement of another program: the measurement ends, the program continues. The only test in its
 //! file, since the signal affects the whole process.
 
-use crate::common::{port, start};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use strandcast::{Schemes, perf_client};
+
+use crate::common::{port, start};
 
 #[test]
 fn interrupted_measurements_do_not_end_the_program() {

@@ -1,10 +1,11 @@
 //! Identities, pairings and `strandcast key`, as a person uses them.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
 use crate::common;
 use crate::common::home::Home;
 use crate::common::terminal::Terminal;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777

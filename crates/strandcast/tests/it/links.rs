@@ -1,12 +1,14 @@
 //! Streams over emulated links that are too narrow, or down for a while.
 
-use crate::common::link::link;
-use crate::common::{clip, file, port, start};
-use nix::sys::signal::Signal;
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
 use strandcast_net::emulate::Relay;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
+
+use crate::common::link::link;
+use crate::common::{clip, file, port, start};
 
 /// A link to `server` with this rate in bit/s and 20 ms delay.
 fn narrow(server: u16, rate_bps: u64) -> Relay {

@@ -1,10 +1,12 @@
 //! All paths, or the receiver, are dead for a while.
 
-use crate::common::relay::Relay;
-use crate::common::{Ended, Running, clip, file, port, start};
-use nix::sys::signal::Signal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::common::relay::Relay;
+use crate::common::{Ended, Running, clip, file, port, start};
 
 const PATHS: &str = "--path bind=127.0.0.1 --path bind=127.0.0.2";
 

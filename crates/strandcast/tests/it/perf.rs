@@ -1,7 +1,8 @@
 //! Bulk transfer over loopback, and the lists.
 
-use crate::common::{port, run, start};
 use serde_json::Value;
+
+use crate::common::{port, run, start};
 
 #[test]
 fn results_have_the_format_of_iperf3_in_either_direction() {

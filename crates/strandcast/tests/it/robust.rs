@@ -1,11 +1,13 @@
 //! Failures beside the stream do not end it; late messages are counted.
 
-use crate::common::peer::World;
-use crate::common::{clip, file, port, run, seconds, start};
-use nix::sys::signal::Signal;
 use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::common::peer::World;
+use crate::common::{clip, file, port, run, seconds, start};
 
 #[test]
 fn messages_that_are_late_because_the_sender_stood_still_expire() {

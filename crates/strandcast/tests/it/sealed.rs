@@ -1,12 +1,14 @@
 //! Sealed streams over loopback: pairing once, who is admitted, and what keys decide.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
 use crate::common;
 use crate::common::home::Home;
 use crate::common::terminal::Terminal;
 use crate::common::{Running, clip, file, port, run, seconds, start};
-use nix::sys::signal::Signal;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// A receiver that plays to a file, and a sender that is paired with it as `@studio`.
 struct Pair {

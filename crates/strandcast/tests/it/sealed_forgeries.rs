@@ -2,18 +2,20 @@
 //! connection ids. The observer knows all of the association but its keys: verification tags, TSNs, the cookie, the stream's
 //! number. Without keys most of these end the stream or play something else (`forged.rs`, `takeover.rs`).
 
-use crate::common;
-use crate::common::scene::{Scene, as_it_is};
-use crate::common::wire::{Way, Wire};
-use crate::common::{Running, captured, clip, file, port, start};
-use bytes::Bytes;
 use std::path::Path;
+
+use bytes::Bytes;
 use strandcast_media::pack::{self, Body, End, Message};
 use strandcast_proto::wire::chunk::{
     Abort, CookieEcho, Data, DataHeader, ForwardTsn, GapBlock, Init, Report, ReportItem, ReportItemFlavour,
     Sack, SackHeader, Shutdown, report,
 };
 use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter, Tsn, VerificationTag};
+
+use crate::common;
+use crate::common::scene::{Scene, as_it_is};
+use crate::common::wire::{Way, Wire};
+use crate::common::{Running, captured, clip, file, port, start};
 
 /// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.
 const BEYOND: u32 = 1 << 23;

@@ -1,10 +1,12 @@
 //! `strandcast simulate`: results are independent of the number of threads, and kept when it ends early.
 
-use crate::common::{file, run, start};
-use crate::scenarios::{TWO_PATHS, folder, scenario};
+use std::path::Path;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use std::path::Path;
+
+use crate::common::{file, run, start};
+use crate::scenarios::{TWO_PATHS, folder, scenario};
 
 /// The JSON without machine-dependent values.
 fn without_speed(mut json: Value) -> String {

@@ -1,15 +1,17 @@
 //! Senders that may not take part knock at a receiver with keys while it plays a stream.
 
-use crate::common::home::Home;
-use crate::common::peer::World;
-use crate::common::scene::{Scene, as_it_is};
-use crate::common::{captured, clip, file, pairing};
 use std::path::Path;
+
 use strandcast_media::pack::{self, Message};
 use strandcast_net::driver::{ClientSeal, SealWatch};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::wire::{Chunk, Packet};
 use strandcast_seal::SecretKey;
+
+use crate::common::home::Home;
+use crate::common::peer::World;
+use crate::common::scene::{Scene, as_it_is};
+use crate::common::{captured, clip, file, pairing};
 
 /// A sender that has this pairing string as `@studio`.
 fn paired(name: &str, text: &str) -> Home {

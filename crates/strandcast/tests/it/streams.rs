@@ -1,10 +1,12 @@
 //! Streams over loopback, from one end to the other.
 
-use crate::common::{clip, file, port, run, seconds, start, start_with};
-use nix::sys::signal::Signal;
 use std::fs::File;
 use std::net::UdpSocket;
 use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::common::{clip, file, port, run, seconds, start, start_with};
 
 #[test]
 fn a_file_arrives_unchanged_over_two_paths() {

@@ -1,12 +1,14 @@
 //! Rules for replacing the current sender, as documented in `docs/cli.md`.
 
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use strandcast_proto::association::CloseReason;
+
 use crate::common;
 use crate::common::peer::World;
 use crate::common::{Running, file, port, seconds, start};
-use nix::sys::signal::Signal;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use strandcast_proto::association::CloseReason;
 
 const BUSY: &str = "refused: already receiving from another sender";
 

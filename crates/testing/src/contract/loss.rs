@@ -1,9 +1,10 @@
 //! Losses: by misses, by timeout, and what is given up.
 
-use super::harness::SchemeHarness;
-use super::model::{Delivery, Model, SENDER};
 use strandcast_proto::policy::{AckInfo, ChunkInfo, LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::Instant;
+
+use super::harness::SchemeHarness;
+use super::model::{Delivery, Model, SENDER};
 
 impl Model {
     pub fn count_misses(&mut self, ack: &AckInfo) {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::harness::SchemeHarness;
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
     Assignment, ChunkInfo, HeadOfLine, HeartbeatInfo, LinkSample, LossCause, LossTrigger, PathId, PathState,
@@ -11,6 +10,8 @@ use strandcast_proto::policy::{
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::Tsn;
+
+use super::harness::SchemeHarness;
 
 /// Slots a toy association may use.
 const SLOTS: u8 = 4;
@@ -45,11 +46,29 @@ pub(super) struct Chunk {
     pub fate: Delivery,
 }
 
+/// A SACK on its way.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub via: PathId,
+    pub cum: u32,
+    pub beyond: Vec<u32>,
+    pub packets: u32,
+    /// When it was written, and what had arrived by each path.
+    pub written: Instant,
+    pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
+}
+
+impl Image {
+    pub fn covers(&self, seq: u32) -> bool {
+        seq <= self.cum || self.beyond.binary_search(&seq).is_ok()
+    }
+}
+
 /// What is under way.
 #[derive(Debug)]
 pub(super) enum Flying {
     Data { seq: u32, path: PathId, reports: Vec<Report> },
-    Sack { sack: super::sack::Image, reports: Vec<Report> },
+    Sack { sack: Image, reports: Vec<Report> },
     Heartbeat { end: usize, path: PathId, sent: Instant, probe: bool, echoed: bool },
     Reports { to: usize, reports: Vec<Report> },
 }

@@ -1,8 +1,5 @@
 //! What arrives, how it is acknowledged, and what the sender makes of it.
 
-use std::collections::BTreeMap;
-
-use super::model::{Delivery, Flying, Model, RECEIVER, SENDER};
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, PathArrivals, PathId, PathState, PeerArrivals, PeerTime, ReportTrigger, RxInfo,
     Signal,
@@ -10,23 +7,7 @@ use strandcast_proto::policy::{
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::Tsn;
 
-/// A SACK on its way.
-#[derive(Debug)]
-pub(super) struct Image {
-    pub via: PathId,
-    cum: u32,
-    beyond: Vec<u32>,
-    packets: u32,
-    /// When it was written, and what had arrived by each path.
-    written: Instant,
-    arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
-}
-
-impl Image {
-    fn covers(&self, seq: u32) -> bool {
-        seq <= self.cum || self.beyond.binary_search(&seq).is_ok()
-    }
-}
+use super::model::{Chunk, Delivery, Flying, Image, Model, RECEIVER, SENDER};
 
 impl Model {
     fn received_cum(&mut self) -> u32 {
@@ -84,9 +65,8 @@ impl Model {
     /// The first original and the first retransmission in flight on `path`.
     fn fronts(&self, path: PathId) -> (Option<u32>, Option<u32>) {
         let front = |again: bool| {
-            let here = |c: &super::model::Chunk| {
-                c.info.on(path).is_some_and(|t| t.in_flight) && (c.info.losses > 0) == again
-            };
+            let here =
+                |c: &Chunk| c.info.on(path).is_some_and(|t| t.in_flight) && (c.info.losses > 0) == again;
             self.chunks.iter().find(|(_, c)| here(c)).map(|(seq, _)| *seq)
         };
         (front(false), front(true))

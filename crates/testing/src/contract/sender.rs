@@ -1,6 +1,5 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
-use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
     Act, Backlog, Blocked, BlockedBy, ChunkInfo, Head, Heads, Importance, MOST_ACTS, PathId, ReportTrigger,
@@ -8,6 +7,8 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::StreamId;
+
+use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 
 /// Lost chunks asked about at one opportunity.
 const LOST_LOOKED_AT: usize = 16;

@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 
 use smallvec::{SmallVec, smallvec};
-
-use super::harness::SchemeHarness;
-use super::model::PATIENCE;
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
     AckInfo, Backlog, BlockView, ChunkInfo, Importance, LossTrigger, PathId, PathState, RepairOffer, Scheme,
@@ -14,6 +11,9 @@ use strandcast_proto::policy::{
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::{StreamId, Tsn};
+
+use super::harness::SchemeHarness;
+use super::model::PATIENCE;
 
 /// Blocks of one case, how many are open at once, and source symbols of the longest.
 const BLOCKS: u32 = 20;

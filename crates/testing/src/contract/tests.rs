@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{CASES, Model, check, replay};
 use strandcast_proto::policy::{
     AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Flight, Limit, LossCause, LossPolicy,
     LossTrigger, Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal,
@@ -12,6 +11,8 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::rfc;
 use strandcast_proto::time::Instant;
+
+use super::{CASES, Model, check, replay};
 
 #[test]
 fn the_rfc_default_keeps_the_contract() {

@@ -5,10 +5,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use strandcast_coding::symbol::Header;
-
-use super::packet::seal;
-use super::script::{LONGEST, STUCK, Script};
-use super::{acting, coded};
 use strandcast_proto::association::{Association, SendOptions};
 use strandcast_proto::coding::Coding;
 use strandcast_proto::config::TransportConfig;
@@ -21,6 +17,10 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::chunk::{auth, data, forward_tsn, i_data, sack, shutdown};
 use strandcast_proto::wire::packet::HEADER_LEN;
 use strandcast_proto::wire::padded;
+
+use super::packet::seal;
+use super::script::{LONGEST, STUCK, Script};
+use super::{acting, coded};
 
 const PEER: usize = 0;
 const VICTIM: usize = 1;

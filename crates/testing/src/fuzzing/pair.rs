@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-
-use super::script::{LONGEST, STUCK, Script};
-use super::{acting, coded};
 use strandcast_proto::association::{Association, CloseReason, Event, SendOptions};
 use strandcast_proto::coding::Coding;
 use strandcast_proto::config::TransportConfig;
@@ -18,6 +15,9 @@ use strandcast_proto::rfc;
 use strandcast_proto::rx::Message;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
+
+use super::script::{LONGEST, STUCK, Script};
+use super::{acting, coded};
 
 const CLIENT: usize = 0;
 const SERVER: usize = 1;

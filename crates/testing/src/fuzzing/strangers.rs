@@ -5,10 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-
-use super::association::{count_from, signature};
-use super::packet::seal;
-use super::script::{LONGEST, STUCK, Script};
 use strandcast_proto::association::{Association, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig, Input, SchemeFactory};
@@ -21,6 +17,10 @@ use strandcast_proto::wire::chunk::{CookieAck, CookieEcho, HeartbeatAck, Init, S
 use strandcast_proto::wire::packet::HEADER_LEN;
 use strandcast_proto::wire::param::UnknownParam;
 use strandcast_proto::wire::{Chunk, Packet, PacketWriter, Param, Tsn, VerificationTag, padded};
+
+use super::association::{count_from, signature};
+use super::packet::seal;
+use super::script::{LONGEST, STUCK, Script};
 
 /// IPv4 and UDP headers.
 const HEADERS: usize = 28;

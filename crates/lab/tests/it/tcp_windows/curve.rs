@@ -1,11 +1,11 @@
 //! CUBIC's window over time (RFC 9438 §4.2) in an epoch without losses.
 
 use core::time::Duration;
-use strandcast_testing::lab;
 
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::{Loss, TraceFile};
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
+use strandcast_testing::lab;
 
 use super::between_two_hosts;
 

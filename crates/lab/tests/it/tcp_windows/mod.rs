@@ -1,6 +1,5 @@
 //! Congestion windows in whole TCP and MPTCP connections, held to the closed forms of their RFCs and papers.
 
-use strandcast_testing::lab;
 mod both_paths;
 mod curve;
 mod fairness;
@@ -11,6 +10,7 @@ use std::path::Path;
 
 use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::{self, Scenario};
+use strandcast_testing::lab;
 
 /// A scenario between the hosts `a` and `b`.
 fn between_two_hosts(text: &str) -> Scenario {

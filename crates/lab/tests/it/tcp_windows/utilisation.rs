@@ -1,7 +1,8 @@
 //! How full NewReno flows keep a link with less than a bandwidth-delay product of queue.
 
-use super::{between_two_hosts, link, mean, of_link};
 use strandcast_testing::lab;
+
+use super::{between_two_hosts, link, mean, of_link};
 
 const MBPS: f64 = 10.0;
 const RTT_MS: f64 = 100.0;

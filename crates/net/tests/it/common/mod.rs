@@ -1,7 +1,6 @@
 //! Sealed drivers over loopback sockets.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
-use strandcast_testing::plain;
 pub mod nat;
 
 use std::collections::BTreeSet;
@@ -18,6 +17,7 @@ use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_seal::{Access, Grant, Peer, SealEvent, SecretKey, Token};
+use strandcast_testing::plain;
 use tokio::time::timeout;
 
 pub const LOOPBACK: &str = "127.0.0.1:0";

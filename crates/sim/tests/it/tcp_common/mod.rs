@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use core::time::Duration;
+
 use strandcast_netem::link::{Link, LinkConfig, Rate};
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;

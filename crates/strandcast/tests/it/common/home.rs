@@ -1,9 +1,10 @@
 //! A user with a folder of its own for keys.
 
-use super::{Ended, Running, command, file, spawn};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+
+use super::{Ended, Running, command, file, spawn};
 
 /// A user's home. Nothing of it is left at the end.
 pub struct Home(PathBuf);

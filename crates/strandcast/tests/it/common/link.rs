@@ -1,6 +1,7 @@
 //! An emulated link in front of a receiver.
 
 use std::net::SocketAddr;
+
 use strandcast_net::emulate::{Relay, RelayConfig};
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::topology::PathNetwork;

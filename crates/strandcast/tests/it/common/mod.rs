@@ -11,8 +11,6 @@ pub mod scene;
 pub mod terminal;
 pub mod wire;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::io::Read;
 use std::net::UdpSocket;
 use std::path::PathBuf;
@@ -20,6 +18,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Time limit of any step on a busy machine.
 pub const LONG: Duration = Duration::from_secs(40);

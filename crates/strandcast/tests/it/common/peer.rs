@@ -1,10 +1,11 @@
 //! A scripted peer of a command: associations with contents chosen by a test.
 
-use bytes::Bytes;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use bytes::Bytes;
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Header, Message};
 use strandcast_net::driver::{AssociationHandle, Client, ClientSeal, Listener, Server, Uplink};

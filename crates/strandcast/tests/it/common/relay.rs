@@ -1,11 +1,12 @@
 //! A relay between a sender and its receiver that sees all packets and can forge packets.
 
-use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+
+use bytes::Bytes;
 use strandcast_proto::wire::chunk::{ChunkEncode, SackHeader};
 use strandcast_proto::wire::{Chunk, Header, Packet, PacketWriter, Tsn};
 

@@ -1,12 +1,13 @@
 //! A stream with keys, attacked while it is under way: nothing of it is lost, doubled or forged.
 
-use super::home::Home;
-use super::wire::{Way, Wire};
-use super::{LONG, Running, file, port, seconds};
 use std::cell::Cell;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use super::home::Home;
+use super::wire::{Way, Wire};
+use super::{LONG, Running, file, port, seconds};
 
 /// Memory of either side at the most, bytes: the process, a stream's buffers, and the arenas of received datagrams
 /// (8 MiB, docs/architecture.md), which any 32 datagrams of the largest size fill.

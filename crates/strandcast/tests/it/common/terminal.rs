@@ -1,13 +1,15 @@
 //! A command at a terminal.
 
-use super::LONG;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use super::LONG;
 
 /// A running command whose standard input, output and error are one terminal.
 pub struct Terminal {

@@ -1,8 +1,9 @@
 //! Small scenarios in separate files.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
-use super::common::file;
 use std::path::PathBuf;
+
+use super::common::file;
 
 /// One flow over two paths, of which the faster one loses packets.
 pub const TWO_PATHS: &str = r#"title = "two paths"
