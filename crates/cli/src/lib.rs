@@ -51,6 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
     };
     match dispatch(args.command, catalog, list) {
         Ok(()) => 0,
+        Err(error @ CliError::Unread) => error.code(),
         Err(error) => {
             print::line(&format!("strandcast: {error}"));
             error.code()
