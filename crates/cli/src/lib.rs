@@ -36,7 +36,7 @@ mod usage;
 
 pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
-pub use schemes::ListSchemes;
+pub use schemes::{ListSchemes, Listing};
 
 use clap::Parser;
 use error::CliError;
