@@ -36,7 +36,7 @@ mod usage;
 
 pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
-pub use schemes::ListSchemes;
+pub use schemes::{ListSchemes, Listing};
 
 use std::ffi::OsString;
 
@@ -53,6 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
     };
     match dispatch(args.command, catalog, list) {
         Ok(()) => 0,
+        Err(error @ CliError::Unread) => error.code(),
         Err(error) => {
             print::line(&format!("strandcast: {error}"));
             error.code()

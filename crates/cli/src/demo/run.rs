@@ -335,7 +335,7 @@ impl Demo {
         if report.is_ok() {
             self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
         }
-        outcome(&summary).and(printed).and(report).and(written)
+        outcome(&summary).and(report).and(written).and(printed)
     }
 }
 

@@ -100,6 +100,25 @@ fn a_refusal_says_which_part_has_the_key() {
     );
 }
 
+/// They name no part that is not chosen, and have the values that the spec gives them.
+#[test]
+fn keys_in_use_are_those_that_a_spec_may_set() {
+    let specs = presets().iter().map(|preset| preset.name);
+    for text in specs.chain(["strand,loss=raf,m=5", "cmt,cc=cubic,beta=0.5", "sctp,loss=sfr,dac=on"]) {
+        let spec = parse_spec(text).expect(text);
+        let used = spec.in_use();
+        assert!(used.iter().map(|key| key.name).eq(spec.keys()), "{text}");
+        for key in &used {
+            let chosen = |(role, word): (&str, &str)| spec.value(role).as_deref() == Some(word);
+            assert!(key.parts().all(chosen), "{text}: {}", key.name);
+            assert_eq!(Some(&key.default), spec.value(key.name).as_ref(), "{text}: {}", key.name);
+        }
+        let all = spec.listed();
+        let listed = |key: &Listed| all.iter().any(|a| (a.name, &a.default) == (key.name, &key.default));
+        assert!(used.iter().all(listed), "{text}");
+    }
+}
+
 /// The order of words in a spec does not matter: parts are chosen first.
 #[test]
 fn parts_are_chosen_before_their_keys_are_read() {

@@ -16,6 +16,7 @@ mod hostile;
 mod interrupt;
 mod keys;
 mod links;
+mod listing;
 mod outages;
 mod perf;
 mod robust;

@@ -62,24 +62,6 @@ fn a_client_without_server_gives_up() {
 }
 
 #[test]
-fn schemes_are_listed_as_text_and_json() {
-    let people = run("schemes");
-    people.succeeds();
-    let text = String::from_utf8(people.out).unwrap();
-    assert!(["sctp", "cmt", "lia", "RFC 9260"].iter().all(|w| text.contains(w)), "{text}");
-    let json = run("schemes --json").json();
-    let schemes = json["schemes"].as_array().unwrap();
-    let whole = |s: &Value| s["name"].is_string() && s["paper"].is_string() && s["parts"].is_object();
-    assert!(schemes.len() >= 4 && schemes.iter().all(whole), "{json}");
-    let one = run("schemes cmt-cl-fd --json").json();
-    assert_eq!(
-        (one["schemes"].as_array().map(Vec::len), &one["schemes"][0]["name"]),
-        (Some(1), &"cmt-cl-fd".into())
-    );
-    run("schemes cmt-cl-df").fails(2, &["cmt-cl-fd"]);
-}
-
-#[test]
 fn help_marks_what_only_the_python_package_has() {
     let help = String::from_utf8(run("--help").out).unwrap();
     for verb in ["figures", "sweep", "oracle", "plot"] {
