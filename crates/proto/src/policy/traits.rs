@@ -140,9 +140,9 @@ pub struct Backlog {
     pub messages: usize,
     /// Book size of the next chunk, the oldest message's unless it was lost before: payload + 16 bytes.
     pub next_len: u64,
-    /// Payload bytes of that message which were not sent yet, the next chunk's included; 0 for a retransmission.
+    /// Payload bytes of the oldest message that were not sent yet, the next chunk's included; 0 for a retransmission.
     pub rest: u64,
-    /// Some of that message was sent already: what gives it up wastes that. False for a retransmission.
+    /// Some of that message was sent already: giving it up wastes what was sent. False for a retransmission.
     pub begun: bool,
     /// When the next chunk's message becomes worthless, be the chunk new or lost.
     pub next_expires: Option<Instant>,
