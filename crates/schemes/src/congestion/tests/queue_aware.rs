@@ -86,7 +86,8 @@ fn slow_start_outlives_random_losses_and_ends_with_a_queue() {
     play.wait(Duration::from_secs(1));
     let now = play.cwnd();
     play.ack(1);
-    assert!(play.ssthresh().is_some_and(|s| (s - now).abs() < 2.0), "{:?} after {before}", play.ssthresh());
+    let most = 1.25 * now;
+    assert!(play.ssthresh().is_some_and(|s| (s - most).abs() < 2.0), "{:?} after {before}", play.ssthresh());
 }
 
 /// Slow start that overruns a queue loses many chunks of a window; one or two are chance, whatever the queue.
