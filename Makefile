@@ -1,7 +1,9 @@
 # The only entry point.
 #
 #   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network xu2015")
-#   make test    everything that must pass, Rust and Python; installs what it needs when root, else names what it skips
+#   make test    what must pass before a change lands, Rust and Python; installs what it needs when root, else names what it
+#                skips (docs of both tiers with their times: CONTRIBUTING.md)
+#   make test-all  the second tier as well: many seeds, whole products of combinations, long clocks, other programs
 #   make scheme  what a new scheme or part has to pass, in one go (ARGS=NAME; docs/adding-a-scheme.md)
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
 #   make wheel   the Python package, with the command in it: target/wheels
@@ -35,7 +37,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -43,21 +45,29 @@ VENV := $(CURDIR)/target/venv
 demo:
 	cargo run --release --locked -p strandcast -- demo $(ARGS)
 
-# A dependency of the benches compiles a piece of C without a C library: the system's compiler will do for musl, too.
+# Tests of the second tier have `thorough` in their names. Many tests of sockets and of the command sleep: eight at once.
+TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
+OTHER_TARGET := $(shell uname -m)-unknown-linux-musl
+
 test:
 	tools/setup
 	@if grep -qx usrsctp target/parts; then $(MAKE) --no-print-directory interop; fi
-	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace --no-fail-fast
-	@if grep -qx musl target/parts; then \
-		env CC_$$(uname -m)_unknown_linux_musl=cc \
-			cargo test --quiet --locked -p strandcast-lab --test golden --target $$(uname -m)-unknown-linux-musl; \
-	fi
+	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) -- --skip thorough
+	@if grep -qx usrsctp target/parts; then tests/interop/selftest; fi
+	tools/selftest
+	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest; fi
+
+test-all: test
+	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) thorough
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
 	fi
-	tools/selftest
-	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest; fi
+	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(OTHER_TARGET)/lib" ]; then \
+		CC_$(subst -,_,$(OTHER_TARGET))=cc cargo test --quiet --locked -p strandcast-lab --test it golden --target $(OTHER_TARGET); \
+	else \
+		echo "no $(OTHER_TARGET) (rustup target add $(OTHER_TARGET)): golden fingerprints on this target alone"; \
+	fi
 
 # Python's tests, of the package as it is installed.
 pytest:
@@ -86,16 +96,13 @@ wheel:
 	PATH="$(VENV)/bin:$$PATH" maturin build --quiet --release --out target/wheels
 	@ls -t target/wheels/*.whl | head -1
 
+# Without those that another tool runs: policies_memory (tools/bench/instructions), symbols.
+BENCHES := air codecs datagrams handshake link policies_simulator policies_sockets repair sack simulated_radio simulated_sctp \
+	simulated_tcp transfer windows
+
 bench:
 	tools/setup
-	cargo bench --locked -p strandcast-proto
-	cargo bench --locked -p strandcast-schemes --bench windows
-	cargo bench --locked -p strandcast-coding
-	cargo bench --locked -p strandcast-seal
-	cargo bench --locked -p strandcast-netem
-	cargo bench --locked -p strandcast-sim
-	cargo bench --locked -p strandcast-lab
-	cargo bench --locked -p strandcast-net --bench policies
+	cargo bench --locked -p strandcast-bench $(addprefix --bench ,$(BENCHES))
 	tools/bench/failover
 	tools/bench/bulk
 	tools/venv --package

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from strandcast.figures.deviations import Deviation, Main, Study, at, reduced
-from strandcast.figures.spec import Figure, by
+from strandcast.figures.deviations import at, reduced
+from strandcast.figures.spec import Deviation, Figure, Main, Study, by
 
 PUBLISHED = ("6", "7", "8", "9, 10", "11")
 FIRST = "64 KB, primary path 1"

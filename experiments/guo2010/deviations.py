@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from strandcast.figures.deviations import Deviation, Main, Study, at
-from strandcast.figures.spec import Figure, Point, by, level
+from strandcast.figures.deviations import at
+from strandcast.figures.spec import Deviation, Figure, Main, Point, Study, by, level
 
 from .common import ALL, BESIDE_UDP, EIGHT, MPR, NMPR_S, ROUTINGS, TEN, THROUGHPUT, gain, names
 from .published import FIGURE_1, FIGURE_9, FIGURE_10, FIGURE_11

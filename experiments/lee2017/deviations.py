@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from strandcast.figures.deviations import Deviation, Main, Sets, Study, at, both, reduced
-from strandcast.figures.spec import Figure, Point, more
+from strandcast.figures.deviations import at, both, reduced
+from strandcast.figures.spec import Deviation, Figure, Main, Point, Sets, Study, more
 
 from .alone import FIGURE_2, FIGURE_3, TOTALS
 from .balanced import FIGURE_19, FIGURE_22, LOSS, OFF, UNEQUAL

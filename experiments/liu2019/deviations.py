@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from strandcast.figures.deviations import Deviation, Main, Study, at, reduced
-from strandcast.figures.spec import Figure, by
+from strandcast.figures.deviations import at, reduced
+from strandcast.figures.spec import Deviation, Figure, Main, Study, by
 
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 BUFFERS = ("32 KB", "64 KB", "128 KB")

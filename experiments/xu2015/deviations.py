@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from strandcast.figures.deviations import Deviation, Main, Study, at, both, reduced
-from strandcast.figures.spec import Figure, Point, by, level
+from strandcast.figures.deviations import at, both, reduced
+from strandcast.figures.spec import Deviation, Figure, Main, Point, Study, by, level
 
 from .bottleneck import ALONE, BIG_BUFFER, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, SHARE
 from .common import CL, FD, PSNR, QA, SPECS, TEXT, THROUGHPUT

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| strandcast_proto::fuzzing::coded_pair(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| strandcast_testing::fuzzing::coded_pair(data));

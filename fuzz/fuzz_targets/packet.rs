@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| strandcast_proto::fuzzing::packet(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| strandcast_testing::fuzzing::packet(data));

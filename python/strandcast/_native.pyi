@@ -389,7 +389,7 @@ class Backlog:
 
     @property
     def begun(self) -> bool:
-        """Whether some of the next chunk's message was sent already: what gives it up wastes that. False for a
+        """Whether some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
         retransmission."""
 
     @property

@@ -20,7 +20,7 @@ LAB = {
 }
 """The lab's verbs, and the modules whose `main(arguments)` they are; loaded only when they are called."""
 
-POLICY, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
+POLICY, USAGE, FILES, INTERRUPTED, UNREAD = 1, 2, 3, 130, 141
 """Exit codes, as `strandcast --help` has them."""
 
 
@@ -45,7 +45,10 @@ def main() -> int:
 
 
 def lab(verb: str, arguments: list[str]) -> int:
-    """Runs one of the lab's verbs and gives its exit code; what goes wrong is told in one line."""
+    """Runs one of the lab's verbs and gives its exit code.
+
+    What goes wrong is told in one line. Nothing is said if standard output is closed, as `head` closes it.
+    """
     try:
         run = importlib.import_module(LAB[verb]).main
         code: int = run(arguments)
@@ -55,7 +58,7 @@ def lab(verb: str, arguments: list[str]) -> int:
     except BrokenPipeError:
         # What is left in the buffer is not tried again at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return failed("standard output: Broken pipe", FILES)
+        return UNREAD
     except OSError as error:
         what = error.strerror or str(error)
         return failed(f"{error.filename}: {what}" if error.filename else what, FILES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from strandcast.traces import Trace
-
 UNITS = {"bps": (1e-6, "Mbit/s"), "bytes": (1e-3, "kB"), "ms": (1, "ms"), "s": (1, "s"), "db": (1, "dB")}
 """The end of a metric's name, to a factor and the unit it is drawn in."""
 
@@ -23,7 +21,37 @@ HEIGHT = 2.6
 """Of a row of axes, in inches."""
 
 
-def trace(trace: Trace, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
+class Recorded(Protocol):
+    """What is drawn of a `Trace`."""
+
+    name: str
+    quantity: str
+
+    @property
+    def kind(self) -> str:
+        """`"csv"` or `"mahimahi"`."""
+
+    @property
+    def times_s(self) -> pl.Series:
+        """When each value begins to hold."""
+
+    @property
+    def values(self) -> pl.Series:
+        """The value from each time on."""
+
+    @property
+    def duration_s(self) -> float:
+        """The last time."""
+
+    @property
+    def mean_bps(self) -> float:
+        """The mean over the whole trace."""
+
+    def rate(self, bin_s: float) -> pl.DataFrame:
+        """The mean rate of each bin."""
+
+
+def trace(trace: Recorded, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
     """Draws a trace over time: `Trace.plot`."""
     with style.use():
         ax = _axes() if ax is None else ax
@@ -44,7 +72,7 @@ def trace(trace: Trace, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
     return ax
 
 
-def traces(all_of_them: Sequence[Trace], bin_s: float = 0.5) -> Figure:
+def traces(all_of_them: Sequence[Recorded], bin_s: float = 0.5) -> Figure:
     """Draws traces below each other, over the same time."""
     with style.use():
         figure = style.new_figure(HEIGHT * len(all_of_them))
@@ -139,7 +167,7 @@ def _unit(metric: str) -> tuple[float, str]:
     return (factor, f"{name.replace('_', ' ')} ({unit})") if unit and name else (1, metric.replace("_", " "))
 
 
-def _told(trace: Trace) -> str:
+def _told(trace: Recorded) -> str:
     """A trace's mean, with its unit."""
     if trace.kind == "mahimahi" or trace.quantity.endswith("_bps"):
         return f"{trace.mean_bps / 1e6:.3g} Mbit/s"

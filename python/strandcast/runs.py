@@ -18,15 +18,14 @@ import polars as pl
 
 import strandcast._native as _native
 import strandcast.policies as policies
-import strandcast.stats as stats
 from strandcast.errors import MetricError, SchemeError
+from strandcast.metrics import Metrics, parts, wanted
 from strandcast.progress import runs_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-    import xarray
     from matplotlib.figure import Figure
 
     from strandcast.scenario import Scenario
@@ -195,7 +194,7 @@ def _named(
     return names, plans
 
 
-class Result:
+class Result(Metrics):
     """What came of runs: tables, a row a number.
 
     Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share`, `cross` or
@@ -234,6 +233,9 @@ class Result:
         it had been delivered, `late_ms` how long after it was due (negative: before); both are null of what never came.
         """
         return pl.DataFrame(self._results.frames())
+
+    def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
+        return self.runs if where is None else self.runs.filter(where)
 
     def trace(self, *, scheme: str | None = None, seed: int | None = None) -> pl.DataFrame:
         """Makes one run again and writes down every event of its packets and messages.
@@ -323,27 +325,6 @@ class Result:
         """
         return pl.DataFrame(self.arrow(table)).to_pandas()
 
-    def metric(
-        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
-    ) -> pl.DataFrame:
-        """One metric, a row a run: `scheme, seed, subject, value`.
-
-        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
-
-        Args:
-            name: The metric, as `goodput_bps`.
-            kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
-            subject: The subject; None: all of the kind.
-            part: The part, where subjects have parts; None: all.
-
-        Raises:
-            MetricError: No run has such a metric.
-        """
-        found = self.runs.filter(wanted(name, kind, subject, part))
-        if found.is_empty():
-            raise MetricError(unknown(self.runs, name, kind, subject, part))
-        return found.select("scheme", "seed", "subject", *parts(found, part), "value")
-
     def mean(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
@@ -362,39 +343,8 @@ class Result:
         """
         found = self.summary.filter(wanted(name, kind, subject, part))
         if found.is_empty():
-            raise MetricError(unknown(self.runs, name, kind, subject, part))
+            raise MetricError(self._unknown(name, kind, subject, part))
         return found.select("scheme", "subject", *parts(found, part), "n", "mean", "ci95", "sd", "median")
-
-    def paired(
-        self,
-        name: str,
-        against: str | None = None,
-        *,
-        kind: str = "flow",
-        subject: str | None = None,
-        part: str | None = None,
-    ) -> pl.DataFrame:
-        """How much schemes differ, run by run: the mean of the differences of runs with the same seed.
-
-        The same draws befall runs with the same seed, so that this tells more than two means do. Zero outside of the
-        interval is a difference that is no chance (at 5 %).
-
-        Args:
-            name: The metric, as in `metric`.
-            against: The scheme that is subtracted from each other one, as results call it; None: the first one.
-            kind: As in `metric`.
-            subject: As in `metric`.
-            part: As in `metric`.
-
-        Returns:
-            `scheme, against, subject, n, mean, ci95, sd`, `part` as in `metric`: `mean` is scheme - against, in the
-            metric's unit, over `n` seeds; `ci95` is half of its 95 % interval (Student), null of a single pair.
-
-        Raises:
-            MetricError: No run has such a metric.
-            ValueError: There is no such scheme, or only one.
-        """
-        return pairs(self.metric(name, kind=kind, subject=subject, part=part), against)
 
     def plot(
         self,
@@ -445,27 +395,6 @@ class Result:
             raise ValueError("there are no time series: give run a step, as series=0.5")
         return plots.series(self.series.filter(seed=number), name, subject=subject)
 
-    def to_xarray(
-        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
-    ) -> xarray.DataArray:
-        """One metric as an array over `scheme`, `seed` and `subject`, and `part` as in `metric`.
-
-        Needs `strandcast[xarray]`. What no run has is NaN.
-
-        Args:
-            name: The metric, as in `metric`.
-            kind: As in `metric`.
-            subject: As in `metric`.
-            part: As in `metric`.
-
-        Raises:
-            MetricError: No run has such a metric.
-            StrandcastError: xarray is not installed.
-        """
-        from strandcast.arrays import array
-
-        return array(self.metric(name, kind=kind, subject=subject, part=part), name)
-
     @property
     def _title(self) -> str:
         return self._source.title
@@ -485,65 +414,6 @@ class Result:
         marks = self._results.fingerprints()
         schemes = ", ".join(dict.fromkeys(scheme for scheme, _, _ in marks))
         return f"<Result of {len(marks)} runs: {schemes}>"
-
-
-def wanted(name: str, kind: str, subject: str | None, part: str | None) -> pl.Expr:
-    """The rows of a metric in a frame of results."""
-    rows = (pl.col("metric") == name) & (pl.col("subject_kind") == kind)
-    if subject is not None:
-        rows &= pl.col("subject") == subject
-    return rows if part is None else rows & (pl.col("part") == part)
-
-
-def parts(found: pl.DataFrame, part: str | None) -> list[str]:
-    """The column `part`, if there are any and not one was asked for."""
-    return ["part"] if part is None and (found["part"] != "").any() else []
-
-
-def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
-    """The differences of runs with the same seed, as `Result.paired` has them, for each value of the other columns.
-
-    Raises:
-        ValueError: There is no such scheme, or only one.
-    """
-    schemes = runs["scheme"].unique(maintain_order=True).to_list()
-    if against is None:
-        against = schemes[0]
-    if against not in schemes or len(schemes) < 2:
-        there = ", ".join(schemes)
-        raise ValueError(f"no runs to compare with those of {against}: there are runs of {there}")
-    keys = [name for name in runs.columns if name not in ("scheme", "value")]
-    other = runs.filter(pl.col("scheme") == against).select(*keys, pl.col("value").alias("other"))
-    both = runs.filter(pl.col("scheme") != against).join(other, on=keys, nulls_equal=True, maintain_order="left")
-    same = [name for name in keys if name != "seed"]
-    by_pair = both.with_columns(value=pl.col("value") - pl.col("other")).group_by("scheme", *same, maintain_order=True)
-    rows = []
-    for group, pair in by_pair:
-        told = stats.summary(pair["value"].to_list())
-        sd = pair["value"].std() if told.n > 1 else None
-        rows.append((group[0], against, *group[1:], told.n, told.mean, told.half, sd))
-    columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
-    columns |= {name: runs.schema[name] for name in same}
-    columns |= {"n": pl.UInt64, "mean": pl.Float64, "ci95": pl.Float64, "sd": pl.Float64}
-    table = pl.DataFrame(rows, schema=columns, orient="row")
-    # The grid's keys of a sweep stand in front, as in its other frames.
-    ahead = same[: same.index("subject")]
-    return table.select(*ahead, pl.exclude(ahead))
-
-
-def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:
-    """Why runs have no such metric, and what they have."""
-    of_kind = runs.filter(pl.col("subject_kind") == kind)
-    if of_kind.is_empty():
-        return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"
-    for column, value in ("subject", subject), ("part", part):
-        if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
-            return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
-    return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
-
-
-def _listing(names: pl.Series) -> str:
-    return ", ".join(map(repr, names.unique().sort()))
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

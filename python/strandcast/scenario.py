@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, overload
 import polars as pl
 
 import strandcast._native as _native
+import strandcast.clone as clone
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
@@ -218,14 +219,12 @@ def _former(name: str) -> pathlib.Path | None:
     Raises:
         ScenarioError: No clone is around the working directory.
     """
-    import strandcast.experiments as experiments
-
     number, _, figure = name.partition("/")
-    if number not in experiments.FORMER:
+    if number not in clone.FORMER:
         return None
-    key = experiments.key(number)
-    problem = f"it is experiments/{key}/{figure}.toml of a clone of {experiments.CLONE} now"
-    root = experiments.repository()
+    key = clone.key(number)
+    problem = f"it is experiments/{key}/{figure}.toml of a clone of {clone.CLONE} now"
+    root = clone.repository()
     if root is None:
         raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
     where = f"{name!r} is no longer packaged: use Scenario.load('experiments/{key}/{figure}.toml')"

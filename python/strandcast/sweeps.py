@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 import strandcast.pool as pool
-from strandcast.errors import MetricError, StoreError, SweepError
+from strandcast.errors import StoreError, SweepError
+from strandcast.metrics import Metrics, over_runs, unknown
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
-from strandcast.runs import Explanation, Result, check, given, pairs, parts, run, unknown, wanted
+from strandcast.runs import Explanation, Result, check, given, run
 from strandcast.scenario import Scenario, Value, toml
-from strandcast.stats import t_quantile
 from strandcast.store import Cell, Key, Store
 from strandcast.version import results_epoch
 
 if TYPE_CHECKING:
-    import xarray
     from distributed import Client
 
 
@@ -216,7 +215,7 @@ class Point(NamedTuple):
     """What results are kept under."""
 
 
-class Sweep:
+class Sweep(Metrics):
     """What came of a sweep, as frames; the grid's keys are columns of each.
 
     Results that neither these columns nor the scheme's name would tell apart are never mixed: where several scenarios
@@ -237,7 +236,7 @@ class Sweep:
     ) -> None:
         self.store, self.cells, self.seeds = store, _apart(cells), seeds
         self._made = {cell.key: cell for cell in made}
-        self.keys = tuple(dict.fromkeys(key for cell in self.cells for key in cell.values))
+        self.keys = self._ahead = tuple(dict.fromkeys(key for cell in self.cells for key in cell.values))
         self._columns = _columns(self.keys, self.cells)
         specs = {name: {key.spec for _, key in cells if key.name == name} for name in {key.name for _, key in cells}}
         self._schemes = [key.name if len(specs[key.name]) == 1 else key.spec for _, key in cells]
@@ -289,28 +288,6 @@ class Sweep:
         """
         return self._collect()
 
-    def metric(
-        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
-    ) -> pl.DataFrame:
-        """One metric, a row a run: the grid's keys, `scheme, seed, subject, value`.
-
-        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
-
-        Args:
-            name: The metric, as `goodput_bps`.
-            kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
-            subject: The subject; None: all of the kind.
-            part: The part, where subjects have parts; None: all.
-
-        Raises:
-            MetricError: No run has such a metric.
-            StoreError: A file can't be read.
-        """
-        found = self._collect(wanted(name, kind, subject, part))
-        if found.is_empty():
-            raise MetricError(self._unknown(name, kind, subject, part))
-        return found.select(*self.keys, "scheme", "seed", "subject", *parts(found, part), "value")
-
     def summary(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
@@ -328,63 +305,7 @@ class Sweep:
             MetricError: No run has such a metric.
             StoreError: A file can't be read.
         """
-        value = pl.col("value")
-        runs = self.metric(name, kind=kind, subject=subject, part=part)
-        keys = [column for column in runs.columns if column not in ("seed", "value")]
-        over = runs.group_by(keys, maintain_order=True).agg(
-            value.len().alias("n"), value.mean().alias("mean"), value.std().alias("sd"), value.median().alias("median")
-        )
-        half = [
-            None if sd is None else t_quantile(n - 1) * sd / math.sqrt(n) for n, sd in over.select("n", "sd").rows()
-        ]
-        return over.select(*keys, "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median")
-
-    def paired(
-        self,
-        name: str,
-        against: str | None = None,
-        *,
-        kind: str = "flow",
-        subject: str | None = None,
-        part: str | None = None,
-    ) -> pl.DataFrame:
-        """How much schemes differ at each point, run by run: `Result.paired`, with the grid's keys in front.
-
-        Args:
-            name: The metric, as in `metric`.
-            against: The scheme that is subtracted from each other one; None: the first one.
-            kind: As in `metric`.
-            subject: As in `metric`.
-            part: As in `metric`.
-
-        Raises:
-            MetricError: No run has such a metric.
-            ValueError: There is no such scheme, or only one.
-            StoreError: A file can't be read.
-        """
-        return pairs(self.metric(name, kind=kind, subject=subject, part=part), against)
-
-    def to_xarray(
-        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
-    ) -> xarray.DataArray:
-        """One metric as an array over the grid's keys, `scheme`, `seed` and `subject`, and `part` as in `metric`.
-
-        Needs `strandcast[xarray]`. What no run has is NaN: `.mean("seed")` is the mean over runs at each point.
-
-        Args:
-            name: The metric, as in `metric`.
-            kind: As in `metric`.
-            subject: As in `metric`.
-            part: As in `metric`.
-
-        Raises:
-            MetricError: No run has such a metric.
-            StoreError: A file can't be read.
-            StrandcastError: xarray is not installed.
-        """
-        from strandcast.arrays import array
-
-        return array(self.metric(name, kind=kind, subject=subject, part=part), name)
+        return over_runs(self.metric(name, kind=kind, subject=subject, part=part))
 
     def series(
         self,

@@ -71,7 +71,7 @@ def test_mistakes_are_told_in_a_line_and_a_code(arguments: tuple[str, ...], says
 
 
 @pytest.mark.parametrize("verb", ["schemes", "plot"])
-def test_a_closed_pipe_is_no_traceback(root: pathlib.Path, tmp_path: pathlib.Path, verb: str) -> None:
+def test_nothing_is_said_of_a_closed_pipe(root: pathlib.Path, tmp_path: pathlib.Path, verb: str) -> None:
     arguments = [str(root / "scenarios/examples/wifi.up")] if verb == "plot" else []
     command = [*STRANDCAST, verb, *arguments]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -79,9 +79,7 @@ def test_a_closed_pipe_is_no_traceback(root: pathlib.Path, tmp_path: pathlib.Pat
         process.stdout.close()
         assert process.stderr is not None
         said = process.stderr.read().decode()
-    assert process.returncode == 3
-    assert said.startswith("strandcast: ")
-    assert said.count("\n") == 1
+    assert (process.returncode, said) == (141, "")
 
 
 def test_interrupted(root: pathlib.Path) -> None:

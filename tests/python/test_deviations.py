@@ -14,9 +14,9 @@ from strandcast import experiments
 from strandcast.command import lab
 from strandcast.figures import deviations, gains, spec
 from strandcast.figures.claims import VERDICTS
-from strandcast.figures.deviations import Deviation, Main, Study, at, both, reduced
+from strandcast.figures.deviations import at, both, reduced
 from strandcast.figures.results import cell, network
-from strandcast.figures.spec import Figure, Measure, Paper, Point
+from strandcast.figures.spec import Deviation, Figure, Main, Measure, Paper, Point, Study
 from strandcast.store import Store
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

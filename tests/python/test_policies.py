@@ -331,7 +331,7 @@ def test_a_view_is_a_picture(two_paths: sc.Scenario) -> None:
         assert 0.03 < (path.min_rtt or 0) <= (path.srtt or 0) < path.rto
         assert path.room == (0 if path.blocked else max(path.cwnd - path.in_flight, 0))
     assert view.in_flight == sum(path.in_flight for path in view.paths)
-    assert backlog.bytes >= backlog.next_len - 16 > 0
+    assert backlog.bytes >= backlog.rest >= backlog.next_len - 16 > 0
     assert not backlog.retransmission
     assert not backlog.tried
     assert "bytes in flight" in repr(view)

@@ -524,3 +524,8 @@ def test_a_cluster_that_stays_without_workers_is_given_up(
             sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=2, out=tmp_path, client=client, progress=False)
         assert cluster.scheduler_address in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["metric", "paired", "to_xarray"])
+def test_runs_and_sweeps_share_what_both_offer(name: str) -> None:
+    assert getattr(sc.Result, name) is getattr(sc.Sweep, name)

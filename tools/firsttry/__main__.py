@@ -2,7 +2,7 @@
 
     python tools/firsttry sockets [--program FILE] [--scheme SCHEME]... [--jobs 8] [--times 3] [--only TEXT]
                                    [--base FILE] [--write]
-    python tools/firsttry presets ...   other presets in ten cells
+    python tools/firsttry presets ...   other presets in ten cells, one run each
     python tools/firsttry reorder ...   links on which packets overtake each other
     python tools/firsttry simulate [--scheme SCHEME]... [--jobs 2] ...   all cells in the simulator
     python tools/firsttry cells         the cells that are run over sockets, and what windows can carry
@@ -32,8 +32,6 @@ from store import Store
 PAGE = ROOT / "docs/first-try.md"
 RESULTS = Path(__file__).parent / "results"
 JOBS = {"sockets": 8, "presets": 8, "reorder": 4, "simulate": 2, "cells": 1}
-# Of whose results some are others', too.
-FILES = {"presets": "sockets"}
 # Those that are defaults, or are meant to be; and so many cells for the others.
 DEFAULTS = ["bond", "strand"]
 FEW = 10
@@ -116,7 +114,7 @@ WAYS = {
 def main(words: list[str]) -> int:
     """Runs what is missing and prints the tables."""
     asked = options(words)
-    store = Store(asked.results or RESULTS / f"{FILES.get(asked.what, asked.what)}.csv")
+    store = Store(asked.results or RESULTS / f"{asked.what}.csv")
     page = PAGE if asked.write and asked.what != "cells" else None
     return guarded("firsttry", lambda: show("firsttry", WAYS[asked.what](asked, store), page))
 

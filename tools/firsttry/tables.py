@@ -27,9 +27,10 @@ def cells(
         kept += [lost(simulated.of(cell, first, digest))] if simulated else []
         others = [(name, digest) for name in more] + [("cmt", digest), ("srt", "")]
         kept += [lost(store.of(cell, *other)) for other in others]
-        said = [SAID[sockets.verdict(store, cell, name, digest)] for name in schemes]
-        can = "yes" if rule.can_carry(cell) else "no"
-        rows.append([str(cell), can, *kept, ", ".join(dict.fromkeys(said))])
+        said = {name: SAID[sockets.verdict(store, cell, name, digest)] for name in schemes}
+        alike = len(set(said.values())) == 1
+        verdict = said[first] if alike else ", ".join(f"`{name}` {word}" for name, word in said.items())
+        rows.append([str(cell), "yes" if rule.can_carry(cell) else "no", *kept, verdict])
     beside = [f"`{first}` as it stood"] if base else []
     beside += [f"`{first}` in the simulator"] if simulated else []
     heads = [f"`{first}` lost %", *beside, *(f"`{name}`" for name in more), "`cmt`", "SRT"]

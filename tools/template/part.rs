@@ -260,7 +260,7 @@ use crate::shelf::SchedulerName;
 /// What the paper calls it.
 pub const PRESET: Preset = Preset {
     name: "example",
-    paper: "Author et al.: Title, journal, year",
+    paper: "Author et al. YEAR: Title, journal",
     summary: "one line for people: what it does and what for",
     parts: &[
         ("scheduler", "least full window first"),
@@ -284,5 +284,5 @@ pub mod example;
         preset::example::PRESET,
 
 // The contract test drives it from here on (`preset/tests.rs` runs all presets). The golden test prints its lines:
-//       cargo test -p strandcast-lab --test golden
+//       cargo test -p strandcast-lab --test it golden
 //       tools/scheme example

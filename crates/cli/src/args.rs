@@ -6,17 +6,19 @@ mod tariff;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use tariff::TariffSpec;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use strandcast_net::interface::PathSpec;
+
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, Memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
-use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
-use strandcast_net::interface::PathSpec;
 
 /// Send live video over several networks at once.
 #[derive(Debug, Parser)]
@@ -388,8 +390,12 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
-    /// Presets to list; default: all
+    /// Presets or specs to describe, each with the keys that its parts have; default: a table of all presets
+    #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
+    /// List the keys of all parts, also of those that are not chosen
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

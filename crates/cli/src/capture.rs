@@ -1,16 +1,18 @@
 //! `--pcap`.
 
-use crate::args::SealArgs;
-use crate::error::{CliError, why};
-use crate::key::spare_store;
-use crate::{print, private};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+
 use strandcast_net::driver::{PacketDirection, PacketTap};
 use strandcast_net::pcap::PcapWriter;
+
+use crate::args::SealArgs;
+use crate::error::{CliError, why};
+use crate::key::spare_store;
+use crate::{print, private};
 
 /// A capture file shared by all associations of a command, if requested.
 #[derive(Clone, Debug, Default)]

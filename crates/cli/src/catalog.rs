@@ -1,8 +1,10 @@
 //! The schemes and windows that scenarios and `--scheme` can name.
 
-use crate::batch::RunHooks;
 use std::sync::Arc;
+
 use strandcast_proto::catalog::Catalog;
+
+use crate::batch::RunHooks;
 
 /// Schemes, and what they need around the runs that use them.
 pub trait SchemeProvider: Catalog + RunHooks + Send + Sync {}

@@ -29,6 +29,9 @@ pub(crate) enum CliError {
     /// A second Ctrl-C or SIGTERM.
     #[error("aborted")]
     Aborted,
+    /// Standard output was closed before a result was written, as `head` closes it. Nothing is said about it.
+    #[error("standard output is closed")]
+    Unread,
 }
 
 impl CliError {
@@ -41,6 +44,8 @@ impl CliError {
             CliError::Network(_) => 4,
             CliError::Peer(_) => 5,
             CliError::Interrupted(_) | CliError::Aborted => 130,
+            // What a shell reports of a program that SIGPIPE ended.
+            CliError::Unread => 141,
         }
     }
 }
@@ -49,7 +54,8 @@ impl CliError {
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 the result misses its target (demo) or a policy in Python failed, 2 wrong command line or scenario,
 3 media, results or keys cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
-gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
+gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM, 141 standard output was
+closed before a result was written.";
 
 /// The system's error message without its number.
 pub(crate) fn why(error: &io::Error) -> String {

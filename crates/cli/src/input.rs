@@ -1,10 +1,9 @@
 //! Media inputs.
 
-use crate::error::{CliError, why};
-use crate::media_url::{MediaUrl, UdpUrl};
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+
+use socket2::{Domain, Protocol, Socket, Type};
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
@@ -12,6 +11,9 @@ use strandcast_media::pack::PackConfig;
 use strandcast_net::resolve::resolve;
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
+
+use crate::error::{CliError, why};
+use crate::media_url::{MediaUrl, UdpUrl};
 
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;

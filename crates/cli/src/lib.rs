@@ -36,11 +36,13 @@ mod usage;
 
 pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
-pub use schemes::ListSchemes;
+pub use schemes::{ListSchemes, Listing};
+
+use std::ffi::OsString;
 
 use clap::Parser;
+
 use error::CliError;
-use std::ffi::OsString;
 
 /// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
 /// `catalog`; `list` prints them. Returns the exit code, as `strandcast --help` and `docs/cli.md` list them.
@@ -51,6 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
     };
     match dispatch(args.command, catalog, list) {
         Ok(()) => 0,
+        Err(error @ CliError::Unread) => error.code(),
         Err(error) => {
             print::line(&format!("strandcast: {error}"));
             error.code()

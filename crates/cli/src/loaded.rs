@@ -1,12 +1,14 @@
 //! A scenario from the command line.
 
-use crate::check::{Check, check};
-use crate::error::CliError;
-use crate::print;
 use std::path::{Path, PathBuf};
+
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
 use strandcast_proto::catalog::Catalog;
+
+use crate::check::{Check, check};
+use crate::error::CliError;
+use crate::print;
 
 /// Folders of papers by number, and where their scenarios are now. Until 0.2.
 const FORMER: [(&str, &str); 3] = [("000", "xu2015"), ("001", "cao2016"), ("002", "liu2019")];

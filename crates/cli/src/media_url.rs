@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+
 use strandcast_net::resolve::HostPort;
 
 /// A file, a pipe, or a UDP address of media.

@@ -1,13 +1,15 @@
 //! Media outputs.
 
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::net::UdpSocket;
+
 use crate::error::CliError;
 use crate::error::why;
 use crate::input::first;
 use crate::media_url::MediaUrl;
-use std::io;
-use std::net::SocketAddr;
-use tokio::io::{AsyncWriteExt, BufWriter};
-use tokio::net::UdpSocket;
 
 /// An open output.
 #[derive(Debug)]

@@ -2,13 +2,26 @@
 //! cannot control the terminal or break lines.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
-use crate::error::{CliError, why};
 use std::fmt::Write as _;
-use std::io::{Write, stderr, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
+use std::os::fd::AsFd;
+
+use rustix::termios::tcgetwinsize;
 use strandcast_proto::text::{needs_escape, printable};
+
+use crate::error::{CliError, why};
 
 /// Maximum length of quoted peer text, characters.
 const MAX_QUOTED: usize = 200;
+
+/// Columns of a terminal that does not tell.
+const COLUMNS: usize = 80;
+
+/// Columns of a terminal.
+pub(crate) fn columns(terminal: impl AsFd) -> usize {
+    let size = tcgetwinsize(terminal).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
+}
 
 /// A line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
@@ -28,7 +41,7 @@ pub(crate) fn error_bytes(text: &str) {
 /// Lines of a result on standard output.
 ///
 /// # Errors
-/// [`CliError::Media`]: the reader has gone, or the disk is full.
+/// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
         Some(line) => format!("{}\n", printable(line)),
@@ -56,7 +69,10 @@ pub(crate) fn json(json: &str) -> Result<(), CliError> {
 fn output(text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|e| CliError::Media(format!("cannot write to standard output: {}", why(&e))))
+    written.map_err(|e| match e.kind() {
+        ErrorKind::BrokenPipe => CliError::Unread,
+        _ => CliError::Media(format!("cannot write to standard output: {}", why(&e))),
+    })
 }
 
 /// JSON with all terminal control characters escaped. They only occur in strings, except line ends between values; the

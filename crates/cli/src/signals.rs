@@ -1,11 +1,13 @@
 //! Ctrl-C and SIGTERM: the first asks for a graceful end, the second ends at once.
 
-use crate::error::CliError;
-use crate::print;
 use std::thread;
+
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+
+use crate::error::CliError;
+use crate::print;
 
 /// Turns true when the user requests the end of the command.
 pub(crate) type Stop = watch::Receiver<bool>;

@@ -1,10 +1,8 @@
 //! From the command line to the transport's configuration, paths and names.
 
-use crate::args::{PathArgs, TransportArgs};
-use crate::error::CliError;
-use crate::media_url::Listen;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+
 use strandcast_net::driver::{OpenError, Uplink};
 use strandcast_net::entropy;
 use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, usable_paths};
@@ -13,6 +11,10 @@ use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::Scheme;
+
+use crate::args::{PathArgs, TransportArgs};
+use crate::error::CliError;
+use crate::media_url::Listen;
 
 /// The default UDP port (RFC 6951).
 pub(crate) const UDP_PORT: u16 = 9899;

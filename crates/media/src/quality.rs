@@ -1,7 +1,8 @@
 //! Quality as seen by a viewer.
 
-use crate::ts::FrameType;
 use core::time::Duration;
+
+use crate::ts::FrameType;
 
 /// Playout continuity: the share of the playing time without gaps, 0 to 1; 1 if there was none.
 pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {

@@ -1,10 +1,11 @@
 //! The committed clip end to end: its properties, its pace, and that everything not lost in transit comes out
 //! unchanged.
 
-use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;

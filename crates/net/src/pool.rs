@@ -5,8 +5,9 @@
 //! its slices are dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes
 //! for long should copy them; the transport does so while [`RecvPool::is_scarce`].
 
-use bytes::BytesMut;
 use std::collections::VecDeque;
+
+use bytes::BytesMut;
 
 /// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload keeps to it.
 const SLOT: usize = 1 << 16;

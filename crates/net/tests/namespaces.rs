@@ -6,6 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 use std::time::Duration;
+
 use strandcast_net::interface::{Change, InterfaceWatch, PathSpec, interfaces, usable_paths};
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};

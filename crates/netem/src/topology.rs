@@ -1,8 +1,9 @@
 //! Named networks: paths between a sender and a receiver.
 
+use core::time::Duration;
+
 use crate::link::{LinkConfig, Queue, Rate};
 use crate::loss::LossModel;
-use core::time::Duration;
 
 /// The queue of every link here, in packets.
 const QUEUE_PACKETS: usize = 50;

@@ -64,7 +64,7 @@ pub struct TransportConfig {
     /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
     /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
     pub failed_after: Option<Duration>,
-    /// Towards a peer of ours: a FORWARD-TSN passes what the peer acknowledged, up to the next message that was given up, where
+    /// Towards a peer of ours: a FORWARD-TSN passes whole messages that the peer acknowledged, up to the next one that was given up, where
     /// RFC 3758 gives up one gap per round trip. It does so in any case where symbols are sent.
     pub forward_past_acked: bool,
     /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.

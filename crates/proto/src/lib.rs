@@ -7,8 +7,6 @@ pub mod catalog;
 pub mod coding;
 pub mod config;
 pub mod endpoint;
-#[cfg(any(test, feature = "testing"))]
-pub mod fuzzing;
 mod ledger;
 pub mod path;
 pub mod policy;

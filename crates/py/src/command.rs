@@ -1,14 +1,16 @@
 //! The command, and what of it is for programs.
 
-use crate::error;
-use crate::policy::{Failure, Plan, Policies};
-use crate::source::Source;
-use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+
+use pyo3::prelude::*;
 use strandcast::check::check as look;
 use strandcast_proto::text::printable;
+
+use crate::error;
+use crate::policy::{Failure, Plan, Policies};
+use crate::source::Source;
 
 /// Exit code of a command whose policy failed.
 const FAILED: u8 = 1;

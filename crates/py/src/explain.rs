@@ -1,18 +1,20 @@
 //! Why a message or frame was late.
 
-use crate::error;
-use crate::policy::{Failure, Policies};
-use crate::runs::LOOK;
-use crate::source::Source;
-use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
+
+use pyo3::prelude::*;
 use strandcast::batch::{LAST_SEED, mark_compared};
 use strandcast::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
 use strandcast_lab::simulation::{Control, Query, Simulation};
+
+use crate::error;
+use crate::policy::{Failure, Policies};
+use crate::runs::LOOK;
+use crate::source::Source;
 
 /// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
 #[pyfunction]

@@ -1,6 +1,5 @@
 //! Results, and their tables by Arrow's C data interface: consumers copy nothing.
 
-use crate::source::Source;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
@@ -10,6 +9,8 @@ use pyo3::types::PyCapsule;
 use strandcast::batch::Finished;
 use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summary_table};
 use strandcast_lab::result::{ScenarioName, Summary};
+
+use crate::source::Source;
 
 /// What came of runs.
 #[pyclass(frozen, module = "strandcast._native")]

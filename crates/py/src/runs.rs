@@ -1,10 +1,5 @@
 //! Runs, with the interpreter let go of while they go on.
 
-use crate::error;
-use crate::policy::{Failure, Plan, Policies};
-use crate::results::Results;
-use crate::source::Source;
-use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,11 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+
+use pyo3::prelude::*;
 use strandcast::batch::{
     Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, is_of_scheme, jobs,
     mark_compared,
 };
 use strandcast_lab::scenario::Scenario;
+
+use crate::error;
+use crate::policy::{Failure, Plan, Policies};
+use crate::results::Results;
+use crate::source::Source;
 
 /// How often signals and progress are looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);

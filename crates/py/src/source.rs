@@ -1,10 +1,10 @@
 //! A scenario: its text, what is changed in it, and the files it refers to.
 
-use crate::error;
-use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use pyo3::prelude::*;
 use strandcast_lab::result::ScenarioName;
 use strandcast_lab::scenario::{
     Document, Scenario, ScenarioError, SctpProfile, Warning, amount, hash, written,
@@ -13,6 +13,8 @@ use strandcast_lab::simulation::BuildError;
 use strandcast_schemes::{
     SpecError, WindowSetup, congestion, congestions, lookup, parse_spec, scheduler, window_and_scheduler,
 };
+
+use crate::error;
 
 /// A scenario that has been read and checked.
 #[pyclass(frozen, module = "strandcast._native")]

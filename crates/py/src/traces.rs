@@ -1,12 +1,14 @@
 //! Traces, as scenarios read them.
 
-use crate::error;
-use crate::results::Table;
+use std::sync::Arc;
+
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use pyo3::prelude::*;
-use std::sync::Arc;
 use strandcast_netem::link::Opportunities;
 use strandcast_netem::number::{Trace, TraceError};
+
+use crate::error;
+use crate::results::Table;
 
 /// A trace of lines `seconds,value`: columns `time_s` and `value`. `file` is what errors call it.
 #[pyfunction]

@@ -12,7 +12,8 @@ use strandcast_proto::seeds::Seeds;
 pub struct Preset {
     /// The name in specs.
     pub name: &'static str,
-    /// Where it is described.
+    /// Where it is described. The table of schemes shows what stands before the first colon or semicolon: authors and year,
+    /// or the name of a document.
     pub paper: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
@@ -23,6 +24,11 @@ pub struct Preset {
 }
 
 impl Preset {
+    /// The beginning of [`paper`](Preset::paper): authors and year, or the name of a document.
+    pub fn source(&self) -> &'static str {
+        self.paper.split([':', ';']).next().unwrap_or(self.paper)
+    }
+
     /// Every key that some choice of parts has, in the order they are listed.
     pub fn keys(&self) -> Vec<Listed> {
         (self.settings)().listed()
@@ -58,6 +64,11 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Every key that some choice of parts has.
     fn listed(&self) -> Vec<Listed> {
         self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()
+    }
+
+    /// The keys that the chosen parts have, each with its summaries in these parts alone.
+    fn in_use(&self) -> Vec<Listed> {
+        self.listed()
     }
 }
 

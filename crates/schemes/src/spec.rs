@@ -10,7 +10,7 @@ use strandcast_proto::seeds::Seeds;
 use crate::error::{SpecError, join};
 use crate::pairs::{pairs, split};
 use crate::registry::{lookup, presets};
-use crate::scheme::{Preset, Settings};
+use crate::scheme::{Listed, Preset, Settings};
 
 /// A preset with its parameters: enough to build the scheme of any number of associations.
 #[derive(Clone, Debug)]
@@ -42,6 +42,22 @@ impl Spec {
     /// The keys that the parts of the scheme have.
     pub fn keys(&self) -> Vec<&'static str> {
         self.settings.keys().iter().map(|key| key.name).collect()
+    }
+
+    /// The same keys as they are listed, each with its value in this spec.
+    pub fn in_use(&self) -> Vec<Listed> {
+        self.settings.in_use()
+    }
+
+    /// Every key that some choice of parts has; those that the parts of the scheme have with their values in this spec.
+    pub fn listed(&self) -> Vec<Listed> {
+        let mut all = self.settings.listed();
+        for key in &mut all {
+            if let Some(value) = self.value(key.name) {
+                key.default = value;
+            }
+        }
+        all
     }
 
     /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key that was

@@ -1,63 +1,133 @@
 //! What `strandcast schemes` prints.
 
 use serde_json::{Value, json};
+use strandcast_cli::Listing;
 use strandcast_proto::catalog::CatalogError;
-use strandcast_schemes::{Listed, Preset, lookup, presets};
+use strandcast_schemes::{Listed, Spec, parse_spec, presets};
 
-/// Columns of a line.
+/// Most columns of a line that is wrapped.
 const WIDTH: usize = 110;
+/// Fewest columns of such a line: with fewer the second column has no room.
+const NARROW: usize = 60;
+/// What stands between two columns of the table.
+const GAP: &str = "  ";
+/// How a scheme gets its keys.
+const EXAMPLE: &str = "--scheme cmt,rtx=ssthresh,dac=off";
 
-/// All presets, or those in `names`, for people; or as JSON.
+/// The schemes that are asked for: for people a table of all, or a description of some; or JSON.
 ///
 /// # Errors
-/// There is none of that name.
-pub(crate) fn list(names: &[String], json: bool) -> Result<String, CatalogError> {
-    let named = names.iter().map(|name| lookup(name).map_err(CatalogError::new));
-    let mut list = named.collect::<Result<Vec<_>, _>>()?;
-    if list.is_empty() {
-        list.extend(presets());
+/// There is no such scheme, or it cannot have such a key or value.
+pub(crate) fn list(asked: &Listing<'_>) -> Result<String, CatalogError> {
+    let specs = asked.specs.iter().map(|spec| parse_spec(spec).map_err(CatalogError::new));
+    let mut specs = specs.collect::<Result<Vec<_>, _>>()?;
+    let everything = specs.is_empty();
+    if everything {
+        specs = all();
     }
-    if json {
-        return Ok(json_of(&list));
-    }
-    let all: String = list.into_iter().map(|preset| describe(preset) + "\n").collect();
-    Ok(format!("{all}Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off\n"))
+    let width = asked.columns.unwrap_or(WIDTH).clamp(NARROW, WIDTH);
+    Ok(match (asked.json, everything, asked.all) {
+        (true, _, _) => json_of(&specs),
+        (false, true, false) => table(&specs, asked.columns),
+        (false, _, true) => {
+            described(&specs, Spec::listed, &format!("Keys follow the name: {EXAMPLE}"), width)
+        }
+        (false, false, false) => described(&specs, Spec::in_use, &more(&specs), width),
+    })
 }
 
 /// All presets as `strandcast schemes --json` prints them.
 pub fn schemes_json() -> String {
-    json_of(&presets().iter().collect::<Vec<_>>())
+    json_of(&all())
 }
 
-fn json_of(presets: &[&Preset]) -> String {
-    let all: Vec<Value> = presets.iter().map(|preset| as_json(preset)).collect();
+fn all() -> Vec<Spec> {
+    presets().iter().map(|preset| parse_spec(preset.name).expect("a preset alone is a spec")).collect()
+}
+
+fn json_of(specs: &[Spec]) -> String {
+    let all: Vec<Value> = specs.iter().map(as_json).collect();
     format!("{:#}\n", json!({ "schemes": all }))
 }
 
-/// A preset in lines of at most [`WIDTH`] columns: summary, parts, and parameters in two columns.
-fn describe(preset: &Preset) -> String {
-    let mut text = String::new();
-    put(&mut text, &format!("{}: ", preset.name), 2, preset.summary);
-    put(&mut text, "  paper: ", 4, preset.paper);
-    for (role, part) in preset.parts {
-        put(&mut text, &format!("  {role}: "), 4, part);
+/// A line for each scheme, cut at the terminal's width, and what else there is to read.
+fn table(specs: &[Spec], columns: Option<usize>) -> String {
+    let rows = specs.iter().map(|spec| [spec.preset.name, spec.preset.source(), spec.preset.summary]);
+    let rows: Vec<_> = [["scheme", "from", "what it does"]].into_iter().chain(rows).collect();
+    let longest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (names, sources) = (longest(0), longest(1));
+    let sources = columns.map_or(sources, |columns| sources.min(columns / 3));
+    let line = |[name, source, summary]: &[&str; 3]| {
+        let line = format!("{name:<names$}{GAP}{:<sources$}{GAP}{summary}", cut(source, sources));
+        columns.map_or(line.clone(), |columns| cut(&line, columns)) + "\n"
+    };
+    let lines: String = rows.iter().map(line).collect();
+    format!("{lines}A scheme and its keys: strandcast schemes NAME. Keys of all parts: add --all.\n")
+}
+
+/// At most `columns` of `text`; where something is left out there is a mark.
+fn cut(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
     }
-    let keys = preset.keys();
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The line below the keys of chosen parts.
+fn more(specs: &[Spec]) -> String {
+    let hidden = specs.iter().any(|spec| spec.in_use().len() < spec.listed().len());
+    let rest = if hidden { " Keys of parts that are not chosen here: add --all." } else { "" };
+    format!("Keys follow the name: {EXAMPLE}.{rest}")
+}
+
+/// Descriptions with these keys of each scheme, and a line that closes them.
+fn described(specs: &[Spec], keys: fn(&Spec) -> Vec<Listed>, last: &str, width: usize) -> String {
+    let mut text: String = specs.iter().map(|spec| describe(spec, &keys(spec), width) + "\n").collect();
+    put(&mut text, "", 0, last, width);
+    text
+}
+
+/// A scheme in lines of at most `width` columns: summary, parts, and keys in two columns.
+fn describe(spec: &Spec, keys: &[Listed], width: usize) -> String {
+    let (mut text, preset) = (String::new(), spec.preset);
+    put(&mut text, &format!("{spec}: "), 2, preset.summary, width);
+    put(&mut text, "  paper: ", 4, preset.paper, width);
+    for (role, part) in parts(spec) {
+        put(&mut text, &format!("  {role}: "), 4, &part, width);
+    }
     let keys: Vec<_> = keys.iter().map(|key| (format!("{}={}", key.name, key.default), key)).collect();
     let widest = keys.iter().map(|(word, _)| word.chars().count()).max().unwrap_or(0);
     for (word, key) in keys {
         let meaning = format!("{} ({})", key.summary(), key.values.describe());
-        put(&mut text, &format!("    {word:<widest$}  "), widest + 6, &meaning);
+        put(&mut text, &format!("    {word:<widest$}  "), widest + 6, &meaning, width);
     }
     text
 }
 
-/// Writes `words` after `head`, wrapped with an indent of `indent` columns.
-fn put(text: &mut String, head: &str, indent: usize, words: &str) {
+/// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead. Estimators
+/// follow from the parts: the preset's are left out if there are others.
+fn parts(spec: &Spec) -> Vec<(&'static str, String)> {
+    let preset = parse_spec(spec.preset.name).expect("a preset alone is a spec");
+    let chosen = |role: &str| {
+        let key = if role == "congestion control" { "cc" } else { role };
+        spec.value(key).filter(|word| preset.value(key).as_ref() != Some(word))
+    };
+    let changed = spec.preset.parts.iter().any(|(role, _)| chosen(role).is_some());
+    let told = spec.preset.parts.iter().filter(|(role, _)| !(changed && *role == "estimators"));
+    let part = |(role, part): &(&'static str, &'static str)| match chosen(role) {
+        Some(word) => (*role, format!("{word}, in place of: {part}")),
+        None => (*role, (*part).to_owned()),
+    };
+    told.map(part).collect()
+}
+
+/// Writes `words` after `head`, wrapped at `width` with an indent of `indent` columns.
+fn put(text: &mut String, head: &str, indent: usize, words: &str, width: usize) {
     let mut line = head.to_owned();
     let mut empty = true;
     for word in words.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
             text.push_str(&line);
             text.push('\n');
             line = " ".repeat(indent);
@@ -73,7 +143,7 @@ fn put(text: &mut String, head: &str, indent: usize, words: &str) {
     text.push('\n');
 }
 
-fn as_json(preset: &Preset) -> Value {
+fn as_json(spec: &Spec) -> Value {
     let key = |key: &Listed| {
         json!({
             "name": key.name, "default": key.default, "values": key.values.describe(),
@@ -81,37 +151,12 @@ fn as_json(preset: &Preset) -> Value {
         })
     };
     let parts: serde_json::Map<String, Value> =
-        preset.parts.iter().map(|(role, part)| ((*role).to_owned(), json!(part))).collect();
+        parts(spec).into_iter().map(|(role, part)| (role.to_owned(), json!(part))).collect();
     json!({
-        "name": preset.name, "paper": preset.paper, "summary": preset.summary, "parts": parts,
-        "parameters": preset.keys().iter().map(key).collect::<Vec<_>>(),
+        "name": spec.to_string(), "paper": spec.preset.paper, "summary": spec.preset.summary, "parts": parts,
+        "parameters": spec.listed().iter().map(key).collect::<Vec<_>>(),
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_stand_in_columns_and_fit_a_page() {
-        for preset in presets() {
-            let text = describe(preset);
-            let too_wide = text.lines().find(|line| line.chars().count() > WIDTH);
-            assert_eq!(too_wide, None, "{}", preset.name);
-            for key in preset.keys() {
-                let word = format!("    {}={}  ", key.name, key.default);
-                assert!(text.lines().any(|line| line.starts_with(word.trim_end())), "{word}");
-            }
-        }
-    }
-
-    #[test]
-    fn long_lines_are_wrapped() {
-        let mut text = String::new();
-        put(&mut text, "    key=1  ", 11, &"word ".repeat(41));
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 3);
-        assert!(lines[0].starts_with("    key=1  word") && lines[1].starts_with("           word"));
-        assert_eq!(text.split_whitespace().filter(|w| *w == "word").count(), 41);
-    }
-}
+mod tests;

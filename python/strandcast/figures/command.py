@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import strandcast.clone as clone
 import strandcast.experiments as experiments
 import strandcast.figures.packets as packets
 from strandcast.command import Parser
@@ -314,7 +315,7 @@ def parse(argv: list[str]) -> Wanted:
     for wrong in got.scheme:
         if wrong not in schemes:
             parser.error(f"--scheme {wrong}: these figures have {', '.join(schemes)}")
-    root = experiments.repository()
+    root = clone.repository()
     runs = got.runs or (QUICK_RUNS if got.quick else None)
     target = (root or pathlib.Path()) / "target"
     whole = (runs or FULL) >= FULL and not got.quick and not got.scheme
@@ -333,7 +334,7 @@ def parse(argv: list[str]) -> Wanted:
         why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
-    if got.paper in experiments.FORMER:
+    if got.paper in clone.FORMER:
         note_former(got.paper)
     return Wanted(
         known,
@@ -354,7 +355,7 @@ def parse(argv: list[str]) -> Wanted:
 
 def note_former(name: str) -> None:
     """Says what a paper's former number is called now."""
-    print(f"strandcast: {name} is called {experiments.key(name)}; the number goes with version 0.2", file=sys.stderr)
+    print(f"strandcast: {name} is called {clone.key(name)}; the number goes with version 0.2", file=sys.stderr)
 
 
 def has_full(out: pathlib.Path, papers: Iterable[Paper]) -> bool:
@@ -403,7 +404,7 @@ def chosen(
     parser: Parser, known: tuple[Paper, ...], name: str, figures: list[str]
 ) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
     """The papers asked for, with the figures asked for; all if none is."""
-    papers = [paper for paper in known if experiments.key(name) in (paper.name, "all")]
+    papers = [paper for paper in known if clone.key(name) in (paper.name, "all")]
     if not papers:
         parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
     there = [figure for paper in papers for figure in paper.figures]

@@ -11,27 +11,19 @@ import collections
 import dataclasses
 import pathlib
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import strandcast.figures.gains as gains
 from strandcast.figures.claims import REPRODUCED, VERDICTS, Judged
 from strandcast.figures.results import cell, collect
-from strandcast.figures.spec import Claim, Figure, Paper, Point
+from strandcast.figures.spec import Claim, Deviation, Figure, Main, Paper, Sets, Study
 from strandcast.figures.tables import BETWEEN, VARIED, WIDTH, fill, folded, runs, show, table
 from strandcast.store import Cell, Key, Store
-
-Sets = Callable[[Figure, Point], Iterable[str]]
-"""What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
 
 PAGE = VARIED
 """The page whose tables are filled, between `<!-- measured: deviations KEY -->` and `<!-- end -->`."""
 DEFAULT = "as it is"
-
-
-def nothing(_figure: Figure, _point: Point) -> Iterable[str]:
-    """Sets nothing."""
-    return ()
 
 
 def at(figures: Collection[str], *sets: str) -> Sets:
@@ -42,69 +34,6 @@ def at(figures: Collection[str], *sets: str) -> Sets:
 def both(first: Sets, second: Sets) -> Sets:
     """What both set, the first one's before the second one's."""
     return lambda figure, point: (*first(figure, point), *second(figure, point))
-
-
-@dataclasses.dataclass(frozen=True)
-class Deviation:
-    """One assumption, changed.
-
-    Attributes:
-        name: What the table calls it.
-        about: The assumption: deviations of one assumption stand together.
-        sets: What is set in the scenarios.
-        specs: Schemes' specs in place of the paper's.
-        schemes: What schemes set in the scenario behind what they set anyway, by their names.
-        several: Whether it changes more than one assumption: what it gains has no single cause.
-    """
-
-    name: str
-    about: str
-    sets: Sets = nothing
-    specs: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    schemes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    several: bool = False
-
-    @property
-    def title(self) -> str:
-        """The assumption and what it is, in one line."""
-        return f"{self.about}: {self.name}"
-
-
-class Main(NamedTuple):
-    """A main result of a paper: a number that the table shows beside the claims.
-
-    Attributes:
-        label: What the table calls it.
-        figure: The figure of the study that has it.
-        claim: What it is, as a claim: the mean of its contrasts.
-        digits: Digits behind the point.
-        paper: What the paper has.
-    """
-
-    label: str
-    figure: str
-    claim: Claim
-    digits: int
-    paper: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Study:
-    """What is varied of a paper.
-
-    Attributes:
-        figures: The published figures, at those points that are run.
-        results: The main results.
-        deviations: What is changed, one thing at a time.
-        runs: Runs of each cell, chosen before any was made.
-        notes: What the table's reader must know, in Markdown.
-    """
-
-    figures: tuple[Figure, ...]
-    results: tuple[Main, ...]
-    deviations: tuple[Deviation, ...]
-    runs: int
-    notes: str = ""
 
 
 def reduced(figure: Figure, points: Collection[str] = (), without: Collection[str] = ()) -> Figure:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from strandcast.figures.gains import named
 from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
-
-if TYPE_CHECKING:
-    from strandcast.figures.deviations import Study
 
 Key = tuple[str, str, str]
 """Point, scheme and measure, by names."""
@@ -294,6 +291,78 @@ class Alternative:
         for mark, default in self.marks.items():
             text = text.replace(mark, default)
         return text
+
+
+Sets = Callable[[Figure, Point], Iterable[str]]
+"""What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
+
+
+def nothing(_figure: Figure, _point: Point) -> Iterable[str]:
+    """Sets nothing."""
+    return ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    """One assumption, changed.
+
+    Attributes:
+        name: What the table calls it.
+        about: The assumption: deviations of one assumption stand together.
+        sets: What is set in the scenarios.
+        specs: Schemes' specs in place of the paper's.
+        schemes: What schemes set in the scenario behind what they set anyway, by their names.
+        several: Whether it changes more than one assumption: what it gains has no single cause.
+    """
+
+    name: str
+    about: str
+    sets: Sets = nothing
+    specs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    schemes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    several: bool = False
+
+    @property
+    def title(self) -> str:
+        """The assumption and what it is, in one line."""
+        return f"{self.about}: {self.name}"
+
+
+class Main(NamedTuple):
+    """A main result of a paper: a number that the table shows beside the claims.
+
+    Attributes:
+        label: What the table calls it.
+        figure: The figure of the study that has it.
+        claim: What it is, as a claim: the mean of its contrasts.
+        digits: Digits behind the point.
+        paper: What the paper has.
+    """
+
+    label: str
+    figure: str
+    claim: Claim
+    digits: int
+    paper: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """What is varied of a paper.
+
+    Attributes:
+        figures: The published figures, at those points that are run.
+        results: The main results.
+        deviations: What is changed, one thing at a time.
+        runs: Runs of each cell, chosen before any was made.
+        notes: What the table's reader must know, in Markdown.
+    """
+
+    figures: tuple[Figure, ...]
+    results: tuple[Main, ...]
+    deviations: tuple[Deviation, ...]
+    runs: int
+    notes: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,11 +1,13 @@
 //! The options of keys.
 
-use crate::error::EXIT_CODES;
-use crate::key::Name;
-use clap::Subcommand;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use clap::Subcommand;
 use strandcast_net::resolve::HostPort;
+
+use crate::error::EXIT_CODES;
+use crate::key::Name;
 
 /// Who this machine is.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -1,8 +1,9 @@
 //! `--tariff`: what data on a link cost.
 
-use crate::memory::size;
 use std::str::FromStr;
 use std::time::Duration;
+
+use crate::memory::size;
 
 /// What data on an interface cost, written `if=wwan0,class=2,left=5GB`.
 #[derive(Clone, Debug, PartialEq)]

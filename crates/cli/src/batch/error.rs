@@ -1,6 +1,7 @@
 //! Why runs end early.
 
 use std::fmt;
+
 use strandcast_lab::result::output::OutputError;
 use strandcast_lab::simulation::BuildError;
 

@@ -1,19 +1,21 @@
 //! Concurrent runs without a terminal. Results and their order do not depend on the number of threads.
 
-use super::error::RunError;
-use super::hooks::RunHooks;
-use super::trace;
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use strandcast_lab::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
 use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::Scenario;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
 use strandcast_proto::catalog::Catalog;
+
+use super::error::RunError;
+use super::hooks::RunHooks;
+use super::trace;
 
 /// A run to execute.
 #[derive(Clone, Debug, PartialEq, Eq)]

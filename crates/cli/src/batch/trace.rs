@@ -1,14 +1,16 @@
 //! `simulate --trace`.
 
-use super::error::RunError;
 use std::any::Any;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
 use strandcast_lab::result::output::OutputError;
 use strandcast_lab::simulation::{Recorder, Simulation, Trace};
+
+use super::error::RunError;
 
 /// Write buffer in bytes.
 const BUFFER: usize = 1 << 16;

@@ -1,7 +1,8 @@
 //! Estimate of a run's cost.
 
-use super::facts::{Facts, LinkFacts};
 use std::time::Duration;
+
+use super::facts::{Facts, LinkFacts};
 
 /// Nanoseconds of one processor per packet that leaves a link, and per SCTP data packet at its ends, as measured by
 /// `cargo bench -p strandcast-lab` on a machine of 2024.

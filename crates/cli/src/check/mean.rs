@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+
 use strandcast_lab::scenario::{Frames, Number, Video};
 use strandcast_media::trace::FrameTrace;
 use strandcast_netem::number::{self, Trace};

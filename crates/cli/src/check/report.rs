@@ -1,17 +1,19 @@
 //! The output of `check`.
 
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use strandcast_lab::scenario::{self, Scenario, hash};
+use strandcast_lab::simulation::BuildError;
+use strandcast_proto::catalog::Catalog;
+use strandcast_proto::text::printable;
+
 use super::cost::{Cost, cost};
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, RadioFacts, RadioHops, facts};
 use super::share::rates;
 use super::warn::Warning;
 use crate::show::{bits_per_s, bytes, percent};
-use serde_json::{Value, json};
-use std::fmt::Write as _;
-use std::time::Duration;
-use strandcast_lab::scenario::{self, Scenario, hash};
-use strandcast_lab::simulation::BuildError;
-use strandcast_proto::catalog::Catalog;
-use strandcast_proto::text::printable;
 
 /// Schema of the JSON.
 const SCHEMA: &str = "strandcast-check-1";

@@ -1,10 +1,11 @@
 //! `strandcast check`.
 
+use strandcast_proto::catalog::Catalog;
+
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::loaded::{LoadedScenario, current};
 use crate::print;
-use strandcast_proto::catalog::Catalog;
 
 /// Analyses a scenario and prints the result.
 ///

@@ -1,8 +1,9 @@
 //! Max-min fair shares of the network: approximate upper bounds per flow.
 
+use std::collections::BTreeMap;
+
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::pftk::{Sender, packets_per_s};
-use std::collections::BTreeMap;
 
 /// SCTP's minimum window after a loss, in packets (RFC 9260 §7.2.3).
 const SCTP_MIN_WINDOW: f64 = 4.0;

@@ -1,8 +1,10 @@
-use super::check;
-use serde_json::Value;
 use std::path::Path;
+
+use serde_json::Value;
 use strandcast_lab::scenario::parse;
 use strandcast_schemes::Presets;
+
+use super::check;
 
 /// Three stations in a line; a frame reaches 250 m.
 const LINE: &str = r#"

@@ -1,12 +1,14 @@
 //! Warnings about probable mistakes.
 
-use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
-use super::share::random_bps;
-use crate::show::{bits_per_s, bytes, percent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
+
 use strandcast_lab::scenario::{self, Scenario};
+
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
+use super::share::random_bps;
+use crate::show::{bits_per_s, bytes, percent};
 
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]

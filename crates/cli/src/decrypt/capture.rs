@@ -1,9 +1,10 @@
 //! Reads UDP datagrams from a capture: a classic pcap file, as tcpdump and `--pcap` write it.
 
-use crate::error::why;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
+
+use crate::error::why;
 
 const UDP: u8 = 17;
 /// The longest record, bytes: tcpdump's limit.

@@ -1,16 +1,18 @@
 //! From a recorded capture and a key log to a capture of SCTP.
 
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter};
+use std::path::Path;
+
+use strandcast_net::pcap::PcapWriter;
+use strandcast_seal::KeyLog;
+
 use super::capture::Capture;
 use crate::args::DecryptArgs;
 use crate::error::{CliError, why};
 use crate::print;
 use crate::private::{Replacement, same_file};
 use crate::show::count;
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter};
-use std::path::Path;
-use strandcast_net::pcap::PcapWriter;
-use strandcast_seal::KeyLog;
 
 /// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.
 const SAME: usize = 9;

@@ -1,5 +1,20 @@
 //! The run of the demo.
 
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::{HEADER_LEN, Message, PackConfig};
+use strandcast_media::playout;
+use strandcast_net::driver;
+use strandcast_proto::association::{Event, PathChange};
+use strandcast_proto::policy::PathState;
+use strandcast_proto::rx;
+use tokio::time::Instant;
+
 use super::setup::DemoSetup;
 use super::verdict::{Observations, summarize};
 use crate::args::DemoArgs;
@@ -14,19 +29,6 @@ use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdic
 use crate::send::Pump;
 use crate::show::{CodingNow, MediaNow, Monitor, Role, Sides, Stats, StreamEvent, WireNow, sum};
 use crate::signals::{self, Stop, stopped};
-use bytes::Bytes;
-use std::path::Path;
-use std::time::Duration;
-use strandcast_media::MediaTime;
-use strandcast_media::ingest::Ingest;
-use strandcast_media::pace::PaceConfig;
-use strandcast_media::pack::{HEADER_LEN, Message, PackConfig};
-use strandcast_media::playout;
-use strandcast_net::driver;
-use strandcast_proto::association::{Event, PathChange};
-use strandcast_proto::policy::PathState;
-use strandcast_proto::rx;
-use tokio::time::Instant;
 
 /// The clip.
 const CLIP: &[u8] = include_bytes!("../../../../media/clip.ts");
@@ -333,7 +335,7 @@ impl Demo {
         if report.is_ok() {
             self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
         }
-        outcome(&summary).and(printed).and(report).and(written)
+        outcome(&summary).and(report).and(written).and(printed)
     }
 }
 

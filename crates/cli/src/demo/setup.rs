@@ -1,13 +1,8 @@
 //! The setup of the demo: emulated links, and an association over all of them.
 
-use crate::args::{DemoArgs, NetworkName, SealArgs, TransportArgs};
-use crate::capture::Capture;
-use crate::error::CliError;
-use crate::key::paired_in_memory;
-use crate::memory::Buffer;
-use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
+
 use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
@@ -15,6 +10,13 @@ use strandcast_netem::topology::{PathNetwork, field, xu2015};
 use strandcast_proto::catalog::Catalog;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
+
+use crate::args::{DemoArgs, NetworkName, SealArgs, TransportArgs};
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::key::paired_in_memory;
+use crate::memory::Buffer;
+use crate::transport;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Time limit for the handshake and all paths: a few lost packets and their timeouts.

@@ -1,14 +1,16 @@
 //! The demo's results and verdict.
 
-use crate::args::{DemoArgs, NetworkName};
-use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
-use crate::show::{CodingNow, WireNow, bits_per_s, bytes, count, ms, percent, shifts};
-use clap::ValueEnum;
 use std::time::Duration;
+
+use clap::ValueEnum;
 use strandcast_lab::scenario::SctpProfile;
 use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
 use strandcast_netem::topology::PathNetwork;
+
+use crate::args::{DemoArgs, NetworkName};
+use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
+use crate::show::{CodingNow, WireNow, bits_per_s, bytes, count, ms, percent, shifts};
 
 /// Maximum share of late or lost messages.
 const LATE_OR_LOST: f64 = 0.01;

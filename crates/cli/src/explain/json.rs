@@ -1,12 +1,14 @@
 //! The explanation as JSON.
 
-use super::words;
-use serde_json::{Value, json};
 use std::time::Duration;
+
+use serde_json::{Value, json};
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
 use strandcast_proto::time::Instant;
+
+use super::words;
 
 /// The schema.
 const SCHEMA: &str = "strandcast-explain-1";

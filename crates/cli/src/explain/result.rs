@@ -1,10 +1,12 @@
 //! A stored result and its scenario.
 
+use std::path::{Path, PathBuf};
+
+use strandcast_lab::result::{RunName, SCHEMA, Summary};
+
 use crate::error::CliError;
 use crate::loaded::LoadedScenario;
 use crate::simulate::COPY;
-use std::path::{Path, PathBuf};
-use strandcast_lab::result::{RunName, SCHEMA, Summary};
 
 /// A stored result with its unchanged scenario.
 #[derive(Debug)]

@@ -1,5 +1,13 @@
 //! `strandcast explain`.
 
+use std::any::Any;
+
+use strandcast_lab::result::{RunName, RunResult};
+use strandcast_lab::scenario::Scenario;
+use strandcast_lab::simulation::{
+    Control, ExplainError, Explainer, Explanation, Query, RunOptions, Simulation,
+};
+
 use super::json::as_json;
 use super::result::StoredResult;
 use super::text::report;
@@ -8,12 +16,6 @@ use crate::catalog::SchemeProvider;
 use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
-use std::any::Any;
-use strandcast_lab::result::{RunName, RunResult};
-use strandcast_lab::scenario::Scenario;
-use strandcast_lab::simulation::{
-    Control, ExplainError, Explainer, Explanation, Query, RunOptions, Simulation,
-};
 
 /// Repeats one run of a result and explains a message or frame.
 ///

@@ -1,9 +1,8 @@
 //! The report of a frame that was late for two reasons.
 
-use super::json::as_json;
-use super::text::report;
-use serde_json::Value;
 use std::time::Duration;
+
+use serde_json::Value;
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{
@@ -13,6 +12,9 @@ use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::SymbolName;
+
+use super::json::as_json;
+use super::text::report;
 
 const fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)

@@ -1,6 +1,7 @@
 //! Causes, messages and times in words.
 
 use std::time::Duration;
+
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Transmission};
 use strandcast_proto::association::HeldBy;

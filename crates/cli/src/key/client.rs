@@ -1,10 +1,12 @@
 //! A client's seal, and what it has reported.
 
-use super::forms::{fingerprint, key_text};
-use super::target::Destination;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use strandcast_net::driver::{ClientSeal, SealWatch};
 use strandcast_seal::{Cipher, Lost, SealEvent};
+
+use super::destination::Destination;
+use super::forms::{fingerprint, key_text};
 
 /// What the seal of one connection after the other has reported.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,11 @@
 //! `strandcast key`.
 
+use std::io::stdout;
+
+use strandcast_net::resolve::HostPort;
+use strandcast_seal::{Peer, PublicKey, SecretKey, Token};
+use zeroize::Zeroizing;
+
 use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
 use super::list;
@@ -10,10 +16,6 @@ use super::terminal::{pairing_text, read_pairing, shows_secrets};
 use crate::args::{KeyArgs, KeyPairArgs, KeyVerb};
 use crate::error::CliError;
 use crate::print;
-use std::io::stdout;
-use strandcast_net::resolve::HostPort;
-use strandcast_seal::{Peer, PublicKey, SecretKey, Token};
-use zeroize::Zeroizing;
 
 /// Manages keys and pairings.
 ///

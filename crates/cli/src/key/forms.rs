@@ -1,10 +1,11 @@
 //! Keys and tokens as text.
 
-use super::base32;
-use super::text::{Kind, PUBLIC, SECRET, TOKEN, TextError};
 use sha2::{Digest as _, Sha256};
 use strandcast_seal::{PublicKey, SecretKey, Token, TokenId};
 use zeroize::Zeroizing;
+
+use super::base32;
+use super::text::{Kind, PUBLIC, SECRET, TOKEN, TextError};
 
 /// Bytes of a fingerprint: finding another key with the same one takes 2^80 tries.
 const FINGERPRINT: usize = 10;

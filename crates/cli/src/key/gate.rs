@@ -1,5 +1,13 @@
 //! Who may connect to a command that listens, while the store changes.
 
+use std::collections::BTreeMap;
+use std::io::stderr;
+use std::net::SocketAddr;
+
+use strandcast_net::driver::{Driver, SealWatch, ServerSeal};
+use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealEvent, SecretKey, TokenId};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
 use super::command::announced_identity;
 use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
@@ -10,12 +18,6 @@ use super::terminal::{pairing_text, shows_secrets};
 use crate::args::SealArgs;
 use crate::error::CliError;
 use crate::print;
-use std::collections::BTreeMap;
-use std::io::stderr;
-use std::net::SocketAddr;
-use strandcast_net::driver::{Driver, SealWatch, ServerSeal};
-use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealEvent, SecretKey, TokenId};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The store of a running receiver.
 #[derive(Debug)]

@@ -1,10 +1,12 @@
 //! Where others reach this machine.
 
-use crate::error::CliError;
-use crate::transport::UDP_PORT;
 use std::net::{IpAddr, SocketAddr};
+
 use strandcast_net::interface::{Interface, interfaces};
 use strandcast_net::resolve::HostPort;
+
+use crate::error::CliError;
+use crate::transport::UDP_PORT;
 
 /// Addresses in a pairing string, where the user names none: more make a QR code that is hard to read.
 const MOST: usize = 4;

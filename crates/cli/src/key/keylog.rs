@@ -1,14 +1,15 @@
 //! `--keylog`.
 
-use super::store::{Store, refuse_if_public};
-use crate::args::SealArgs;
-use crate::error::{CliError, why};
-use crate::{print, private};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use super::store::{Store, refuse_if_public};
+use crate::args::SealArgs;
+use crate::error::{CliError, why};
+use crate::{print, private};
 
 /// How each line of a key log begins.
 const LABEL: &[u8] = b"STRANDCAST1 ";

@@ -1,12 +1,13 @@
 //! What the store knows, without its secrets.
 
+use serde_json::{Value, json};
+use strandcast_seal::PublicKey;
+
 use super::date::date;
 use super::forms::{fingerprint, key_text, token_id_text};
 use super::store::{Receivers, Sender, Senders, TokenEntry, WallClock};
 use crate::error::CliError;
 use crate::print;
-use serde_json::{Value, json};
-use strandcast_seal::PublicKey;
 
 /// Prints receivers, senders and open pairings.
 ///

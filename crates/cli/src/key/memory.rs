@@ -1,10 +1,12 @@
 //! Keys that are stored nowhere.
 
-use super::store::random;
-use crate::error::CliError;
 use std::collections::BTreeSet;
+
 use strandcast_net::driver::{ClientSeal, SealWatch, ServerSeal};
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
+
+use super::store::random;
+use crate::error::CliError;
 
 /// The seals of a client and a server that are paired with each other by fresh keys.
 ///

@@ -4,6 +4,7 @@ mod base32;
 mod client;
 mod command;
 mod date;
+mod destination;
 mod forms;
 mod gate;
 mod hosts;
@@ -20,14 +21,16 @@ mod text;
 
 pub(crate) use client::SealReports;
 pub(crate) use command::run;
+pub(crate) use destination::Destination;
 pub(crate) use gate::Gate;
 pub(crate) use memory::paired_in_memory;
 pub(crate) use name::Name;
-pub(crate) use target::{Destination, Target};
+pub(crate) use target::Target;
+
+use std::path::Path;
 
 use crate::args::SealArgs;
 use crate::error::CliError;
-use std::path::Path;
 use store::Store;
 
 /// Refuses the identity and the files beside it as a place to write something else to.

@@ -4,11 +4,13 @@
 //! | flags 1 | receiver's public key 32 | token 32 | host | host ...     host: | kind 1 | address 4, 16 or name 1 + n | port 2 |
 //! ```
 
-use super::text::{LONGEST, PAIRING, TextError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use strandcast_net::resolve::HostPort;
 use strandcast_seal::{Peer, PublicKey, Token};
 use zeroize::Zeroizing;
+
+use super::text::{LONGEST, PAIRING, TextError};
 
 /// The token admits one sender.
 const ONCE: u8 = 1;

@@ -1,16 +1,17 @@
 //! What only a terminal gets: pairing strings, and input that is not shown.
 
+use std::io::{IsTerminal, Read as _, Stdin, stdin};
+use std::os::fd::AsFd;
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
 use super::pairing::Pairing;
 use super::qr;
 use crate::error::{CliError, why};
+use crate::print::columns;
 use crate::signals::{self, stopped};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use std::io::{IsTerminal, Read as _, Stdin, stdin};
-use std::os::fd::AsFd;
-use zeroize::Zeroizing;
 
-/// Columns of a terminal that does not tell.
-const COLUMNS: usize = 80;
 /// The longest text that is read, bytes.
 const LONGEST: u64 = 64 << 10;
 
@@ -21,10 +22,8 @@ pub(crate) fn shows_secrets(stream: &(impl IsTerminal + AsFd)) -> bool {
 
 /// A pairing string and its QR code, for a terminal: the code only if it fits.
 pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String> {
-    let columns =
-        tcgetwinsize(terminal).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0);
     let mut shown = Zeroizing::new(String::new());
-    match qr::lines(text, columns.unwrap_or(COLUMNS)) {
+    match qr::lines(text, columns(terminal)) {
         Some(lines) => lines.iter().for_each(|line| {
             shown.push_str(line);
             shown.push('\n');

@@ -2,10 +2,12 @@
 //! bytes and a checksum in base 32. The count distinguishes a text that was cut short from one that was
 //! mistyped.
 
-use super::base32;
-use sha2::{Digest as _, Sha256};
 use std::fmt;
+
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
+
+use super::base32;
 
 /// What a text stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! The halves of a transfer: one keeps the send buffer full, the other counts.
 
-use super::control::{BULK, Control, Totals};
-use bytes::Bytes;
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_proto::association::{SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
+
+use super::control::{BULK, Control, Totals};
 
 /// Sends as fast as the association accepts data until time is up, then announces the end.
 #[derive(Debug)]

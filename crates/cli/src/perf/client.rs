@@ -1,5 +1,14 @@
 //! The client's side of a measurement, as an application inside the endpoint's loop.
 
+use std::time::Duration;
+
+use strandcast_proto::app::App;
+use strandcast_proto::association::{Association, CloseReason, Event, SendError};
+use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::policy::PathState;
+use strandcast_proto::time::Instant;
+use tokio::sync::mpsc::UnboundedSender;
+
 use super::bulk::{Receiving, Sending};
 use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
@@ -7,13 +16,6 @@ use super::usage::Cpu;
 use crate::print::quoted;
 use crate::send::REFUSED;
 use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides, WireNow};
-use std::time::Duration;
-use strandcast_proto::app::App;
-use strandcast_proto::association::{Association, CloseReason, Event, SendError};
-use strandcast_proto::endpoint::{AssociationId, Endpoint};
-use strandcast_proto::policy::PathState;
-use strandcast_proto::time::Instant;
-use tokio::sync::mpsc::UnboundedSender;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);

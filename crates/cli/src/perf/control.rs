@@ -1,9 +1,10 @@
 //! The control protocol of a measurement: JSON on a stream of its own.
 
-use super::usage::Cpu;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use strandcast_proto::association::SendOptions;
+
+use super::usage::Cpu;
 
 /// The stream that carries the measured messages.
 pub(super) const BULK: u16 = 0;

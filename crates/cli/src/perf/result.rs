@@ -1,13 +1,15 @@
 //! A measurement's results: text lines, and JSON in the format of `iperf3 -J`.
 
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use strandcast_seal::Cipher;
+
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
 use crate::show::{BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use strandcast_seal::Cipher;
 
 /// The parameters.
 #[derive(Clone, Debug)]

@@ -1,5 +1,15 @@
 //! `strandcast perf`.
 
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use strandcast_net::driver::{self, Driver, Uplink};
+use strandcast_proto::catalog::{Catalog, SchemePlan};
+use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_proto::text::printable;
+use tokio::sync::mpsc::unbounded_channel;
+
 use super::client::{Client, Progress};
 use super::result::{Outcome, Setup};
 use super::server::{Server, ServerEvent};
@@ -14,14 +24,6 @@ use crate::signals::{self, Stop, stopped};
 use crate::sparing::Sparing;
 use crate::usage::one_line;
 use crate::{block_on, transport};
-use clap::Parser;
-use std::ffi::OsString;
-use std::time::{Duration, Instant};
-use strandcast_net::driver::{self, Driver, Uplink};
-use strandcast_proto::catalog::{Catalog, SchemePlan};
-use strandcast_proto::endpoint::EndpointConfig;
-use strandcast_proto::text::printable;
-use tokio::sync::mpsc::unbounded_channel;
 
 /// Timeout for the server's first answer.
 const CONNECT: Duration = Duration::from_secs(8);

@@ -1,16 +1,18 @@
 //! The server's side of measurements, one client at a time.
 
-use super::bulk::{Receiving, Sending};
-use super::client::coding;
-use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
-use super::usage::Cpu;
-use crate::print::quoted;
 use std::time::Duration;
+
 use strandcast_proto::app::App;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
+
+use super::bulk::{Receiving, Sending};
+use super::client::coding;
+use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
+use super::usage::Cpu;
+use crate::print::quoted;
 
 /// A client that is silent for this long is dropped, so that the next one is served.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);

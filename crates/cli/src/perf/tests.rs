@@ -1,11 +1,8 @@
 //! Client and server over simulated links.
 
-use super::client::{Client, Progress};
-use super::control::Totals;
-use super::result::{Outcome, Setup};
-use super::server::{Server, ServerEvent};
 use std::sync::Arc;
 use std::time::Duration;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::PathNetwork;
@@ -15,6 +12,11 @@ use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::client::{Client, Progress};
+use super::control::Totals;
+use super::result::{Outcome, Setup};
+use super::server::{Server, ServerEvent};
 
 struct Bed {
     net: Net,

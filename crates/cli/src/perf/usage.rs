@@ -1,9 +1,10 @@
 //! Processor time of this process.
 
+use std::ops::Sub;
+
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
-use std::ops::Sub;
 
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

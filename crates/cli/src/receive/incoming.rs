@@ -1,11 +1,8 @@
 //! Senders: those waiting, and the stream being received.
 
-use super::player::Player;
-use crate::print::quoted;
-use crate::send::REFUSED;
-use crate::show::{Outages, StreamEvent};
 use std::net::IpAddr;
 use std::time::Duration;
+
 use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
 use strandcast_net::driver::{AssociationHandle, Snapshot};
@@ -14,6 +11,11 @@ use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Lost, PublicKey};
 use tokio::sync::mpsc::UnboundedSender;
+
+use super::player::Player;
+use crate::print::quoted;
+use crate::send::REFUSED;
+use crate::show::{Outages, StreamEvent};
 
 /// Timeout for a sender's first message, and for any message while its stream has not begun. Keep-alives count: an encoder may
 /// start long after `send`.

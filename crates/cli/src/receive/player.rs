@@ -1,12 +1,14 @@
 //! Playout of messages from the transport.
 
-use crate::show::MediaNow;
 use std::time::Duration;
+
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Message, Unpacker};
 use strandcast_media::playout::{Output, Playout, PlayoutConfig, PlayoutStats};
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
+
+use crate::show::MediaNow;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;

@@ -1,5 +1,14 @@
 //! The session: senders come and go, and one at a time is played.
 
+use std::time::{Duration, Instant};
+
+use strandcast_media::playout;
+use strandcast_net::driver::{AssociationHandle, Listener, Server};
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_proto::rx::Message;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
 use super::incoming::{IncomingStream, PendingSender, handshake};
 use super::summary::Summary;
 use super::takeover::{Claim, Times, Verdict, decide};
@@ -17,13 +26,6 @@ use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
 use crate::sparing::Sparing;
 use crate::transport;
-use std::time::{Duration, Instant};
-use strandcast_media::playout;
-use strandcast_net::driver::{AssociationHandle, Listener, Server};
-use strandcast_proto::association::{CloseReason, Event};
-use strandcast_proto::endpoint::EndpointConfig;
-use strandcast_proto::rx::Message;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Timeout for a sender to close after the end, including retransmissions.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,12 +1,14 @@
 //! The summary of `receive` at the end of a stream.
 
+use std::time::Duration;
+
+use serde::Serialize;
+use strandcast_proto::time::Instant;
+
 use super::incoming::IncomingStream;
 use crate::show::{
     BuffersNow, CodingNow, Snapshot, WireNow, bytes, count, duration, ms, outages, percent, shifts,
 };
-use serde::Serialize;
-use std::time::Duration;
-use strandcast_proto::time::Instant;
 
 /// A stream as seen by its receiver; `--json` prints it.
 #[derive(Debug, Serialize)]

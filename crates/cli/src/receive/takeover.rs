@@ -1,8 +1,10 @@
 //! Rules for replacing the current sender.
 
-use super::incoming::{IncomingStream, PendingSender};
 use std::time::Duration;
+
 use strandcast_proto::time::Instant;
+
+use super::incoming::{IncomingStream, PendingSender};
 
 /// Required silence of the current sender before one from the same address may replace it.
 const SAME_ADDRESS: Duration = Duration::from_secs(2);

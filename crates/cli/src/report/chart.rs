@@ -1,8 +1,10 @@
 //! A line or area chart over time as inline SVG.
 
-use super::axis::{label, ticks};
-use serde::Serialize;
 use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::axis::{label, ticks};
 
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 24.0;

@@ -1,7 +1,8 @@
 //! The data of a report, and `summary.json`.
 
-use crate::show::{CodingNow, WireNow};
 use serde::Serialize;
+
+use crate::show::{CodingNow, WireNow};
 
 /// `summary.json`; `docs/cli.md` lists the keys.
 #[derive(Clone, Debug, Serialize)]

@@ -1,11 +1,12 @@
 //! The page around the plots.
 
+use std::fmt::Write;
+use std::time::Duration;
+
 use super::chart::escape;
 use super::data::{PathReport, Recording, Summary};
 use super::plots::plots;
 use crate::show::{bits_per_s, bytes, count, ms, percent};
-use std::fmt::Write;
-use std::time::Duration;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("hover.js");

@@ -1,9 +1,10 @@
 //! A made-up run with known numbers.
 
+use strandcast_proto::coding::{Coding, CodingStats, RepairCode, RepairCoding, RepairWhen};
+
 use super::chart::{Chart, Series};
 use super::*;
 use crate::show::{CodingNow, Sides};
-use strandcast_proto::coding::{Coding, CodingStats, RepairCode, RepairCoding, RepairWhen};
 
 fn summary(paths: usize) -> Summary {
     let path = |i: usize| PathReport {

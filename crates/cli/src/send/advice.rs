@@ -1,11 +1,13 @@
 //! `--advice`: the rates that an encoder should choose, one line of JSON for each change.
 
-use crate::error::{CliError, why};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
 use strandcast_proto::policy::Advice;
+
+use crate::error::{CliError, why};
 
 /// The file or pipe that is written, if any.
 #[derive(Debug, Default)]

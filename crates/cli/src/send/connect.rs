@@ -1,5 +1,16 @@
 //! Connecting to the receiver, with retries.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use strandcast_net::driver::{AssociationHandle, Client, Uplink};
+use strandcast_proto::association::CloseReason;
+use strandcast_proto::catalog::SchemePlan;
+use strandcast_seal::Lost;
+use tokio::time::Instant;
+
 use super::reasons::Reasons;
 use super::tariffs::Tariffs;
 use crate::args::{PathArgs, Retry, TransportArgs};
@@ -8,15 +19,6 @@ use crate::error::CliError;
 use crate::key::{Destination, SealReports};
 use crate::print::quoted;
 use crate::transport;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-use strandcast_net::driver::{AssociationHandle, Client, Uplink};
-use strandcast_proto::association::CloseReason;
-use strandcast_proto::catalog::SchemePlan;
-use strandcast_seal::Lost;
-use tokio::time::Instant;
 
 /// Timeout for resolving the receiver's name; known addresses are used afterwards.
 const RESOLVE: Duration = Duration::from_secs(1);

@@ -1,17 +1,19 @@
 //! Monitoring of the transport while it sends.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use strandcast_net::driver::AssociationHandle;
+use strandcast_proto::association::{Event, PathChange};
+use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::time::Instant;
+
 use super::advice::AdviceOutput;
 use super::connect::Plan;
 use super::pump::Pump;
 use super::summary::Summary;
 use super::tariffs::Tariffs;
 use crate::show::{MediaNow, Monitor, Outages, count, duration};
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
-use strandcast_net::driver::AssociationHandle;
-use strandcast_proto::association::{Event, PathChange};
-use strandcast_proto::policy::{PathId, PathState};
-use strandcast_proto::time::Instant;
 
 /// Minimum time between two lines with the same report.
 const REPEAT: Duration = Duration::from_secs(30);

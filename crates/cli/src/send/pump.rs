@@ -1,7 +1,8 @@
 //! Submits messages of the input to the transport.
 
-use bytes::Bytes;
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing, Part, Worth};

@@ -1,8 +1,10 @@
 //! A sender's reaction to refusals.
 
-use crate::args::Retry;
 use std::time::Duration;
+
 use tokio::time::Instant;
+
+use crate::args::Retry;
 
 /// An association that lasts this long was accepted: the receiver's decision takes less time.
 const LET_IN: Duration = Duration::from_secs(5);

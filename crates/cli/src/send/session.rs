@@ -1,5 +1,20 @@
 //! A stream from its first association to its end.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::PackConfig;
+use strandcast_net::clock::Clock;
+use strandcast_net::driver::AssociationHandle;
+use strandcast_net::entropy;
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::time::Instant;
+use tokio::task::JoinHandle;
+
 use super::advice::AdviceOutput;
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
@@ -18,19 +33,6 @@ use crate::print;
 use crate::show::{Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
-use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
-use strandcast_media::MediaTime;
-use strandcast_media::ingest::Ingest;
-use strandcast_media::pace::PaceConfig;
-use strandcast_media::pack::PackConfig;
-use strandcast_net::clock::Clock;
-use strandcast_net::driver::AssociationHandle;
-use strandcast_net::entropy;
-use strandcast_proto::association::{CloseReason, Event};
-use strandcast_proto::time::Instant;
-use tokio::task::JoinHandle;
 
 /// Default time to try to connect; a live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);

@@ -1,11 +1,13 @@
 //! The final summary of `send`.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
 use crate::show::{
     BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes, count, duration, outages, percent,
 };
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// The whole stream as seen by its sender; `--json` prints it.
 #[derive(Debug, Serialize)]

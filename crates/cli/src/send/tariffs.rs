@@ -1,11 +1,13 @@
 //! What links cost, over all associations of a stream: what one used, the next one has no more.
 
-use crate::args::TariffSpec;
-use crate::error::CliError;
 use std::sync::{Arc, Mutex, PoisonError};
+
 use strandcast_net::driver::{AssociationHandle, Snapshot, Uplink};
 use strandcast_proto::policy::Tariff;
 use tokio::time::Instant;
+
+use crate::args::TariffSpec;
+use crate::error::CliError;
 
 /// See the [module](self). Clones share what is left.
 #[derive(Clone, Debug, Default)]

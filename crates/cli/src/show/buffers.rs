@@ -1,9 +1,10 @@
 //! Use of the transport's buffers, and how long they blocked sending.
 
-use super::numbers::{bytes, duration};
 use serde::Serialize;
 use strandcast_proto::association::{AssociationStats, Buffer, Buffers};
 use strandcast_proto::time::Instant;
+
+use super::numbers::{bytes, duration};
 
 /// One buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,8 +1,9 @@
 //! What coding did: symbols sent, messages recovered.
 
-use super::numbers::{bytes, count, percent};
 use serde::Serialize;
 use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
+
+use super::numbers::{bytes, count, percent};
 
 /// Symbols of a stream. Absent where neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

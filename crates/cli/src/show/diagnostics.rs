@@ -1,6 +1,7 @@
 //! Diagnostics of schemes, each reported once.
 
 use std::time::Duration;
+
 use strandcast_proto::time::Instant;
 
 /// How long a diagnostic must hold before it is reported: what is missing at first may arrive soon.

@@ -1,11 +1,13 @@
 //! Events of a stream, reported when they happen.
 
-use super::numbers::{duration, ms};
-use super::snapshot::Role;
-use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
+
+use serde::Serialize;
 use strandcast_media::playout::ClockChange;
+
+use super::numbers::{duration, ms};
+use super::snapshot::Role;
 
 /// An event: a text line, and a line of JSON for `--stats`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

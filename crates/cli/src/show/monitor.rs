@@ -1,5 +1,11 @@
 //! Table and statistics of a running stream.
 
+use std::time::Duration;
+
+use strandcast_net::driver;
+use strandcast_proto::coding::CodingStats;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
 use super::buffers::BuffersNow;
 use super::coding::{CodingNow, Sides, sum};
 use super::diagnostics::Diagnostics;
@@ -9,10 +15,6 @@ use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, Role, Sampler, Sna
 use super::stats::Stats;
 use super::table::table;
 use super::wire::WireNow;
-use std::time::Duration;
-use strandcast_net::driver;
-use strandcast_proto::coding::CodingStats;
-use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// Refresh interval.
 const TICK: Duration = Duration::from_millis(250);

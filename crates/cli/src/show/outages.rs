@@ -1,8 +1,10 @@
 //! Outages: times without packets from the peer.
 
-use super::event::StreamEvent;
 use std::time::Duration;
+
 use strandcast_proto::time::Instant;
+
+use super::event::StreamEvent;
 
 /// Silence that is reported: a sender sends at least once per second and is answered.
 const SILENCE: Duration = Duration::from_secs(2);

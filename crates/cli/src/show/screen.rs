@@ -1,8 +1,10 @@
 //! Standard error: permanent lines, and on a terminal a table below them that is redrawn.
 
-use crate::print;
 use std::io::{IsTerminal, stderr};
+
 use strandcast_proto::text::printable;
+
+use crate::print;
 
 /// Writes lines, and on a terminal keeps a table below them.
 #[derive(Debug)]

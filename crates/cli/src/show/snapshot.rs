@@ -1,17 +1,19 @@
 //! The state of a stream at one moment, from the transport's counters.
 
-use super::buffers::BuffersNow;
-use super::coding::CodingNow;
-use super::wire::WireNow;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+use serde::Serialize;
 use strandcast_net::driver::PathSnapshot;
 use strandcast_net::monitor::{MonitorStats, Reading};
 use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::{Advice, Estimate, PathState, PathView};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
+
+use super::buffers::BuffersNow;
+use super::coding::CodingNow;
+use super::wire::WireNow;
 
 /// The side of a stream, which determines the meaningful counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,12 +1,14 @@
 //! `--stats`: one line of JSON per second.
 
-use crate::error::CliError;
-use crate::error::why;
-use crate::print;
-use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::error::why;
+use crate::print;
 
 /// The destination of the lines.
 #[derive(Debug)]

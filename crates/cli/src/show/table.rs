@@ -1,9 +1,11 @@
 //! The live table: one line for the stream and one per path.
 
+use std::time::Duration;
+
+use strandcast_proto::text::printable;
+
 use super::numbers::{bits_per_s, bytes, count, duration, ms, percent};
 use super::snapshot::{PathNow, Role, Snapshot};
-use std::time::Duration;
-use strandcast_proto::text::printable;
 
 /// Rows of at most 79 columns.
 pub(crate) fn table(now: &Snapshot, colour: bool) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! What media take on the wire, and what of it was redundant.
 
-use super::numbers::percent;
 use serde::Serialize;
 use strandcast_proto::association::AssociationStats;
+
+use super::numbers::percent;
 
 /// Bytes of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

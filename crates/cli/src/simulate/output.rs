@@ -1,8 +1,10 @@
 //! Files that a folder of results needs besides its tables, for `explain`.
 
-use crate::error::CliError;
 use std::path::{Component, Path};
+
 use strandcast_lab::scenario::Scenario;
+
+use crate::error::CliError;
 
 /// The scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";

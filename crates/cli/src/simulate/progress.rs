@@ -1,11 +1,13 @@
 //! The progress bar.
 
-use crate::batch::{Job, ProgressObserver};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::batch::{Job, ProgressObserver};
 
 /// Resolution of the bar per run.
 const PARTS: f64 = 1000.0;

@@ -1,5 +1,13 @@
 //! `strandcast simulate`, from its arguments to its results.
 
+use std::io::{IsTerminal, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use strandcast_lab::result::output::{Format, Output, OutputError};
+use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
+
 use super::output;
 use super::progress::Progress;
 use crate::args::SimulateArgs;
@@ -9,12 +17,6 @@ use crate::error::CliError;
 use crate::loaded::{LoadedScenario, current};
 use crate::print;
 use crate::signals::{self, stopped};
-use std::io::{IsTerminal, stdout};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::available_parallelism;
-use strandcast_lab::result::output::{Format, Output, OutputError};
-use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
 
 /// The table of frames on the air in a folder of results.
 const FRAMES: &str = "transmissions.csv";

@@ -1,14 +1,15 @@
 //! Equal configuration over sockets and in the simulator: `send` configures its transport like a simulated flow of
 //! profile `live`, and the profiles of RFC 9260 and ns-2 have none of its mechanisms.
 
-use super::endpoint;
-use crate::args::{Args, Command, TransportArgs};
 use clap::Parser as _;
 use strandcast_lab::scenario::sctp_profile;
 use strandcast_lab::simulation::transport;
 use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::{Presets, presets};
+
+use super::endpoint;
+use crate::args::{Args, Command, TransportArgs};
 
 /// The minimal arguments of `send`.
 fn send() -> TransportArgs {

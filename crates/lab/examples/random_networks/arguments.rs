@@ -3,7 +3,8 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
-use super::contest::SINGLE;
+use strandcast_testing::lab::contest::SINGLE;
+
 use super::sets::NAMES;
 
 pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--only N,N] [--runs N] [--scheme SPEC] [--jobs N]

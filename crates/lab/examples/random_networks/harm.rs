@@ -3,7 +3,7 @@
 use strandcast_lab::scenario::{LinkRate, Loss, Number, Scenario};
 use strandcast_proto::config::TransportConfig;
 
-use super::contest::PAYLOAD_SHARE;
+use strandcast_testing::lab::contest::PAYLOAD_SHARE;
 
 /// The least share of the best path alone, which [`MANY`] of the networks have to reach.
 const GOOD: f64 = 0.98;

@@ -1,9 +1,9 @@
 //! Sets of networks that are files, each scheme against its bar.
 
 use strandcast_lab::scenario::Scenario;
+use strandcast_testing::lab::contest::{Contest, goodput, lost};
 
 use super::arguments::Arguments;
-use super::contest::{Contest, goodput, lost};
 use super::ledger::{self, Ledger};
 use super::sets::{Bar, Entry, Measure};
 use super::work;

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use strandcast_lab::RESULTS_EPOCH;
 use strandcast_lab::scenario::Scenario;
 
-use super::contest::{Run, Runner, Values, simulate};
+use strandcast_testing::lab::contest::{Run, Runner, Values, simulate};
 
 /// Runs and what they gave, and the file that new ones are added to.
 type Done = (BTreeMap<Run, Values>, Option<File>);

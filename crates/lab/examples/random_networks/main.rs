@@ -4,14 +4,10 @@
 //! `cargo run --release -p strandcast-lab --example random_networks -- --scheme cmt --jobs 2 --out runs.jsonl`
 
 mod arguments;
-mod contest;
-mod generator;
 mod harm;
 mod judge;
 mod ledger;
 mod sets;
-#[path = "../../tests/support/mod.rs"]
-mod support;
 mod work;
 
 use core::ops::RangeInclusive;
@@ -19,10 +15,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use strandcast_lab::scenario::{self, Scenario};
+use strandcast_testing::lab::contest::{Contest, Outcome};
+use strandcast_testing::lab::generator;
+use strandcast_testing::lab::generator::FLOW;
 
 use arguments::{Arguments, USAGE};
-use contest::{Contest, Outcome};
-use generator::FLOW;
 use ledger::{Entry, Ledger};
 
 /// The least ratio to the best path of all but [`EXCEPTIONS`], and of these.

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use strandcast_proto::policy::contract;
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::combinations::{self, PARTS, made_of_parts, words};
 use strandcast_schemes::{Values, parse_spec};
+use strandcast_testing::contract;
 
 use super::Subject;
 

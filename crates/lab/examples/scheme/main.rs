@@ -4,8 +4,6 @@
 mod contract;
 mod pages;
 mod runs;
-#[path = "../../tests/support/mod.rs"]
-mod support;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use strandcast_lab::result::{Metric, RunResult, Stat, Subject};
 use strandcast_lab::scenario::{self, Scenario};
 use strandcast_lab::simulation::{RunOptions, Simulation};
 
-use super::support::Presets;
+use strandcast_testing::lab::Presets;
 
 /// Simulated time of a run at most.
 const LONGEST: Duration = Duration::from_secs(30);

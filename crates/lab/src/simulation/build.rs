@@ -1,7 +1,5 @@
 //! Building a simulation from a scenario.
 
-use core::fmt;
-
 use strandcast_proto::catalog::Catalog;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
@@ -9,10 +7,10 @@ use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network};
 
 use super::Metrics;
 use super::endpoints::FlowBuilder;
+use super::error::BuildError;
 use super::metrics::Metered;
-use super::plan::Plan;
+use super::plan::{DirectedLinkInfo, Plan, ScheduledEvent};
 use super::radios::{self, Pairs, RadioInfo};
-use super::run::{DirectedLinkInfo, ScheduledEvent};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, RadioReading, ShareMeter, Window};
 use crate::scenario::{Direction, DownMode, Flow, Path, Scenario};
 
@@ -44,29 +42,6 @@ pub(super) struct FlowInfo {
     pub sender: AgentId,
     pub receiver: AgentId,
 }
-
-/// Why a scenario cannot be built, as far as only the catalog of schemes can tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
-    /// The key in the scenario.
-    pub key: String,
-    /// What is wrong with it, and how to mend it.
-    pub message: String,
-}
-
-impl BuildError {
-    pub(super) fn new(key: &str, message: &str) -> Self {
-        BuildError { key: key.to_owned(), message: message.to_owned() }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.message)
-    }
-}
-
-impl core::error::Error for BuildError {}
 
 impl Simulation {
     /// Builds `scenario` for one `seed`; `scheme` replaces that of flows to be compared.

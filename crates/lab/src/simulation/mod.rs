@@ -3,6 +3,7 @@
 mod build;
 mod byte_ledger;
 mod endpoints;
+mod error;
 mod explain;
 mod links;
 mod metrics;
@@ -18,8 +19,9 @@ mod trace;
 mod values;
 mod video;
 
-pub use build::{BuildError, Simulation};
+pub use build::Simulation;
 pub use endpoints::transport;
+pub use error::BuildError;
 pub use explain::{
     Cause, CauseKind, ExplainError, Explainer, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome,
     Query, Transmission,

@@ -6,7 +6,7 @@ use strandcast_radio::{Destination, StationId};
 use strandcast_sim::net::{DirectedLinkId, FlowId, RadioId};
 
 use super::Simulation;
-use super::run::ScheduledEvent;
+use super::plan::ScheduledEvent;
 
 /// Names of a simulation's flows, paths and links, and its times.
 #[derive(Clone, Debug)]

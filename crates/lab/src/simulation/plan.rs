@@ -12,6 +12,27 @@ use super::links::link_config;
 use super::radios::PlannedRadio;
 use super::{BuildError, Metrics};
 
+/// A direction of a link.
+#[derive(Debug)]
+pub(super) struct DirectedLinkInfo {
+    pub link: String,
+    pub direction: &'static str,
+    pub id: DirectedLinkId,
+}
+
+/// Something the scenario has planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ScheduledEvent {
+    /// Results count from here on.
+    Warm,
+    /// A direction of a link goes down or comes up.
+    Outage { wire: DirectedLinkId, down: bool, notify: bool },
+    /// A point of all series.
+    Point,
+    /// A call of [`Control::progress`](super::Control::progress).
+    ProgressCheck,
+}
+
 /// Links by name, and what is known of them.
 #[derive(Debug, Default)]
 pub(super) struct Plan {

@@ -5,8 +5,9 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{AgentId, DirectedLinkId};
+use strandcast_sim::net::AgentId;
 
+use super::plan::{DirectedLinkInfo, ScheduledEvent};
 use super::radios::RadioInfo;
 use super::{Recorder, Simulation};
 use crate::result::meter::{LinkReading, RadioReading, link_metrics, radio_metrics};
@@ -38,27 +39,6 @@ pub struct RunOptions {
     pub series: Option<Duration>,
     /// Records every packet.
     pub recorder: Option<Box<dyn Recorder>>,
-}
-
-/// A direction of a link.
-#[derive(Debug)]
-pub(super) struct DirectedLinkInfo {
-    pub link: String,
-    pub direction: &'static str,
-    pub id: DirectedLinkId,
-}
-
-/// Something the scenario has planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ScheduledEvent {
-    /// Results count from here on.
-    Warm,
-    /// A direction of a link goes down or comes up.
-    Outage { wire: DirectedLinkId, down: bool, notify: bool },
-    /// A point of all series.
-    Point,
-    /// A call of [`Control::progress`].
-    ProgressCheck,
 }
 
 /// All that is planned, in order of time. What repeats is planned a step ahead: a long run needs no more memory.

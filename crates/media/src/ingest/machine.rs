@@ -1,13 +1,14 @@
 //! Framer, continuity check, marks, clock and packer in sequence.
 
+use core::time::Duration;
+use std::collections::VecDeque;
+
 use crate::MediaTime;
 use crate::pace::{PaceConfig, PaceError, PcrPacer};
 use crate::pack::{End, Outgoing, PackConfig, Packer};
 use crate::ts::{
     ContinuityChecker, ContinuityCounts, Framer, FramerCounts, Marker, Marks, Packet, Program, TsError,
 };
-use core::time::Duration;
-use std::collections::VecDeque;
 
 /// Duration of a stored input that is kept ready.
 const READ_AHEAD: Duration = Duration::from_millis(500);

@@ -1,8 +1,9 @@
 //! Time stamps from the program clock reference (ISO/IEC 13818-1 §2.4.2.1: the clock is linear between references).
 
-use crate::ts::{PACKET_LEN, Packet, Pcr};
 use core::time::Duration;
 use std::collections::VecDeque;
+
+use crate::ts::{PACKET_LEN, Packet, Pcr};
 
 /// A larger step between two references starts a new time base. (The standard allows 100 ms between them.)
 const MAX_STEP: u64 = 2 * Pcr::HZ;

@@ -1,9 +1,10 @@
 //! The clock is linear between references; behaviour without references.
 
+use core::time::Duration;
+
 use super::*;
 use crate::testing::Build;
 use crate::ts::{Packet, Pcr};
-use core::time::Duration;
 
 const MS: u64 = Pcr::HZ / 1000;
 

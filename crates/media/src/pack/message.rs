@@ -1,9 +1,11 @@
 //! The wire format of messages.
 
+use core::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+
 use crate::MediaTime;
 use crate::ts::{FrameType, Marks, PACKET_LEN, SYNC_BYTE};
-use bytes::{BufMut, Bytes, BytesMut};
-use core::time::Duration;
 
 /// First byte of every message.
 pub const VERSION: u8 = 1;

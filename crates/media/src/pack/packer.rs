@@ -1,12 +1,14 @@
 //! Packets into messages, and messages out of bytes.
 
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
 use super::message::{Body, End, HEADER_LEN, Header, MAX_PACKETS, Message};
 use super::worth::{Part, Weigher};
 use crate::MediaTime;
 use crate::ts::{Marks, PACKET_LEN, Packet};
-use bytes::{Bytes, BytesMut};
-use core::time::Duration;
-use std::collections::VecDeque;
 
 /// How packets are packed into messages.
 #[derive(Debug, Clone, Copy)]

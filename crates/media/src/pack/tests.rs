@@ -1,12 +1,14 @@
 //! The format of messages and the packer's guarantees.
 
+use core::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+
 use super::*;
 use crate::MediaTime;
 use crate::testing::Build;
 use crate::ts::{FrameType, Marks, Packet};
-use bytes::Bytes;
-use core::time::Duration;
-use proptest::prelude::*;
 
 fn packet(n: u64) -> Packet {
     Build::new(0x100, 0).payload(&n.to_be_bytes()).packet()

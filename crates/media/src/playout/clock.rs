@@ -1,12 +1,13 @@
 //! The sender's clock as seen by the receiver, and the shift of playout beyond the configured latency. All values are
 //! nanoseconds.
 
+use core::time::Duration;
+use std::collections::VecDeque;
+
 use super::late::{LateRun, Verdict};
 use super::shift::{ClockChange, ShiftCause};
 use super::window::{BUCKET, Recent, WindowMinimum};
 use crate::MediaTime;
-use core::time::Duration;
-use std::collections::VecDeque;
 
 /// The offset follows drift by at most one part in this many: 500 ppm, several times the difference of two crystals.
 const DRIFT: i64 = 2_000;

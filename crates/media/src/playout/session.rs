@@ -1,12 +1,13 @@
 //! One session of a sender: its buffered, played and missing messages.
 
+use core::time::Duration;
+use std::collections::BTreeMap;
+
 use super::clock::SenderClock;
 use super::missing::Missing;
 use super::stats::PlayoutStats;
 use crate::MediaTime;
 use crate::pack::{Body, End, Message};
-use core::time::Duration;
-use std::collections::BTreeMap;
 
 /// Classification of an arrived message.
 pub(super) enum Arrival {

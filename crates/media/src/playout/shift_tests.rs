@@ -1,11 +1,13 @@
 //! The table of the module's documentation: what shifts playout and what does not. Times are in milliseconds unless
 //! stated otherwise.
 
+use core::time::Duration;
+
+use proptest::prelude::*;
+
 use super::tests::{at, data, ms};
 use super::*;
 use crate::MediaTime;
-use core::time::Duration;
-use proptest::prelude::*;
 
 /// Time between two messages.
 const STEP: u64 = 10;

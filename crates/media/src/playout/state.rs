@@ -1,14 +1,16 @@
 //! The playout's state machine: messages in, transport packets out at their time.
 
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
 use super::session::{Arrival, Session};
 use super::shift::ClockChange;
 use super::stats::PlayoutStats;
 use crate::MediaTime;
 use crate::pack::{Body, End, Header, Message};
 use crate::ts::PACKET_LEN;
-use bytes::Bytes;
-use core::time::Duration;
-use std::collections::VecDeque;
 
 /// Configuration of a [`Playout`].
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,8 @@
 //! Statistics of a playout.
 
-use super::shift::ClockChange;
 use core::time::Duration;
+
+use super::shift::ClockChange;
 
 /// Counts over all sessions of a [`Playout`](super::Playout).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,11 +1,13 @@
 //! The playout model as the module's documentation defines it. Times are in milliseconds unless stated otherwise.
 
+use core::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+
 use super::*;
 use crate::MediaTime;
 use crate::pack::{Body, End, Header, Message};
-use bytes::Bytes;
-use core::time::Duration;
-use proptest::prelude::*;
 
 const LATENCY: u64 = 200;
 

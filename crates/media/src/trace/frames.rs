@@ -1,8 +1,9 @@
 //! A video's frames.
 
-use crate::ts::FrameType;
 use core::fmt;
 use core::time::Duration;
+
+use crate::ts::FrameType;
 
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

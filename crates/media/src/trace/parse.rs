@@ -1,8 +1,9 @@
 //! Frame traces as text.
 
+use core::time::Duration;
+
 use super::{FrameTrace, TracedFrame};
 use crate::ts::FrameType;
-use core::time::Duration;
 
 /// A larger mean interval between frames suggests an undeclared trace in milliseconds.
 const MAX_MEAN_INTERVAL: Duration = Duration::from_secs(10);

@@ -1,9 +1,11 @@
 //! Frame traces: the format as libraries publish it, diagnostics with line numbers, and conversion back to text.
 
+use core::time::Duration;
+
+use proptest::prelude::*;
+
 use super::{FrameTrace, TracedFrame};
 use crate::ts::FrameType;
-use core::time::Duration;
-use proptest::prelude::*;
 
 fn error(text: &str) -> String {
     FrameTrace::parse(text).expect_err(text).to_string()

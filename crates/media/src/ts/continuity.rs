@@ -1,7 +1,8 @@
 //! The continuity counter (§2.4.3.3).
 
-use super::packet::{NULL_PID, Packet};
 use std::collections::BTreeMap;
+
+use super::packet::{NULL_PID, Packet};
 
 /// The result of checking a packet's continuity counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

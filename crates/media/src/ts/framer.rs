@@ -1,7 +1,8 @@
 //! Splits a byte stream into packets: acquires, keeps and re-acquires synchronisation.
 
-use super::packet::{PACKET_LEN, Packet, SYNC_BYTE};
 use bytes::{Buf, BytesMut};
+
+use super::packet::{PACKET_LEN, Packet, SYNC_BYTE};
 
 /// Bytes searched for the first packets before the input is rejected.
 pub const SEARCH_LIMIT: usize = 16 * 1024;

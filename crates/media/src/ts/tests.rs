@@ -1,9 +1,10 @@
 //! Rules of ISO/IEC 13818-1, section by section, and bytes that follow none of them.
 
+use proptest::prelude::*;
+
 use super::psi::crc32_mpeg2;
 use super::*;
 use crate::testing::{Build, carry, pat, pmt, section};
-use proptest::prelude::*;
 
 fn frame(framer: &mut Framer, bytes: &[u8]) -> Vec<Packet> {
     framer.push(bytes);

@@ -1,25 +1,26 @@
 //! Association handles over loopback sockets.
 
-use super::*;
-use crate::interface::PathSpec;
-use crate::monitor::{Monitor, Source, Station};
-use bytes::Bytes;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::{Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View};
 use strandcast_proto::rfc;
+use strandcast_testing::plain;
+
+use super::*;
+use crate::interface::PathSpec;
+use crate::monitor::{Monitor, Source, Station};
 
 #[allow(dead_code, reason = "each test binary uses its part of it")]
-#[path = "../../../proto/tests/common/scheme.rs"]
-mod scheme;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 fn listen() -> Listener {
-    let accept: SchemeFactory = Arc::new(|_| scheme::simple());
+    let accept: SchemeFactory = Arc::new(|_| plain::simple());
     let endpoint = EndpointConfig { accept: Some(accept), ..EndpointConfig::default() };
     Server { endpoint, listen: vec![LOOPBACK], seal: None, tap: None }
         .listen()
@@ -32,7 +33,7 @@ fn uplink(to: SocketAddr) -> Uplink {
 }
 
 fn connect(to: SocketAddr, paths: usize) -> AssociationHandle {
-    connect_by(scheme::simple(), to, paths)
+    connect_by(plain::simple(), to, paths)
 }
 
 fn connect_by(scheme: Box<dyn Scheme>, to: SocketAddr, paths: usize) -> AssociationHandle {

@@ -1,9 +1,11 @@
 //! Configuration and statistics of a relay.
 
-use crate::socket::SocketError;
 use std::net::SocketAddr;
+
 use strandcast_netem::link::{LinkConfigError, LinkStats};
 use strandcast_netem::topology::PathNetwork;
+
+use crate::socket::SocketError;
 
 /// Configuration of a relay.
 #[derive(Clone, Debug)]

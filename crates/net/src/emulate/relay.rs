@@ -1,16 +1,18 @@
 //! The public handle of a relay.
 
-use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
-use super::state::State;
-use crate::clock::Clock;
-use crate::socket::SocketError;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
 use strandcast_proto::seeds::Seeds;
 use tokio::task::JoinHandle;
+
+use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
+use super::state::State;
+use crate::clock::Clock;
+use crate::socket::SocketError;
 
 /// A path emulated in real time. Datagrams from clients reach the server through one link, and the server's answers
 /// return through another. Each client address has its own port towards the server, as behind a NAT.

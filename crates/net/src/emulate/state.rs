@@ -1,20 +1,22 @@
 //! Relaying: from sockets into links, from links into sockets.
 
-use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
-use crate::clock::Clock;
-use crate::pool::RecvPool;
-use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+use bytes::Bytes;
 use strandcast_netem::link::{Link, Payload};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 use tokio::time::Sleep;
+
+use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
+use crate::clock::Clock;
+use crate::pool::RecvPool;
+use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
 
 /// Bytes of IPv4 and UDP headers.
 const OVERHEAD: usize = 20 + 8;

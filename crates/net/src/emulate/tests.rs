@@ -1,10 +1,10 @@
 //! The clock is paused: it jumps to the next timer when everything waits, so delays are exact and cost no time.
 
-use super::*;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::task::Poll;
 use std::time::Duration;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate, Reorder};
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::{Every, Number};
@@ -12,6 +12,8 @@ use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::seeds::Seeds;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
+
+use super::*;
 
 async fn socket() -> UdpSocket {
     UdpSocket::bind("127.0.0.1:0").await.unwrap()

@@ -1,12 +1,14 @@
 //! Enumeration of interfaces, and route look-ups.
 
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use if_addrs::{IfAddr, IfOperStatus};
+use socket2::{Domain, Protocol, Socket, Type};
+
 use super::address::{Interface, InterfaceAddress};
 use super::spec::PathSpec;
 use crate::socket::BindSpec;
-use if_addrs::{IfAddr, IfOperStatus};
-use socket2::{Domain, Protocol, Socket, Type};
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// All interfaces with at least one address, in the system's order.
 ///

@@ -1,10 +1,11 @@
 //! A path specification as users write it.
 
-use super::address::Interface;
-use crate::socket::BindSpec;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
+
+use super::address::Interface;
+use crate::socket::BindSpec;
 
 /// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links go lower, but below 576 (RFC
 /// 791 §3.1) headers leave hardly any room for payload.

@@ -1,7 +1,8 @@
+use std::net::IpAddr;
+
 use super::list::in_table;
 use super::*;
 use crate::socket::BindSpec;
-use std::net::IpAddr;
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()

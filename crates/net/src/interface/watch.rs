@@ -1,9 +1,10 @@
 //! Changes of interfaces since the last poll.
 
-use super::address::Interface;
-use super::list::interfaces;
 use std::io;
 use std::net::IpAddr;
+
+use super::address::Interface;
+use super::list::interfaces;
 
 /// An address that appeared or vanished.
 #[derive(Clone, Debug, PartialEq, Eq)]

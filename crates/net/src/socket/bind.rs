@@ -1,9 +1,10 @@
 //! Opening a path's socket.
 
-use quinn_udp::UdpSocketState;
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use quinn_udp::UdpSocketState;
+use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
 /// Kernel buffer requested per direction, bytes; the kernel grants at most `net.core.{r,w}mem_max`.

@@ -1,13 +1,15 @@
 //! Sending and receiving batches.
 
-use super::bind::PathSocket;
-use crate::pool::RecvPool;
-use bytes::{Bytes, BytesMut};
-use quinn_udp::{RecvMeta, UdpSockRef};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use quinn_udp::{RecvMeta, UdpSockRef};
 use tokio::io::Interest;
+
+use super::bind::PathSocket;
+use crate::pool::RecvPool;
 
 /// The longest UDP payload per system call (65535 less an IPv6 and a UDP header).
 const MAX_BATCH: usize = 65_535 - 40 - 8;

@@ -1,6 +1,7 @@
+use std::net::{IpAddr, SocketAddr};
+
 use super::*;
 use crate::pool::RecvPool;
-use std::net::{IpAddr, SocketAddr};
 
 fn on(address: &str) -> PathSocket {
     let spec = BindSpec { address: Some(address.parse().unwrap()), ..BindSpec::default() };

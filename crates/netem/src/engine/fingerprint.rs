@@ -1,6 +1,7 @@
 //! A hash over a run's trajectory: two runs with the same fingerprint went the same way.
 
 use core::fmt;
+
 use strandcast_proto::time::Instant;
 
 /// FNV-1a, 64 bit, over all events recorded so far; shown as 16 hexadecimal digits. It tells runs apart, it does

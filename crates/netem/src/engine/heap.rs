@@ -2,6 +2,7 @@
 
 use core::cmp::Ordering;
 use std::collections::BinaryHeap;
+
 use strandcast_proto::time::Instant;
 
 /// Simulated time and the events still to come, keyed (time, sequence): events of one instant happen in the order

@@ -1,13 +1,15 @@
 //! Loss models against their closed forms, each over many seeds: every run within 5 standard errors, and the runs'
 //! mean within 4 of its own.
 
-use super::{Loss, LossList, LossModel, Modulation, frame_error_rate};
-use crate::number::{Every, Number};
-use proptest::prelude::*;
 use std::sync::Arc;
+
+use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::estimate;
+
+use super::{Loss, LossList, LossModel, Modulation, frame_error_rate};
+use crate::number::{Every, Number};
 
 const RUNS: u64 = 20;
 const PACKETS: u32 = 50_000;

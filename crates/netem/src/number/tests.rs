@@ -1,10 +1,12 @@
 //! Numbers against what they say.
 
-use super::{Every, Number, NumberError, Trace, Varying};
-use proptest::prelude::*;
 use std::sync::Arc;
+
+use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
+
+use super::{Every, Number, NumberError, Trace, Varying};
 
 fn varying(number: Number, origin: Instant) -> Varying {
     Varying::new(&number, Seeds::new(1, 0).stream("number"), origin)

@@ -2,8 +2,7 @@
 
 use strandcast_proto::time::Duration;
 
-use super::NumberError;
-use super::value::check_points;
+use super::checks::{NumberError, check_points};
 
 /// A recorded number: constant from each time to the next. Before its first time the first value holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use strandcast_proto::time::Duration;
 
-use super::Trace;
+use super::checks::{NumberError, check_points, finite};
+use super::trace::Trace;
 
 /// A number that may change during a run. Its unit is its owner's: bit/s, seconds, a probability.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,35 +36,6 @@ pub enum Every {
     Packet,
     /// At each multiple of this time, at least 1 µs.
     Period(Duration),
-}
-
-/// Why a [`Number`] or [`Trace`] is none.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NumberError {
-    /// Infinite, or not a number.
-    #[error("{0} is no finite number")]
-    NotFinite(f64),
-    /// The range is empty.
-    #[error("the lower end, {low}, is above the upper end, {high}")]
-    Range {
-        /// Lower end.
-        low: f64,
-        /// Upper end.
-        high: f64,
-    },
-    /// The number is drawn too often.
-    #[error("a number can't be drawn every {0:?}: at least 1 µs")]
-    Period(Duration),
-    /// Steps or a trace without a value.
-    #[error("there is no value")]
-    Empty,
-    /// Times do not ascend.
-    #[error("{0:?} comes after a time that is no earlier")]
-    NotAscending(Duration),
-    /// A trace that begins again before its last time, or after no time at all.
-    #[error("it can't begin again after {0:?}: that is before its last time, or no time at all")]
-    Repeat(Duration),
 }
 
 impl From<f64> for Number {
@@ -126,21 +98,5 @@ impl Number {
             Number::Steps(steps) => steps.last().map_or(f64::NAN, |&(_, value)| value),
             Number::Trace(trace) => trace.mean(),
         }
-    }
-}
-
-fn finite(value: f64) -> Result<(), NumberError> {
-    if value.is_finite() { Ok(()) } else { Err(NumberError::NotFinite(value)) }
-}
-
-/// Checks that there is a value, all are finite and times ascend.
-pub(super) fn check_points(points: &[(Duration, f64)]) -> Result<(), NumberError> {
-    if points.is_empty() {
-        return Err(NumberError::Empty);
-    }
-    points.iter().try_for_each(|&(_, value)| finite(value))?;
-    match points.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-        Some(pair) => Err(NumberError::NotAscending(pair[1].0)),
-        None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ impl Association {
     }
 
     /// The number and the HMAC of what signs `bytes` as either side would (RFC 4895), once there are keys.
-    pub(crate) fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
+    pub fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
         self.cx.peer.keys.as_ref().map(|keys| (keys.hmac.number(), keys.sign(bytes)))
     }
 }

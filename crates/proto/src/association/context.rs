@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 
-pub(crate) use moving::Candidate;
 use primary::Wish;
 use silence::Silence;
 use tariffs::Tariffs;

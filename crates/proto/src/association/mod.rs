@@ -38,8 +38,5 @@ pub use stats::AssociationStats;
 pub use timers::Timer;
 
 pub(crate) use auth::AuthParams;
-pub(crate) use context::Candidate;
 pub(crate) use handshake::{Capabilities, Established, Offer, accepted_coding, init_chunk};
 pub(crate) use lifecycle::State;
-pub(crate) use receiver::Sounding;
-pub(crate) use sender::{Reordering, Tail};

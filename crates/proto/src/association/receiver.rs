@@ -8,7 +8,6 @@ mod sacks;
 mod sizing;
 
 pub(super) use data::PacketData;
-pub(crate) use sizing::Sounding;
 
 use bytes::BytesMut;
 

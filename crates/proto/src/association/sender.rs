@@ -30,8 +30,6 @@ use smallvec::SmallVec;
 pub use buffer::{SendError, SendOptions};
 pub use held::{HeldBack, HeldBy};
 pub(super) use pending_chunk::PendingChunk;
-pub(crate) use reordering::Reordering;
-pub(crate) use tail::Tail;
 
 use super::context::Context;
 use super::event::Event;

@@ -361,7 +361,8 @@ impl Association {
         self.cx.state
     }
 
-    pub(crate) fn tags(&self) -> (VerificationTag, VerificationTag) {
+    /// Verification tags: the own one, and the peer's.
+    pub fn tags(&self) -> (VerificationTag, VerificationTag) {
         (self.handshake.local_tag(), self.cx.peer.tag)
     }
 
@@ -382,7 +383,8 @@ impl Association {
         self.cx.signal(now, signal);
     }
 
-    pub(crate) fn local_initial_tsn(&self) -> Tsn {
+    /// The TSN of the first chunk that this side sends.
+    pub fn local_initial_tsn(&self) -> Tsn {
         self.handshake.initial_tsn()
     }
 

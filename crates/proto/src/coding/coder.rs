@@ -1,10 +1,11 @@
 //! The sending end of an association that codes.
 
+use strandcast_coding::symbol::REPAIR_HEADER;
+
 use super::agreement::{Agreed, Mode};
 use super::blocks::{BlockShape, BlockSource, RECORD_OVERHEAD};
 use super::config::Coding;
 use super::repair::{RepairShape, RepairSource};
-use strandcast_coding::symbol::REPAIR_HEADER;
 
 /// What turns messages into symbols.
 #[derive(Debug)]

@@ -5,8 +5,7 @@ use core::time::Duration;
 use strandcast_coding::Code;
 use strandcast_coding::symbol::REPAIR_HEADER;
 
-use super::covered::PREFIX;
-use super::repair::LENGTH;
+use super::covered::{LENGTH, PREFIX};
 
 /// How an association codes what it sends, towards peers that can decode.
 #[derive(Copy, Clone, PartialEq, Debug)]

@@ -12,6 +12,9 @@ use crate::wire::{Ppid, StreamId};
 /// Bytes before the payload.
 pub(crate) const PREFIX: usize = 6;
 
+/// Bytes of length that a symbol has before what it covers.
+pub(crate) const LENGTH: usize = 2;
+
 /// Writes what is covered of a message, in place of what `out` held.
 pub(crate) fn write(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.clear();

@@ -36,7 +36,6 @@ use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};
 use encoder::Encoder;
-pub(super) use encoder::LENGTH;
 use group::Group;
 
 /// What both sides agreed on.
@@ -128,7 +127,7 @@ impl RepairSource {
 
     /// The longest message that can be covered, bytes.
     pub fn longest(&self) -> usize {
-        usize::from(self.shape.symbol_length).saturating_sub(encoder::LENGTH + covered::PREFIX)
+        usize::from(self.shape.symbol_length).saturating_sub(covered::LENGTH + covered::PREFIX)
     }
 
     /// Bytes of the header that the next chunk gets, at the most.

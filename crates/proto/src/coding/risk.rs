@@ -47,7 +47,7 @@ pub(crate) fn late_if_lost_again(view: &View<'_>, expires: Instant) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::contract::fixture::Picture;
+    use crate::policy::fixture::Picture;
 
     /// Two paths: 300 ms with 30 chunks in flight and 20 ms with one.
     fn picture() -> Picture {

@@ -457,7 +457,7 @@ impl Endpoint {
 
     /// Panics when the state that unknown sources can create exceeds its bounds. For tests.
     #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn assert_bounded(&self) {
+    pub fn assert_bounded(&self) {
         assert!(self.entries.len() <= self.config.max_associations, "{} associations", self.entries.len());
         assert!(self.used.len() <= 8192, "{} cookies", self.used.len());
         assert!(self.by_tuple.len() <= self.entries.len() * crate::path::MAX_PATHS, "4-tuples");

@@ -1,54 +1,19 @@
 //! One path's private state beside its public [`PathView`].
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::SocketAddr;
 
+use super::candidate::Candidate;
 use super::discovery::Discovery;
 use super::heartbeat::Heartbeats;
-use super::sealed::SealId;
-use crate::association::{Candidate, Reordering, Sounding, Tail};
+use super::reordering::Reordering;
+use super::sounding::Sounding;
+use super::tail::Tail;
+use super::tuple::FourTuple;
 use crate::config::TransportConfig;
-use crate::policy::{Limit, LinkId, PathId, PathState, PathView, Tariff};
+use crate::policy::{Limit, PathId, PathState, PathView, Tariff};
 use crate::rx::{Arrivals, ArrivedHere};
 use crate::time::{Duration, Instant};
 use crate::wire::packet::HEADER_LEN;
-
-/// Paths an association may have at a time.
-pub const MAX_PATHS: usize = 16;
-
-/// Most bytes sent to an unproven address per byte that came from it.
-pub(crate) const MOST_AMPLIFIED: usize = 3;
-
-/// Where packets of a path leave from and go to: UDP addresses, and the driver's link (interface), since two modems
-/// may give out the same local address.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FourTuple {
-    /// The driver's link: a socket or an interface.
-    pub link: LinkId,
-    /// Local address and UDP port.
-    pub local: SocketAddr,
-    /// The peer's address and UDP port.
-    pub remote: SocketAddr,
-    /// The sealed session that its packets belong to.
-    pub sealed: SealId,
-}
-
-impl FourTuple {
-    /// A 4-tuple in the clear.
-    pub fn new(link: LinkId, local: SocketAddr, remote: SocketAddr) -> Self {
-        FourTuple { link, local, remote, sealed: SealId::CLEAR }
-    }
-
-    /// Bytes of IP and UDP header in front of each datagram.
-    pub(crate) fn headers(&self) -> usize {
-        if self.remote.is_ipv6() { 48 } else { 28 }
-    }
-
-    /// Two ports of 127.0.0.1 on link 0: for tests.
-    pub fn loopback(local: u16, remote: u16) -> Self {
-        let at = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        FourTuple::new(LinkId(0), at(local), at(remote))
-    }
-}
 
 /// What happened on a path since the association began.
 #[derive(Clone, PartialEq, Debug, Default)]

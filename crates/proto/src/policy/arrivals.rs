@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::PathId;
+use super::ids::PathId;
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 

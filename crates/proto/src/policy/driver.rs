@@ -8,7 +8,7 @@ use crate::time::Instant;
 
 /// A scheme, and whether what was copied of it into the views is fresh.
 #[derive(Debug)]
-pub(crate) struct Driver {
+pub struct Driver {
     scheme: Box<dyn Scheme>,
     hears_deliveries: bool,
     hears_arrivals: bool,
@@ -25,6 +25,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// A driver of a scheme that has seen nothing yet.
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
         Driver {
             hears_deliveries: scheme.hears_deliveries(),
@@ -39,6 +40,7 @@ impl Driver {
         }
     }
 
+    /// The scheme itself.
     pub fn scheme(&self) -> &dyn Scheme {
         self.scheme.as_ref()
     }

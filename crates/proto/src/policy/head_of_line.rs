@@ -9,9 +9,9 @@
 //!
 //! Who has several chunks in question asks about each, in the order of the sequence.
 
-use super::view::{PathId, PathView};
+use super::ids::PathId;
+use super::view::PathView;
 use crate::time::{Duration, Instant};
-use crate::wire::serial::Tsn;
 
 /// A window of so many MTU (Linux: segments) is small: its owner is not penalised by [`Rules::Sooner`], and is helped
 /// whatever its round-trip time by [`Rules::Linux`].
@@ -128,32 +128,10 @@ fn faster(fast: &PathView, slow: &PathView) -> Option<(Duration, Duration)> {
     fast.srtt.zip(slow.srtt).filter(|(quick, slow_rtt)| fast.id != slow.id && quick < slow_rtt)
 }
 
-/// The buffer that keeps new data from being sent.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum BlockedBy {
-    /// The peer's receive window.
-    ReceiveWindow,
-    /// Our send buffer: all that it holds was sent, and the application has more.
-    SendBuffer,
-}
-
-/// New data can not be sent although a path has room.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Blocked {
-    /// What is full.
-    pub by: BlockedBy,
-    /// The oldest chunk that is not acknowledged: it would make room.
-    pub tsn: Tsn,
-    /// The path it was last sent on.
-    pub path: PathId,
-    /// Since when this chunk blocks.
-    pub since: Instant,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::contract::fixture::{MTU, path};
+    use crate::policy::fixture::{MTU, path};
 
     fn ms(ms: u64) -> Instant {
         Instant::from_millis(ms)

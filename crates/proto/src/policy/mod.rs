@@ -6,11 +6,14 @@
 mod act;
 mod advice;
 mod arrivals;
-#[cfg(any(test, feature = "contract"))]
-pub mod contract;
+mod blocked;
 mod driver;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 mod head_of_line;
+mod ids;
 mod importance;
+mod miss_scope;
 mod parts;
 mod path_views;
 mod signal;
@@ -24,22 +27,31 @@ pub(crate) use act::Queued;
 pub use act::{Act, Flight};
 pub use advice::Advice;
 pub use arrivals::{PathArrivals, PeerArrivals, PeerTime};
+pub use blocked::{Blocked, BlockedBy};
+#[cfg(not(feature = "fixture"))]
 pub(crate) use driver::Driver;
-pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, HeadOfLineConfig, Holder, Rules};
+#[cfg(feature = "fixture")]
+pub use driver::Driver;
+pub use head_of_line::{HeadOfLine, HeadOfLineConfig, Holder, Rules};
+pub use ids::{LinkId, PathId, PathSet};
 pub use importance::{Head, Heads, Importance};
+pub use miss_scope::{MissScope, Reach};
 pub use parts::Parts;
+#[cfg(not(feature = "fixture"))]
 pub(crate) use path_views::PathViews;
+#[cfg(feature = "fixture")]
+pub use path_views::PathViews;
 pub use signal::{
-    AckInfo, ChunkInfo, HeartbeatInfo, Judged, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo,
-    Signal, Transmission,
+    AckInfo, ChunkInfo, HeartbeatInfo, Judged, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
+    Transmission,
 };
 pub use symbols::{
     BlockView, RepairOffer, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, SymbolsInFlight,
 };
 pub use tariff::Tariff;
 pub use traits::{
-    AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MOST_ACTS, MissScope,
-    PathEstimator, Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
+    AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MOST_ACTS, PathEstimator,
+    Policy, Probe, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
-pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, QUEUE, View};
+pub use view::{Estimate, Limit, PathState, PathView, QUEUE, View};
 pub use waiting::{MOST_WAITING, Waiting};

@@ -2,9 +2,10 @@
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
+use super::ids::PathId;
 use super::signal::Signal;
 use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Policy, Scheduler, Scheme};
-use super::view::{Estimate, PathId, View};
+use super::view::{Estimate, View};
 use crate::time::Instant;
 
 /// Any estimators, loss policy, congestion control, scheduler and feedback, as one scheme.

@@ -5,7 +5,7 @@ use crate::time::Instant;
 
 /// The owner of what a [`View`] shows. Bytes enter and leave flights by its methods alone (`tools/check-sources` looks).
 #[derive(Debug)]
-pub(crate) struct PathViews {
+pub struct PathViews {
     paths: Vec<PathView>,
     /// The peer's last a_rwnd, bytes.
     a_rwnd: u64,
@@ -81,6 +81,7 @@ impl PathViews {
         self.a_rwnd
     }
 
+    /// Sets the peer's advertised receive window, bytes.
     pub fn set_a_rwnd(&mut self, bytes: u64) {
         self.a_rwnd = bytes;
     }
@@ -169,6 +170,7 @@ impl PathViews {
         self.primary
     }
 
+    /// Sets the primary path.
     pub fn set_primary(&mut self, path: PathId) {
         self.primary = path;
     }
@@ -183,6 +185,7 @@ impl PathViews {
         self.peer_reports
     }
 
+    /// Sets whether the peer speaks REPORT.
     pub fn set_peer_reports(&mut self, reports: bool) {
         self.peer_reports = reports;
     }
@@ -192,6 +195,7 @@ impl PathViews {
         self.blocked
     }
 
+    /// Sets what keeps new data from being sent.
     pub fn set_blocked(&mut self, blocked: Option<Blocked>) {
         self.blocked = blocked;
     }

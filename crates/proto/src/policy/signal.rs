@@ -4,9 +4,10 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::arrivals::PeerArrivals;
+use super::ids::{LinkId, PathId};
 use super::importance::Importance;
 use super::symbols::Symbol;
-use super::view::{Limit, PathId, PathView};
+use super::view::{Limit, PathView};
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
 use crate::wire::serial::{StreamId, Tsn};
@@ -262,10 +263,6 @@ pub enum LossTrigger {
     /// if it is small or was cut for this flight already; losses and their causes are not concerned.
     HeadOfLine,
 }
-
-/// A link (interface) as the driver numbers them; several paths may share one.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct LinkId(pub u32);
 
 /// Counters of a local interface. Cumulative, never reset.
 #[derive(Clone, PartialEq, Debug, Default)]

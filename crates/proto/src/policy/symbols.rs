@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use super::{PathId, PathSet};
+use super::ids::{PathId, PathSet};
 use crate::time::Instant;
 
 /// What a chunk carries of a block or window.

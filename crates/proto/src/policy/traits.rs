@@ -6,12 +6,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
+use super::ids::{PathId, PathSet};
 use super::importance::{Heads, Importance};
+use super::miss_scope::MissScope;
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
-use super::view::{Estimate, Limit, PathId, PathSet, PathView, View};
+use super::view::{Estimate, Limit, PathView, View};
 use crate::time::{Duration, Instant};
-use crate::wire::serial::Tsn;
 
 /// Acts of a scheme at a time ([`Policy::act`]), and copies by acts that wait for room.
 pub const MOST_ACTS: usize = 256;
@@ -102,44 +103,6 @@ pub trait LossPolicy: Policy {
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
 }
 
-/// The chunks of one path that a SACK may add misses to.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct MissScope {
-    /// Of those first sent there, copies included: by their TSN.
-    pub first: Reach,
-    /// Of those sent again there: by the highest TSN that was sent before they left.
-    pub again: Reach,
-}
-
-/// TSNs up to somewhere.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Reach {
-    /// None.
-    Nothing,
-    /// Those before this one.
-    Before(Tsn),
-    /// All.
-    Everything,
-}
-
-impl MissScope {
-    /// Every chunk that the SACK leaves open.
-    pub const ALL: MissScope = MissScope { first: Reach::Everything, again: Reach::Everything };
-    /// None.
-    pub const NONE: MissScope = MissScope { first: Reach::Nothing, again: Reach::Nothing };
-}
-
-impl Reach {
-    /// Whether `tsn` is among them.
-    pub fn admits(self, tsn: Tsn) -> bool {
-        match self {
-            Reach::Nothing => false,
-            Reach::Before(end) => tsn.is_before(end),
-            Reach::Everything => true,
-        }
-    }
-}
-
 /// Where a lost chunk goes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Retransmit {
@@ -177,9 +140,9 @@ pub struct Backlog {
     pub messages: usize,
     /// Book size of the next chunk, the oldest message's unless it was lost before: payload + 16 bytes.
     pub next_len: u64,
-    /// Payload bytes of that message which were not sent yet, the next chunk's included; 0 for a retransmission.
+    /// Payload bytes of the oldest message that were not sent yet, the next chunk's included; 0 for a retransmission.
     pub rest: u64,
-    /// Some of that message was sent already: what gives it up wastes that. False for a retransmission.
+    /// Some of that message was sent already: giving it up wastes what was sent. False for a retransmission.
     pub begun: bool,
     /// When the next chunk's message becomes worthless, be the chunk new or lost.
     pub next_expires: Option<Instant>,

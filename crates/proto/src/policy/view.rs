@@ -4,20 +4,12 @@ use core::ops::Index;
 
 use smallvec::SmallVec;
 
+use super::blocked::Blocked;
+use super::ids::{LinkId, PathId, PathSet};
+use super::symbols::BlockView;
+use super::tariff::Tariff;
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
-
-/// A path of one association: the index of its slot, stable while the path lives, reused after it is closed.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PathId(pub u8);
-
-impl PathId {
-    /// Position in [`View::paths`].
-    #[inline]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
 
 /// What the core knows of a path's reachability (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -34,70 +26,6 @@ pub enum PathState {
     Suspended,
     /// Left, or never used slot.
     Closed,
-}
-
-/// A small set of paths.
-#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
-pub struct PathSet(u32);
-
-impl PathSet {
-    /// Every path.
-    pub(crate) const ALL: PathSet = PathSet(u32::MAX);
-
-    /// The set of one path.
-    #[inline]
-    pub fn one(path: PathId) -> Self {
-        PathSet(1 << path.0)
-    }
-
-    /// Adds `path`.
-    #[inline]
-    pub fn insert(&mut self, path: PathId) {
-        self.0 |= 1 << path.0;
-    }
-
-    /// Takes `path` out.
-    pub fn remove(&mut self, path: PathId) {
-        self.0 &= !(1 << path.0);
-    }
-
-    /// Whether `path` is in the set.
-    #[inline]
-    pub fn contains(self, path: PathId) -> bool {
-        self.0 & (1 << path.0) != 0
-    }
-
-    /// Number of paths.
-    pub fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
-    /// Whether no path is in the set.
-    #[inline]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The paths, lowest id first.
-    #[inline]
-    pub fn iter(self) -> impl Iterator<Item = PathId> {
-        let mut left = self.0;
-        core::iter::from_fn(move || {
-            let lowest = left.trailing_zeros();
-            left &= left.checked_sub(1)?;
-            Some(PathId(lowest as u8))
-        })
-    }
-}
-
-impl FromIterator<PathId> for PathSet {
-    fn from_iter<I: IntoIterator<Item = PathId>>(iter: I) -> Self {
-        let mut set = PathSet::default();
-        for p in iter {
-            set.insert(p);
-        }
-        set
-    }
 }
 
 /// How much may be in flight on a path, as its congestion control sees it.
@@ -190,9 +118,9 @@ pub struct PathView {
     /// When DATA last left on it.
     pub last_sent: Option<Instant>,
     /// The driver's link it runs over.
-    pub link: super::LinkId,
+    pub link: LinkId,
     /// What data on that link cost.
-    pub tariff: super::Tariff,
+    pub tariff: Tariff,
     /// Max.Burst or pacing forbids another packet for the moment.
     pub blocked: bool,
     /// What the estimators say.
@@ -241,9 +169,9 @@ pub struct View<'a> {
     /// The peer speaks REPORT: delayed-ack counts and reports reach it.
     pub peer_reports: bool,
     /// The chunk that keeps new data from being sent, while one does although a usable path has room.
-    pub blocked: Option<super::Blocked>,
+    pub blocked: Option<Blocked>,
     /// The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks.
-    pub blocks: &'a [super::BlockView],
+    pub blocks: &'a [BlockView],
 }
 
 impl<'a> View<'a> {

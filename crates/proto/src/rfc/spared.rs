@@ -45,7 +45,7 @@ impl SparedLosses {
 mod tests {
     use super::*;
     use crate::policy::ChunkInfo;
-    use crate::policy::contract::fixture::chunk;
+    use crate::policy::fixture::chunk;
 
     const P1: PathId = PathId(1);
 

@@ -1,7 +1,7 @@
 //! Numbers worked out by hand from RFC 9260 §7.2, with MTU = 1000 bytes and RTO = 1 s.
 
 use super::*;
-use crate::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use crate::policy::fixture::{MTU, Picture, ack, chunk};
 use crate::policy::{
     AckInfo, Backlog, CongestionControl as _, LossCause, LossPolicy as _, LossTrigger, PathId, PathSet,
     PathState, Policy as _, Retransmit, Scheduler as _, Signal, View,

@@ -168,7 +168,7 @@ impl core::iter::FusedIterator for Chunks<'_> {}
 
 /// CRC32c of a packet with its checksum field taken as zero (RFC 9260 §6.8 and appendix A). It goes on the wire with its
 /// least significant byte first.
-pub(crate) fn checksum(packet: &[u8]) -> u32 {
+pub fn checksum(packet: &[u8]) -> u32 {
     let mut header = [0; HEADER_LEN];
     header[..8].copy_from_slice(&packet[..8]);
     crc32c::crc32c_append(crc32c::crc32c(&header), &packet[HEADER_LEN..])

@@ -1,12 +1,13 @@
 //! What a policy in Python does of its own accord, and what it sees for that.
 
-use super::signal::{Chunk, cause_of};
-use crate::error;
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::Tsn;
+
+use super::signal::{Chunk, cause_of};
+use crate::error;
 
 /// One thing that a policy does of its own accord.
 #[pyclass(frozen, module = "strandcast")]

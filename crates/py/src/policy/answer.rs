@@ -1,12 +1,13 @@
 //! What policies answer, checked: nonsense is an exception that says what was answered.
 
-use super::backlog::importance_word;
-use crate::error;
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{Importance, PathId, PathState};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
+
+use super::backlog::importance_word;
+use crate::error;
 
 /// Bytes that no window needs.
 const TOO_MUCH: f64 = (1_u64 << 40) as f64;

@@ -1,10 +1,12 @@
 //! What waits and what matters of it, as Python has it.
 
-use super::view::time;
-use pyo3::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::Importance;
+
+use super::view::time;
 
 /// The first message of one importance that may leave.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]

@@ -1,16 +1,18 @@
 //! Schemes by name, those written in Python among them.
 
-use super::failure::{Failure, running};
-use super::scheme::{Factory, PythonScheme};
-use pyo3::prelude::*;
-use pyo3::types::PyType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_long, c_ulong};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use pyo3::types::PyType;
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, is_python};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
+
+use super::failure::{Failure, running};
+use super::scheme::{Factory, PythonScheme};
 
 /// What a policy is based on, and what makes its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);

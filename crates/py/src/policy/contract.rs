@@ -1,17 +1,19 @@
 //! The contract test on a policy in Python.
 
-use super::catalog::plan;
-use super::failure::Failure;
-use super::scheme::Factory;
-use crate::error;
-use pyo3::exceptions::PyException;
-use pyo3::prelude::*;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Once};
-use strandcast_proto::policy::contract::case;
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
 use strandcast_proto::seeds::Seeds;
+use strandcast_testing::contract::case;
+
+use super::catalog::plan;
+use super::failure::Failure;
+use super::scheme::Factory;
+use crate::error;
 
 thread_local! {
     /// This thread's panics are reported as exceptions.

@@ -1,9 +1,10 @@
 //! What goes wrong in a policy.
 
-use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+use pyo3::prelude::*;
 
 thread_local! {
     /// The seed of the run that this thread makes.

@@ -1,20 +1,22 @@
 //! A scheme some of whose decisions are Python's.
 
-use super::act::{Act, Flight};
-use super::answer;
-use super::backlog::Backlog;
-use super::failure::Failure;
-use super::signal::Signal;
-use super::view::{RepairOffer, View};
-use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{
     Assignment, CongestionControl, Estimate, Limit, PathId, PathState, Policy, Scheduler, Scheme,
 };
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+
+use super::act::{Act, Flight};
+use super::answer;
+use super::backlog::Backlog;
+use super::failure::Failure;
+use super::signal::Signal;
+use super::view::{RepairOffer, View};
 
 /// How to make the policies of one class.
 #[derive(Debug)]

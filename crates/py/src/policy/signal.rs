@@ -1,11 +1,12 @@
 //! What policies hear, as Python has it: a class a kind.
 
-use super::backlog::importance_word;
-use super::view::{seconds, time};
-use crate::error;
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId};
+
+use super::backlog::importance_word;
+use super::view::{seconds, time};
+use crate::error;
 
 /// Something happened.
 #[pyclass(module = "strandcast")]

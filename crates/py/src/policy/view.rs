@@ -1,9 +1,10 @@
 //! What policies see, as Python has it: seconds, bytes and bits per second.
 
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;

@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::Picture;
+use strandcast_proto::policy::fixture::Picture;
 use strandcast_proto::policy::{ChunkInfo, Importance, PathArrivals, PathId, PeerTime, Transmission};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::{StreamId, Tsn};

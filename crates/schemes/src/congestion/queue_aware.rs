@@ -6,7 +6,7 @@
 //! | slow start counts every byte, so that a window doubles with each round trip | RFC 3465 §2.2 without a limit, as TCP in Linux | the same |
 //! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
 //! | random loss: bandwidth times least round-trip time | Westwood+ (Grieco and Mascolo 2004) | [`Path::on_random_loss`] |
-//! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
+//! | first slow start ends when queueing delay rises, and rises with the window | HyStart++ (RFC 9406) | [`start`] |
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
 //! | after a loss it grows as CUBIC does, at least as RFC 9260 has it | RFC 9438 | [`curve`] |
@@ -26,6 +26,7 @@ mod curve;
 mod longest;
 mod losses;
 mod reserve;
+mod start;
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -41,6 +42,7 @@ use curve::Curve;
 use longest::Longest;
 use losses::{CHANCE, Losses, Suspicion, Test};
 use reserve::Reserve;
+use start::Start;
 
 use super::TcpConfig;
 use super::shared::Shared;
@@ -117,20 +119,6 @@ struct Path {
     pace: Option<Rate>,
     /// While it stands in for a silent path.
     reserve: Option<Reserve>,
-}
-
-/// The first slow start, a round trip at a time.
-#[derive(Debug)]
-struct Start {
-    since: Instant,
-    /// The least queueing delay seen since then, seconds.
-    least: f64,
-}
-
-impl Start {
-    fn new(since: Instant) -> Self {
-        Start { since, least: f64::INFINITY }
-    }
 }
 
 impl Path {
@@ -315,19 +303,17 @@ impl Path {
         }
     }
 
-    /// The pipe is full when a queue lasts for a whole round trip: no need to fill the queue as well. A queue that comes and
-    /// goes is a burst of ours.
+    /// Takes an acknowledgement for the first slow start.
     fn end_slow_start(&mut self, now: Instant, view: &PathView) {
         let (Some(start), Some((queue, least))) = (&mut self.start, queue(view)) else { return };
-        start.least = start.least.min(queue);
-        if now.saturating_since(start.since) < view.srtt.unwrap_or_default() {
-            return;
-        }
-        if start.least > (least / 4.0).max(0.01) && view.in_flight_chunks >= 8 {
-            self.start = None;
-            self.window.set_ssthresh(self.window.cwnd());
-        } else {
-            self.start = Some(Start::new(now));
+        let (cwnd, chunks) = (self.window.cwnd(), view.in_flight_chunks.into());
+        let rate = view.est.delivery_rate.map_or(0.0, |rate| rate.bytes_per_s());
+        let seen = start::Seen { queue, least, srtt: view.srtt.unwrap_or_default(), rate, cwnd, chunks };
+        match start.on_acked(now, &seen) {
+            start::Verdict::None => {}
+            start::Verdict::UpTo(window) => self.window.set_ssthresh(window),
+            start::Verdict::On => self.window.set_ssthresh(u64::MAX),
+            start::Verdict::Ended => self.start = None,
         }
     }
 }

@@ -94,7 +94,7 @@ impl PathEstimator for LossShare {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk, loss_of};
+    use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk, loss_of};
     use strandcast_proto::time::Duration;
 
     use super::*;

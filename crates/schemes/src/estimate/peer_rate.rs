@@ -77,7 +77,7 @@ impl PathEstimator for PeerRate {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

@@ -54,7 +54,7 @@ impl RetransmissionQueue {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::chunk;
+    use strandcast_proto::policy::fixture::chunk;
 
     use super::*;
 

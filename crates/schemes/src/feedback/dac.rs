@@ -63,7 +63,7 @@ impl Feedback for DelayedAck {
 #[cfg(test)]
 mod tests {
     use strandcast_proto::policy::PathState;
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

@@ -69,7 +69,7 @@ impl FrameErrors {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

@@ -102,7 +102,7 @@ impl Feedback for Heartbeats {
 #[cfg(test)]
 mod tests {
     use strandcast_proto::policy::HeartbeatInfo;
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

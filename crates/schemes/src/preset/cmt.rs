@@ -33,7 +33,7 @@ use crate::scheme::Preset;
 /// Concurrent multipath transfer.
 pub const PRESET: Preset = Preset {
     name: "cmt",
-    paper: "Iyengar, Amer, Stewart: Concurrent Multipath Transfer Using SCTP Multihoming, IEEE/ACM ToN 14(5), 2006",
+    paper: "Iyengar et al. 2006: Concurrent Multipath Transfer Using SCTP Multihoming, IEEE/ACM ToN 14(5)",
     summary: "all paths at once, each with its own window",
     parts: &[
         ("scheduler", "round robin that fills each path's window"),

@@ -86,16 +86,16 @@ impl Combination {
     }
 
     /// The same of what is chosen.
-    fn chosen(&self) -> impl Iterator<Item = &dyn Keyed> {
+    fn chosen(&self) -> impl Iterator<Item = (Option<PartName>, &dyn Keyed)> {
         let plays = |(role, word): PartName| self.roles.get(role).is_some_and(|chosen| chosen == word);
-        self.groups().into_iter().filter(move |(part, _)| part.is_none_or(plays)).map(|(_, keyed)| keyed)
+        self.groups().into_iter().filter(move |(part, _)| part.is_none_or(plays))
     }
 }
 
 impl Keyed for Combination {
     fn keys(&self) -> Vec<Key> {
         let mut all: Vec<Key> = Vec::new();
-        for key in self.chosen().flat_map(Keyed::keys) {
+        for key in self.chosen().flat_map(|(_, keyed)| keyed.keys()) {
             if all.iter().all(|other| other.name != key.name) {
                 all.push(key);
             }
@@ -119,7 +119,7 @@ impl Keyed for Combination {
     }
 
     fn get(&self, key: &str) -> Option<String> {
-        self.chosen().find_map(|keyed| keyed.get(key))
+        self.chosen().find_map(|(_, keyed)| keyed.get(key))
     }
 }
 
@@ -177,16 +177,25 @@ impl Settings for Combination {
     }
 
     fn listed(&self) -> Vec<Listed> {
-        let mut all: Vec<Listed> = Vec::new();
-        for (part, keyed) in self.groups() {
-            for key in keyed.keys() {
-                let listed = Listed::new(&key, part, keyed.get(key.name));
-                match all.iter_mut().find(|other| other.name == key.name) {
-                    Some(other) => other.merge(listed),
-                    None => all.push(listed),
-                }
+        list(self.groups())
+    }
+
+    fn in_use(&self) -> Vec<Listed> {
+        list(self.chosen())
+    }
+}
+
+/// The keys of these groups; a key that several have stands where the first has it.
+fn list<'a>(groups: impl IntoIterator<Item = (Option<PartName>, &'a dyn Keyed)>) -> Vec<Listed> {
+    let mut all: Vec<Listed> = Vec::new();
+    for (part, keyed) in groups {
+        for key in keyed.keys() {
+            let listed = Listed::new(&key, part, keyed.get(key.name));
+            match all.iter_mut().find(|other| other.name == key.name) {
+                Some(other) => other.merge(listed),
+                None => all.push(listed),
             }
         }
-        all
     }
+    all
 }

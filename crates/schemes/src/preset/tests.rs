@@ -1,11 +1,11 @@
 use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::contract;
-use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
+use strandcast_proto::policy::fixture::{self, MTU, Picture};
 use strandcast_proto::policy::{HeadOfLineConfig, LossCause, LossTrigger, PathId, Scheme, Signal};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
+use strandcast_testing::contract;
 
 use crate::{parse_spec, presets};
 

@@ -83,7 +83,7 @@ impl LossPolicy for OnChosenPath {
 #[cfg(test)]
 mod tests {
     use strandcast_proto::policy::PathState;
-    use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+    use strandcast_proto::policy::fixture::{Picture, chunk};
     use strandcast_proto::rfc::RfcLoss;
 
     use super::*;

@@ -100,7 +100,7 @@ impl LossPolicy for RetransmissionAware {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk, loss_of};
+    use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk, loss_of};
 
     use super::*;
 

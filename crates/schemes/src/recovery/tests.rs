@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk, loss_of};
+use strandcast_proto::policy::fixture::{Picture, ack, chunk, loss_of};
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy as _, LossTrigger, PathState, Policy as _, Retransmit, Signal,
     Symbol, SymbolKind, SymbolsInFlight,

@@ -40,6 +40,8 @@ use crate::part::{Estimators, SchedulerPart};
 const SHARE: f64 = 0.25;
 /// Of the time that new messages have, what chunks may wait in queues if all paths have queues.
 const FILLED: f64 = 0.5;
+/// Of the time that new messages have, what is left to one that has waited for long.
+const AGED: f64 = 0.5;
 /// What chunks that are late on every path may wait in queues of their own making, seconds.
 const LATE: f64 = 0.02;
 /// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
@@ -230,17 +232,15 @@ impl EarliestArrival {
         left: f64,
         backlog: &Backlog,
     ) -> Option<Assignment> {
-        // Half a message is worth nothing: it is judged as a whole, before any of it is sent.
-        let for_first = left - behind_first(choices, backlog);
-        let hopeless = |forecast: &Forecast| for_first <= 0.0 || forecast.hopeless(for_first);
-        if !backlog.begun && choices.iter().all(|c| c.0.in_flight > 0 && hopeless(&c.1)) {
+        self.life = self.life.max(left);
+        if too_late(choices, left, self.life, backlog) {
             return Some(Assignment::nowhere());
         }
+        let at_once = if backlog.rest > backlog.next_len { 1 } else { AT_ONCE / 4 };
         let len = backlog.next_len;
         if let [(path, _)] = choices[..] {
-            return Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)));
+            return Some(Assignment::on(path.id, chunks(path, len, at_once)));
         }
-        self.life = self.life.max(left);
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
         // What is late everywhere must not wait for its end in front of what is not.
@@ -253,7 +253,7 @@ impl EarliestArrival {
             least(good.filter(behind), left)
         };
         match best {
-            Some(path) => Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4))),
+            Some(path) => Some(Assignment::on(path.id, chunks(path, len, at_once))),
             None => self.hold(view),
         }
     }
@@ -290,19 +290,36 @@ impl EarliestArrival {
     }
 }
 
-/// How long all paths together need for what follows the next chunk in its message, seconds: at the rates that were tested, or
-/// by windows that double in each round trip.
-fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> f64 {
+/// Whether the next message, of which nothing was sent, is late on all of these paths with `left` seconds left of the `life` of
+/// messages. Half a message is worth nothing: it is judged as a whole, before any of it is sent. Without tested rates what
+/// follows its first chunk counts only once it has waited for half of its time.
+pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
+    if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
+        return false;
+    }
+    let (more, tested) = behind_first(choices, backlog);
+    let whole = if tested || left < AGED * life { left - more } else { left };
+    whole <= 0.0 || choices.iter().all(|c| c.1.hopeless(whole))
+}
+
+/// How long all paths together need for what follows the next chunk in its message, seconds, and whether that is known: at
+/// rates that were tested. Else it is by windows: what has room now leaves as it is paced, what has not as they double in each
+/// round trip.
+fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
+    let tested = choices.iter().all(|c| c.1.tested);
     let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;
-    if more == 0.0 {
-        return 0.0;
+    if more == 0.0 || tested {
+        return (more / choices.iter().map(|c| c.1.rate).sum::<f64>(), tested);
     }
-    if choices.iter().all(|c| c.1.tested) {
-        return more / choices.iter().map(|c| c.1.rate).sum::<f64>();
+    let room = choices.iter().map(|c| c.0.room()).sum::<u64>().saturating_sub(backlog.next_len) as f64;
+    if more <= room {
+        let paced: f64 = choices.iter().filter_map(|c| c.0.limit.pacing).map(|rate| rate.bytes_per_s()).sum();
+        return (if paced > 0.0 { more / paced } else { 0.0 }, tested);
     }
-    let windows = more / choices.iter().map(|c| c.0.limit.cwnd.max(c.0.mtu) as f64).sum::<f64>();
-    let trips = if windows <= 1.0 { windows } else { libm::log2(1.0 + windows) };
-    trips * choices.iter().filter_map(|c| c.0.srtt).min().map_or(0.0, |srtt| srtt.as_secs_f64())
+    let windows = (more - room) / choices.iter().map(|c| c.0.limit.cwnd.max(c.0.mtu) as f64).sum::<f64>();
+    let trips = if windows <= 1.0 { windows } else { libm::floor(libm::log2(1.0 + windows)) };
+    let trip = choices.iter().filter_map(|c| c.0.srtt).min().unwrap_or_default();
+    (trips * trip.as_secs_f64(), tested)
 }
 
 /// The path with room of the least cost with `left` seconds left.

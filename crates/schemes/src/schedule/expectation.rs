@@ -41,7 +41,7 @@ impl Expectation {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture;
+    use strandcast_proto::policy::fixture;
 
     use super::*;
 

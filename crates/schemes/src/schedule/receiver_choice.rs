@@ -87,7 +87,7 @@ impl Scheduler for ReceiverChoice {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::Picture;
+use strandcast_proto::policy::fixture::Picture;
 use strandcast_proto::policy::{Backlog, BlockView, PathId, PathState, Scheduler};
 use strandcast_proto::time::Duration;
 

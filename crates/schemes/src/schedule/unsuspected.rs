@@ -39,7 +39,7 @@ fn is_free(path: &PathView) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::Picture;
+    use strandcast_proto::policy::fixture::Picture;
 
     use super::*;
 

@@ -11,8 +11,9 @@
 //!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
 //! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
 //!   full, keeps that path idle from all that follow; they become as old meanwhile, and so it goes on for as long as the
-//!   quicker ones carry less than comes. If they do, it is given up.
-//! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind it.
+//!   quicker ones carry less than comes. If they do, and nothing of it was sent, it is given up.
+//! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind
+//!   it and nothing of it was sent.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither evidence nor turns:
@@ -28,7 +29,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::{Duration, Instant};
 
-use super::earliest_arrival::{Choices, EarliestArrival, Forecast};
+use super::earliest_arrival::{Choices, EarliestArrival, Forecast, too_late};
 use super::metered::{METERED, Metered};
 use super::triage::Triage;
 use crate::part::{Estimators, SchedulerPart};
@@ -239,6 +240,10 @@ impl Scheduler for Wary {
         self.life = self.life.max(left);
         let others_wait = backlog.messages > 1 && !backlog.begun;
         if (backlog.retransmission || others_wait) && pointless(view, &choices, left) {
+            return Some(Assignment::nowhere());
+        }
+        // Evidence and turns look at one chunk.
+        if backlog.rest > backlog.next_len && too_late(&choices, left, self.life, backlog) {
             return Some(Assignment::nowhere());
         }
         if !backlog.retransmission

@@ -1,8 +1,8 @@
 //! Hosts over links: what a transport's user can count on in a simulation.
 
-use super::*;
 use core::time::Duration;
 use std::sync::Arc;
+
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_netem::topology::{PathNetwork, field};
@@ -12,10 +12,11 @@ use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig, Scheme
 use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+use strandcast_testing::plain;
+
+use super::*;
 
 #[allow(dead_code, reason = "each test binary uses its part of it")]
-#[path = "../../../proto/tests/common/scheme.rs"]
-mod scheme;
 
 /// A client with these uplinks to a server, connected, and a sink there.
 struct Bed {
@@ -35,11 +36,11 @@ fn bed_with(networks: Vec<PathNetwork>, transport: TransportConfig, seed: u64) -
     let mut net = Net::new(&Seeds::new(seed, 0));
     let config = EndpointConfig { transport: Arc::new(transport), ..EndpointConfig::default() };
     let client = net.add_host(config.clone());
-    let accept: SchemeFactory = Arc::new(|_| scheme::simple());
+    let accept: SchemeFactory = Arc::new(|_| plain::simple());
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..config });
     let paths: Vec<NetPath> = networks.into_iter().map(|n| net.add_path(client, server, n)).collect();
     let sink = net.add_app(server, Sink::default());
-    let id = net.connect(client, &paths, scheme::simple()).expect("nothing else is there");
+    let id = net.connect(client, &paths, plain::simple()).expect("nothing else is there");
     Bed { net, client, server, paths, id, sink }
 }
 

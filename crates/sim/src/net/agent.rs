@@ -7,15 +7,8 @@ use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
-use super::{Body, DirectedLinkId, Framing, Packet, RouteId};
-
-/// Names an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AgentId(pub u32);
-
-/// Names a flow; what belongs to none has flow 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct FlowId(pub u32);
+use super::ids::{DirectedLinkId, RouteId};
+use super::packet::{Body, Framing, Packet};
 
 /// One end of a flow, on a host of its own as far as the others are concerned.
 ///

@@ -6,10 +6,7 @@ use strandcast_radio::{Destination, Radio, RadioEvent, RadioOutput, Reception, S
 use strandcast_routing::{Address, Context, Datagram, Link, NextHop, Routing, RoutingOutput, Transmit};
 
 use super::event::Event;
-use super::{Observer, Packet, RadioId, RadioNote};
-
-/// What stations transmit.
-pub type Frame = strandcast_routing::Packet<Packet>;
+use super::{Frame, Observer, Packet, RadioId, RadioNote};
 
 /// A radio, and a router on each of its stations. A station's number is its address.
 ///

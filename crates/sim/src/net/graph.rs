@@ -7,41 +7,9 @@ use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 use strandcast_radio::StationId;
 
+use super::ids::{AgentId, DirectedLinkId, RadioId};
 use super::nic::Nic;
-use super::{AgentId, Packet};
-
-/// Names one direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DirectedLinkId(pub u32);
-
-/// Names a radio: stations that share a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RadioId(pub u16);
-
-impl RadioId {
-    /// Position in order of creation.
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-/// Names a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RouteId(pub u32);
-
-impl DirectedLinkId {
-    /// Position in order of creation.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl RouteId {
-    /// Position in order of creation.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use super::packet::Packet;
 
 /// One direction of a link.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ mod agent;
 mod air;
 mod event;
 mod graph;
+mod ids;
 mod network;
 mod nic;
 mod observer;
@@ -11,9 +12,10 @@ mod packet;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{Agent, AgentId, AgentOutput, FlowId, Held, Outgoing, Paths, Standing, TraceEvent};
-pub use air::{Air, Frame};
-pub use graph::{DirectedLink, DirectedLinkId, RadioId, Route, RouteId, Step};
+pub use agent::{Agent, AgentOutput, Held, Outgoing, Paths, Standing, TraceEvent};
+pub use air::Air;
+pub use graph::{DirectedLink, Route, Step};
+pub use ids::{AgentId, DirectedLinkId, FlowId, RadioId, RouteId};
 pub use network::Network;
 pub use observer::{EnqueueOutcome, Observer, RadioNote};
-pub use packet::{Body, Datagram, Framing, Packet, PacketMeta};
+pub use packet::{Body, Datagram, Frame, Framing, Packet, PacketMeta};

@@ -10,13 +10,13 @@ use strandcast_proto::time::Instant;
 use strandcast_radio::Radio;
 use strandcast_routing::Routing;
 
-use super::air::{Air, Frame, Surroundings};
+use super::air::{Air, Surroundings};
 use super::event::Event;
 use super::graph::Departing;
 use super::nic::Nic;
 use super::{
-    Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, FlowId, Observer, Outgoing,
-    Packet, PacketMeta, RadioId, Route, RouteId, Step,
+    Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Observer,
+    Outgoing, Packet, PacketMeta, RadioId, Route, RouteId, Step,
 };
 
 /// Links, radios, routes and agents, in simulated time.

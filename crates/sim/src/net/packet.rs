@@ -9,7 +9,7 @@ use strandcast_routing::Transmission;
 use crate::host::data_chunks;
 use crate::tcp::Segment;
 
-use super::{FlowId, RouteId};
+use super::ids::{FlowId, RouteId};
 
 /// A packet at IP level.
 #[derive(Clone, Debug)]
@@ -19,6 +19,9 @@ pub struct Packet {
     /// What its agents say to each other.
     pub body: Body,
 }
+
+/// What stations transmit.
+pub type Frame = strandcast_routing::Packet<Packet>;
 
 /// What the network knows of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! Every constant of the TCP agents.
 
-use super::value::TcpValue;
 use core::time::Duration;
+
 use strandcast_keys::{Key, Keyed, Setting, Values, closest, keys, words};
+
+use super::value::TcpValue;
 
 words! {
     /// What the sender does about losses, beside its window.

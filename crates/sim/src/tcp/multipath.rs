@@ -1,13 +1,14 @@
 //! What several subflows of one connection share: the scheduler, copies, reinjection, and the way out of a full receive
 //! window.
 
+use strandcast_proto::policy::{Backlog, Holder, LossTrigger, PathId, PathSet};
+use strandcast_proto::time::Instant;
+
 use super::schedule::Choice;
 use super::scoreboard::Record;
 use super::segment::Segment;
 use super::sender::{Limit, Sender};
 use super::subflow::{LossEvent, Mode, Phase, Subflow};
-use strandcast_proto::policy::{Backlog, Holder, LossTrigger, PathId, PathSet};
-use strandcast_proto::time::Instant;
 
 /// What an endless application has to send, bytes, so that schedulers may add to it.
 const ENDLESS: u64 = 1 << 40;

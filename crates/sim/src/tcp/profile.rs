@@ -5,12 +5,14 @@
 //! attributes of `TcpSocket`, `TcpSocketBase` and `RttEstimator`; `linux` Linux 6, `include/net/tcp.h` and
 //! `Documentation/networking/ip-sysctl.rst`.
 
-use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
-use super::value::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+
 use strandcast_keys::Keyed;
+
+use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
+use super::value::TcpValue;
 
 /// Whose constants a flow begins with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

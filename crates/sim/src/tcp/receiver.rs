@@ -1,11 +1,12 @@
 //! The receiving host: reassembly and acknowledgements. The application takes in-order data at once, so that the
 //! receive window, counted from the data acknowledgement, never shrinks.
 
+use strandcast_proto::time::Instant;
+
 use super::config::Config;
 use super::ranges::Ranges;
 use super::segment::{SackBlocks, Segment};
 use super::stats::ReceiverStats;
-use strandcast_proto::time::Instant;
 
 /// The receiving end of a TCP or MPTCP connection.
 ///

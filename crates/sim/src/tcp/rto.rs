@@ -1,8 +1,10 @@
 //! The retransmission timeout (RFC 6298).
 
-use super::Config;
 use core::time::Duration;
+
 use strandcast_proto::time::Instant;
+
+use super::Config;
 
 /// Round-trip times of a subflow and the timeout that follows from them.
 #[derive(Clone, Debug)]

@@ -10,15 +10,17 @@
 //! So [`PathView::has_room`] is what the subflow itself says of the next segment. Bytes are payload, and TSNs count the
 //! segments of a subflow.
 
-use super::config::Config;
-use super::subflow::{Mode, Phase, Subflow};
 use core::time::Duration;
+
 use strandcast_proto::policy::{
     Assignment, Backlog, Blocked, BlockedBy, Limit, PathId, PathSet, PathState, PathView, Scheduler, Signal,
     View,
 };
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::Tsn;
+
+use super::config::Config;
+use super::subflow::{Mode, Phase, Subflow};
 
 /// The round-trip time of an open subflow that has no sample: below all others, so that it is measured soon, as Linux's
 /// zero; not zero, since schedulers divide by it.

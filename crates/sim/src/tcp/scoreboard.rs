@@ -1,8 +1,10 @@
 //! What a subflow's sender knows of each segment that is not acknowledged cumulatively.
 
-use super::ranges::Ranges;
 use std::collections::VecDeque;
+
 use strandcast_proto::time::Instant;
+
+use super::ranges::Ranges;
 
 /// A segment on its way.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! What TCP puts on the wire.
 
-use super::Config;
 use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
+
+use super::Config;
 
 /// A segment: data of a sender, or an acknowledgement of a receiver. Sequence numbers are byte offsets from the first
 /// byte of data and do not wrap.

@@ -1,5 +1,13 @@
 //! The sending host: data of one application over one subflow (TCP) or several (MPTCP).
 
+use core::time::Duration;
+
+use strandcast_proto::association::HeldBy;
+use strandcast_proto::policy::{
+    CongestionControl, HeadOfLineConfig, LossTrigger, PathSet, PathView, Scheduler,
+};
+use strandcast_proto::time::Instant;
+
 use super::config::Config;
 use super::schedule::{Scene, Scheduling};
 use super::scoreboard::{News, Record};
@@ -8,12 +16,6 @@ use super::shared::Shared;
 use super::stats::{Limits, SubflowStats};
 use super::subflow::{Acked, LossEvent, Phase, Progress, Retransmission, Subflow};
 use super::window::Windows;
-use core::time::Duration;
-use strandcast_proto::association::HeldBy;
-use strandcast_proto::policy::{
-    CongestionControl, HeadOfLineConfig, LossTrigger, PathSet, PathView, Scheduler,
-};
-use strandcast_proto::time::Instant;
 
 /// The sending end of a TCP or MPTCP connection.
 ///

@@ -1,6 +1,7 @@
 //! Data of a connection that are to be sent on further subflows.
 
 use std::collections::VecDeque;
+
 use strandcast_proto::policy::{HeadOfLine, HeadOfLineConfig, PathSet, Rules};
 
 /// What is to be sent on further subflows, and when that is worth it.

@@ -10,14 +10,16 @@
 //! "cwnd" of the RFCs is the congestion control's window plus `inflation`, which belongs to recovery without SACK, and
 //! FlightSize without data sent by limited transmit is what the window learns at a loss.
 
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
+
 use super::config::{Config, Recovery};
 use super::rto::Rto;
 use super::scoreboard::{Record, Scoreboard, Taken};
 use super::segment::Segment;
 use super::stats::SubflowStats;
-use core::time::Duration;
-use strandcast_proto::time::Instant;
-use strandcast_proto::units::Rate;
 
 /// How far a subflow is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,17 +1,19 @@
 //! The congestion control and the view it has of the subflows, kept up to date in place. What it hears, the scheduler
 //! hears, too.
 
-use super::config::Config;
-use super::schedule::{Choice, Scene, Scheduling, tsn};
-use super::scoreboard::{Fate, Record, Scoreboard};
-use super::subflow::{LossEvent, Progress, Subflow};
 use core::time::Duration;
+
 use strandcast_proto::policy::{
     AckInfo, Backlog, ChunkInfo, CongestionControl, Estimate, Limit, LinkId, LossCause, LossTrigger, PathId,
     PathState, PathView, Signal, Transmission, View,
 };
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::{StreamId, Tsn};
+
+use super::config::Config;
+use super::schedule::{Choice, Scene, Scheduling, tsn};
+use super::scoreboard::{Fate, Record, Scoreboard};
+use super::subflow::{LossEvent, Progress, Subflow};
 
 /// The windows of all subflows.
 #[derive(Debug)]

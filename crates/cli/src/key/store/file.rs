@@ -1,12 +1,14 @@
 //! Files that only their owner may read: checked when they are read, and replaced as a whole when they are written.
 
-use crate::error::{CliError, why};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
 use zeroize::Zeroizing;
+
+use crate::error::{CliError, why};
 
 /// Bits of a file's mode for others than its owner.
 const OTHERS: u32 = 0o077;

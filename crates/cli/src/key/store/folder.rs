@@ -1,20 +1,22 @@
 //! Where the files of the store are, and what is in them.
 
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use strandcast_net::entropy;
+use strandcast_proto::seeds::Random;
+use strandcast_seal::SecretKey;
+use zeroize::Zeroizing;
+
 use super::file::{self, Lock, Stamp, with_suffix};
 use super::receivers::Receivers;
 use super::senders::{Senders, WallClock};
 use crate::error::CliError;
 use crate::key::forms::{parse_secret, secret_text};
 use crate::private::same_file;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use std::env;
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-use strandcast_net::entropy;
-use strandcast_proto::seeds::Random;
-use strandcast_seal::SecretKey;
-use zeroize::Zeroizing;
 
 /// The word in front of the version and the key.
 const IDENTITY: &str = "strandcast-identity";

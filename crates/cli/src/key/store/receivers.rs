@@ -1,13 +1,15 @@
 //! Receivers that this machine may send to, by name.
 
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use strandcast_net::resolve::HostPort;
+use strandcast_seal::{Peer, PublicKey, Token};
+
 use super::serial::{key_form, token_form};
 use crate::error::CliError;
 use crate::key::pairing::Pairing;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use strandcast_net::resolve::HostPort;
-use strandcast_seal::{Peer, PublicKey, Token};
 
 /// All receivers.
 #[derive(Debug, Default, Serialize, Deserialize)]

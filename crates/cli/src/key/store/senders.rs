@@ -1,14 +1,16 @@
 //! Who may send to this machine: tokens of pairings, and the keys of senders.
 
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use strandcast_proto::seeds::Random;
+use strandcast_seal::{Access, Grant, MOST_SENDERS, PublicKey, Token, TokenId};
+
 use super::serial::{key_form, token_form};
 use crate::error::CliError;
 use crate::key::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use strandcast_proto::seeds::Random;
-use strandcast_seal::{Access, Grant, MOST_SENDERS, PublicKey, Token, TokenId};
 
 /// Senders at most: with them no token admits any more, so that a string in the wrong hands does not fill the disk.
 const MOST: usize = MOST_SENDERS;

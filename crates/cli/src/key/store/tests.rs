@@ -1,13 +1,15 @@
 //! The store: what is made, what is refused, and who may send.
 
+use std::os::unix::fs::PermissionsExt as _;
+
+use strandcast_proto::seeds::Seeds;
+use strandcast_seal::{Enrolment, Peer, PublicKey, Token};
+
 use super::test_folder::TestFolder;
 use super::*;
 use crate::error::CliError;
 use crate::key::forms::{fingerprint, key_text};
 use crate::key::pairing::Pairing;
-use std::os::unix::fs::PermissionsExt as _;
-use strandcast_proto::seeds::Seeds;
-use strandcast_seal::{Enrolment, Peer, PublicKey, Token};
 
 const DAY: WallClock = 24 * 3600;
 

@@ -3,6 +3,8 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use strandcast_sim::tcp::{Config, ConfigError};
+
 use super::app;
 use super::link::node;
 use crate::scenario::error::hint;
@@ -18,7 +20,6 @@ use crate::scenario::typed::Kind;
 use crate::scenario::units::Quantity;
 use crate::scenario::value::{Named, Number, TcpValue};
 use crate::scenario::warning::Longest;
-use strandcast_sim::tcp::{Config, ConfigError};
 
 /// A flow; the network is complete already.
 pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {

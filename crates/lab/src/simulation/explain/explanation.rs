@@ -2,12 +2,11 @@
 
 use core::time::Duration;
 
-use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::SymbolName;
 
-use super::query::{ExplainError, Query};
+use super::query::{ExplainError, FrameInfo, Query};
 use crate::result::meter::LossPlace;
 
 /// A time in which a sender's new data waited.
@@ -51,19 +50,6 @@ pub struct Explanation {
     pub origin: Instant,
     /// When the run ended.
     pub end: Instant,
-}
-
-/// A frame of a video.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameInfo {
-    /// Frames that were sent before it.
-    pub number: u32,
-    /// How it depends on others; `None`: no picture, or not known.
-    pub kind: Option<FrameType>,
-    /// From its capture to its being handed in.
-    pub lag: Duration,
-    /// From its capture to its being shown.
-    pub deadline: Duration,
 }
 
 /// The trace of a message.

@@ -5,10 +5,10 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
+use strandcast_media::ts::FrameType;
 use strandcast_proto::time::Instant;
 use strandcast_sim::traffic::{Level, Source};
 
-use super::FrameInfo;
 use crate::scenario::{App, Frames, Number, Scenario, TraceFile, Video};
 use crate::simulation::video::video_source;
 
@@ -19,6 +19,19 @@ pub enum Query {
     Message(u64),
     /// A frame of a flow's video, by number from 0 in the order of sending.
     Frame(u32),
+}
+
+/// A frame of a video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// Frames that were sent before it.
+    pub number: u32,
+    /// How it depends on others; `None`: no picture, or not known.
+    pub kind: Option<FrameType>,
+    /// From its capture to its being handed in.
+    pub lag: Duration,
+    /// From its capture to its being shown.
+    pub deadline: Duration,
 }
 
 /// Why there is nothing to explain.

@@ -12,8 +12,8 @@ use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing,
 
 use super::blocks::Blocks;
 use super::covered::Covered;
-use super::explanation::{Explanation, FrameInfo, Hold, MessageTrace, Outcome, Transmission};
-use super::query::{ExplainError, Query, base, frames_in, meant};
+use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
+use super::query::{ExplainError, FrameInfo, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
 use crate::result::meter::LossPlace;

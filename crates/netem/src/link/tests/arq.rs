@@ -1,8 +1,9 @@
 //! Packets that the link itself sends again.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::loss::LossList;
-use std::sync::Arc;
 
 /// A link that loses the transmissions of these ordinals, over and over.
 fn losing(text: &str, retries: u8) -> Link<Packet> {

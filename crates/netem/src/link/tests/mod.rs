@@ -6,16 +6,18 @@ mod queueing;
 mod random;
 mod rates;
 
+use core::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
 use super::{
     Count, EnqueueOutcome, Link, LinkConfig, LinkConfigError, Payload, Queue, QueueLimit, Rate, Reorder,
 };
 use crate::loss::LossModel;
 use crate::number::{Every, Number, NumberError};
-use bytes::Bytes;
-use core::time::Duration;
-use proptest::prelude::*;
-use strandcast_proto::seeds::{Random, Seeds};
-use strandcast_proto::time::Instant;
 
 /// A numbered packet; damage sets the flag.
 #[derive(Clone, Copy, Debug, PartialEq)]

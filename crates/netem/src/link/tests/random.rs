@@ -1,9 +1,10 @@
 //! Random use.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::link::Opportunities;
 use crate::loss::LossList;
-use std::sync::Arc;
 
 /// What a test does to a link, `after` the operation before.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! Transmitters whose rate changes.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::link::Opportunities;
 use crate::number::{Trace, Varying};
-use std::sync::Arc;
 
 fn varying(number: Number) -> LinkConfig {
     LinkConfig { rate: Rate::Varying(number), ..LinkConfig::default() }

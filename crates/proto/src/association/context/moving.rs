@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::Context;
 use crate::association::control_queue::Control;
 use crate::association::{Event, PathChange};
-use crate::path::{FourTuple, MOST_AMPLIFIED};
+use crate::path::{Candidate, FourTuple, MOST_AMPLIFIED, PROBES};
 use crate::policy::PathId;
 use crate::time::Instant;
 use crate::wire::chunk::{ChunkEncode as _, CookieAck, Heartbeat, HeartbeatAck};
@@ -15,34 +15,6 @@ use crate::wire::packet::HEADER_LEN;
 
 /// A packet with nothing but a heartbeat of ours, bytes.
 const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
-/// Heartbeats to a candidate that may still be answered.
-const PROBES: usize = 4;
-
-/// Where a path goes on if a nonce comes back from there. Until then it is where it was: a peer that reports a
-/// move may be unable to receive there.
-#[derive(Debug)]
-pub(crate) struct Candidate {
-    pub tuple: FourTuple,
-    /// Bytes that may still go there, headers counted; below zero when what is answered is yet to be counted.
-    credit: isize,
-    /// The report that named it.
-    serial: Option<u32>,
-    nonces: SmallVec<[(u64, Instant); PROBES]>,
-    next_probe: Instant,
-}
-
-impl Candidate {
-    /// The report that named it.
-    pub fn serial(&self) -> Option<u32> {
-        self.serial
-    }
-
-    /// When the heartbeat with `nonce` left, if it may still be answered.
-    pub fn sent(&self, nonce: u64) -> Option<Instant> {
-        self.nonces.iter().find(|(n, _)| *n == nonce).map(|(_, at)| *at)
-    }
-}
-
 impl Context {
     /// A nonce came back: takes the candidate of `path` away if it went there.
     pub fn take_answered_candidate(&mut self, path: PathId, nonce: u64) -> Option<Candidate> {

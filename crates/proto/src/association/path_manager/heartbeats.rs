@@ -162,8 +162,8 @@ impl PathManager<'_> {
         if !self.cx.is_open(path) || self.cx.path_of(&candidate.tuple).is_some() {
             return None;
         }
-        if candidate.serial().is_some() {
-            self.cx.paths[path.index()].news.0 = candidate.serial();
+        if candidate.serial.is_some() {
+            self.cx.paths[path.index()].news.0 = candidate.serial;
         }
         let sent = candidate.sent(nonce)?;
         self.retarget(now, path, candidate.tuple);

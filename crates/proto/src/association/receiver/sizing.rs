@@ -19,17 +19,6 @@ const SOUND_LOST: Duration = Duration::from_secs(3);
 /// A window is no larger than this part of what the association may hold.
 const OF_ALLOWED: usize = 4;
 
-/// The round trip of a path by which data arrive, measured by the receiver.
-#[derive(Debug, Default)]
-pub(crate) struct Sounding {
-    /// The heartbeat that is under way.
-    pending: Option<(u64, Instant)>,
-    /// What the last ones took.
-    rtt: Option<Duration>,
-    /// When the last one left, and what had arrived by then.
-    last: (Instant, u64),
-}
-
 impl Receiver {
     /// Looks whether the receive buffer fits; data came.
     pub(super) fn fit_receive_buffer(&mut self, cx: &mut Context, now: Instant) {

@@ -13,6 +13,8 @@ pub(super) struct ForwardPoint {
     point: Tsn,
     /// The first TSN behind the point that is neither abandoned nor passed over.
     looked: Tsn,
+    /// The chunk that kept it from passing a message of which the peer had others, if it is after that.
+    missing: Tsn,
     due: bool,
     timer: Option<Instant>,
     /// FORWARD-TSNs sent since the point last moved.
@@ -21,7 +23,14 @@ pub(super) struct ForwardPoint {
 
 impl ForwardPoint {
     pub fn new(initial_tsn: Tsn) -> Self {
-        ForwardPoint { point: initial_tsn - 1, looked: initial_tsn, due: false, timer: None, tries: 0 }
+        ForwardPoint {
+            point: initial_tsn - 1,
+            looked: initial_tsn,
+            missing: initial_tsn,
+            due: false,
+            timer: None,
+            tries: 0,
+        }
     }
 
     pub fn clear(&mut self) {
@@ -30,8 +39,8 @@ impl ForwardPoint {
 
     /// Moves the point over chunks that are abandoned, from `cum` on (C1, C2); T3 for FORWARD-TSN runs for `rto` (C5).
     ///
-    /// With `keeps` the peer keeps what it acknowledged: then the point moves over that, too, to the next chunk that is
-    /// abandoned. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
+    /// With `keeps` the peer keeps what it acknowledged: then the point moves over whole messages that it has, too, to the next
+    /// chunk that is abandoned. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
     /// acknowledgement falls behind for ever.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
@@ -42,7 +51,10 @@ impl ForwardPoint {
         while let Some(c) = rq.get(self.looked) {
             match c.state {
                 ChunkState::Abandoned => (self.point, moved) = (self.looked, true),
-                ChunkState::GapAcked if keeps && is_settled(rq, self.looked) => {}
+                ChunkState::GapAcked if keeps => match self.end_of_acked(rq) {
+                    Some(end) => self.looked = end,
+                    None => break,
+                },
                 _ => break,
             }
             self.looked += 1;
@@ -55,6 +67,24 @@ impl ForwardPoint {
         } else if moved || self.timer.is_none() {
             self.timer = Some(now + rto);
         }
+    }
+
+    /// The last chunk of the message that the next chunk is of, if the peer has all of it from there on.
+    fn end_of_acked(&mut self, rq: &RetransmissionQueue) -> Option<Tsn> {
+        let acked = |tsn: Tsn| rq.get(tsn).filter(|c| c.state == ChunkState::GapAcked);
+        // Nothing before the chunk at which this ended the last time is looked at again until that one is acknowledged.
+        if self.missing.is_after(self.looked) && acked(self.missing).is_none() {
+            return None;
+        }
+        let mut at = self.looked;
+        while let Some(c) = acked(at) {
+            if c.end {
+                return Some(at);
+            }
+            at += 1;
+        }
+        self.missing = at;
+        None
     }
 
     /// Whether a FORWARD-TSN waits to leave.
@@ -106,19 +136,6 @@ impl ForwardPoint {
         }
         cum.is_after(rq.cum_acked()).then_some(ForwardTsn { new_cumulative_tsn: cum, streams })
     }
-}
-
-/// Whether nothing is sent any more of the message of this chunk: the peer has the chunks from here on, or they are abandoned.
-fn is_settled(rq: &RetransmissionQueue, from: Tsn) -> bool {
-    let mut at = from;
-    while let Some(c) = rq.get(at).filter(|c| matches!(c.state, ChunkState::GapAcked | ChunkState::Abandoned))
-    {
-        if c.end {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 #[cfg(test)]
@@ -188,10 +205,12 @@ mod tests {
         let whole = [Abandoned, Abandoned, GapAcked, InFlight, Abandoned, Abandoned].map(|s| (s, 0, 0));
         rq = pieces(&whole, 2);
         assert_eq!(advanced(&rq, true), Tsn(2));
-        // Messages that are given up, or that the peer has: four messages of which one is in flight.
-        let parts = [GapAcked, Abandoned, GapAcked, GapAcked, GapAcked, Abandoned, GapAcked, InFlight];
-        rq = pieces(&parts.map(|s| (s, 0, 0)), 2);
-        assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(0), Tsn(6)));
+        // Four messages of three chunks: given up, the peer's, given up, of which one chunk is in flight.
+        let three = |state| [state; 3];
+        let parts =
+            [three(Abandoned), three(GapAcked), three(Abandoned), [GapAcked, InFlight, GapAcked]].concat();
+        rq = pieces(&parts.into_iter().map(|s| (s, 0, 0)).collect::<Vec<_>>(), 3);
+        assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(3), Tsn(9)));
     }
 
     /// RFC 3758 §3.5 C2: over a run of abandoned TSNs, as far as the first that is not; C3, C4: the last SSN of each stream.

@@ -5,8 +5,6 @@
 //! after all. One miss indication alone is no evidence: a copy on another path may be what arrived. Where packets keep their
 //! order nothing is ever late, the window is zero, and the third miss indication decides as in RFC 9260 §7.2.4. The verdict on
 //! a chunk of a message with a lifetime comes in time for a retransmission.
-//!
-//! `ASSUMED`: the constants below. RFC 8985 takes the window from the round-trip time, which says nothing of jitter.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -14,70 +12,6 @@ use crate::policy::{LossTrigger, PathId, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::AckOutcome;
 use crate::wire::serial::Tsn;
-
-/// Longest lateness: remembered for one to two of these. LEO handovers come every 15 s.
-const MEMORY: Duration = Duration::from_secs(30);
-/// Share of the longest lateness that is waited in addition: the next packet may be later than all before.
-const MARGIN: u32 = 4;
-/// Least step by which a spurious retransmission widens the window.
-const LEAST_STEP: Duration = Duration::from_millis(2);
-/// No packet is waited for longer.
-const LATEST: Duration = Duration::from_secs(1);
-
-/// What is known of reordering on one path.
-#[derive(Debug, Default)]
-pub(crate) struct Reordering {
-    /// Longest lateness since `since`, and in the period before.
-    now: Duration,
-    before: Duration,
-    since: Instant,
-    /// When a spurious retransmission last widened the window.
-    widened: Option<Instant>,
-    /// When the verdict on the next overtaken chunk is due.
-    pub at: Option<Instant>,
-}
-
-impl Reordering {
-    fn passes(&mut self, now: Instant) {
-        let age = now.saturating_since(self.since);
-        if age > MEMORY {
-            let before = if age > 2 * MEMORY { Duration::ZERO } else { self.now };
-            (self.since, self.before, self.now) = (now, before, Duration::ZERO);
-        }
-    }
-
-    /// A chunk was acknowledged so long after it was first missed.
-    fn late_by(&mut self, now: Instant, lateness: Duration) {
-        self.passes(now);
-        self.now = self.now.max(lateness.min(LATEST));
-    }
-
-    /// A chunk was sent again although it arrived, at an unknown time. Once in a round trip (RFC 8985 §6.2 step 4).
-    fn widen(&mut self, now: Instant, round_trip: Duration) {
-        if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
-            return;
-        }
-        self.widened = Some(now);
-        let wider = (self.longest() * 2).max(round_trip / 4).max(LEAST_STEP);
-        self.late_by(now, wider);
-    }
-
-    fn longest(&self) -> Duration {
-        self.now.max(self.before)
-    }
-
-    /// How late overtaken chunks were of late.
-    fn lateness(&mut self, now: Instant) -> Duration {
-        self.passes(now);
-        self.longest()
-    }
-
-    /// How long an overtaken chunk is waited for.
-    fn window(&mut self, now: Instant) -> Duration {
-        let lateness = self.lateness(now);
-        lateness + lateness / MARGIN
-    }
-}
 
 impl Sender {
     /// The reordering window of `path`: at most its timeout without bounds, beyond which a chunk is lost anyway.
@@ -170,44 +104,5 @@ impl Sender {
             let before = self.rq.take_back_timeout(path);
             cx.signal(now, &Signal::Spurious { path, trigger: LossTrigger::Timeout, chunks, before });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
-
-    #[test]
-    fn a_path_that_keeps_order_waits_for_nothing() {
-        assert_eq!(Reordering::default().window(Instant::from_millis(5)), Duration::ZERO);
-    }
-
-    #[test]
-    fn the_longest_lateness_counts_for_a_while_and_a_quarter_more() {
-        let mut path = Reordering::default();
-        path.late_by(Instant::from_millis(1000), ms(40));
-        path.late_by(Instant::from_millis(2000), ms(20));
-        assert_eq!(path.window(Instant::from_millis(3000)), ms(50));
-        assert_eq!(path.window(Instant::from_millis(33_000)), ms(50), "for one period more");
-        path.late_by(Instant::from_millis(40_000), ms(8));
-        assert_eq!(path.window(Instant::from_millis(62_000)), ms(50));
-        assert_eq!(path.window(Instant::from_millis(64_500)), ms(10));
-        assert_eq!(path.window(Instant::from_millis(200_000)), Duration::ZERO);
-    }
-
-    #[test]
-    fn spurious_retransmissions_of_unknown_lateness_double_the_window() {
-        let (mut path, at) = (Reordering::default(), Instant::from_millis(1));
-        path.widen(at, ms(100));
-        path.widen(at + ms(99), ms(100));
-        assert_eq!(path.longest(), ms(25), "once in a round trip");
-        path.widen(at + ms(100), ms(100));
-        assert_eq!(path.longest(), ms(50));
-        (0..200).for_each(|n| path.widen(at + ms(100 * n), ms(100)));
-        assert_eq!(path.window(at + ms(20_000)), LATEST + LATEST / MARGIN);
     }
 }

@@ -19,7 +19,8 @@ impl Sender {
     /// The repair symbol that is due and its path, if there is one.
     pub fn pick_repair(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
-        if cx.aggregate_full() || !cx.any_admits_new() {
+        // The TSNs of a message's chunks follow each other (RFC 9260 §6.9).
+        if self.buffer.begun().is_some() || cx.aggregate_full() || !cx.any_admits_new() {
             return None;
         }
         let offer = repair.due(&cx.paths.seen().view(now))?;

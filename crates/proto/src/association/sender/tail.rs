@@ -12,19 +12,6 @@ use crate::wire::serial::Tsn;
 /// A path that has brought no acknowledgement back for so long may have a dead way back: those that come by others count.
 const OWN_TRIP: Duration = Duration::from_secs(1);
 
-/// The tail probe of a path. One leaves after the last progress at most.
-#[derive(Debug, Default)]
-pub(crate) struct Tail {
-    /// When it is due.
-    pub at: Option<Instant>,
-    /// It left, and nothing was acknowledged on the path since.
-    pub spent: bool,
-    /// What was sent again on this path, and when, until it is answered.
-    probe: Option<(Tsn, Instant)>,
-    /// When an acknowledgement last came back by this path itself and gave a round trip.
-    own_trip: Option<Instant>,
-}
-
 impl Sender {
     /// How long an acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
     /// they vary, and the peer's delay if what is in flight may be too little for it to acknowledge at once (RFC 8985 §7.2).

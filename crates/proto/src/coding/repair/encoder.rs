@@ -7,10 +7,8 @@ use strandcast_coding::windows::{WindowConfig, WindowSender};
 
 use super::RepairShape;
 use crate::coding::config::RepairCode;
-use crate::coding::covered;
+use crate::coding::covered::{self, LENGTH};
 
-/// Bytes of length before what a symbol covers.
-pub(in crate::coding) const LENGTH: usize = 2;
 /// Reed–Solomon's symbols are a multiple of it, their ends may be zeros.
 const SHARD: usize = 64;
 

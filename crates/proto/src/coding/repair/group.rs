@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::encoder::LENGTH;
 use super::{Source, repair_bytes};
+use crate::coding::covered::LENGTH;
 use crate::time::{Duration, Instant};
 
 /// Sources in a row, and what is known of them.

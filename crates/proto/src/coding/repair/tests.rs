@@ -9,7 +9,7 @@ use strandcast_coding::windows::{WindowConfig, WindowReceiver};
 
 use super::*;
 use crate::coding::RepairCode;
-use crate::policy::contract::fixture::Picture;
+use crate::policy::fixture::Picture;
 
 const CODES: [RepairCode; 3] = [RepairCode::Rlc, RepairCode::RaptorQ, RepairCode::ReedSolomon];
 const SHAPE: RepairShape = RepairShape { sources: 64, symbol_length: 1024, blocks: 4 };

@@ -6,7 +6,7 @@ use strandcast_coding::symbol::Header;
 
 use super::*;
 use crate::policy::LossTrigger;
-use crate::policy::contract::fixture;
+use crate::policy::fixture;
 use crate::time::Duration;
 use crate::tx::{ArrivalReports, Carries};
 use crate::wire::chunk::report::TsnRange;

@@ -12,9 +12,7 @@
 
 use core::net::IpAddr;
 
-use super::{Param, parse_address};
-use crate::wire::ParseError;
-use crate::wire::cursor::Cursor;
+use super::Param;
 
 /// Asks something about one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +24,6 @@ pub struct AddressRequest {
 }
 
 impl AddressRequest {
-    pub(super) fn parse(value: &mut Cursor<'_>) -> Result<Self, ParseError> {
-        Ok(Self { correlation_id: value.u32()?, address: parse_address(value)? })
-    }
-
     pub(super) fn len(&self) -> usize {
         4 + Param::Address(self.address).len()
     }

@@ -25,6 +25,11 @@ pub(in crate::wire) fn parse_address(body: &mut Cursor<'_>) -> Result<IpAddr, Pa
     }
 }
 
+/// The value of a request of ASCONF.
+fn address_request(value: &mut Cursor<'_>) -> Result<AddressRequest, ParseError> {
+    Ok(AddressRequest { correlation_id: value.u32()?, address: parse_address(value)? })
+}
+
 /// One parameter; its value must be as long as its type says.
 fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
     let v = &mut value;
@@ -44,9 +49,9 @@ fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
         types::SUPPORTED_EXTENSIONS => Param::SupportedExtensions(v.rest()),
         types::CODING => Param::Coding(v.rest()),
         types::FORWARD_TSN_SUPPORTED => Param::ForwardTsnSupported,
-        types::ADD_IP_ADDRESS => Param::AddIpAddress(AddressRequest::parse(v)?),
-        types::DELETE_IP_ADDRESS => Param::DeleteIpAddress(AddressRequest::parse(v)?),
-        types::SET_PRIMARY_ADDRESS => Param::SetPrimaryAddress(AddressRequest::parse(v)?),
+        types::ADD_IP_ADDRESS => Param::AddIpAddress(address_request(v)?),
+        types::DELETE_IP_ADDRESS => Param::DeleteIpAddress(address_request(v)?),
+        types::SET_PRIMARY_ADDRESS => Param::SetPrimaryAddress(address_request(v)?),
         types::ERROR_CAUSE_INDICATION => {
             Param::ErrorCauseIndication { correlation_id: v.u32()?, causes: cause::parse_all(v)? }
         }

@@ -1,6 +1,6 @@
 //! Numbers by hand from Lee and Chung 2017, equations corrected as the module's table says.
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture};
+use strandcast_proto::policy::fixture::{MTU, Picture};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Numbers by hand from draft-walid-mptcp-congestion-control §3, with segments of 1000 bytes.
 
 use strandcast_proto::policy::LossTrigger::{self, FastRetransmit, Timeout};
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::policy::{LossCause, PathId, PathState, Signal};
 use strandcast_proto::rfc::{Aimd, WindowConfig};
 use strandcast_proto::time::Duration;

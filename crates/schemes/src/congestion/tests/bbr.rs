@@ -1,7 +1,7 @@
 //! What draft-ietf-ccwg-bbr-06 says that BBR does, in its words, over a bottleneck of 20 Mbit/s and 50 ms unless a test says
 //! otherwise: a product of 125 packets.
 
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::time::Duration;
 
 use super::bottleneck::Bottleneck;

@@ -1,7 +1,7 @@
 //! Numbers by hand from equations 8 and 9 of Lee and Chung 2017, with segments of 1000 bytes.
 
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Duration;
 
@@ -80,7 +80,7 @@ fn windows_are_means_over_round_trips() {
     // The view keeps what a test sets until the windows are asked again, which the first signal does.
     let mut limits = play.picture.clone();
     limits.paths[1].limit.cwnd = 20 * MTU;
-    let ack = strandcast_proto::policy::contract::fixture::ack(1, 2, (2, 2), 20 * MTU);
+    let ack = strandcast_proto::policy::fixture::ack(1, 2, (2, 2), 20 * MTU);
     play.cc.on_signal(&limits.view(), &strandcast_proto::policy::Signal::Acked(&ack));
     // 100 − 80/8 = 90 beside 100.
     play.ack(1);

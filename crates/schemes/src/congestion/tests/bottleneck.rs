@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use smallvec::smallvec;
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, CongestionControl, LossCause, LossTrigger, PathId, Signal, Transmission,
 };

@@ -1,5 +1,5 @@
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::time::Duration;
 
 use super::play::{Play, near};

@@ -2,7 +2,7 @@
 
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
 use strandcast_proto::policy::PathState;
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 
 use super::play::{Play, near};
 

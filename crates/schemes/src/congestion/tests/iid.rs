@@ -5,7 +5,7 @@
 //! window hears of as a fast retransmission of a full window. Recovery takes no time, so that each loss cuts. This is what
 //! the closed forms of the papers balance: increases of the ACKs against the decreases of the losses.
 
-use strandcast_proto::policy::contract::fixture::{MTU, chunk};
+use strandcast_proto::policy::fixture::{MTU, chunk};
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;

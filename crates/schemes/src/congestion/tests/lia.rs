@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack};
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, LossCause, LossTrigger, PathId, PathState, Policy, Signal,
 };

@@ -1,6 +1,6 @@
 //! Coupled cubic curves: C is multiplied by the fourth power of a path's share, once per stage.
 
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;

@@ -1,7 +1,7 @@
 //! The window's shape as Lee and Chung 2017 draw it, with segments of 1000 bytes.
 
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, HeadOfLine, Timeout};
-use strandcast_proto::policy::contract::fixture::{MTU, ack};
+use strandcast_proto::policy::fixture::{MTU, ack};
 use strandcast_proto::policy::{AckInfo, PathId, Signal};
 use strandcast_proto::time::Duration;
 

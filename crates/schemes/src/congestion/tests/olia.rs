@@ -1,7 +1,7 @@
 //! Numbers by hand from draft-khalili-mptcp-congestion-control §3, with segments of 1000 bytes.
 
 use strandcast_proto::policy::LossTrigger::{self, FastRetransmit, HeadOfLine, Timeout};
-use strandcast_proto::policy::contract::fixture::MTU;
+use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::policy::{LossCause, PathId, PathState, Signal};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use strandcast_proto::policy::contract::fixture::{MTU, chunk};
+use strandcast_proto::policy::fixture::{MTU, chunk};
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
 use strandcast_proto::rfc::WindowConfig;
 use strandcast_proto::time::Duration;

@@ -1,6 +1,6 @@
 //! A sender that tells windows what a TCP sender would.
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{AckInfo, CongestionControl, LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;

@@ -1,6 +1,6 @@
 //! The window that reads delay, at single losses: MTU 1000 bytes, least round-trip time 100 ms.
 
-use strandcast_proto::policy::contract::fixture::{MTU, chunk, loss_of};
+use strandcast_proto::policy::fixture::{MTU, chunk, loss_of};
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::rfc::WindowConfig;
 use strandcast_proto::time::Duration;
@@ -86,7 +86,8 @@ fn slow_start_outlives_random_losses_and_ends_with_a_queue() {
     play.wait(Duration::from_secs(1));
     let now = play.cwnd();
     play.ack(1);
-    assert!(play.ssthresh().is_some_and(|s| (s - now).abs() < 2.0), "{:?} after {before}", play.ssthresh());
+    let most = 1.25 * now;
+    assert!(play.ssthresh().is_some_and(|s| (s - most).abs() < 2.0), "{:?} after {before}", play.ssthresh());
 }
 
 /// Slow start that overruns a queue loses many chunks of a window; one or two are chance, whatever the queue.

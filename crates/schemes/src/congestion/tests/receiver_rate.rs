@@ -1,6 +1,6 @@
 //! The sender's half of the rate control of Cao et al. (2016), with PMDCS 1000 bytes, srtt 100 ms, RTO 1 s.
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack};
 use strandcast_proto::policy::{
     CongestionControl as _, Limit, LossCause, LossTrigger, PathEstimator as _, PathId, PathState,
     Policy as _, Signal,

@@ -1,11 +1,11 @@
 use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
-use strandcast_proto::policy::contract::fixture::{MTU, chunk};
+use strandcast_proto::policy::fixture::{MTU, chunk};
 use strandcast_proto::policy::{PathId, PathState, Signal};
+use strandcast_proto::rfc::Reno;
 use strandcast_proto::time::Duration;
 
 use super::play::{Play, near};
 use crate::congestion::{TcpConfig, TcpWindows};
-use strandcast_proto::rfc::Reno;
 
 /// RFC 5681 eq. 2: min(N, SMSS) an ACK; RFC 3465 §2.2: min(N, L·SMSS).
 #[test]

@@ -1,6 +1,6 @@
 //! Numbers by hand from the rounds of wVegas, with segments of 1000 bytes.
 
-use strandcast_proto::policy::contract::fixture::chunk;
+use strandcast_proto::policy::fixture::chunk;
 use strandcast_proto::policy::{PathId, Signal};
 use strandcast_proto::time::Duration;
 

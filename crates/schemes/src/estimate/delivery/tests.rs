@@ -1,6 +1,6 @@
 //! Rates that count only as far as something tested them, and queueing delays between bounds.
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk, loss_of};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk, loss_of};
 
 use super::*;
 

@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{Picture, ack, chunk};
 use strandcast_proto::policy::{LossCause, LossTrigger};
 use strandcast_proto::wire::Tsn;
 

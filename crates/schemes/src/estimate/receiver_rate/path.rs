@@ -269,7 +269,9 @@ impl PathRate {
             let packets = f64::from(packets) * rtt / lasted;
             let growth = if self.tear.slow_start() { packets } else { STEP };
             let round = Round { packets, packet_bytes, rtt, growth, congested };
-            self.most.push(now, round.received());
+            if !quiet || round.received() > self.most.get() {
+                self.most.push(now, round.received());
+            }
             self.carried(&round, missing, quiet)
         } else {
             let round = Round { packets: self.tear.window(), packet_bytes, rtt, growth: 0.0, congested };
@@ -282,16 +284,21 @@ impl PathRate {
 
     /// The rate after a round with data; `None`: as before.
     fn carried(&self, round: &Round, missing: u32, quiet: bool) -> Option<f64> {
-        let limited = quiet && missing == 0;
         let Some(before) = self.rate else {
-            return (!limited && !self.tear.slow_start()).then(|| round.received());
+            return (!quiet && !self.tear.slow_start()).then(|| round.received());
         };
         let asked = self.given.and_then(|g| g.asked).unwrap_or(0.0);
         if missing == 0 && round.received() < USED * asked {
             return None;
         }
-        let next = round.rate(before).min(OF_RECEIVED * self.most.get());
-        (!limited || next > before).then_some(next)
+        let next = round.rate(before);
+        let most = OF_RECEIVED * self.most.get();
+        match quiet {
+            // What a source had to send bounds no rate; what was lost of it halves it as ever.
+            true if round.congested => Some(next),
+            true => Some(next.min(most)).filter(|next| *next > before),
+            false => Some(next.min(most)),
+        }
     }
 
     /// As much of a rate as a path that carries no data is trusted with.
@@ -320,6 +327,7 @@ impl PathRate {
         }
         let again = self.given.is_some_and(|g| g.round == round);
         let rate = self.rate();
+        // What comes after a silence is no answer to it.
         let sample = !again && !self.quiet;
         self.given = Some(Given { round, at: now, asked: rate, sample });
         self.wanted = false;
@@ -355,9 +363,10 @@ impl PathRate {
         }
     }
 
-    /// The sender has nothing to send: silence says nothing.
+    /// The sender has nothing to send: silence says nothing, and what came is not what the path carries. Probes come all the
+    /// same, on a path that carries no data.
     pub fn quiet(&mut self) {
-        (self.quiet, self.counts.quiet) = (true, true);
+        (self.quiet, self.counts.quiet) = (self.primary, self.primary);
         self.spoil();
     }
 
@@ -371,7 +380,7 @@ impl PathRate {
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);
-        self.counts.timed_out = false;
+        (self.counts.timed_out, self.counts.quiet) = (false, false);
         (self.data_at, self.deadline) = (None, None);
         if let Some(rate) = rate {
             self.smoothed.clear();
@@ -394,7 +403,7 @@ impl PathRate {
     pub fn step_down(&mut self, now: Instant) {
         self.primary = false;
         self.lost |= self.silent;
-        self.silent = false;
+        (self.quiet, self.silent) = (false, false);
         self.counts = Counts::default();
         self.former = self.rate().map(|rate| (rate, now));
         if let (Some(rate), Some(rtt)) = (self.rate(), self.trip.rtt())

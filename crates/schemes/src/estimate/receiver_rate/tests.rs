@@ -144,6 +144,18 @@ impl Play {
         granted
     }
 
+    /// A byte, and word that there is no more; the next comes a second later.
+    fn keep_alive(&mut self, feedback_first: bool) {
+        self.path.label(self.now, self.round, self.number);
+        self.path.arrived(self.now, 17, false);
+        self.number += 1;
+        let granted = feedback_first.then(|| self.grant()).flatten();
+        self.now += TRIP / 2;
+        self.path.quiet();
+        self.round = granted.or_else(|| self.grant()).expect("each is the first of its round").round;
+        self.now += Duration::from_secs(1);
+    }
+
     /// A pair of probes, `spacing_us` apart; the second may be lost.
     fn train(&mut self, spacing_us: u64, whole: bool) -> Option<f64> {
         self.packet(true);
@@ -308,19 +320,47 @@ fn keep_alives_are_no_rate_and_no_round_trip() {
         play.round(20, &[]);
         let mut before = None;
         for _ in 0..30 {
-            play.path.label(play.now, play.round, play.number);
-            play.path.arrived(play.now, 17, false);
-            play.number += 1;
+            play.keep_alive(feedback_first);
             let (rate, rtt) = (play.path.rate(), play.path.trip().rtt());
             let before = *before.get_or_insert((rate, rtt));
             assert_eq!((rate, rtt), before, "feedback first: {feedback_first}");
-            let granted = feedback_first.then(|| play.grant()).flatten();
-            play.now += TRIP / 2;
-            play.path.quiet();
-            play.round = granted.or_else(|| play.grant()).expect("each is the first of its round").round;
-            play.now += Duration::from_secs(1);
         }
     }
+}
+
+/// It halves the rate as any loss does, however little was sent.
+#[test]
+fn a_lost_keep_alive_is_one_loss() {
+    let mut play = Play::primary();
+    play.until_a_rate(20);
+    play.round(20, &[]);
+    for _ in 0..12 {
+        play.keep_alive(true);
+    }
+    let before = play.path.rate().expect("a rate");
+    play.number += 1;
+    for _ in 0..3 {
+        play.keep_alive(true);
+    }
+    let after = play.path.rate().expect("a rate");
+    assert!((0.8 * before..before).contains(&after), "one of eight rates is halved: {before} to {after}");
+}
+
+/// The data went elsewhere while there was nothing to send: probes measure the path as ever.
+#[test]
+fn a_path_that_was_left_while_it_was_quiet_is_measured() {
+    let mut play = Play::primary();
+    play.until_a_rate(20);
+    play.path.quiet();
+    play.path.step_down(play.now);
+    play.path.quiet();
+    let before = play.path.trip().rtt().expect("rounds went by");
+    for _ in 0..3 {
+        play.train(1000, true);
+        play.now += 3 * TRIP;
+    }
+    let after = play.path.trip().rtt().expect("trains were answered");
+    assert!(after > 1.2 * before, "trips of four times as long: {before} to {after}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use smallvec::smallvec;
 
-use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+use strandcast_proto::policy::fixture::{Picture, chunk};
 use strandcast_proto::policy::{ChunkInfo, HeartbeatInfo, Transmission};
 use strandcast_proto::wire::Tsn;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+use strandcast_proto::policy::fixture::{Picture, chunk};
 use strandcast_proto::policy::{
     Feedback as _, PathId, PathState, Policy as _, Report, ReportTrigger, RxInfo, Signal,
 };

@@ -1,6 +1,6 @@
 //! The family as a whole, with numbers worked by hand: MTU 1000 bytes, RTT 100 ms, RTO 1 s, srtt + 4 rttvar = 150 ms.
 
-use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
+use strandcast_proto::policy::fixture::{self, MTU, Picture};
 use strandcast_proto::policy::{
     AckInfo, Assignment, Backlog, Estimate, HeartbeatInfo, LinkSample, LossCause, LossTrigger, PathId,
     PathSet, PathState, Retransmit, Scheme, Signal,

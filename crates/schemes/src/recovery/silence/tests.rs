@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{Outstanding, Picture, chunk};
+use strandcast_proto::policy::fixture::{Outstanding, Picture, chunk};
 use strandcast_proto::time::Instant;
 
 use super::*;

@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{Blocked, BlockedBy, LossCause, PathId, PathSet};
 use strandcast_proto::wire::Tsn;
 

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{PathId, PathSet};
 use strandcast_proto::units::Rate;
 
@@ -132,15 +132,27 @@ fn messages_are_judged_as_a_whole_before_they_begin() {
         p.paths[0].est = Default::default();
         p
     };
-    let nowhere = |p: &Picture, packets: u64, begun, left| {
+    let nowhere = |p: &Picture, packets: u64, begun, left, life| {
+        let mut scheduler = EarliestArrival::default();
+        scheduler.next(&p.view(), &backlog(1_000_000, Some(life), p.now));
         let next = Backlog { rest: packets * (MTU - 16), begun, ..backlog(1_000_000, Some(left), p.now) };
-        EarliestArrival::default().next(&p.view(), &next) == Some(Assignment::nowhere())
+        scheduler.next(&p.view(), &next) == Some(Assignment::nowhere())
     };
-    assert!(!nowhere(&full, 1, false, 160) && nowhere(&full, 40, false, 160));
-    assert!(!nowhere(&full, 40, true, 160) && !nowhere(&full, 40, true, 1), "begun");
-    // Windows of 20 carry 300 packets more in four round trips of 40 ms.
-    assert!(nowhere(&untested, 301, false, 159) && !nowhere(&untested, 300, false, 161));
-    assert!(nowhere(&untested, 11, false, 19) && !nowhere(&untested, 11, false, 21), "half a window");
+    assert!(!nowhere(&full, 1, false, 160, 160) && nowhere(&full, 40, false, 160, 160));
+    assert!(!nowhere(&full, 40, true, 160, 160) && !nowhere(&full, 40, true, 1, 160), "begun");
+    // Windows of 20 carry 140 packets more in three round trips of 40 ms, and 300 in four.
+    assert!(nowhere(&untested, 302, false, 119, 1000) && !nowhere(&untested, 302, false, 121, 1000));
+    assert!(
+        nowhere(&untested, 11, false, 19, 1000) && !nowhere(&untested, 11, false, 21, 1000),
+        "half a window"
+    );
+    assert!(!nowhere(&untested, 302, false, 119, 119), "a new message is tried at a rate that was not");
+    // Room for 19 of 20 packets: at once, or as they are paced, 1 ms each.
+    let mut open = untested;
+    open.paths[0].in_flight = MTU;
+    assert!(!nowhere(&open, 19, false, 1, 1000));
+    open.paths[0].limit.pacing = Some(Rate::from_bps(8e6));
+    assert!(nowhere(&open, 19, false, 17, 1000) && !nowhere(&open, 19, false, 18, 1000));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, chunk};
 use strandcast_proto::policy::{ChunkInfo, PathId, Symbol, SymbolKind};
 
 use super::*;

@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{MTU, Picture};
+use strandcast_proto::policy::fixture::{MTU, Picture};
 use strandcast_proto::policy::{Assignment, Backlog, Scheduler};
 
 use super::*;

@@ -1,12 +1,11 @@
 //! What the module's words say, one by one, and that nothing goes that fits.
 
+use Importance::{Disposable, Key, Normal, Reference};
 use proptest::prelude::*;
-use strandcast_proto::policy::contract::fixture::{Outstanding, Picture, chunk};
+use strandcast_proto::policy::fixture::{Outstanding, Picture, chunk};
 use strandcast_proto::units::Rate;
 
 use super::*;
-
-use Importance::{Disposable, Key, Normal, Reference};
 
 /// 8 Mbit/s and a round trip of 20 ms on each of `n` paths, with a queue, so that they carry what was measured.
 fn paths(n: u8) -> Picture {

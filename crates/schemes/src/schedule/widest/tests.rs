@@ -1,5 +1,5 @@
 use strandcast_proto::policy::PathSet;
-use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 
 use super::super::blocking::Remedy;
 use super::*;

@@ -8,12 +8,14 @@ mod scheduler;
 mod stream;
 mod timer;
 
-use super::*;
 use core::time::Duration;
 use std::collections::VecDeque;
+
 use strandcast_proto::policy::{CongestionControl, Limit, LossTrigger, PathId, Policy, Signal, View};
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::Tsn;
+
+use super::*;
 
 /// Bytes per segment, so that sequence numbers are easy to read.
 const MSS: u64 = 1000;

@@ -1,10 +1,11 @@
 //! RFC 8684 §3.3 and the scheduler.
 
-use super::stream::transfer;
-use super::*;
 use proptest::prelude::*;
 use strandcast_proto::policy::Scheduler;
 use strandcast_schemes::schedule::LowestRtt;
+
+use super::stream::transfer;
+use super::*;
 
 pub(super) fn several(config: Config) -> Config {
     Config { multipath: true, ..config }

@@ -1,15 +1,17 @@
 //! What a scheduler sees, hears and decides.
 
-use super::multipath::{ack, sent, several, two_by};
-use super::stream::transfer_by;
-use super::*;
-use crate::tcp::subflow::{Mode, Phase, Subflow};
-use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::{Assignment, Backlog, Blocked, PathSet, PathState, Scheduler};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_schemes::schedule::{Redundant, RoundRobin};
+
+use super::multipath::{ack, sent, several, two_by};
+use super::stream::transfer_by;
+use super::*;
+use crate::tcp::subflow::{Mode, Phase, Subflow};
 
 /// A question to a scheduler: by path its state and whether it has room, and what waits.
 #[derive(Clone, Debug)]

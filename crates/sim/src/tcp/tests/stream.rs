@@ -1,8 +1,9 @@
 //! Whatever the network does, the exact stream arrives and nothing stands still.
 
-use super::*;
 use proptest::prelude::*;
 use strandcast_proto::seeds::{Random, Seeds};
+
+use super::*;
 
 /// Loses, duplicates and delays segments at random, at most `rate` of them each, until `calm`.
 struct Chaos {

@@ -1,0 +1,46 @@
+//! What a symbol costs in the schedulers that choose symbols: its question, and the signals of its departure and arrival, over
+//! paths with full windows. Shadows take nothing but these calls: what a run takes longer with them, divided by their
+//! number, is what one scheduler costs.
+//!
+//! `cargo bench -p strandcast-bench --bench symbols`. Processor time, the least of the rounds.
+
+use strandcast_testing::schemes::symbols::{SCHEDULERS, Transfer};
+
+const SHADOWS: usize = 8;
+const ROUNDS: usize = 7;
+const SYMBOLS: u64 = 20_000;
+
+/// Processor time of this thread, nanoseconds.
+fn cpu_ns() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+    stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
+}
+
+/// Nanoseconds per symbol, the least of the rounds.
+fn least(name: &str, (paths, window, blocks): (u8, u64, u32), shadows: usize) -> f64 {
+    let mut transfer = Transfer::new(name, paths, window, blocks, shadows);
+    let mut least = f64::INFINITY;
+    for _ in 0..=ROUNDS {
+        let (from, before) = (transfer.sent, cpu_ns());
+        while transfer.sent < from + SYMBOLS {
+            transfer.step();
+        }
+        least = least.min((cpu_ns() - before) / (transfer.sent - from) as f64);
+    }
+    least
+}
+
+fn main() {
+    println!("| scheduler | paths | window | blocks | ns per symbol |\n|---|---:|---:|---:|---:|");
+    for name in SCHEDULERS {
+        for paths in [2, 4] {
+            for window in [50, 100, 200] {
+                for blocks in [11, 2 * (u64::from(paths) * window / 16) as u32] {
+                    let case = (paths, window, blocks);
+                    let cost = (least(name, case, SHADOWS) - least(name, case, 0)) / SHADOWS as f64;
+                    println!("| `{name}` | {paths} | {window} | {blocks} | {cost:.0} |");
+                }
+            }
+        }
+    }
+}

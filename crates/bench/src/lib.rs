@@ -1,0 +1,1 @@
+//! Benches of the other crates: `cargo bench -p strandcast-bench` (docs/performance.md).

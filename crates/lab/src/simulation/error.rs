@@ -1,0 +1,26 @@
+//! Why a scenario cannot be built.
+
+use core::fmt;
+
+/// Why a scenario cannot be built, as far as only the catalog of schemes can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// The key in the scenario.
+    pub key: String,
+    /// What is wrong with it, and how to mend it.
+    pub message: String,
+}
+
+impl BuildError {
+    pub(super) fn new(key: &str, message: &str) -> Self {
+        BuildError { key: key.to_owned(), message: message.to_owned() }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl core::error::Error for BuildError {}

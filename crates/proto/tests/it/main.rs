@@ -1,0 +1,35 @@
+//! Integration tests of `strandcast-proto`, one binary.
+
+mod acts;
+mod after_close;
+mod arrived;
+mod association;
+mod coding_allocations;
+mod coding_blocks;
+mod coding_handshake;
+mod coding_hoard;
+mod coding_repair;
+mod corpus;
+mod endpoint;
+mod failover;
+mod groups;
+mod handshake;
+mod hoard;
+mod importance;
+mod interop_dcsctp;
+mod interop_sctp_proto;
+mod memory;
+mod mtu;
+mod outage;
+mod penalties;
+mod primary;
+mod properties;
+mod redundancy;
+mod reordering;
+mod requeue;
+mod right_sizing;
+mod rules;
+mod sack_cost;
+mod sealed;
+mod strangers;
+mod tail;

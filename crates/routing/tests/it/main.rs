@@ -1,0 +1,4 @@
+//! Integration tests of `strandcast-routing`, one binary.
+
+mod docs;
+mod memory;

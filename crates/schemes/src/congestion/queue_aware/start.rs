@@ -1,0 +1,160 @@
+//! When the first slow start ends: with a queue, if that is one.
+//!
+//! A queueing delay that lasts for a whole round trip ends it, as in HyStart (RFC 9406): no need to fill the queue as well. But
+//! delays of packets that keep their order although each is held up on its own last as well, and are no queue. So the window
+//! grows by a quarter, as RFC 9406 §4.2 grows it on probation: through a full bottleneck the round trip grows with the window, and
+//! slow start has ended; where it does not, slow start goes on.
+
+use strandcast_proto::time::{Duration, Instant};
+
+/// Growth on probation.
+const GROWTH: f64 = 1.25;
+/// Growth of the round trip that a full bottleneck shows at least.
+const FULL: f64 = 1.125;
+/// Chunks in flight below which a delay says nothing.
+const LEAST_CHUNKS: u64 = 8;
+
+/// The first slow start, a round trip at a time.
+#[derive(Debug)]
+pub(super) struct Start {
+    since: Instant,
+    /// The least queueing delay seen since then, seconds, and all of them for their mean.
+    least: f64,
+    sum: f64,
+    samples: u32,
+    probation: Option<Probation>,
+}
+
+/// A queue was seen.
+#[derive(Copy, Clone, Debug)]
+struct Probation {
+    /// The mean round trip in which it was, seconds.
+    trip: f64,
+    /// The delivery rate then, bytes per second.
+    rate: f64,
+    /// The window to grow to, bytes.
+    to: u64,
+    /// The round trip since the window was that large is the next one.
+    reached: bool,
+}
+
+/// What an acknowledgement shows.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Seen {
+    /// Queueing delay and least round trip, seconds.
+    pub queue: f64,
+    pub least: f64,
+    pub srtt: Duration,
+    /// Delivery rate, bytes per second.
+    pub rate: f64,
+    /// The window, bytes, and chunks in flight.
+    pub cwnd: u64,
+    pub chunks: u64,
+}
+
+/// The outcome of an acknowledgement for slow start.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(super) enum Verdict {
+    /// As before.
+    None,
+    /// Up to this window.
+    UpTo(u64),
+    /// It goes on.
+    On,
+    /// It has ended.
+    Ended,
+}
+
+impl Start {
+    pub fn new(since: Instant) -> Self {
+        Start::with(since, None)
+    }
+
+    fn with(since: Instant, probation: Option<Probation>) -> Self {
+        Start { since, least: f64::INFINITY, sum: 0.0, samples: 0, probation }
+    }
+
+    /// Takes an acknowledgement.
+    pub fn on_acked(&mut self, now: Instant, seen: &Seen) -> Verdict {
+        self.least = self.least.min(seen.queue);
+        (self.sum, self.samples) = (self.sum + seen.queue, self.samples + 1);
+        if now.saturating_since(self.since) < seen.srtt {
+            return Verdict::None;
+        }
+        let trip = seen.least + self.sum / f64::from(self.samples);
+        let (verdict, probation) = match self.probation {
+            None if self.least > (seen.least / 4.0).max(0.01) && seen.chunks >= LEAST_CHUNKS => {
+                let to = (seen.cwnd as f64 * GROWTH) as u64;
+                (Verdict::UpTo(to), Some(Probation { trip, rate: seen.rate, to, reached: false }))
+            }
+            None => (Verdict::None, None),
+            Some(p) if !p.reached => (Verdict::None, Some(Probation { reached: seen.cwnd >= p.to, ..p })),
+            Some(p) if trip < FULL * p.trip || seen.rate >= FULL * p.rate => (Verdict::On, None),
+            Some(_) => (Verdict::Ended, None),
+        };
+        *self = Start::with(now, probation);
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of 100 ms; a queue of 40 ms at a window of 100 kB and 1 MB/s; what a larger window then shows.
+    fn after(larger: Seen) -> Verdict {
+        let ms = Instant::from_millis;
+        let seen = Seen {
+            queue: 0.04,
+            least: 0.1,
+            srtt: Duration::from_millis(140),
+            rate: 1e6,
+            cwnd: 100_000,
+            chunks: 80,
+        };
+        let mut start = Start::new(ms(0));
+        assert_eq!(start.on_acked(ms(100), &seen), Verdict::None, "not for a round trip yet");
+        assert_eq!(start.on_acked(ms(200), &seen), Verdict::UpTo(125_000));
+        assert_eq!(
+            start.on_acked(ms(350), &Seen { cwnd: 110_000, ..seen }),
+            Verdict::None,
+            "not that large yet"
+        );
+        assert_eq!(
+            start.on_acked(ms(500), &Seen { cwnd: 125_000, ..seen }),
+            Verdict::None,
+            "it shows a trip later"
+        );
+        start.on_acked(ms(700), &larger)
+    }
+
+    const LARGER: Seen = Seen {
+        queue: 0.075,
+        least: 0.1,
+        srtt: Duration::from_millis(140),
+        rate: 1e6,
+        cwnd: 126_000,
+        chunks: 90,
+    };
+
+    #[test]
+    fn a_round_trip_that_grows_with_the_window_ends_it() {
+        assert_eq!(after(LARGER), Verdict::Ended);
+    }
+
+    #[test]
+    fn delays_that_do_not_grow_and_rates_that_do_are_no_queue() {
+        assert_eq!(after(Seen { queue: 0.05, ..LARGER }), Verdict::On);
+        assert_eq!(after(Seen { rate: 1.2e6, ..LARGER }), Verdict::On);
+    }
+
+    #[test]
+    fn a_queue_that_comes_and_goes_is_a_burst_of_ours() {
+        let ms = Instant::from_millis;
+        let mut start = Start::new(ms(0));
+        assert_eq!(start.on_acked(ms(100), &Seen { queue: 0.01, ..LARGER }), Verdict::None);
+        assert_eq!(start.on_acked(ms(200), &LARGER), Verdict::None);
+        let mut few = Start::new(ms(0));
+        assert_eq!(few.on_acked(ms(200), &Seen { chunks: 7, ..LARGER }), Verdict::None, "too few in flight");
+    }
+}

@@ -1,0 +1,159 @@
+//! Every error gives one clear line and an exit code, without waiting.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::common;
+use crate::common::{clip, file, port, run, seconds, start};
+
+#[test]
+fn invalid_command_lines() {
+    run("send").fails(2, &["INPUT"]);
+    run("send a.ts 127.0.0.1:0").fails(2, &["port"]);
+    run("send a.ts 127.0.0.1 --path wlan0").fails(2, &["wlan0", "if="]);
+    run("receive udp://127.0.0.1").fails(2, &["port"]);
+    run("demo --network moon").fails(2, &["moon", "field"]);
+    for command in [
+        "perf server --port 9877",
+        "receive --port=9877 out.ts",
+        "send --port 1 a.ts h",
+        "perf client h -p 1",
+    ] {
+        run(command).fails(2, &["HOST:PORT"]);
+    }
+}
+
+#[test]
+fn an_unknown_scheme_is_answered_with_a_suggestion() {
+    let input = clip();
+    run(&format!("send {} 127.0.0.1 --scheme cmtt", input.display())).fails(2, &["cmtt", "did you mean cmt"]);
+    run("receive --scheme cmt,rtx=sam out.ts").fails(2, &["sam", "did you mean same"]);
+    run("perf client 127.0.0.1 --scheme nope").fails(2, &["nope", "sctp"]);
+}
+
+#[test]
+fn schemes_and_verbs_of_the_python_package() {
+    for scheme in ["mine.py:Mine", "lab.policies:Mine,base=cmt"] {
+        run(&format!("perf client 127.0.0.1 --scheme {scheme}"))
+            .fails(2, &[scheme, "Python package", "pip install ."]);
+    }
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/examples/first.toml");
+    run(&format!("simulate {scenario} --scheme cmt,mine.py:Mine"))
+        .fails(2, &["mine.py:Mine", "pip install ."]);
+    for verb in [
+        "figures",
+        "oracle x.toml",
+        "figures xu2015 --quick",
+        "figures --help",
+        "sweep x.toml --grid a=1",
+        "plot -- --out",
+    ] {
+        let name = verb.split(' ').next().unwrap();
+        run(verb).fails(2, &[name, "needs the Python package", "pip install ."]);
+    }
+}
+
+#[test]
+fn missing_networks() {
+    let send = format!("send {}", clip().display());
+    run(&format!("{send} 127.0.0.1 --path if=nope0")).fails(4, &["nope0"]);
+    run(&format!("{send} 127.0.0.1 --path bind=192.0.2.1")).fails(4, &["192.0.2.1"]);
+    // RFC 1035 §2.3.4: a label has at most 63 octets, so no server is queried.
+    let host = "x".repeat(64);
+    run(&format!("{send} {host}")).fails(4, &["cannot resolve", &host]);
+}
+
+#[test]
+fn a_port_in_use() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let out = file("never.ts");
+    for command in
+        [format!("receive 127.0.0.1:{port} {}", out.display()), format!("perf server 127.0.0.1:{port}")]
+    {
+        run(&command).fails(4, &[&port.to_string(), "in use"]);
+    }
+    assert!(!out.exists(), "an output is not touched without need");
+}
+
+#[test]
+fn inputs_without_a_stream() {
+    let send = |path: &std::path::Path| run(&format!("send {} 127.0.0.1", path.display()));
+    send(&file("missing.ts")).fails(3, &["missing.ts", "no such file"]);
+    send(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))).fails(3, &["directory"]);
+    let text = file("text.ts");
+    std::fs::write(&text, "no transport stream ".repeat(10_000)).unwrap();
+    send(&text).fails(3, &["text.ts", "not an MPEG transport stream"]);
+    let empty = file("empty.ts");
+    std::fs::write(&empty, "").unwrap();
+    send(&empty).fails(3, &["empty.ts", "empty"]);
+}
+
+#[test]
+fn a_peer_that_never_answers() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let ended = run(&format!("send {} {address} --retry 1.5", clip().display()));
+    ended.fails(5, &["no answer", &address.to_string()]);
+    assert!((Duration::from_secs(1)..Duration::from_secs(6)).contains(&ended.took), "{:?}", ended.took);
+}
+
+#[test]
+fn a_full_disk_ends_both_sides() {
+    let port = port();
+    let (clip, _) = seconds(4, "full.ts");
+    let receiver = start(&format!("receive 127.0.0.1:{port} /dev/full"));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip.display()));
+    receiver.end().fails(3, &["/dev/full", "no space left"]);
+    sender.end().fails(5, &["refuses", "cannot write"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_created() {
+    run(&format!("receive 127.0.0.1:{} /nonexistent/out.ts", port())).fails(3, &["/nonexistent/out.ts"]);
+}
+
+#[test]
+fn the_output_of_a_sender_that_dies_is_kept() {
+    let (port, out) = (port(), file("torn.ts"));
+    let command = format!("receive 127.0.0.1:{port} {} --once --silence 1.5", out.display());
+    let receiver = start(&command);
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip().display()));
+    let received = || std::fs::metadata(&out).map_or(0, |m| m.len());
+    receiver.until("data", || received() > 100_000);
+    sender.signal(Signal::SIGKILL);
+    receiver.end().fails(5, &["127.0.0.1", "lost"]);
+    let (kept, sent) = (std::fs::read(&out).unwrap(), std::fs::read(clip()).unwrap());
+    assert!(kept.len() > 100_000 && sent.starts_with(&kept), "{} bytes kept", kept.len());
+}
+
+#[test]
+fn the_death_of_a_receiver_is_noticed() {
+    let port = port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} {}", file("dead.ts").display()));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --retry 1", clip().display()));
+    receiver.says("receiving from");
+    receiver.signal(Signal::SIGKILL);
+    let ended = sender.end();
+    ended.fails(5, &["no answer", &port.to_string()]);
+    assert!(ended.err.contains("connecting again") && ended.took < Duration::from_secs(15), "{ended:?}");
+}
+
+#[test]
+fn a_pipe_without_a_stream() {
+    let port = port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", file("broken.ts").display()));
+    receiver.says("listening");
+    let text = file("text-pipe.ts");
+    std::fs::write(&text, "no transport stream ".repeat(10_000)).unwrap();
+    let pipe = std::fs::File::open(&text).unwrap();
+    let sender = common::start_with(&format!("send - 127.0.0.1:{port}"), pipe.into()).end();
+    sender.fails(3, &["standard input", "not an MPEG transport stream"]);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+}

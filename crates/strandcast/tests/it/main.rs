@@ -1,0 +1,30 @@
+//! Integration tests of `strandcast-strandcast`, one binary.
+
+mod attacks;
+mod bad_input;
+mod catalog;
+mod check_explain;
+mod check_rates;
+mod coding;
+mod common;
+mod datagrams;
+mod escapes;
+mod first_try;
+mod floods;
+mod forged;
+mod hostile;
+mod interrupt;
+mod keys;
+mod links;
+mod listing;
+mod outages;
+mod perf;
+mod robust;
+mod scenarios;
+mod sealed;
+mod sealed_forgeries;
+mod simulate;
+mod simulate_input;
+mod strangers;
+mod streams;
+mod takeover;

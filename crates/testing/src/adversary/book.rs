@@ -1,0 +1,52 @@
+//! What was handed in and what must come of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strandcast_proto::rx::Message;
+
+use crate::endpoints::pattern;
+
+/// A message handed in; its number goes along as payload protocol identifier.
+#[derive(Debug)]
+pub struct Sent {
+    pub stream: u16,
+    pub unordered: bool,
+    pub reliable: bool,
+    pub len: usize,
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub struct Book {
+    pub sent: Vec<Sent>,
+    seen: BTreeSet<u32>,
+    /// The last ordered message of each stream.
+    last: BTreeMap<u16, u32>,
+}
+
+impl Book {
+    /// The content of message `number`.
+    pub fn payload(number: usize, len: usize) -> Vec<u8> {
+        pattern(number * 7919, len)
+    }
+
+    /// A message arrived: once, unchanged, in the order of its stream.
+    pub fn arrived(&mut self, m: &Message) {
+        let number = m.ppid.0;
+        let sent =
+            self.sent.get(number as usize).unwrap_or_else(|| panic!("message {number} was never sent"));
+        assert!(self.seen.insert(number), "message {number} came twice");
+        assert_eq!((m.stream.0, m.unordered), (sent.stream, sent.unordered), "message {number}");
+        assert!(m.payload == Book::payload(number as usize, sent.len), "message {number} was changed");
+        if !m.unordered {
+            let last = self.last.insert(m.stream.0, number);
+            assert!(last.is_none_or(|l| l < number), "message {number} came after {last:?}");
+        }
+    }
+
+    /// Reliable messages that did not come (yet).
+    pub fn missing(&self) -> Vec<u32> {
+        let numbered = (0u32..).zip(&self.sent);
+        numbered.filter(|(n, s)| s.reliable && !self.seen.contains(n)).map(|(n, _)| n).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! Two applications over a network that does its worst, and what must hold all the same.
+
+mod book;
+pub mod case;
+mod play;
+
+use std::env;
+
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
+
+pub use case::{Case, Kind};
+pub use play::{Make, Tune, run};
+
+/// `PROPTEST_CASES` cases a test, drawn from `PROPTEST_RNG_SEED`.
+fn config(default_cases: u32) -> Config {
+    let number = |name: &str| env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    Config {
+        cases: number("PROPTEST_CASES").map_or(default_cases, |n| n as u32),
+        rng_seed: RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1)),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
+        max_shrink_iters: 3000,
+        ..Config::default()
+    }
+}
+
+/// Runs cases of `kind`; a failure ends with the smallest case that fails and, from `command` (that runs the test
+/// alone), the line that repeats the run.
+pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &Tune) {
+    holds_for(command, default_cases, &Case::strategy(kind), |case| run(case, make, tune));
+}
+
+/// The same with other cases.
+pub fn holds_for<S: Strategy>(command: &str, default_cases: u32, cases: &S, run: impl Fn(&S::Value)) {
+    let config = config(default_cases);
+    let (seed, number) = (config.rng_seed, config.cases);
+    let result = TestRunner::new(config).run(cases, |case| {
+        run(&case);
+        Ok(())
+    });
+    if let Err(e) = result {
+        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={number} {command}\n{e}");
+    }
+}

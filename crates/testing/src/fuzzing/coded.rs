@@ -1,0 +1,61 @@
+//! What codes, for fuzzers.
+
+use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
+use strandcast_proto::policy::{
+    Assignment, Backlog, Parts, Policy, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
+};
+use strandcast_proto::rfc;
+use strandcast_proto::time::Duration;
+
+/// What codes by a byte's lower four bits, five in twelve of which are for repair.
+pub(super) fn coding(kind: u8) -> Option<Coding> {
+    let blocks =
+        |code, sources| Coding::Blocks(BlockCoding { code, sources, flush: Duration::from_millis(10) });
+    let repair = |code, window| {
+        let when = if window % 2 > 0 { RepairWhen::Late } else { RepairWhen::Always };
+        Coding::Repair(RepairCoding { code, redundancy: 0.5, when, window })
+    };
+    match kind % 16 {
+        0 => Some(blocks(Code::Rlc, 0)),
+        1 => Some(blocks(Code::Rlc, 3)),
+        2 => Some(blocks(Code::Fountain, 0)),
+        3 => Some(blocks(Code::Fountain, 40)),
+        4 | 5 => Some(repair(RepairCode::Rlc, u16::from(kind % 16) * 8 + 1)),
+        6 | 7 => Some(repair(RepairCode::Rlc, u16::from(kind % 16) * 2)),
+        8 => Some(repair(RepairCode::RaptorQ, 8)),
+        9 => Some(repair(RepairCode::RaptorQ, 33)),
+        10 => Some(repair(RepairCode::ReedSolomon, 8)),
+        11 => Some(repair(RepairCode::ReedSolomon, 33)),
+        _ => None,
+    }
+}
+
+/// One path, and repair symbols on it until each block has what it needs and one more on the way.
+#[derive(Debug)]
+struct Symbols;
+
+impl Policy for Symbols {}
+
+impl Scheduler for Symbols {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        rfc::PrimaryPath.next(view, backlog)
+    }
+
+    fn next_symbol(&mut self, view: &View<'_>, _: &Backlog) -> Option<SymbolAssignment> {
+        let path = rfc::PrimaryPath::choose(view).filter(|p| view[*p].has_room())?;
+        let chosen = view.blocks.iter().find_map(|b| {
+            if b.sources_sent < b.sources {
+                return Some((b.number, SymbolChoice::Source));
+            }
+            let flying: u32 = b.in_flight.iter().map(|f| f.sources + f.repairs).sum();
+            let wanted = b.closed && u32::from(b.rank) + flying <= u32::from(b.sources);
+            wanted.then_some((b.number, SymbolChoice::Repair))
+        });
+        chosen.map(|(block, what)| SymbolAssignment { path, block, what })
+    }
+}
+
+/// RFC 9260's scheme, with symbols.
+pub(super) fn scheme() -> Box<dyn Scheme> {
+    Box::new(Parts { scheduler: Box::new(Symbols), ..rfc::scheme() })
+}

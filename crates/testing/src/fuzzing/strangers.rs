@@ -1,0 +1,355 @@
+//! An endpoint that accepts, and somebody who owns two addresses and claims others.
+
+use core::net::{IpAddr, SocketAddr};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use strandcast_proto::association::{Association, Event, SendOptions};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig, Input, SchemeFactory};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::LinkId;
+use strandcast_proto::rfc;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::chunk::{CookieAck, CookieEcho, HeartbeatAck, Init, Sack, SackHeader};
+use strandcast_proto::wire::packet::HEADER_LEN;
+use strandcast_proto::wire::param::UnknownParam;
+use strandcast_proto::wire::{Chunk, Packet, PacketWriter, Param, Tsn, VerificationTag, padded};
+
+use super::association::{count_from, signature};
+use super::packet::seal;
+use super::script::{LONGEST, STUCK, Script};
+
+/// IPv4 and UDP headers.
+const HEADERS: usize = 28;
+/// The first places belong to the unknown source: what is sent there is read.
+const OWN: u8 = 2;
+const PLACES: u8 = 8;
+/// Cookies and heartbeats that the unknown source keeps.
+const KEPT: usize = 16;
+/// Most packets sent at one instant.
+const MOST_PACKETS: usize = 20_000;
+
+/// Place `n`: two of the unknown source's own, another host's behind the same NAT as the first, and others'.
+fn place(n: u8) -> SocketAddr {
+    match n % PLACES {
+        0 => SocketAddr::from(([10, 0, 0, 1], 9899)),
+        1 => SocketAddr::from(([10, 0, 0, 2], 9899)),
+        2 => SocketAddr::from(([10, 0, 0, 1], 9900)),
+        n => SocketAddr::from(([203, 0, 113, n], 9899)),
+    }
+}
+
+fn own(address: SocketAddr) -> bool {
+    (0..OWN).any(|n| place(n) == address)
+}
+
+/// What INIT ACK reported to the unknown source.
+#[derive(Clone)]
+struct Held {
+    cookie: Bytes,
+    tag: VerificationTag,
+}
+
+/// Bytes from and to an address, headers counted.
+#[derive(Copy, Clone, Default, Debug)]
+struct Account {
+    given: usize,
+    got: usize,
+    /// For heartbeats to an address that was listed in INIT.
+    listed: usize,
+}
+
+struct World<'a> {
+    script: Script<'a>,
+    now: Instant,
+    end: Endpoint,
+    announces: bool,
+    ids: Vec<AssociationId>,
+    held: Vec<Held>,
+    heartbeats: Vec<Bytes>,
+    accounts: BTreeMap<SocketAddr, Account>,
+}
+
+/// Plays `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
+/// answers to heartbeats, each from an address that the unknown source owns or spoofs, among time that passes and what the
+/// application sends. No address that is merely claimed gets more than three times what came from there (and the few
+/// heartbeats that listed ones may have), and what is held stays within bounds.
+pub fn strangers(data: &[u8]) {
+    if data.len() > LONGEST {
+        return;
+    }
+    let mut world = World::new(Script(data));
+    while !world.script.is_empty() {
+        world.act();
+        world.drain();
+    }
+    // Whatever waits for a timer comes out.
+    world.pass(Duration::from_secs(100));
+}
+
+impl<'a> World<'a> {
+    /// The first byte chooses the configuration.
+    fn new(mut script: Script<'a>) -> Self {
+        let kind = script.u8();
+        let announces = kind & 2 > 0;
+        let transport = TransportConfig {
+            receive_buffer: 1 << 16,
+            strict_rfc: kind & 1 > 0,
+            announce: announces,
+            auth: kind & 4 == 0,
+            pf_max_retrans: (kind & 8 > 0).then_some(0),
+            ..TransportConfig::default()
+        };
+        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+        let config = EndpointConfig {
+            transport: Arc::new(transport),
+            accept: Some(accept),
+            locals: (1..=6).map(|n| (LinkId(n - 1), local(n as u8))).collect(),
+            max_associations: 4,
+            ..EndpointConfig::default()
+        };
+        World {
+            script,
+            now: Instant::from_millis(10_000),
+            end: Endpoint::new(config, &Seeds::new(1, 0)),
+            announces,
+            ids: Vec::new(),
+            held: Vec::new(),
+            heartbeats: Vec::new(),
+            accounts: BTreeMap::new(),
+        }
+    }
+
+    fn act(&mut self) {
+        match self.script.u8() % 8 {
+            0 => self.init(),
+            1 => self.echo(),
+            2 => self.forge(),
+            3 => {
+                let ms = u64::from(self.script.u8());
+                self.pass(Duration::from_millis(ms * ms));
+            }
+            4 => self.send(),
+            5 => self.answer_heartbeat(),
+            6 => self.call(),
+            _ => self.acknowledge(),
+        }
+    }
+
+    /// INIT with what the script's bits say.
+    fn init(&mut self) {
+        let (from, kind) = (place(self.script.u8()), self.script.u8());
+        let mut params = Vec::new();
+        if kind & 1 > 0 {
+            params.push(Param::Random(Bytes::from_static(&[7; 32])));
+            params.push(Param::HmacAlgo(smallvec::smallvec![3]));
+            params.push(Param::Chunks(Bytes::from_static(&[0xc1, 0x80])));
+        }
+        if kind & 2 > 0 {
+            let types: &[u8] = &[0xc0, 0x0f, 0xc1, 0x80, 0xb1];
+            params.push(Param::SupportedExtensions(Bytes::from_static(types)));
+        }
+        for n in 0..kind >> 4 {
+            let listed = place(2 + n);
+            params.push(Param::Address(listed.ip()));
+            if self.announces {
+                // Path.Max.Retrans + 1 heartbeats, whatever port the handshake comes from.
+                for port in [9899, 9900] {
+                    self.account(SocketAddr::new(listed.ip(), port)).listed +=
+                        6 * (HEADER_LEN + 20 + HEADERS);
+                }
+            }
+        }
+        if kind & 4 > 0 {
+            let value = Bytes::copy_from_slice(self.script.take(100));
+            params.push(Param::Unknown(UnknownParam { param_type: 0xc123, value }));
+        }
+        let init = Init {
+            initiate_tag: VerificationTag(0x0a0b_0c00 | u32::from(kind)),
+            a_rwnd: 1 << 30,
+            outbound_streams: 16,
+            inbound_streams: 16,
+            initial_tsn: Tsn(1000),
+            params,
+        };
+        self.give(from, VerificationTag(0), Some(init.into()), None);
+    }
+
+    /// A cookie, from anywhere, with whatever behind it.
+    fn echo(&mut self) {
+        let (from, which, len) = (place(self.script.u8()), self.script.u8(), self.script.u8());
+        let bundled = self.script.take(usize::from(len) % 64).to_vec();
+        let n = self.held.len().max(1);
+        let Some(Held { cookie, tag }) = self.held.get(usize::from(which) % n).cloned() else { return };
+        self.give(from, tag, Some(CookieEcho { cookie }.into()), Some(bundled));
+    }
+
+    /// Chunks under an association's tag.
+    fn forge(&mut self) {
+        let (from, which, kind) = (place(self.script.u8()), self.script.u8(), self.script.u8());
+        let len = usize::from(self.script.u16() % 2048);
+        let mut chunks = self.script.take(len).to_vec();
+        chunks.resize(padded(chunks.len()), 0);
+        let Some(a) = self.association(which) else { return };
+        let (ours, theirs) = a.tags();
+        count_from(&mut chunks, 1000, a.local_initial_tsn().0);
+        if kind & 1 > 0 {
+            let mut signed = signature(a, &chunks);
+            signed.extend_from_slice(&chunks);
+            chunks = signed;
+        }
+        let tag = match kind & 6 {
+            0 => ours,
+            2 => theirs,
+            4 => VerificationTag(0),
+            _ => VerificationTag(1),
+        };
+        self.give(from, tag, None, Some(chunks));
+    }
+
+    /// A SACK without gaps for the script's number of chunks, heard or not.
+    fn acknowledge(&mut self) {
+        let (from, which, count) = (place(self.script.u8()), self.script.u8(), self.script.u8());
+        let Some(a) = self.association(which) else { return };
+        let (tag, first) = (a.tags().0, a.local_initial_tsn());
+        let cumulative_tsn_ack = first - 1 + u32::from(count);
+        let header = SackHeader { cumulative_tsn_ack, a_rwnd: 1 << 30, flags: 0 };
+        self.give(from, tag, Some(Sack::new(header, &[], &[]).into()), None);
+    }
+
+    /// The content of a heartbeat to the unknown source, from anywhere and for any association.
+    fn answer_heartbeat(&mut self) {
+        let (from, which, heard) = (place(self.script.u8()), self.script.u8(), self.script.u8());
+        let n = self.heartbeats.len().max(1);
+        let Some(info) = self.heartbeats.get(usize::from(heard) % n).cloned() else { return };
+        let Some(tag) = self.association(which).map(|a| a.tags().0) else { return };
+        self.give(from, tag, Some(HeartbeatAck { info }.into()), None);
+    }
+
+    fn send(&mut self) {
+        let (which, count, size) = (self.script.u8(), self.script.u8(), 1 + self.script.u16() % 8000);
+        let Some(id) = self.id(which) else { return };
+        for _ in 0..count {
+            // Full or closed is as good.
+            let payload = vec![count; usize::from(size)].into();
+            let _ = self.end.send(self.now, id, payload, SendOptions::default());
+        }
+    }
+
+    fn call(&mut self) {
+        let (what, which) = (self.script.u8(), self.script.u8());
+        let Some(id) = self.id(which) else { return };
+        match what % 4 {
+            0 => while self.end.recv(id).is_some() {},
+            1 => self.end.shutdown(self.now, id),
+            2 => self.end.abort(id, "enough"),
+            _ => {
+                self.end.release(id);
+                self.ids.retain(|i| *i != id);
+            }
+        }
+    }
+
+    fn id(&self, which: u8) -> Option<AssociationId> {
+        self.ids.get(usize::from(which) % self.ids.len().max(1)).copied()
+    }
+
+    fn association(&self, which: u8) -> Option<&Association> {
+        self.end.association(self.id(which)?)
+    }
+
+    fn account(&mut self, address: SocketAddr) -> &mut Account {
+        self.accounts.entry(address).or_default()
+    }
+
+    /// A packet of `chunk`, with `more` behind it as bytes.
+    fn give(&mut self, from: SocketAddr, tag: VerificationTag, chunk: Option<Chunk>, more: Option<Vec<u8>>) {
+        let header = strandcast_proto::wire::packet::Header {
+            source_port: 5000,
+            destination_port: 5000,
+            verification_tag: tag,
+        };
+        let mut packet = Vec::new();
+        let mut w = PacketWriter::new(&mut packet, header);
+        // Without a chunk nothing would be written.
+        let bare = chunk.is_none();
+        w.chunk(&chunk.unwrap_or_else(|| CookieAck.into()));
+        w.finish();
+        if bare {
+            packet.truncate(HEADER_LEN);
+        }
+        packet.extend_from_slice(&more.unwrap_or_default());
+        packet.resize(padded(packet.len()), 0);
+        seal(&mut packet);
+        self.account(from).given += packet.len() + HEADERS;
+        let tuple = FourTuple::new(LinkId(0), local(1), from);
+        let (segment_size, data) = (packet.len(), Bytes::from(packet));
+        self.end.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
+        self.drain();
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        let mut rounds = 0;
+        while let Some(at) = self.end.poll_timeout().filter(|at| *at <= end) {
+            rounds = if at > self.now { 0 } else { rounds + 1 };
+            assert!(rounds < STUCK, "a timer at {at:?} fires for ever");
+            self.now = self.now.max(at);
+            self.end.handle_timeout(self.now);
+            self.drain();
+        }
+        self.now = end;
+    }
+
+    /// Takes everything out; the unknown source reads what arrives at its own addresses.
+    fn drain(&mut self) {
+        let mut buf = Vec::new();
+        let mut packets = 0;
+        while let Some(t) = self.end.poll_output(self.now, &mut buf) {
+            for datagram in core::mem::take(&mut buf).chunks(t.segment_size.max(1)) {
+                packets += 1;
+                self.sent(t.tuple.remote, datagram);
+            }
+            assert!(packets < MOST_PACKETS, "it talks without end");
+        }
+        while let Some((id, event)) = self.end.poll_event() {
+            if matches!(event, Event::Connected { .. }) && !self.ids.contains(&id) {
+                self.ids.push(id);
+            }
+        }
+        for id in &self.ids {
+            if let Some(a) = self.end.association(*id) {
+                a.assert_consistent();
+            }
+        }
+        self.end.assert_bounded();
+    }
+
+    fn sent(&mut self, to: SocketAddr, datagram: &[u8]) {
+        if !own(to) {
+            let account = self.account(to);
+            account.got += datagram.len() + HEADERS;
+            let most = 3 * account.given + account.listed;
+            assert!(account.got <= most, "{to} got more than three times what came from there: {account:?}");
+            return;
+        }
+        let packet = Packet::parse(Bytes::copy_from_slice(datagram)).expect("what is sent is SCTP");
+        for (_, chunk) in packet.chunks().flatten() {
+            match chunk {
+                Chunk::InitAck(ack) if self.held.len() < KEPT => {
+                    let tag = ack.0.initiate_tag;
+                    self.held.extend(ack.state_cookie().map(|c| Held { cookie: c.clone(), tag }));
+                }
+                Chunk::Heartbeat(h) if self.heartbeats.len() < KEPT => self.heartbeats.push(h.info),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn local(n: u8) -> SocketAddr {
+    SocketAddr::new(IpAddr::from([192, 0, 2, n]), 9899)
+}

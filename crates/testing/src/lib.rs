@@ -1,0 +1,49 @@
+//! Does a scheme keep the contract? [`contract::check`] answers for any
+//! [`Scheme`](strandcast_proto::policy::Scheme), in this repository or outside of it:
+//!
+//! ```
+//! use strandcast_proto::rfc;
+//!
+//! strandcast_testing::contract::check("rfc", || rfc::scheme());
+//! ```
+//!
+//! With feature `harness` the crate has what tests of several crates share.
+#![forbid(unsafe_code)]
+
+pub mod contract;
+
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod adversary;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod corpus;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod endpoints;
+#[cfg(feature = "harness")]
+pub mod fuzzing;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod interop;
+#[cfg(feature = "lab")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod lab;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod live;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod plain;
+#[cfg(feature = "radio")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod radio;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod raw;
+#[cfg(feature = "schemes")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod schemes;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod spy;

@@ -1,0 +1,179 @@
+"""Metrics of runs: what results of runs and of sweeps have in common."""
+
+from __future__ import annotations
+
+import abc
+import math
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import strandcast.stats as stats
+from strandcast.errors import MetricError
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class Metrics(abc.ABC):
+    """Results that have metrics. Those of a sweep have its grid's keys as columns in front of all others."""
+
+    _ahead: tuple[str, ...] = ()
+    """The columns in front."""
+
+    @abc.abstractmethod
+    def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Each metric of each run, or those rows of it."""
+
+    def metric(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> pl.DataFrame:
+        """One metric, a row a run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
+
+        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
+
+        Args:
+            name: The metric, as `goodput_bps`.
+            kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
+            subject: The subject; None: all of the kind.
+            part: The part, where subjects have parts; None: all.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StoreError: A file of a sweep can't be read.
+        """
+        found = self._collect(wanted(name, kind, subject, part))
+        if found.is_empty():
+            raise MetricError(self._unknown(name, kind, subject, part))
+        return found.select(*self._ahead, "scheme", "seed", "subject", *parts(found, part), "value")
+
+    def paired(
+        self,
+        name: str,
+        against: str | None = None,
+        *,
+        kind: str = "flow",
+        subject: str | None = None,
+        part: str | None = None,
+    ) -> pl.DataFrame:
+        """How much schemes differ, run by run: the mean of the differences of runs with the same seed.
+
+        The same draws befall runs with the same seed, so that this tells more than two means do. Zero outside of the
+        interval is a difference that is no chance (at 5 %). Runs of a sweep are compared at each point of its grid.
+
+        Args:
+            name: The metric, as in `metric`.
+            against: The scheme that is subtracted from each other one, as results call it; None: the first one.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Returns:
+            `scheme, against, subject, n, mean, ci95, sd`, `part` and the grid's keys as in `metric`: `mean` is
+            scheme - against, in the metric's unit, over `n` seeds; `ci95` is half of its 95 % interval (Student), null
+            of a single pair.
+
+        Raises:
+            MetricError: No run has such a metric.
+            ValueError: There is no such scheme, or only one.
+            StoreError: A file of a sweep can't be read.
+        """
+        return pairs(self.metric(name, kind=kind, subject=subject, part=part), against)
+
+    def to_xarray(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> xarray.DataArray:
+        """One metric as an array over `scheme`, `seed` and `subject`, with `part` and the grid's keys as in `metric`.
+
+        Needs `strandcast[xarray]`. What no run has is NaN: `.mean("seed")` is the mean over runs.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StoreError: A file of a sweep can't be read.
+            StrandcastError: xarray is not installed.
+        """
+        from strandcast.arrays import array
+
+        return array(self.metric(name, kind=kind, subject=subject, part=part), name)
+
+    def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
+        """Why there is no such metric, and what there is."""
+        return unknown(self._collect(), name, kind, subject, part)
+
+
+def wanted(name: str, kind: str, subject: str | None, part: str | None) -> pl.Expr:
+    """The rows of a metric in a frame of results."""
+    rows = (pl.col("metric") == name) & (pl.col("subject_kind") == kind)
+    if subject is not None:
+        rows &= pl.col("subject") == subject
+    return rows if part is None else rows & (pl.col("part") == part)
+
+
+def parts(found: pl.DataFrame, part: str | None) -> list[str]:
+    """The column `part`, if there are any and not one was asked for."""
+    return ["part"] if part is None and (found["part"] != "").any() else []
+
+
+def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
+    """The differences of runs with the same seed, as `Result.paired` has them, for each value of the other columns.
+
+    Raises:
+        ValueError: There is no such scheme, or only one.
+    """
+    schemes = runs["scheme"].unique(maintain_order=True).to_list()
+    if against is None:
+        against = schemes[0]
+    if against not in schemes or len(schemes) < 2:
+        there = ", ".join(schemes)
+        raise ValueError(f"no runs to compare with those of {against}: there are runs of {there}")
+    keys = [name for name in runs.columns if name not in ("scheme", "value")]
+    other = runs.filter(pl.col("scheme") == against).select(*keys, pl.col("value").alias("other"))
+    both = runs.filter(pl.col("scheme") != against).join(other, on=keys, nulls_equal=True, maintain_order="left")
+    same = [name for name in keys if name != "seed"]
+    by_pair = both.with_columns(value=pl.col("value") - pl.col("other")).group_by("scheme", *same, maintain_order=True)
+    rows = []
+    for group, pair in by_pair:
+        told = stats.summary(pair["value"].to_list())
+        sd = pair["value"].std() if told.n > 1 else None
+        rows.append((group[0], against, *group[1:], told.n, told.mean, told.half, sd))
+    columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
+    columns |= {name: runs.schema[name] for name in same}
+    columns |= {"n": pl.UInt64, "mean": pl.Float64, "ci95": pl.Float64, "sd": pl.Float64}
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    # The grid's keys of a sweep stand in front, as in its other frames.
+    ahead = same[: same.index("subject")]
+    return table.select(*ahead, pl.exclude(ahead))
+
+
+def over_runs(runs: pl.DataFrame) -> pl.DataFrame:
+    """A metric over runs, as `Sweep.summary` has it, for each value of the columns other than `seed`."""
+    value = pl.col("value")
+    keys = [column for column in runs.columns if column not in ("seed", "value")]
+    over = runs.group_by(keys, maintain_order=True).agg(
+        value.len().alias("n"), value.mean().alias("mean"), value.std().alias("sd"), value.median().alias("median")
+    )
+    half = [
+        None if sd is None else stats.t_quantile(n - 1) * sd / math.sqrt(n) for n, sd in over.select("n", "sd").rows()
+    ]
+    return over.select(*keys, "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median")
+
+
+def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:
+    """Why runs have no such metric, and what they have."""
+    of_kind = runs.filter(pl.col("subject_kind") == kind)
+    if of_kind.is_empty():
+        return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"
+    for column, value in ("subject", subject), ("part", part):
+        if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
+            return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
+    return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
+
+
+def _listing(names: pl.Series) -> str:
+    return ", ".join(map(repr, names.unique().sort()))
