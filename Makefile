@@ -77,19 +77,20 @@ pytest:
 scheme:
 	tools/scheme $(ARGS)
 
+# The cheapest first: most mistakes are found within seconds.
 lint:
 	tools/venv
 	cargo fmt --all --check
 	tools/check-arrows
 	tools/check-sources
 	tools/check-cycles
-	tools/deny
-	tools/licences --check
-	$(VENV)/bin/python tools/deny-python
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary
+	tools/licences --check
+	$(VENV)/bin/python tools/deny-python
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	tools/deny
 
 wheel:
 	tools/venv

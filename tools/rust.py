@@ -34,4 +34,6 @@ def without_tests(source: str) -> str:
 
 def is_test(path: pathlib.Path) -> bool:
     """Test code: tests.rs and *_tests.rs, folders tests/, benches/ and testing/."""
-    return path.stem == "tests" or path.stem.endswith("_tests") or bool({"tests", "benches", "testing"} & set(path.parts))
+    return (
+        path.stem == "tests" or path.stem.endswith("_tests") or bool({"tests", "benches", "testing"} & set(path.parts))
+    )

@@ -15,8 +15,6 @@ use super::*;
 use crate::interface::PathSpec;
 use crate::monitor::{Monitor, Source, Station};
 
-#[allow(dead_code, reason = "each test binary uses its part of it")]
-
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 fn listen() -> Listener {

@@ -16,8 +16,6 @@ use strandcast_testing::plain;
 
 use super::*;
 
-#[allow(dead_code, reason = "each test binary uses its part of it")]
-
 /// A client with these uplinks to a server, connected, and a sink there.
 struct Bed {
     net: Net,
