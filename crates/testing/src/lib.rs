@@ -4,10 +4,11 @@
 //! ```
 //! use strandcast_proto::rfc;
 //!
-//! strandcast_testing::contract::check("rfc", || rfc::scheme());
+//! strandcast_testing::contract::check("rfc", || Box::new(rfc::scheme()));
 //! ```
 //!
-//! With feature `harness` the crate has what tests of several crates share.
+//! With its features the crate has what tests of several crates share: pairs of endpoints, raw peers, adversarial networks, other SCTP
+//! stacks, fuzz targets and their corpus (`harness`), scenarios in code (`lab`), stations (`radio`), windows alone (`schemes`).
 #![forbid(unsafe_code)]
 
 pub mod contract;
