@@ -56,7 +56,7 @@ def test_nobody_else_calls_papers_by_numbers(root: pathlib.Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True)
     kinds = (".md", ".rs", ".py", ".toml", ".yml", ".cff", "Makefile")
     names = [
-        name for name in listed.stdout.splitlines() if name.endswith(kinds) and not name.endswith("tests/golden.rs")
+        name for name in listed.stdout.splitlines() if name.endswith(kinds) and not name.endswith("tests/it/golden.rs")
     ]
     found = {name for name in names if NUMBERED.search((root / name).read_text(encoding="utf-8"))}
     assert found <= KNOW
