@@ -45,7 +45,7 @@ VENV := $(CURDIR)/target/venv
 demo:
 	cargo run --release --locked -p strandcast -- demo $(ARGS)
 
-# Tests of the second tier have `thorough` in their names. Many tests of sockets and of the command sleep: eight at once.
+# Tests of the second tier are in modules called `thorough`. Many tests of sockets and of the command sleep: eight at once.
 TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
 OTHER_TARGET := $(shell uname -m)-unknown-linux-musl
 
