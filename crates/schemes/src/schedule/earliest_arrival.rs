@@ -40,7 +40,7 @@ use crate::part::{Estimators, SchedulerPart};
 const SHARE: f64 = 0.25;
 /// Of the time that new messages have, what chunks may wait in queues if all paths have queues.
 const FILLED: f64 = 0.5;
-/// Of the time that new messages have, what is left to one that has waited for long.
+/// Fraction of a new message's time below which an old message has waited for long.
 const AGED: f64 = 0.5;
 /// What chunks that are late on every path may wait in queues of their own making, seconds.
 const LATE: f64 = 0.02;

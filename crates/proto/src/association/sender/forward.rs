@@ -13,7 +13,8 @@ pub(super) struct ForwardPoint {
     point: Tsn,
     /// The first TSN behind the point that is neither abandoned nor passed over.
     looked: Tsn,
-    /// The chunk that kept it from passing a message of which the peer had others, if it is after that.
+    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of that message resumes only when this
+    /// chunk is acknowledged.
     missing: Tsn,
     due: bool,
     timer: Option<Instant>,
@@ -39,8 +40,8 @@ impl ForwardPoint {
 
     /// Moves the point over chunks that are abandoned, from `cum` on (C1, C2); T3 for FORWARD-TSN runs for `rto` (C5).
     ///
-    /// With `keeps` the peer keeps what it acknowledged: then the point moves over whole messages that it has, too, to the next
-    /// chunk that is abandoned. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
+    /// With `keeps` the peer keeps what it acknowledged, and the point also moves over its whole messages to the next abandoned
+    /// chunk. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
     /// acknowledgement falls behind for ever.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
@@ -69,10 +70,10 @@ impl ForwardPoint {
         }
     }
 
-    /// The last chunk of the message that the next chunk is of, if the peer has all of it from there on.
+    /// Last chunk of the message at `looked`, if the peer acknowledged every chunk of it from there on.
     fn end_of_acked(&mut self, rq: &RetransmissionQueue) -> Option<Tsn> {
         let acked = |tsn: Tsn| rq.get(tsn).filter(|c| c.state == ChunkState::GapAcked);
-        // Nothing before the chunk at which this ended the last time is looked at again until that one is acknowledged.
+        // The last scan ended here: another one can end later only once this chunk is acknowledged.
         if self.missing.is_after(self.looked) && acked(self.missing).is_none() {
             return None;
         }
@@ -152,7 +153,7 @@ mod tests {
         pieces(chunks, 1)
     }
 
-    /// The same, with messages of so many chunks.
+    /// The same chunks, in messages of `each` chunks.
     fn pieces(chunks: &[(ChunkState, u16, u16)], each: usize) -> RetransmissionQueue {
         let mut rq = RetransmissionQueue::new(Tsn(1), false);
         for (n, (state, stream, ssn)) in chunks.iter().enumerate() {

@@ -1,44 +1,46 @@
-//! When the first slow start ends: with a queue, if that is one.
+//! The end of the first slow start.
 //!
-//! A queueing delay that lasts for a whole round trip ends it, as in HyStart (RFC 9406): no need to fill the queue as well. But
-//! delays of packets that keep their order although each is held up on its own last as well, and are no queue. So the window
-//! grows by a quarter, as RFC 9406 §4.2 grows it on probation: through a full bottleneck the round trip grows with the window, and
-//! slow start has ended; where it does not, slow start goes on.
+//! A queueing delay that lasts for a whole round trip indicates a full bottleneck, as in HyStart (RFC 9406). Jitter can look the
+//! same: where packets are delayed one by one and keep their order, round trips stay long without a queue. A probation period
+//! tells the two apart. The window grows by a quarter, as in Conservative Slow Start (RFC 9406 §4.2). Through a full bottleneck
+//! the round trip then grows with the window and the delivery rate does not: slow start has ended. Otherwise it continues.
+//!
+//! `ASSUMED`: [`GROWTH`], [`FULL`] and the limits of the delay that starts a probation.
 
 use strandcast_proto::time::{Duration, Instant};
 
-/// Growth on probation.
+/// Growth of the window during probation, as a factor.
 const GROWTH: f64 = 1.25;
-/// Growth of the round trip that a full bottleneck shows at least.
+/// Least growth of the round trip through a full bottleneck, as a factor; a delivery rate that grows by it shows that there is none.
 const FULL: f64 = 1.125;
-/// Chunks in flight below which a delay says nothing.
+/// Least number of chunks in flight for which a delay counts.
 const LEAST_CHUNKS: u64 = 8;
 
 /// The first slow start, a round trip at a time.
 #[derive(Debug)]
 pub(super) struct Start {
     since: Instant,
-    /// The least queueing delay seen since then, seconds, and all of them for their mean.
+    /// Least queueing delay since then, seconds; `sum` and `samples` give the mean.
     least: f64,
     sum: f64,
     samples: u32,
     probation: Option<Probation>,
 }
 
-/// A queue was seen.
+/// The test that follows a long queueing delay.
 #[derive(Copy, Clone, Debug)]
 struct Probation {
-    /// The mean round trip in which it was, seconds.
+    /// Mean round-trip time when the delay was seen, seconds.
     trip: f64,
-    /// The delivery rate then, bytes per second.
+    /// Delivery rate when the delay was seen, bytes per second.
     rate: f64,
-    /// The window to grow to, bytes.
+    /// Window to grow to, bytes.
     to: u64,
-    /// The round trip since the window was that large is the next one.
+    /// The window is that large: the next round trip decides.
     reached: bool,
 }
 
-/// What an acknowledgement shows.
+/// State of the path at an acknowledgement.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Seen {
     /// Queueing delay and least round trip, seconds.
