@@ -1,5 +1,4 @@
 //! Sealed drivers over loopback sockets.
-#![allow(dead_code, reason = "each test binary uses its part of it")]
 
 pub mod nat;
 

@@ -1,6 +1,5 @@
 //! Sealed endpoints and the network between them, in simulated time: uplinks behind NATs, loss, duplication, reordering,
 //! and a record of everything that left.
-#![allow(dead_code, reason = "each test uses its part of it")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -52,7 +51,6 @@ pub struct Uplink {
 /// A datagram that left, as an observer of the network sees it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    pub at: Instant,
     pub from: SocketAddr,
     pub to: SocketAddr,
     pub bytes: Vec<u8>,
@@ -241,7 +239,7 @@ impl World {
     fn launch(&mut self, node: usize, tuple: &FourTuple, bytes: &[u8]) {
         let own = |u: &&Uplink| u.node == node && (u.link, u.inside) == (tuple.link, tuple.local);
         let Some(uplink) = self.uplinks.iter().find(own).cloned() else { return };
-        let seen = Seen { at: self.now, from: uplink.outside, to: tuple.remote, bytes: bytes.to_vec() };
+        let seen = Seen { from: uplink.outside, to: tuple.remote, bytes: bytes.to_vec() };
         *self.towards.entry(tuple.remote).or_default() += bytes.len() + 28;
         if let Some(record) = &mut self.record {
             record.push(seen.clone());
@@ -276,7 +274,7 @@ impl World {
     }
 
     pub fn inject(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
-        let seen = Seen { at: self.now, from, to, bytes: bytes.to_vec() };
+        let seen = Seen { from, to, bytes: bytes.to_vec() };
         self.arrive(&seen);
     }
 

@@ -1,5 +1,4 @@
 //! A sender and a receiver with one preset, and the paths between them.
-#![allow(dead_code, reason = "each test uses its part of it")]
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -43,7 +42,6 @@ pub fn capacity_bps(paths: &[PathNetwork]) -> f64 {
 pub struct Stage {
     pub net: Net,
     pub client: HostId,
-    pub server: HostId,
     pub paths: Vec<NetPath>,
     pub id: AssociationId,
     pub sink: AppId,
@@ -78,7 +76,7 @@ impl Stage {
         let paths: Vec<NetPath> = networks.iter().map(|n| net.add_path(client, server, n.clone())).collect();
         let sink = net.add_app(server, Sink::default());
         let id = net.connect(client, &paths, scheme).expect("a free endpoint");
-        Stage { net, client, server, paths, id, sink }
+        Stage { net, client, paths, id, sink }
     }
 
     pub fn association(&self) -> &Association {

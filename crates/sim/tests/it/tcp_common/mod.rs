@@ -1,5 +1,4 @@
 //! One TCP connection over a pair of links, a pair a subflow, in a loop of its own.
-#![allow(dead_code, reason = "each test uses its own part")]
 
 use core::time::Duration;
 

@@ -1,5 +1,4 @@
 //! Runs the built command and watches it, with timeouts everywhere.
-#![allow(dead_code, reason = "each test binary uses its part of it")]
 
 pub mod captured;
 pub mod home;

@@ -1,5 +1,4 @@
 //! Small scenarios in separate files.
-#![allow(dead_code, reason = "each test binary uses its part of it")]
 
 use std::path::PathBuf;
 
