@@ -12,7 +12,7 @@ import zlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from strandcast.clone import CLONE, repository
+from strandcast.clone import repository
 from strandcast.version import VERSION
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
     named = given or pathlib.Path(os.environ[VARIABLE]) if given or os.environ.get(VARIABLE) else None
     if named is not None:
         if not any(named.glob("*/__init__.py")):
-            raise LookupError(f"{named}: no experiments are there; {CLONE} has them in its folder experiments")
+            raise LookupError(f"{named}: no experiments are there; a clone of Strandcast has them in its folder experiments")
         return named.resolve()
     root = repository()
     if root is None:
         raise LookupError(
-            f"the papers' experiments are not in the package: run this in a clone of {CLONE} (version {VERSION}), "
+            f"the papers' experiments are not in the package: run this in a clone of Strandcast (version {VERSION}), "
             "or name its folder experiments with --experiments DIR"
         )
     return root / "experiments"

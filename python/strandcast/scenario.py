@@ -76,8 +76,6 @@ class Scenario:
             ScenarioError: There is no such example.
         """
         there = examples()
-        if former := _former(name):
-            return cls.load(former)
         if name not in there:
             problem = f"there are {', '.join(there)}"
             raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
@@ -210,26 +208,6 @@ def examples() -> dict[str, str]:
 
 def _example(name: str) -> pathlib.Path:
     return PACKAGED / f"{name if '/' in name else f'examples/{name}'}.toml"
-
-
-# Until 0.2.
-def _former(name: str) -> pathlib.Path | None:
-    """The file in the clone of what was packaged as `000/fig4`; None if it is no such name.
-
-    Raises:
-        ScenarioError: No clone is around the working directory.
-    """
-    number, _, figure = name.partition("/")
-    if number not in clone.FORMER:
-        return None
-    key = clone.key(number)
-    problem = f"it is experiments/{key}/{figure}.toml of a clone of {clone.CLONE} now"
-    root = clone.repository()
-    if root is None:
-        raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
-    where = f"{name!r} is no longer packaged: use Scenario.load('experiments/{key}/{figure}.toml')"
-    warnings.warn(where, DeprecationWarning, stacklevel=_outside())
-    return root / "experiments" / key / f"{figure}.toml"
 
 
 class Doubt(NamedTuple):

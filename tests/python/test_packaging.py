@@ -16,8 +16,6 @@ import yaml
 
 from strandcast import _native
 
-URL = "https://github.com/strandcast/strandcast"
-
 
 @pytest.fixture(scope="module")
 def installed() -> importlib.metadata.Distribution:
@@ -75,25 +73,37 @@ def test_the_wheel_has_our_licences_and_all_that_python_needs(
     assert sum(name.startswith("strandcast/_native") and name.endswith(".so") for name in files) == 1
 
 
-def test_the_wheel_says_where_it_comes_from(installed: importlib.metadata.Distribution) -> None:
-    urls = dict(one.split(", ") for one in installed.metadata.get_all("Project-URL") or [])
-    assert urls["Source"] == URL
-    assert {"Homepage", "Documentation", "Issues", "Changelog"} <= urls.keys()
+def test_the_wheel_says_what_it_is(installed: importlib.metadata.Distribution) -> None:
     assert installed.metadata["Author"] == "The Strandcast authors"
     assert "SCTP" in installed.metadata["Keywords"]
     assert installed.metadata["License-Expression"] == "MIT OR Apache-2.0"
 
 
-def test_pictures_of_the_readme_are_found_from_elsewhere(root: pathlib.Path) -> None:
-    pictures = re.findall(
-        r"!\[[^\]]+\]\(([^)\s]+)|<img[^>]+src=\"([^\"]+)", (root / "README.md").read_text(encoding="utf-8")
-    )
-    start = "https://raw.githubusercontent.com/strandcast/strandcast/main/"
-    assert pictures
-    for markdown, html in pictures:
-        url = markdown or html
-        assert url.startswith(start)
-        assert (root / url.removeprefix(start)).exists()
+def links(text: str) -> list[str]:
+    """Where links and pictures of a page in Markdown lead."""
+    return [markdown or html for markdown, html in re.findall(r"\]\(([^)\s]+)|<img[^>]+src=\"([^\"]+)", text)]
+
+
+def test_links_of_the_readme_are_found_in_a_clone(root: pathlib.Path) -> None:
+    found = [link.partition("#")[0] for link in links((root / "README.md").read_text(encoding="utf-8"))]
+    assert any(link.endswith(".png") for link in found)
+    for link in found:
+        assert link.startswith("https://") or (root / link).exists(), link
+
+
+def test_the_packages_page_needs_no_clone(installed: importlib.metadata.Distribution) -> None:
+    page = str(installed.metadata.get_payload())
+    assert "pip install" in page
+    assert not links(page), "a page elsewhere finds no file of the clone"
+
+
+def test_no_page_names_a_repository_of_the_project_that_is_not_there(root: pathlib.Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True).stdout
+    kinds = (".md", ".rs", ".py", ".toml", ".cff", ".yml")
+    invented = re.compile(r"github(?:usercontent)?\.com/strandcast" + r"/")
+    for name in listed.splitlines():
+        if name.endswith(kinds):
+            assert not invented.search((root / name).read_text(encoding="utf-8")), name
 
 
 # Its build
@@ -184,5 +194,4 @@ def test_the_citation_is_valid(root: pathlib.Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert said["version"] == manifest["version"]
     assert " OR ".join(said["license"]) == manifest["license"] == project["license"]
-    assert said["repository-code"] == project["urls"]["Source"] == URL
     assert [author["name"] for author in said["authors"]] == [author["name"] for author in project["authors"]]

@@ -216,8 +216,7 @@ pub(crate) enum NetworkName {
     /// Wi-Fi 0.9 Mbit/s, LTE 0.8 Mbit/s, weak LTE 0.5 Mbit/s
     Field,
     /// The three paths of Xu et al. (2015)
-    // The alias goes with version 0.2.
-    #[value(name = "xu2015", alias = "paper-000")]
+    #[value(name = "xu2015")]
     Xu2015,
 }
 
@@ -409,15 +408,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Args::command().debug_assert();
-    }
-
-    #[test]
-    fn a_papers_network_has_its_former_name_until_0_2() {
-        for name in ["xu2015", "paper-000"] {
-            let args = Args::try_parse_from(["strandcast", "demo", "--network", name]).unwrap();
-            let Command::Demo(demo) = args.command else { panic!("{name}: not the demo") };
-            assert_eq!(demo.network, NetworkName::Xu2015);
-        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A scenario from the command line.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
@@ -9,28 +9,6 @@ use strandcast_proto::catalog::Catalog;
 use crate::check::{Check, check};
 use crate::error::CliError;
 use crate::print;
-
-/// Folders of papers by number, and where their scenarios are now. Until 0.2.
-const FORMER: [(&str, &str); 3] = [("000", "xu2015"), ("001", "cao2016"), ("002", "liu2019")];
-
-/// Where a scenario's file is now: `scenarios/000/fig4.toml` is `experiments/xu2015/fig4.toml`, which a warning says.
-pub(crate) fn current(file: PathBuf) -> PathBuf {
-    let moved = moved(&file).filter(|moved| !file.exists() && moved.exists());
-    let Some(moved) = moved else { return file };
-    print::line(&format!(
-        "warning: {} is {} now; the old path goes with version 0.2",
-        file.display(),
-        moved.display()
-    ));
-    moved
-}
-
-fn moved(file: &Path) -> Option<PathBuf> {
-    let (number, scenarios) = (file.parent()?, file.parent()?.parent()?);
-    let (_, key) = FORMER.iter().find(|(former, _)| number.ends_with(former))?;
-    let named = scenarios.ends_with("scenarios").then(|| scenarios.with_file_name("experiments"))?;
-    Some(named.join(key).join(file.file_name()?))
-}
 
 /// A scenario with the positions of its keys.
 #[derive(Debug)]
@@ -76,21 +54,4 @@ impl LoadedScenario {
 
 fn usage(error: ScenarioError) -> CliError {
     CliError::Usage(error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scenarios_of_papers_have_moved() {
-        let now = |file: &str| moved(Path::new(file)).map(|path| path.display().to_string());
-        assert_eq!(now("scenarios/000/fig4.toml").as_deref(), Some("experiments/xu2015/fig4.toml"));
-        assert_eq!(now("/a/scenarios/002/fig3.toml").as_deref(), Some("/a/experiments/liu2019/fig3.toml"));
-        for other in
-            ["scenarios/examples/first.toml", "000/fig4.toml", "fig4.toml", "runs/001/fig5.toml", "/"]
-        {
-            assert_eq!(now(other), None, "{other}");
-        }
-    }
 }

@@ -334,8 +334,6 @@ def parse(argv: list[str]) -> Wanted:
         why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
-    if got.paper in clone.FORMER:
-        note_former(got.paper)
     return Wanted(
         known,
         papers,
@@ -351,11 +349,6 @@ def parse(argv: list[str]) -> Wanted:
         got.jobs,
         got.cluster,
     )
-
-
-def note_former(name: str) -> None:
-    """Says what a paper's former number is called now."""
-    print(f"strandcast: {name} is called {clone.key(name)}; the number goes with version 0.2", file=sys.stderr)
 
 
 def has_full(out: pathlib.Path, papers: Iterable[Paper]) -> bool:
@@ -404,7 +397,7 @@ def chosen(
     parser: Parser, known: tuple[Paper, ...], name: str, figures: list[str]
 ) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
     """The papers asked for, with the figures asked for; all if none is."""
-    papers = [paper for paper in known if clone.key(name) in (paper.name, "all")]
+    papers = [paper for paper in known if name in (paper.name, "all")]
     if not papers:
         parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
     there = [figure for paper in papers for figure in paper.figures]

@@ -4,7 +4,7 @@ use strandcast_proto::catalog::Catalog;
 
 use crate::args::CheckArgs;
 use crate::error::CliError;
-use crate::loaded::{LoadedScenario, current};
+use crate::loaded::LoadedScenario;
 use crate::print;
 
 /// Analyses a scenario and prints the result.
@@ -12,7 +12,7 @@ use crate::print;
 /// # Errors
 /// [`CliError`]: errors in the scenario.
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
-    let loaded = LoadedScenario::open(&current(args.file.clone()), &args.set)?;
+    let loaded = LoadedScenario::open(&args.file, &args.set)?;
     let checked = loaded.check(catalog)?;
     if args.json { print::json(&format!("{:#}\n", checked.json())) } else { print::text(&checked.text()) }
 }

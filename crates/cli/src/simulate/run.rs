@@ -14,7 +14,7 @@ use crate::args::SimulateArgs;
 use crate::batch::{Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split};
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
-use crate::loaded::{LoadedScenario, current};
+use crate::loaded::LoadedScenario;
 use crate::print;
 use crate::signals::{self, stopped};
 
@@ -61,8 +61,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(mut args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
-        args.file = current(args.file);
+    fn new(args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
         let mut loaded = LoadedScenario::open(&args.file, &args.set)?;
         let name = ScenarioName {
             title: loaded.scenario.title.clone(),

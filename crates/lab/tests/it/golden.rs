@@ -1,10 +1,7 @@
 //! Committed scenarios and every preset give the fingerprints and metrics that they gave before, on every machine. A change on
-//! purpose is written into `golden.txt` (what this test prints) and listed under *Changed results* in CHANGELOG;
-//! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Its lines are only ever
-//! added, never changed; `N - WORD` begins an epoch that no golden line shows.
-//!
-//! A scenario that gets another name gets a line in `renamed.txt`, former name first: its runs are then the same ones to
-//! `epochs.txt`, and no epoch begins. `tools/check-renamed` compares them with those of before.
+//! purpose is written into `golden.txt` (what this test prints) and listed in `docs/epochs.md`;
+//! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Lines are only added
+//! there, never changed, but for the new name of a scenario that was renamed; `N - WORD` begins an epoch that no golden line shows.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -27,7 +24,6 @@ const COMPARED: &str = "xu2015/fig4.toml";
 const FIRST_INIT_LOST: (&str, u64) = ("cao2016/fig5.toml", 2);
 const GOLDEN: &str = include_str!("../golden.txt");
 const EPOCHS: &str = include_str!("../epochs.txt");
-const RENAMED: &str = include_str!("../renamed.txt");
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -126,15 +122,8 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a run of `epochs.txt` is called now: its scenario may have another name since.
-fn current(name: &str) -> String {
-    let (scenario, preset) = name.split_at(name.find(':').unwrap_or(name.len()));
-    let (_, now) = named(RENAMED).find(|(former, _)| *former == scenario).unwrap_or((scenario, scenario));
-    format!("{now}{preset}")
-}
-
 /// By name, the epoch in which a run's result last moved, and the digest of what it has given since.
-type Known<'a> = BTreeMap<String, (u32, &'a str)>;
+type Known<'a> = BTreeMap<&'a str, (u32, &'a str)>;
 
 /// What `epochs` says: the last epoch, and all names.
 fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
@@ -151,7 +140,7 @@ fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
         if !(last.max(1)..=last + 1).contains(&epoch) {
             return wrong(format!("epoch {epoch} follows {last}; it must be the same or one more"));
         }
-        match known.insert(current(name), (epoch, digest)) {
+        match known.insert(name, (epoch, digest)) {
             Some((before, _)) if before == epoch => {
                 return wrong(format!("{name} moves twice in epoch {epoch}: raise RESULTS_EPOCH"));
             }
@@ -192,6 +181,8 @@ fn check_epochs(epochs: &str, epoch: u32, golden: &str) -> Result<(), String> {
 #[test]
 fn what_moves_begins_an_epoch() {
     check_epochs(EPOCHS, RESULTS_EPOCH, GOLDEN).unwrap_or_else(|why| panic!("{why}"));
+    let heading = format!("\n## Epoch {RESULTS_EPOCH}\n");
+    assert!(include_str!("../../../../docs/epochs.md").contains(&heading), "docs/epochs.md lacks {heading:?}");
 }
 
 #[test]
@@ -210,25 +201,6 @@ fn within_an_epoch_lines_are_only_added() {
     assert!(added.contains("new runs") && added.ends_with(&format!("\n1 c {z}")), "{added}");
     assert!(told(&first, 2, "a x\nb y\n").contains("RESULTS_EPOCH is 2"));
     assert!(told(&format!("{first}2 b {z}\n"), 1, "a x\nb z\n").contains("RESULTS_EPOCH is 1"));
-}
-
-#[test]
-fn renamed_runs_go_on_where_they_were() {
-    let (_, known) = read(EPOCHS).expect("it is well formed");
-    for (former, now) in named(RENAMED) {
-        assert!(EPOCHS.contains(&format!(" {former} ")), "{former} was run");
-        assert!(known.contains_key(now) && !known.contains_key(former), "{former} is {now}");
-        assert!(named(GOLDEN).any(|(name, _)| name == now), "{now} is run");
-    }
-    assert_eq!(current("000/fig4.toml:cmt"), "xu2015/fig4.toml:cmt");
-    assert_eq!(current("examples/first.toml"), "examples/first.toml");
-    let (x, z) = (digest("x"), digest("z"));
-    let first = format!("1 000/fig4.toml {x}\n");
-    assert_eq!(check_epochs(&first, 1, "xu2015/fig4.toml x\n"), Ok(()));
-    let moved = check_epochs(&first, 1, "xu2015/fig4.toml z\n").expect_err("it moved");
-    assert!(moved.ends_with(&format!("\n2 xu2015/fig4.toml {z}")), "{moved}");
-    let twice = format!("{first}1 xu2015/fig4.toml {z}\n");
-    assert!(read(&twice).expect_err("they are one").contains("moves twice in epoch 1"));
 }
 
 #[test]
