@@ -37,7 +37,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test test-all pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -58,7 +58,9 @@ test:
 	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest; fi
 
 test-all: test
-	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) thorough
+	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) --lib --bins --tests thorough
+	tools/selftest thorough
+	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest-thorough; fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
@@ -69,10 +71,14 @@ test-all: test
 		echo "no $(OTHER_TARGET) (rustup target add $(OTHER_TARGET)): golden fingerprints on this target alone"; \
 	fi
 
-# Python's tests, of the package as it is installed.
+# Python's tests, of the package as it is installed; tests of the second tier are marked `thorough`, and try the wheel.
 pytest:
+	tools/venv --tested
+	$(VENV)/bin/pytest -q -m "not thorough" $(ARGS)
+
+pytest-thorough:
 	tools/venv --package
-	$(VENV)/bin/pytest -q $(ARGS)
+	$(VENV)/bin/pytest -q -m thorough $(ARGS)
 
 scheme:
 	tools/scheme $(ARGS)

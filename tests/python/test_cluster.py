@@ -22,6 +22,8 @@ from strandcast.scenario import Value
 from strandcast.store import Cell, Store
 from strandcast.sweeps import complete
 
+pytestmark = pytest.mark.thorough
+
 SCHEMES = ("cmt", "cmt-la")
 KEY = "links.up.loss.uniform.rate"
 GRID = {KEY: [0, 0.02]}

@@ -283,6 +283,7 @@ def test_lost_retransmissions_are_all_that_is_noticed_otherwise() -> None:
     assert sorted([*words.strip('"').split(","), "rtx-again=off"]) == sorted(ours), "all else as the profile"
 
 
+@pytest.mark.thorough
 def test_runs_of_deviations_may_be_more(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = ["--results", str(tmp_path), "--deviations", "--plan"]
     for count in (5, 30):

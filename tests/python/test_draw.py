@@ -250,6 +250,7 @@ def test_what_is_half_done_is_drawn_as_far_as_it_is(name: str) -> None:
             draw.draw(paper, Found(figure, some, {}))
 
 
+@pytest.mark.thorough
 def test_equal_numbers_make_equal_bytes_in_any_process(tmp_path: pathlib.Path) -> None:
     code = (
         "import pathlib, sys; sys.path.insert(0, sys.argv[1]);"

@@ -237,6 +237,7 @@ def test_a_full_disk_is_one_line_and_runs_are_kept(
     assert len(list((tmp_path / "results").glob("epoch=*/**/*.parquet"))) == 2
 
 
+@pytest.mark.thorough
 def test_a_cluster_that_does_not_answer_is_one_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Nobody listens on the port of a discarded socket.
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -258,6 +259,7 @@ def start(folder: pathlib.Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.thorough
 def test_ctrl_c_keeps_what_is_done_and_it_goes_on(tmp_path: pathlib.Path) -> None:
     def kept() -> int:
         return len(list((tmp_path / "results").glob("epoch=*/**/*.parquet")))

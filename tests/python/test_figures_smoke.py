@@ -9,6 +9,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 
 def figures(*arguments: str) -> list[str]:
     """What `strandcast figures` prints."""

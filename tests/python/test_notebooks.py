@@ -9,6 +9,8 @@ import nbclient
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "docs/tutorials").glob("*.ipynb"))
 
 

@@ -32,6 +32,7 @@ def text_of(installed: importlib.metadata.Distribution, name: str) -> str:
 # The wheel
 
 
+@pytest.mark.thorough
 def test_each_crate_in_the_wheel_has_its_licence(installed: importlib.metadata.Distribution) -> None:
     # Crates whose code may panic have their sources' paths in the module.
     assert _native.__file__
@@ -55,6 +56,7 @@ def test_each_crate_in_the_wheel_has_its_licence(installed: importlib.metadata.D
         assert max(len(texts[number]) for number in numbers.split(", ")) > 500, crate
 
 
+@pytest.mark.thorough
 def test_the_wheel_has_our_licences_and_all_that_python_needs(
     installed: importlib.metadata.Distribution, root: pathlib.Path
 ) -> None:

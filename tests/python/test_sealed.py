@@ -93,6 +93,7 @@ def test_the_environment_names_the_identity(lab: Lab, monkeypatch: pytest.Monkey
         assert sc.perf("@studio", paths=LOOPBACK, time=1)["end"]["sum_received"]["bytes"] > 100_000
 
 
+@pytest.mark.thorough
 def test_a_wrong_key_or_token_gets_no_answer(lab: Lab) -> None:
     pairing = lab.pairing(lab.studio)
     mistaken = lab.sender("mistaken", pairing)
@@ -120,6 +121,7 @@ def test_a_revoked_key_is_refused(lab: Lab) -> None:
         assert "does not admit this machine" in failure("@studio", van)
 
 
+@pytest.mark.thorough
 def test_between_sealed_and_plain_the_remedy_is_named(lab: Lab) -> None:
     van = lab.sender("van", lab.pairing(lab.studio))
     with lab.server():

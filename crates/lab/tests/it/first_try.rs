@@ -141,11 +141,23 @@ fn bursty() -> Vec<Cell> {
     cells
 }
 
-#[test]
-fn nothing_of_a_bursty_source_is_lost_on_an_idle_path() {
-    let cells = bursty();
+/// One cell in `step`, of all kinds of paths, bursts and silences: the number is prime to each of them.
+fn nothing_of_a_bursty_source_is_lost(step: usize) {
+    let cells: Vec<Cell> = bursty().into_iter().step_by(step).collect();
     let failed = judge(&cells, true);
     assert!(failed.concat().is_empty(), "cells in which {OURS:?} lose more than {PLAIN}: {failed:?}");
+}
+
+#[test]
+fn nothing_of_a_bursty_source_is_lost_on_an_idle_path() {
+    nothing_of_a_bursty_source_is_lost(11);
+}
+
+mod thorough {
+    #[test]
+    fn nothing_of_a_bursty_source_is_lost_on_an_idle_path() {
+        super::nothing_of_a_bursty_source_is_lost(1);
+    }
 }
 
 /// Packets that overtake each other, none of them lost.

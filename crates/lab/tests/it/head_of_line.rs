@@ -11,8 +11,6 @@ use strandcast_testing::lab::{goodput, metric, run};
 /// A path: rate in bit/s, one-way delay in ms, queue in ms of the rate.
 type Way = (u32, u32, u32);
 
-const SEEDS: u64 = 2;
-
 /// 20 Mbit/s, 10 ms, and its queue of 100 ms.
 const FAST: Way = (20_000_000, 10, 100);
 
@@ -65,41 +63,35 @@ fn shares(scheme: &str, ways: &[Way], buffer: Option<u32>, seeds: u64) -> (f64, 
 /// Fixed buffers of 1 MiB, and buffers that grow.
 const BUFFERS: [Option<u32>; 2] = [Some(1 << 20), None];
 
-#[test]
-fn a_slow_path_with_a_deep_queue() {
-    for buffer in [None] {
-        for (scheme, queue) in [("cmt", 1000), ("cmt", 100), ("lia", 1000), ("lia", 100)] {
-            let (both, best, _) = shares(scheme, &[FAST, (1_000_000, 40, queue)], buffer, SEEDS);
-            assert!(both >= 0.98 * best, "{scheme}, {queue} ms, {buffer:?}: {both} {best}");
-        }
+fn a_slow_path(cases: &[(&str, u32)], seeds: u64) {
+    for (scheme, queue) in cases {
+        let (both, best, _) = shares(scheme, &[FAST, (1_000_000, 40, *queue)], None, seeds);
+        assert!(both >= 0.98 * best, "{scheme}, {queue} ms: {both} {best}");
     }
 }
 
 /// With 1 MiB even the far path alone is limited by it; the sum of both is asked for where buffers grow.
-#[test]
-fn a_far_path_of_the_same_rate() {
-    for buffer in BUFFERS {
-        for scheme in ["cmt", "lia"] {
-            let (both, best, sum) = shares(scheme, &[FAST, (20_000_000, 300, 100)], buffer, SEEDS);
+fn a_far_path(buffers: &[Option<u32>], schemes: &[&str], seeds: u64) {
+    for &buffer in buffers {
+        for &scheme in schemes {
+            let (both, best, sum) = shares(scheme, &[FAST, (20_000_000, 300, 100)], buffer, seeds);
             assert!(both >= 0.98 * best, "{scheme}, {buffer:?}: {both} {best}");
             assert!(scheme != "cmt" || both >= 0.7 * sum, "{scheme}, {buffer:?}: {both} {sum}");
         }
     }
 }
 
-#[test]
-fn a_path_of_half_the_rate() {
-    for buffer in BUFFERS {
-        let (both, _, sum) = shares("cmt", &[FAST, (10_000_000, 40, 100)], buffer, SEEDS);
+fn half_the_rate(buffers: &[Option<u32>], seeds: u64) {
+    for &buffer in buffers {
+        let (both, _, sum) = shares("cmt", &[FAST, (10_000_000, 40, 100)], buffer, seeds);
         assert!(both >= 0.9 * sum, "{buffer:?}: {both} {sum}");
     }
 }
 
 /// Copies on every path that has room: no slower than the best path, and neither path is sent more than it carries.
-#[test]
-fn copies_are_no_slower_than_the_best_path() {
-    for slow in [(10_000_000, 40, 50), (10_000_000, 10, 50), (1_000_000, 40, 1000)] {
-        let (both, best, _) = shares("redundant", &[(20_000_000, 10, 50), slow], None, SEEDS);
+fn copies(slow: &[Way], seeds: u64) {
+    for &slow in slow {
+        let (both, best, _) = shares("redundant", &[(20_000_000, 10, 50), slow], None, seeds);
         let result = flow("redundant", &[(20_000_000, 10, 50), slow], None, "", 1);
         for path in ["l0", "l1"] {
             let of = |name| metric(&result, &Subject::Path { flow: "f".into(), path: path.into() }, name);
@@ -111,5 +103,51 @@ fn copies_are_no_slower_than_the_best_path() {
             metric(&result, &Subject::Flow("f".into()), "delivery_delay_max_ms")
         );
         assert!(both >= 0.97 * best, "{slow:?}: {both} {best}");
+    }
+}
+
+#[test]
+fn a_slow_path_with_a_deep_queue() {
+    a_slow_path(&[("cmt", 1000)], 1);
+}
+
+#[test]
+fn a_far_path_of_the_same_rate() {
+    a_far_path(&BUFFERS[1..], &["cmt"], 1);
+}
+
+#[test]
+fn a_path_of_half_the_rate() {
+    half_the_rate(&BUFFERS[1..], 1);
+}
+
+#[test]
+fn copies_are_no_slower_than_the_best_path() {
+    copies(&[(10_000_000, 40, 50)], 1);
+}
+
+mod thorough {
+    use super::*;
+
+    const SEEDS: u64 = 2;
+
+    #[test]
+    fn a_slow_path_with_a_deep_queue() {
+        a_slow_path(&[("cmt", 1000), ("cmt", 100), ("lia", 1000), ("lia", 100)], SEEDS);
+    }
+
+    #[test]
+    fn a_far_path_of_the_same_rate() {
+        a_far_path(&BUFFERS, &["cmt", "lia"], SEEDS);
+    }
+
+    #[test]
+    fn a_path_of_half_the_rate() {
+        half_the_rate(&BUFFERS, SEEDS);
+    }
+
+    #[test]
+    fn copies_are_no_slower_than_the_best_path() {
+        copies(&[(10_000_000, 40, 50), (10_000_000, 10, 50), (1_000_000, 40, 1000)], SEEDS);
     }
 }

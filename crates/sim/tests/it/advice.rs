@@ -145,12 +145,11 @@ fn constant() -> Vec<(&'static str, Vec<Path>)> {
     ]
 }
 
-#[test]
-fn constant_capacity_is_used_without_turning() {
+fn constant_capacity(seeds: &[u64], cases: usize) {
     let mut failed = Vec::new();
     for spec in specs() {
-        for (name, paths) in constant() {
-            for seed in SEEDS {
+        for (name, paths) in constant().into_iter().take(cases) {
+            for &seed in seeds {
                 let r = run(&spec, &paths, 120.0, None, seed);
                 let goes = |s| paths.iter().map(|p| p.carries(s)).sum::<f64>();
                 let (median, turns) = (r.median(30.0, 120.0, goes), r.reversals(30.0, 120.0));
@@ -171,11 +170,10 @@ fn constant_capacity_is_used_without_turning() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-#[test]
-fn a_doubled_capacity_is_found_by_media_alone() {
+fn a_doubled_capacity(seeds: &[u64]) {
     let mut failed = Vec::new();
     for spec in specs() {
-        for seed in SEEDS {
+        for &seed in seeds {
             let two = [Path::new(5.0, 20), Path::new(2.5, 60)];
             let paths = two.map(|p| Path { mbps: [p.mbps[0], 2.0 * p.mbps[0]], until: 60.0, ..p });
             let r = run(&spec, &paths, 100.0, None, seed);
@@ -198,8 +196,7 @@ fn a_doubled_capacity_is_found_by_media_alone() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-#[test]
-fn a_fallen_capacity_is_heeded() {
+fn a_fallen_capacity(seeds: &[u64]) {
     let mut failed = Vec::new();
     for spec in specs() {
         for (name, halves, dies) in [
@@ -207,7 +204,7 @@ fn a_fallen_capacity_is_heeded() {
             ("the larger path dies", false, Some(0)),
             ("the other dies", false, Some(1)),
         ] {
-            for seed in SEEDS {
+            for &seed in seeds {
                 let mut paths = [Path::new(10.0, 20), Path::new(5.0, 60)];
                 if halves {
                     paths = paths.map(|p| Path { mbps: [p.mbps[0], 0.5 * p.mbps[0]], until: 60.0, ..p });
@@ -232,4 +229,38 @@ fn a_fallen_capacity_is_heeded() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn constant_capacity_is_used_without_turning() {
+    constant_capacity(&SEEDS[..1], 1);
+}
+
+#[test]
+fn a_doubled_capacity_is_found_by_media_alone() {
+    a_doubled_capacity(&SEEDS[..1]);
+}
+
+#[test]
+fn a_fallen_capacity_is_heeded() {
+    a_fallen_capacity(&SEEDS[..1]);
+}
+
+mod thorough {
+    use super::*;
+
+    #[test]
+    fn constant_capacity_is_used_without_turning() {
+        constant_capacity(&SEEDS, usize::MAX);
+    }
+
+    #[test]
+    fn a_doubled_capacity_is_found_by_media_alone() {
+        a_doubled_capacity(&SEEDS);
+    }
+
+    #[test]
+    fn a_fallen_capacity_is_heeded() {
+        a_fallen_capacity(&SEEDS);
+    }
 }

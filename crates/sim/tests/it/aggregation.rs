@@ -18,27 +18,58 @@ fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {
     (1..=seeds).map(one).sum::<f64>() / seeds as f64
 }
 
-#[test]
-fn two_paths_of_20_mbit() {
-    let share = share(&[clean("a", 20_000_000), clean("b", 20_000_000)], 1 << 20, 10);
+fn equal_paths(seeds: u64) {
+    let share = share(&[clean("a", 20_000_000), clean("b", 20_000_000)], 1 << 20, seeds);
     println!("20 + 20 Mbit/s, 1 MB: {share:.3}");
     assert!(share >= 0.97, "{share:.3}");
 }
 
-#[test]
-fn paths_of_20_and_5_mbit() {
-    let share = share(&[clean("a", 20_000_000), clean("b", 5_000_000)], 1 << 20, 10);
+fn unequal_paths(seeds: u64) {
+    let share = share(&[clean("a", 20_000_000), clean("b", 5_000_000)], 1 << 20, seeds);
     println!("20 + 5 Mbit/s, 1 MB: {share:.3}");
     assert!(share >= 0.97, "{share:.3}");
 }
 
-#[test]
-fn the_papers_three_paths_without_loss() {
+fn the_papers_paths(seeds: u64) {
     let networks: Vec<PathNetwork> = xu2015().into_iter().map(PathNetwork::lossless).collect();
-    let large = share(&networks, 4 << 20, 10);
-    let small = share(&networks, 1 << 20, 10);
+    let large = share(&networks, 4 << 20, seeds);
+    let small = share(&networks, 1 << 20, seeds);
     println!("xu2015 without loss: {large:.3} with a window of 4 MB, {small:.3} with 1 MB");
     assert!(large >= 0.90, "{large:.3}");
+}
+
+#[test]
+fn two_paths_of_20_mbit() {
+    equal_paths(1);
+}
+
+#[test]
+fn paths_of_20_and_5_mbit() {
+    unequal_paths(1);
+}
+
+#[test]
+fn the_papers_three_paths_without_loss() {
+    the_papers_paths(1);
+}
+
+mod thorough {
+    use super::*;
+
+    #[test]
+    fn two_paths_of_20_mbit() {
+        equal_paths(10);
+    }
+
+    #[test]
+    fn paths_of_20_and_5_mbit() {
+        unequal_paths(10);
+    }
+
+    #[test]
+    fn the_papers_three_paths_without_loss() {
+        the_papers_paths(10);
+    }
 }
 
 /// Same seed, same trajectory; another seed, another one.

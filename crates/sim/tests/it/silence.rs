@@ -48,15 +48,14 @@ fn gap(spec: &str, dead: usize, bulk: bool, seed: u64) -> Duration {
     s.sink().longest_gap(at(4.0), at(11.5)).1
 }
 
-#[test]
-fn a_black_hole_holds_delivery_up_for_0_3_s_at_most() {
+fn a_black_hole_holds_delivery_up(seeds: u64) {
     let mut worst = Vec::new();
     for spec in ["bond", "cmt", "lia"] {
         for bulk in [false, true] {
             for dead in [0, 1] {
-                let gaps: Vec<Duration> = (1..=10).map(|seed| gap(spec, dead, bulk, seed)).collect();
+                let gaps: Vec<Duration> = (1..=seeds).map(|seed| gap(spec, dead, bulk, seed)).collect();
                 let most = gaps.iter().max().copied().unwrap_or_default();
-                let mean = gaps.iter().sum::<Duration>() / 10;
+                let mean = gaps.iter().sum::<Duration>() / gaps.len() as u32;
                 println!("{spec}, bulk {bulk}, path {dead} dead: mean {mean:?}, most {most:?}");
                 worst.push((most, spec, bulk, dead));
             }
@@ -64,5 +63,17 @@ fn a_black_hole_holds_delivery_up_for_0_3_s_at_most() {
     }
     for (most, spec, bulk, dead) in worst {
         assert!(most <= MS(300), "{spec}, bulk {bulk}, path {dead} dead: {most:?}");
+    }
+}
+
+#[test]
+fn a_black_hole_holds_delivery_up_for_0_3_s_at_most() {
+    a_black_hole_holds_delivery_up(2);
+}
+
+mod thorough {
+    #[test]
+    fn a_black_hole_holds_delivery_up_for_0_3_s_at_most() {
+        super::a_black_hole_holds_delivery_up(10);
     }
 }
