@@ -43,8 +43,8 @@ pub(super) struct Assembler<'a> {
 
 impl Assembler<'_> {
     /// An answer to a 4-tuple that is no path.
-    pub fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
-        let control = self.cx.control.pop_stray()?;
+    pub fn off_path_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
+        let control = self.cx.control.pop_off_path()?;
         let (envelope, header) = (self.cx.config.envelope, self.header(control.tag));
         let mut w = PacketWriter::within(envelope, buf, header);
         w.chunk(&control.chunk);

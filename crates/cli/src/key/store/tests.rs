@@ -206,7 +206,7 @@ fn senders_survive_the_file() {
 }
 
 #[test]
-fn a_change_is_seen_by_a_watch_once() {
+fn a_change_is_detected_once() {
     let folder = TestFolder::new("watch");
     let store = store(&folder);
     store.identity_or_new().unwrap();

@@ -17,7 +17,7 @@ impl Assembler<'_> {
         self.tx.act(self.cx, now);
         // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
         for _ in 0..MAX_EMPTY {
-            if let Some(transmit) = self.stray_output(buf).or_else(|| self.mtu_probe(now, buf)) {
+            if let Some(transmit) = self.off_path_output(buf).or_else(|| self.mtu_probe(now, buf)) {
                 return Some(transmit);
             }
             let path = self.next_path(now)?;
