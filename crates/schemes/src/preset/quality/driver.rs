@@ -425,7 +425,7 @@ impl<J: QualityModel> Policy for QualityAware<J> {
             ("distribution_periods", c.periods),
             ("early_distribution_periods", c.early_periods),
             ("estimation_intervals", c.intervals),
-            ("paths_suspended", c.suspended),
+            ("paths_put_aside", c.suspended),
             ("guards", c.guards),
         ]);
         if self.friendliness.is_some() {

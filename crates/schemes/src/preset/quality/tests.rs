@@ -385,11 +385,11 @@ fn what_is_lost_goes_to_the_largest_window() {
 fn paths_with_timeouts_in_quick_succession_are_suspended() {
     let mut rig = Rig::new("cmt-cl,initial-cwnd=4", 2);
     for n in 1..=4 {
-        assert_eq!(rig.count("paths_suspended"), 0, "before timeout {n}");
+        assert_eq!(rig.count("paths_put_aside"), 0, "before timeout {n}");
         rig.lose(0, T3);
         rig.wait(120);
     }
-    assert_eq!(rig.count("paths_suspended"), 1);
+    assert_eq!(rig.count("paths_put_aside"), 1);
     assert_eq!(rig.pick().map(|p| p.0), Some(1));
     rig.picture.paths[1].in_flight = 4000;
     assert_eq!(rig.pick(), None, "not even when the other one is full");
@@ -398,7 +398,7 @@ fn paths_with_timeouts_in_quick_succession_are_suspended() {
         rig.lose(1, T3);
         rig.wait(120);
     }
-    assert_eq!(rig.count("paths_suspended"), 1);
+    assert_eq!(rig.count("paths_put_aside"), 1);
     rig.picture.paths[1].state = PathState::Inactive;
     rig.tell(&Signal::PathChanged(PathId(1)));
     assert_eq!(rig.pick().map(|p| p.0), Some(0));
@@ -419,7 +419,7 @@ fn slower_timeouts_suspend_nothing() {
             rig.lose(0, T3);
             rig.wait(pause);
         }
-        assert_eq!(rig.count("paths_suspended"), 0, "{spec}");
+        assert_eq!(rig.count("paths_put_aside"), 0, "{spec}");
     }
 }
 
@@ -429,7 +429,7 @@ fn the_literal_rule_suspends_what_loses_within_an_rto() {
     let mut rig = Rig::new("cmt-cl,inactive=literal", 3);
     rig.wait(1000);
     rig.tell(&Signal::Tick);
-    assert_eq!(rig.count("paths_suspended"), 2);
+    assert_eq!(rig.count("paths_put_aside"), 2);
     rig.picture.paths.iter_mut().for_each(|p| p.rto = MS(500));
     rig.wait(1000);
     rig.tell(&Signal::Tick);
