@@ -84,7 +84,7 @@ class View:
 
     @property
     def peer_reports(self) -> bool:
-        """The peer is one of ours: schemes' reports reach it."""
+        """The peer is a Strandcast peer: schemes' reports reach it."""
 
     @property
     def blocked(self) -> Blocked | None:
@@ -347,7 +347,7 @@ class Tariff:
         """Until when they have to last, by the clock of `View.now`."""
 
 @final
-class Head:
+class MessageHead:
     """The first message of one importance that may leave."""
 
     @property
@@ -413,7 +413,7 @@ class Backlog:
         """The group of the next chunk's message."""
 
     @property
-    def heads(self) -> dict[str, Head]:
+    def heads(self) -> dict[str, MessageHead]:
         """The first message of each importance that may leave now; the oldest of all always has one. Empty where the
         association codes in blocks."""
 
@@ -692,7 +692,7 @@ class Signal:
 
     @final
     class Lost(Signal):
-        """A transmission of a chunk was judged lost; once each."""
+        """A transmission of a chunk was declared lost; once each."""
 
         @property
         def chunk(self) -> Chunk: ...
@@ -723,7 +723,7 @@ class Signal:
 
     @final
     class Spurious(Signal):
-        """Packets that were judged lost on a path arrived after all."""
+        """Packets that were declared lost on a path arrived after all."""
 
         @property
         def path(self) -> int: ...

@@ -13,7 +13,7 @@ import heapq
 
 import numpy as np
 
-from strandcast.truth import OPPORTUNITY, Numbers, Way
+from strandcast.truth import OPPORTUNITY, Numbers, ForwardPath
 
 SMALL = 1e-9
 """Share of a message that rounding may be off by."""
@@ -34,18 +34,18 @@ class Slots:
     bits: Numbers
 
     @classmethod
-    def of(cls, ways: list[Way], time_s: float, bin_s: float, packet_bits: float) -> Slots:
-        """All slots of these ways until `time_s`, in bins.
+    def of(cls, paths: list[ForwardPath], time_s: float, bin_s: float, packet_bits: float) -> Slots:
+        """All slots of these paths until `time_s`, in bins.
 
         A bin's bits may leave until its end and arrive as what leaves at its beginning: more than there is room for.
 
         Args:
-            ways: Ways without a link in common.
+            paths: Paths without a link in common.
             time_s: Seconds after which nothing leaves.
             bin_s: Length of a bin in seconds; opportunities stand for themselves if it is 0.
             packet_bits: Bits at IP level of a packet, of which the last one decides whether it is lost.
         """
-        each = [_slots(way, time_s, bin_s, packet_bits) for way in ways]
+        each = [_slots(path, time_s, bin_s, packet_bits) for path in paths]
         leave, arrive, bits = (np.concatenate(column) for column in zip(*each))
         used = bits > 0
         return cls(leave[used], arrive[used], bits[used])
@@ -129,31 +129,31 @@ def greatest_rate_bps(
     return low
 
 
-def _slots(way: Way, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
-    """Of one way: when its slots leave and arrive, and their bits."""
-    if way.moments_s is None:
-        return _of_rate(way, time_s, bin_s, packet_bits)
-    moments = way.moments_s[way.moments_s <= time_s]
+def _slots(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Of one path: when its slots leave and arrive, and their bits."""
+    if path.moments_s is None:
+        return _of_rate(path, time_s, bin_s, packet_bits)
+    moments = path.moments_s[path.moments_s <= time_s]
     bits = np.full(moments.size, OPPORTUNITY * 8.0)
     # A packet that fills its opportunities never begins in one that is lost.
     spans = packet_bits if packet_bits % bits[0] else 0.0
-    bits = _kept(bits, way.survival.at(moments), spans)
-    arrive = moments + way.delay_s.at(moments)
+    bits = _kept(bits, path.survival.at(moments), spans)
+    arrive = moments + path.delay_s.at(moments)
     if bin_s == 0:
         return moments, arrive, bits
     return _binned(np.floor(moments / bin_s), moments, arrive, bits)
 
 
-def _of_rate(way: Way, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
-    edges = [np.arange(0, time_s, bin_s), np.array([time_s]), way.delay_s.times_s, way.survival.times_s]
-    edges += [way.rate_bps.times_s] if way.rate_bps else []
+def _of_rate(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
+    edges = [np.arange(0, time_s, bin_s), np.array([time_s]), path.delay_s.times_s, path.survival.times_s]
+    edges += [path.rate_bps.times_s] if path.rate_bps else []
     cuts = np.unique(np.concatenate(edges))
     cuts = cuts[cuts <= time_s]
     begin, end = cuts[:-1], cuts[1:]
-    rate = way.rate_bps.at(begin) if way.rate_bps else np.full(begin.size, UNLIMITED_BPS)
-    bits = _kept(rate * (end - begin), way.survival.at(begin), packet_bits)
+    rate = path.rate_bps.at(begin) if path.rate_bps else np.full(begin.size, UNLIMITED_BPS)
+    bits = _kept(rate * (end - begin), path.survival.at(begin), packet_bits)
     # Rounded, since edges of bins are products that may be off by the last digit.
-    return _binned(np.floor(begin / bin_s + SMALL), end, begin + way.delay_s.at(begin), bits)
+    return _binned(np.floor(begin / bin_s + SMALL), end, begin + path.delay_s.at(begin), bits)
 
 
 def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -74,6 +74,6 @@ def failed(message: str, code: int) -> int:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what a terminal could obey written out: files and arguments may hold anything."""
+    """The text on one line, with what a terminal could act on written out: files and arguments may hold anything."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)

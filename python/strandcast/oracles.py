@@ -12,7 +12,7 @@ import numpy as np
 from strandcast.bounds import Slots, Stream, greatest_rate_bps, late_share
 from strandcast.errors import ScenarioError
 from strandcast.scenario import Scenario
-from strandcast.truth import Numbers, content, ways
+from strandcast.truth import Numbers, content, forward_paths
 
 BIN_S = 0.01
 """Length of the bins of the bounds that are no matching, in seconds."""
@@ -95,12 +95,12 @@ def _oracle(scenario: Scenario, name: str) -> Oracle:
         problem = "no message is captured between the warm-up and a latency before the end"
         raise ScenarioError(f"flow {name}: {problem}", problem=problem)
     bits, packet_bits = _on_the_wire(flow, sizes)
-    paths = ways(scenario, name)
+    paths = forward_paths(scenario, name)
     stream = Stream(captured_s, captured_s, bits)
     coarse = Slots.of(paths, time_s, BIN_S, packet_bits)
     known = None
-    if all(way.known for way in paths):
-        fine = [Slots.of([way], time_s, 0.0 if way.moments_s is not None else FINE_S, packet_bits) for way in paths]
+    if all(path.known for path in paths):
+        fine = [Slots.of([path], time_s, 0.0 if path.moments_s is not None else FINE_S, packet_bits) for path in paths]
         together = (np.concatenate(columns) for columns in zip(*((s.leave_s, s.arrive_s, s.bits) for s in fine)))
         known = late_share(stream, Slots(*together), latency_s)
     hardly = Stream.constant(1e-3, first_s, last_s, BIN_S)

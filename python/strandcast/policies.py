@@ -368,7 +368,7 @@ def plan(scheme: Maker) -> tuple[str, Plan]:
 def contract(scheme: Scheme, cases: int = 8, *, seed: int | None = None) -> None:
     """Tests that a policy keeps the contract all policies must keep.
 
-    A toy association whose paths lose, fail, leave, join and are put aside drives it, then everything recovers; after
+    A toy association whose paths lose, fail, leave, join and are suspended drives it, then everything recovers; after
     that come signals without any sense. Data must go on and arrive in the end, same input must give same output, only
     paths that are there may be named, windows must not be empty, and nothing may raise: docs/adding-a-scheme.md.
 

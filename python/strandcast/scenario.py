@@ -174,8 +174,8 @@ class Scenario:
         Raises:
             ScenarioError: It can't be built, as with a scheme that there is not.
         """
-        text, content, doubts = _native.check(self._source)
-        return Check(text, json.loads(content), tuple(Doubt(*one) for one in doubts))
+        text, content, mistakes = _native.check(self._source)
+        return Check(text, json.loads(content), tuple(ProbableMistake(*one) for one in mistakes))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and other.hash == self.hash
@@ -210,7 +210,7 @@ def _example(name: str) -> pathlib.Path:
     return PACKAGED / f"{name if '/' in name else f'examples/{name}'}.toml"
 
 
-class Doubt(NamedTuple):
+class ProbableMistake(NamedTuple):
     """Something that a scenario can mean, but probably does not."""
 
     place: str
@@ -232,7 +232,7 @@ class Check:
 
     text: str
     content: dict[str, Any]
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[ProbableMistake, ...]
 
     @property
     def paths(self) -> pl.DataFrame:

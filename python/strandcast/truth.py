@@ -44,8 +44,8 @@ class Course:
 
 
 @dataclasses.dataclass(frozen=True)
-class Way:
-    """A path's way out.
+class ForwardPath:
+    """A path in the direction of the data.
 
     Attributes:
         name: The path's.
@@ -75,8 +75,8 @@ OPPORTUNITY = 1500
 """Bytes at IP level of an opportunity of a mahimahi trace."""
 
 
-def ways(scenario: Scenario, flow: str) -> list[Way]:
-    """The ways of a flow.
+def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
+    """The paths of a flow, in the direction of the data.
 
     Of several links with a rate only the slowest one counts, the others take no time: what is found out by them is a
     bound.
@@ -88,7 +88,7 @@ def ways(scenario: Scenario, flow: str) -> list[Way]:
     paths: dict[str, list[str]] = {name: path["via"] for name, path in all_of_it["flows"][flow]["paths"].items()}
     _alone(all_of_it, flow, paths)
     time_s = float(all_of_it["run"]["time"])
-    return [_way(scenario, all_of_it, name, links, time_s) for name, links in paths.items()]
+    return [_forward_path(scenario, all_of_it, name, links, time_s) for name, links in paths.items()]
 
 
 def _alone(all_of_it: Tables, flow: str, paths: Mapping[str, list[str]]) -> None:
@@ -119,7 +119,7 @@ def _none(flow: str, why: str) -> ScenarioError:
     return ScenarioError(f"flow {flow}: {problem}", problem=problem)
 
 
-def _way(scenario: Scenario, all_of_it: Tables, name: str, links: list[str], time_s: float) -> Way:
+def _forward_path(scenario: Scenario, all_of_it: Tables, name: str, links: list[str], time_s: float) -> ForwardPath:
     tables = [all_of_it["links"][link] for link in links]
     slowest = min(tables, key=lambda table: _mean_bps(scenario, table["rate"]))
     rate, moments = slowest["rate"], None
@@ -131,7 +131,7 @@ def _way(scenario: Scenario, all_of_it: Tables, name: str, links: list[str], tim
     delays = [_course(scenario, table["delay"], time_s, "least") for table in tables]
     survivals = [one for table in tables for one in _survivals(scenario, table, time_s)]
     delay, survival = _merged(delays, np.add), _merged([Course.constant(1), *survivals], np.multiply)
-    return Way(name, course, moments, delay, survival, tuple(links))
+    return ForwardPath(name, course, moments, delay, survival, tuple(links))
 
 
 def _merged(courses: list[Course], how: np.ufunc) -> Course:

@@ -31,7 +31,7 @@ from strandcast import experiments
 from strandcast.figures import draw, headline, page, spec, style, tables
 from strandcast.figures.claims import VERDICTS
 from strandcast.figures.compact import compact
-from strandcast.figures.made import FULL, Made, note, noted
+from strandcast.figures.manifest import FULL, Manifest, note, noted
 from strandcast.figures.results import Courses, Found, shown
 from strandcast.figures.spec import Figure, Paper
 from strandcast.stats import Summary
@@ -305,8 +305,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         results[paper.figures[-1].name] = Found(paper.figures[-1], {}, {})
         for figure in paper.figures[:-1]:
             (folder / f"{draw.name(paper, figure)}.svg").touch()
-            note(folder, draw.name(paper, figure), Made(FULL))
-        page.report(paper, results, folder, Made(FULL), PAPERS)
+            note(folder, draw.name(paper, figure), Manifest(FULL))
+        page.report(paper, results, folder, Manifest(FULL), PAPERS)
     return folder
 
 
@@ -435,13 +435,13 @@ def test_the_documentation_shows_each_picture(paper: Paper, root: pathlib.Path) 
 
 def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:
     paper, figure = one("xu2015", "12")
-    text = page.report(paper, {"12": made_up(figure, runs=30)}, tmp_path, Made(30), PAPERS).read_text(encoding="utf-8")
+    text = page.report(paper, {"12": made_up(figure, runs=30)}, tmp_path, Manifest(30), PAPERS).read_text(encoding="utf-8")
     assert "<pre>strandcast figures xu2015 --figure 12</pre>" in text
 
 
 def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
     paper, figure = one("xu2015", "12")
-    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Made(3, quick=True), PAPERS)
+    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Manifest(3, quick=True), PAPERS)
     text = path.read_text(encoding="utf-8")
     assert "QUICK" in text
     assert "run.time=" in text

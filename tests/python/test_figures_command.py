@@ -20,7 +20,7 @@ from strandcast import experiments
 from strandcast.command import lab
 from strandcast.errors import ClusterError
 from strandcast.figures import draw
-from strandcast.figures.command import Wanted, parse
+from strandcast.figures.command import Selection, parse
 from strandcast.figures.spec import Paper
 from strandcast.store import Store, pack
 
@@ -162,7 +162,7 @@ def test_a_figure_has_as_many_runs_as_all_its_cells_have(tmp_path: pathlib.Path)
     ((paper, (figure,)),) = wanted.papers
     hundred = dataclasses.replace(paper, runs=100)
 
-    def runs(wanted: Wanted = wanted, paper: Paper = hundred) -> int | None:
+    def runs(wanted: Selection = wanted, paper: Paper = hundred) -> int | None:
         made = wanted.made(paper, figure)
         return made.runs if made else None
 

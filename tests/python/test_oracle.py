@@ -15,7 +15,7 @@ import strandcast as sc
 from strandcast import command
 from strandcast.bounds import Slots, Stream, greatest_rate_bps, late_bits, late_share
 from strandcast.oracles import BIN_S
-from strandcast.truth import Course, Way, ways
+from strandcast.truth import Course, ForwardPath, forward_paths
 
 CASES = 1000
 
@@ -119,8 +119,8 @@ def test_the_greatest_rate_is_halls_bound() -> None:
 
 def test_what_is_dark_for_longer_than_the_latency_is_excused() -> None:
     """1 Mbit/s, but for 4 s to 6 s: at 500 ms what is captured in 1.5 s of 10 s can never be on time."""
-    way = Way("a", Course.constant(1e6), None, Course.constant(0), dark(4, 6), ("a",))
-    room = Slots.of([way], 10.5, BIN_S, 0)
+    path = ForwardPath("a", Course.constant(1e6), None, Course.constant(0), dark(4, 6), ("a",))
+    room = Slots.of([path], 10.5, BIN_S, 0)
     late = late_share(Stream.constant(1.0, 0, 10, BIN_S), room, 0.5)
     assert late == pytest.approx(0.15, abs=0.003)
     assert greatest_rate_bps(room, 0, 10, 0.5, BIN_S) == pytest.approx(1e6, rel=0.02)
@@ -132,23 +132,23 @@ def dark(first: float, last: float) -> Course:
 
 def test_a_packet_may_begin_where_all_is_lost() -> None:
     """Of 1 s without a chance the last 8000 bits, a packet of 1000 bytes, count, and no more than what was lost."""
-    way = Way("a", Course.constant(1e6), None, Course.constant(0), dark(1, 2), ("a",))
-    assert Slots.of([way], 3, BIN_S, 8000).bits.sum() == pytest.approx(2e6 + 8000)
-    short = Way("a", Course.constant(1e6), None, Course.constant(0), dark(1, 1.004), ("a",))
+    path = ForwardPath("a", Course.constant(1e6), None, Course.constant(0), dark(1, 2), ("a",))
+    assert Slots.of([path], 3, BIN_S, 8000).bits.sum() == pytest.approx(2e6 + 8000)
+    short = ForwardPath("a", Course.constant(1e6), None, Course.constant(0), dark(1, 1.004), ("a",))
     assert Slots.of([short], 3, BIN_S, 8000).bits.sum() == pytest.approx(3e6)
 
 
 def test_opportunities_are_slots() -> None:
     moments = np.array([0.01, 0.02, 0.02, 0.5])
-    way = Way("a", None, moments, Course.constant(0.03), dark(0.02, 0.3), ("a",))
-    fine = Slots.of([way], 1, 0, 12000)
+    path = ForwardPath("a", None, moments, Course.constant(0.03), dark(0.02, 0.3), ("a",))
+    fine = Slots.of([path], 1, 0, 12000)
     assert (fine.leave_s.tolist(), fine.bits.tolist()) == ([0.01, 0.5], [12000, 12000])
     assert fine.arrive_s.tolist() == pytest.approx([0.04, 0.53])
     # A packet that does not fill them may begin in one that is lost.
-    assert Slots.of([way], 1, 0, 11000).bits.tolist() == [12000, 23000]
+    assert Slots.of([path], 1, 0, 11000).bits.tolist() == [12000, 23000]
 
 
-def random_way(draw: random.Random, name: str) -> Way:
+def random_path(draw: random.Random, name: str) -> ForwardPath:
     """5 s: a rate that changes each 100 ms, times at which all is lost, a constant delay."""
     starts = np.arange(60) / 10
     rates = np.array([draw.uniform(0.2e6, 3e6) for _ in starts])
@@ -157,34 +157,34 @@ def random_way(draw: random.Random, name: str) -> Way:
         cuts.append(cuts[-1] + draw.expovariate(2 if alive[-1] else 10))
         alive.append(1.0 - alive[-1])
     delay = Course.constant(draw.uniform(0.01, 0.15))
-    return Way(name, Course(starts, rates), None, delay, Course(np.array(cuts), np.array(alive)), (name,))
+    return ForwardPath(name, Course(starts, rates), None, delay, Course(np.array(cuts), np.array(alive)), (name,))
 
 
-def packets(way: Way, packet_bits: float, time_s: float) -> Slots:
+def packets(path: ForwardPath, packet_bits: float, time_s: float) -> Slots:
     """A link that always sends, a packet after the other: when each leaves and arrives, of those that are not lost."""
-    assert way.rate_bps
+    assert path.rate_bps
     now, leave = 0.0, []
     while now < time_s:
         left = packet_bits
         while left > 1e-9:
-            rate = float(way.rate_bps.at(np.array([now]))[0])
+            rate = float(path.rate_bps.at(np.array([now]))[0])
             until = math.floor(now * 10 + 1 + 1e-9) / 10
             sent = min(left, rate * (until - now))
             now = until if sent < left else now + sent / rate
             left -= sent
         leave.append(now)
     times = np.array([t for t in leave if t <= time_s])
-    times = times[way.survival.at(times) > 0]
-    return Slots(times, times + way.delay_s.at(times), np.full(times.size, packet_bits))
+    times = times[path.survival.at(times) > 0]
+    return Slots(times, times + path.delay_s.at(times), np.full(times.size, packet_bits))
 
 
 def test_bins_bound_packets_and_are_close() -> None:
     """Cases of 5 s: bins of 10 ms never say that more is late than packets do, and hardly less."""
     draw, gaps = random.Random(4), []
     for case in range(40):
-        both = [random_way(draw, name) for name in "ab"]
+        both = [random_path(draw, name) for name in "ab"]
         packet_bits, latency_s = 11000.0, draw.choice([0.2, 0.5, 1.0])
-        each = [packets(way, packet_bits, 5.0) for way in both]
+        each = [packets(path, packet_bits, 5.0) for path in both]
         columns = zip(*((s.leave_s, s.arrive_s, s.bits) for s in each))
         fine = Slots(*(np.concatenate(column) for column in columns))
         rate = draw.uniform(0.5, 1.1) * float(fine.bits.sum()) / 5
@@ -253,9 +253,9 @@ def test_what_runs_differ_in_is_not_known(traced: sc.Scenario) -> None:
     assert found.late_known is None
     assert found.late_expected < sc.oracle(traced)["video"].late_expected
     markov = {"by": "time", "good": "1 s", "bad": "1 s"}
-    (way, _) = ways(traced.set("links.one.loss", {"markov": markov}), "video")
-    assert way.survival.values.tolist() == [0.5]
-    assert not way.known
+    (path, _) = forward_paths(traced.set("links.one.loss", {"markov": markov}), "video")
+    assert path.survival.values.tolist() == [0.5]
+    assert not path.known
 
 
 def test_the_greatest_rate_is_carried_and_no_more(traced: sc.Scenario) -> None:

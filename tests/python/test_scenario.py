@@ -160,7 +160,7 @@ def test_check_tells_what_is_known_before_a_run(example: sc.Scenario, root: path
     printed = json.loads(subprocess.run([*command, "--json"], check=True, capture_output=True).stdout)
     assert told.content == printed
     assert [f"{place}: {message}" for place, message in told.warnings] == printed["warnings"]
-    assert {doubt.place for doubt in told.warnings} == {"flow archive", "flow live", "flow upload"}
+    assert {mistake.place for mistake in told.warnings} == {"flow archive", "flow live", "flow upload"}
     paths = told.paths
     assert paths.height == 9
     assert paths.filter(flow="live", path="dsl").row(0, named=True)["bottleneck_bps"] == 1e6
@@ -244,7 +244,7 @@ def test_with_sets_leaves_it_as_it_is(two_paths: sc.Scenario) -> None:
 
 def test_the_hash_is_of_what_it_says(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> None:
     text = two_paths._source.text
-    assert sc.Scenario.parse("# a remark\n" + text.replace('"4 Mbit/s"', "4e6")).hash == two_paths.hash
+    assert sc.Scenario.parse("# a comment\n" + text.replace('"4 Mbit/s"', "4e6")).hash == two_paths.hash
     traced = text.replace('rate = "4 Mbit/s"', 'rate = { trace = "lte.csv", loop = true }')
     trace = tmp_path / "lte.csv"
     trace.write_text("0,1e6\n1,2e6\n", encoding="utf-8")

@@ -102,9 +102,9 @@ def test_a_wrong_key_or_token_gets_no_answer(lab: Lab) -> None:
     assert own is not None
     receivers = mistaken.with_name("identity.receivers")
     receivers.write_text(re.sub(r"sck1-\w+", own[0], receivers.read_text()))
-    stranger = lab.sender("stranger", lab.pairing(lab.folder / "other" / "identity"))
+    unknown = lab.sender("unknown", lab.pairing(lab.folder / "other" / "identity"))
     with lab.server(), ThreadPoolExecutor() as pool:
-        for told in pool.map(lambda key: failure("@studio", key), (mistaken, stranger)):
+        for told in pool.map(lambda key: failure("@studio", key), (mistaken, unknown)):
             assert "does not answer" in told
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 import sockets
 from benches import RunError, table
 from cells import Cell, reordered
-from place import Surroundings
+from testbed import Testbed
 from sockets import LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
 from store import Measures, Store, share
 
@@ -35,19 +35,19 @@ def bulk(run: Run, program: Path, job: int) -> Measures:
         RunError: The machine stalled each time, or a program failed.
     """
     for repeated in range(MOST_TRIES):
-        place = Surroundings(run.cell, run.repetition, job)
-        with place:
+        testbed = Testbed(run.cell, run.repetition, job)
+        with testbed:
             links = list(range(1, run.cell.links + 1))
             # Of a source that sends nothing there is the guard.
             silent = [*sockets.SOURCE, BULK, run.cell.bps, 0, 0, BULK_S, sockets.IN_PORT]
-            guard = place.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            guard = testbed.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             try:
-                client = contestants.start_perf(place, program, run.contestant, links, BULK_S)
+                client = contestants.start_perf(testbed, program, run.contestant, links, BULK_S)
                 result = json.loads(contestants.told(client, BULK_S + LONG_S))
             except (contestants.RunError, ValueError) as error:
                 raise RunError(f"{run}: {error}") from None
             found = sockets.report(guard, LONG_S)
-        stall_ms = max(found["stall_ms"], place.stalled_ms())
+        stall_ms = max(found["stall_ms"], testbed.stalled_ms())
         if stall_ms <= MOST_STALL_MS:
             goodput = contestants.our_goodput(result, WARMUP_S, BULK_S)
             return {"goodput_bps": goodput, "stall_ms": stall_ms, "repeated": float(repeated)}

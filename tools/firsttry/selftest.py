@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import cells
 import inputs
-import place
+import testbed
 import reorder
 import rule
 import simulator
@@ -164,7 +164,7 @@ def wired(cell: Cell, count: int, pause_s: float = 0.0) -> tuple[list[int], list
     near, front = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     far, back = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     words = [round(cell.rtt_ms * 500), round(cell.jitter_ms * 1000), int(cell.ordered), round(cell.link_mbps * 1e6)]
-    command = [str(place.built()), *map(str, [*words, place.QUEUE_MS * 1000, 7])]
+    command = [str(testbed.built()), *map(str, [*words, testbed.QUEUE_MS * 1000, 7])]
     process = subprocess.Popen(command, stdin=front, stdout=back, stderr=subprocess.DEVNULL)
     far.settimeout(1)
     begun, came, took = [], [], []

@@ -19,7 +19,7 @@ import rule
 from benches import ROOT, RunError, each
 from cells import LIGHT_MBPS, SECONDS, Cell
 from inputs import Input, schedule
-from place import Surroundings, built
+from testbed import Testbed, built
 from source import numbered_in
 from store import Key, Measures, Store, share
 
@@ -105,15 +105,15 @@ def once(run: Run, program: Path, job: int, seconds: float) -> Measures:
     with tempfile.TemporaryDirectory(prefix="strandcast-first-") as name:
         folder = Path(name)
         keys = contestants.sealed(program, name) if cell.sealed and run.contestant != "srt" else NO_KEYS
-        place = Surroundings(cell, run.repetition, job)
-        with place:
-            told = streamed(place, run, commands(program, run, folder, keys), folder, seconds)
+        testbed = Testbed(cell, run.repetition, job)
+        with testbed:
+            told = streamed(testbed, run, commands(program, run, folder, keys), folder, seconds)
         kept = counted(folder / "out.ts", told, behind(run, seconds))
-        kept["stall_ms"] = max(told["stall_ms"], place.stalled_ms())
+        kept["stall_ms"] = max(told["stall_ms"], testbed.stalled_ms())
         return kept
 
 
-def streamed(place: Surroundings, run: Run, words: tuple[list, list], folder: Path, seconds: float) -> dict:
+def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path, seconds: float) -> dict:
     """Sends the stream; what source and programs told.
 
     Raises:
@@ -126,7 +126,7 @@ def streamed(place: Surroundings, run: Run, words: tuple[list, list], folder: Pa
             return stack.enter_context((folder / file).open("wb"))
 
         to = opened("received.json" if ours else "out.ts")
-        far = place.start("s", words[0], stdin=subprocess.DEVNULL, stdout=to, stderr=opened("far.txt"))
+        far = testbed.start("s", words[0], stdin=subprocess.DEVNULL, stdout=to, stderr=opened("far.txt"))
         if ours:
             until(far, folder / "far.txt", "listening")
         else:
@@ -134,11 +134,11 @@ def streamed(place: Surroundings, run: Run, words: tuple[list, list], folder: Pa
         read, write = os.pipe()
         piped = Input.of(cell.input).piped
         stdin = read if piped else subprocess.DEVNULL
-        near = place.start("c", words[1], stdin=stdin, stdout=opened("sent.json"), stderr=opened("near.txt"))
+        near = testbed.start("c", words[1], stdin=stdin, stdout=opened("sent.json"), stderr=opened("near.txt"))
         tail_s = (cell.latency_ms + cell.rtt_ms + 2 * cell.jitter_ms) / 1000 + AFTER_S
         of = [cell.input, cell.bps, seconds, BEFORE_S + cell.idle_s, tail_s, "-" if piped else IN_PORT]
         stdout = write if piped else subprocess.DEVNULL
-        source = place.start("c", [*SOURCE, *of], stdout=stdout, stderr=subprocess.PIPE, text=True)
+        source = testbed.start("c", [*SOURCE, *of], stdout=stdout, stderr=subprocess.PIPE, text=True)
         os.close(read)
         os.close(write)
         found = report(source, cell.idle_s + seconds + LONG_S + tail_s)

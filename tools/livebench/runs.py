@@ -20,7 +20,7 @@ Results = dict[tuple[Cell, int], dict[str, Measures]]
 
 
 @dataclass(frozen=True)
-class Place:
+class Instance:
     """A network of a seed, as files, and what the oracle says of it by latency."""
 
     scenario: Path
@@ -33,7 +33,7 @@ class Place:
     app: str = ""
 
     @classmethod
-    def made(cls, name: str, seed: int) -> "Place":
+    def made(cls, name: str, seed: int) -> "Instance":
         """Writes the files, and asks the oracle unless it was asked before."""
         network = networks.make(name, seed, TIME_S)
         folder = OUT / "networks" / f"{name}-{seed}"
@@ -98,41 +98,41 @@ class Program:
             RunError: A run can't be made.
         """
         names = {cell.network for cell in cells}
-        places = {(name, seed): Place.made(name, seed) for seed in seeds for name in names}
+        instances = {(name, seed): Instance.made(name, seed) for seed in seeds for name in names}
         wanted = [
-            (Key(cell, seed, scheme, places[cell.network, seed].digest[:8]), places[cell.network, seed])
+            (Key(cell, seed, scheme, instances[cell.network, seed].digest[:8]), instances[cell.network, seed])
             for seed in seeds
             for cell in cells
             for scheme in schemes
         ]
-        missing = [(key, place) for key, place in wanted if not self._is_there(key, place)]
+        missing = [(key, instance) for key, instance in wanted if not self._is_there(key, instance)]
         if missing:
             print(f"{len(missing)} of {len(wanted)} rows to make", flush=True)
         each(self.jobs, missing, self._row, 100)
 
-    def _is_there(self, key: Key, place: Place) -> bool:
+    def _is_there(self, key: Key, instance: Instance) -> bool:
         """At the bitrate that the oracle gives now."""
         kept = self.store.rows.get(key)
-        return kept is not None and math.isclose(kept["bitrate_bps"], place.bitrate(key.cell), rel_tol=1e-5)
+        return kept is not None and math.isclose(kept["bitrate_bps"], instance.bitrate(key.cell), rel_tol=1e-5)
 
-    def _row(self, key: Key, place: Place) -> None:
+    def _row(self, key: Key, instance: Instance) -> None:
         scheme, _, alone = key.scheme.partition(", ")
-        paths = list(place.paths) if alone else [None]
-        found = {path or "": self._run(key.cell, key.seed, place, scheme, path) for path in paths}
+        paths = list(instance.paths) if alone else [None]
+        found = {path or "": self._run(key.cell, key.seed, instance, scheme, path) for path in paths}
         best = min(found, key=lambda path: found[path]["late"])
         self.store.add(key, best, found[best])
 
-    def _run(self, cell: Cell, seed: int, place: Place, scheme: str, path: str | None) -> Measures:
-        folder = place.scenario.parent
-        written(cell, place)
+    def _run(self, cell: Cell, seed: int, instance: Instance, scheme: str, path: str | None) -> Measures:
+        folder = instance.scenario.parent
+        written(cell, instance)
         with tempfile.TemporaryDirectory(prefix="strandcast-livebench-") as out:
-            words = command(cell, place, scheme, path, seed)
+            words = command(cell, instance, scheme, path, seed)
             simulate([self.path, *words, "--jobs", "1", "--quiet", "--csv", "--out", out], folder)
             try:
-                kept = of_run(Path(out), cell.latency_ms / 1000, (via[0] for via in place.paths.values()))
+                kept = of_run(Path(out), cell.latency_ms / 1000, (via[0] for via in instance.paths.values()))
             except MeasureError as error:
                 raise RunError(f"{cell}, {scheme}, seed {seed}: {error}") from None
-        kept["bitrate_bps"], kept["late_always"] = place.bitrate(cell), place.oracle[cell.latency_ms][1]
+        kept["bitrate_bps"], kept["late_always"] = instance.bitrate(cell), instance.oracle[cell.latency_ms][1]
         return kept
 
 
@@ -144,35 +144,35 @@ def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
     found: Results = {}
     links: dict[tuple[Cell, int], str] = {}
     for key, kept in store.rows.items():
-        place = key.cell, key.seed
+        instance = key.cell, key.seed
         if key.cell not in cells or key.seed not in seeds:
             continue
-        if links.setdefault(place, key.links) != key.links:
-            links[place], found[place] = key.links, {}
-        found.setdefault(place, {})[key.scheme] = kept
+        if links.setdefault(instance, key.links) != key.links:
+            links[instance], found[instance] = key.links, {}
+        found.setdefault(instance, {})[key.scheme] = kept
     schemes = {scheme for kept in found.values() for scheme in kept}
-    return {place: kept for place, kept in found.items() if len(kept) == len(schemes)}
+    return {instance: kept for instance, kept in found.items() if len(kept) == len(schemes)}
 
 
-def written(cell: Cell, place: Place) -> None:
+def written(cell: Cell, instance: Instance) -> None:
     """Writes what a cell's flow sends, beside its network, unless keys say it."""
-    if place.app:
+    if instance.app:
         return
-    sent = place.scenario.parent / trace(cell)
+    sent = instance.scenario.parent / trace(cell)
     if not sent.exists():
-        put(sent, video(place.bitrate(cell)))
+        put(sent, video(instance.bitrate(cell)))
 
 
-def command(cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> list[str]:
+def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed: int) -> list[str]:
     """What makes a run, from the network's folder."""
-    source = f"rate={place.bitrate(cell):.0f},{place.app}" if place.app else f'trace="{trace(cell)}"'
+    source = f"rate={instance.bitrate(cell):.0f},{instance.app}" if instance.app else f'trace="{trace(cell)}"'
     sent = f'{{kind="video",{source},size={GRID["message_bytes"]}'
     sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
     if path is not None:
-        via = networks.list_of(place.paths[path])
+        via = networks.list_of(instance.paths[path])
         sets.append(f"flows.video.paths={{{path}={{via={via}}}}}")
     words = [word for one in sets for word in ("--set", one)]
-    return ["simulate", place.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
+    return ["simulate", instance.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
 
 
 def trace(cell: Cell) -> str:

@@ -120,8 +120,8 @@ def sources() -> dict[str, str]:
         network = networks.make(name, 1, 60)
         with tempfile.TemporaryDirectory() as folder:
             scenario = networks.write(network, Path(folder), 60, 5)
-            place = runs.Place(scenario, "", {}, {500: (8e6, 0.0)}, network.app)
-            words = runs.command(Cell(name, 500, 0.5), place, "bond", None, 1)
+            instance = runs.Instance(scenario, "", {}, {500: (8e6, 0.0)}, network.app)
+            words = runs.command(Cell(name, 500, 0.5), instance, "bond", None, 1)
             found[name] = scenario.read_text() + words[3]
     return found
 

@@ -24,7 +24,7 @@ import tables
 import verdicts
 from benches import ROOT, RunError, append, each, table
 from grid import GRID, TIME_S, Cell
-from runs import Place
+from runs import Instance
 
 sys.path.append(str(ROOT / "tools/bench/links"))
 
@@ -51,9 +51,9 @@ SHORT_S = 20
 TRIAL_S = 10
 
 
-def names(place: Place, ours: str) -> list[str]:
+def names(instance: Instance, ours: str) -> list[str]:
     """Who sends: ours, RIST and MPTCP over all links, SRT over each alone, since Debian's has no bonding."""
-    return [ours, "rist", "mptcp", *(f"srt@{n}" for n in range(1, len(place.paths) + 1))]
+    return [ours, "rist", "mptcp", *(f"srt@{n}" for n in range(1, len(instance.paths) + 1))]
 
 
 def grid() -> list[tuple[Cell, int]]:
@@ -81,12 +81,12 @@ class Run:
 
     cell: Cell
     seed: int
-    place: Place
+    instance: Instance
     name: str
 
     def key(self, ours: str, digest: str) -> tuple[str, ...]:
         """Its row's: of ours with the program's digest."""
-        cell, links = self.cell, self.place.digest[:8]
+        cell, links = self.cell, self.instance.digest[:8]
         program = digest if self.name == ours else ""
         return tuple(map(str, (cell.network, cell.latency_ms, cell.share, self.seed, self.name, links, program)))
 
@@ -121,14 +121,14 @@ def streamed(one: Run, programs: tuple[Path, Path], seconds: int, option_ms: int
         RunError: A contestant did not run to its end.
     """
     command, emulator = programs
-    folder = one.place.scenario.parent
-    environment = netns.Environment(emulator, str(one.place.scenario.with_suffix("")), one.seed, job=job)
+    folder = one.instance.scenario.parent
+    environment = netns.Environment(emulator, str(one.instance.scenario.with_suffix("")), one.seed, job=job)
     for link, found in environment.description["links"].items():
         found["mean_bps"] = mean_bps(folder / f"{link}.csv")
     environment.description["links"] = weights(environment.description)
     try:
         with tempfile.TemporaryDirectory(prefix="strandcast-keys-") as keys, environment as env:
-            bps, ours = round(one.place.bitrate(one.cell)), contestants.sealed(command, keys)
+            bps, ours = round(one.instance.bitrate(one.cell)), contestants.sealed(command, keys)
             result = contestants.live(env, command, one.name, option_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
         raise RunError(f"{one}: {error}") from None
@@ -192,12 +192,12 @@ def check(program: Path) -> Path:
 def asked_for(ours: str, only: list[str] | None, first: int | None) -> list[Run]:
     """What is measured, in the grid's order."""
     some = [one for one in grid() if not only or one[0].network in only][:first]
-    places = {(cell.network, seed): Place.made(cell.network, seed) for cell, seed in some}
+    instances = {(cell.network, seed): Instance.made(cell.network, seed) for cell, seed in some}
     return [
-        Run(cell, seed, place, name)
+        Run(cell, seed, instance, name)
         for cell, seed in some
-        for place in [places[cell.network, seed]]
-        for name in names(place, ours)
+        for instance in [instances[cell.network, seed]]
+        for name in names(instance, ours)
     ]
 
 
@@ -242,10 +242,10 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
     for one in runs:
         if kept := there.get(one.key(ours, digest)):
             found.setdefault((one.cell, one.seed), {})[one.name] = kept | {
-                "always": one.place.oracle[one.cell.latency_ms][1]
+                "always": one.instance.oracle[one.cell.latency_ms][1]
             }
-    whole = {(one.cell, one.seed): names(one.place, ours) for one in runs}
-    return {place: shown(by_name, whole[place], ours) for place, by_name in sorted(found.items())}
+    whole = {(one.cell, one.seed): names(one.instance, ours) for one in runs}
+    return {instance: shown(by_name, whole[instance], ours) for instance, by_name in sorted(found.items())}
 
 
 def contestants_of(ours: str) -> list[str]:
@@ -265,7 +265,7 @@ def shown(by_name: dict[str, dict[str, float]], whole: list[str], ours: str) -> 
 def told(found: Found, ours: str) -> dict[str, str]:
     """Tables: verdicts beside the best of the others, means of each contestant, late packets of each cell."""
     names = contestants_of(ours)
-    whole = {place: by for place, by in found.items() if len(by) == len(names)}
+    whole = {instance: by for instance, by in found.items() if len(by) == len(names)}
     pairs: dict[str, list[verdicts.Pair]] = {}
     for (cell, seed), by in whole.items():
         best = min(by[name]["late"] for name in names[1:])

@@ -22,7 +22,7 @@ from statistics import fmean
 import networks
 from benches import RunError, table
 from grid import GRID, TIME_S, Cell
-from runs import Place, command, written
+from runs import Instance, command, written
 from silence import percentile
 
 RULES = GRID["suspicion"]
@@ -83,17 +83,17 @@ class Bench:
 
     def of_network(self, name: str, seed: int) -> Counters:
         """A stream over a network of the grid."""
-        place = Place.made(name, seed)
+        instance = Instance.made(name, seed)
         cell = Cell(name, RULES["latency_ms"], RULES["share"])
-        written(cell, place)
-        found = simulated(self.program, command(cell, place, self.scheme, None, seed), place.scenario.parent)
-        return {**found, "paths": len(place.paths)}
+        written(cell, instance)
+        found = simulated(self.program, command(cell, instance, self.scheme, None, seed), instance.scenario.parent)
+        return {**found, "paths": len(instance.paths)}
 
     def goodput(self, name: str, seed: int, scheme: str) -> float:
         """Of bulk over a network of the grid, bit/s."""
-        place = Place.made(name, seed)
-        words = ["simulate", place.scenario.name, "--set", 'flows.video.app={kind="bulk"}', "--scheme", scheme]
-        found = simulated(self.program, [*words, "--runs", "1", "--seed", seed], place.scenario.parent)
+        instance = Instance.made(name, seed)
+        words = ["simulate", instance.scenario.name, "--set", 'flows.video.app={kind="bulk"}', "--scheme", scheme]
+        found = simulated(self.program, [*words, "--runs", "1", "--seed", seed], instance.scenario.parent)
         return found["goodput_bps"]
 
     def cost(self, name: str, seed: int) -> Counters:

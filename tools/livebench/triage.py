@@ -17,7 +17,7 @@ from statistics import fmean
 from benches import RunError, each, put, simulate, table
 from grid import GRACE_S, GRID, TIME_S, WARMUP_S, Cell
 from measures import FLOW, ROUNDING_S
-from runs import Place
+from runs import Instance
 
 RULES = GRID["triage"]
 SCHEMES = ("strand,triage=off", "strand,triage=on")
@@ -82,16 +82,16 @@ def of_frames(file: Path, latency_s: float) -> Found:
     return Found(sum(late) / len(late), sum(lacking) / len(lacking))
 
 
-def run(program: Path, cell: Cell, place: Place, seed: int, scheme: str, b_pictures: int) -> Found:
+def run(program: Path, cell: Cell, instance: Instance, seed: int, scheme: str, b_pictures: int) -> Found:
     """A run of a scheme."""
-    folder = place.scenario.parent
+    folder = instance.scenario.parent
     name = f"pictures-{cell.latency_ms}-{round(100 * cell.share)}-{b_pictures}-{RULES['key']}.txt"
-    put(folder / name, video(place.bitrate(cell), b_pictures))
+    put(folder / name, video(instance.bitrate(cell), b_pictures))
     sent = f'kind="video",trace="{name}",size={GRID["message_bytes"]},deadline="{cell.latency_ms} ms",expire=true'
     words = ["--set", f"flows.video.app={{{sent}}}", "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
     with tempfile.TemporaryDirectory(prefix="strandcast-livebench-") as out:
         more = ["--jobs", "1", "--quiet", "--csv", "--out", out]
-        simulate([program, "simulate", place.scenario.name, *words, *more], folder)
+        simulate([program, "simulate", instance.scenario.name, *words, *more], folder)
         return of_frames(Path(out, "frames.csv"), cell.latency_ms / 1000)
 
 
@@ -105,14 +105,14 @@ def measured(
 ) -> dict[str, str]:
     """The tables of all cells."""
     cells = [Cell(n, ms, share) for n in networks for ms in latencies_ms for share in RULES["shares"]]
-    places = {(name, seed): Place.made(name, seed) for name in networks for seed in seeds}
+    instances = {(name, seed): Instance.made(name, seed) for name in networks for seed in seeds}
     wanted = [
         (cell, seed, scheme, b) for b in RULES["b_pictures"] for cell in cells for seed in seeds for scheme in schemes
     ]
     found: dict[tuple[Cell, int, str, int], Found] = {}
 
     def one(cell: Cell, seed: int, scheme: str, b: int) -> None:
-        found[cell, seed, scheme, b] = run(program, cell, places[cell.network, seed], seed, scheme, b)
+        found[cell, seed, scheme, b] = run(program, cell, instances[cell.network, seed], seed, scheme, b)
 
     each(jobs, wanted, one, 50)
     tables = {}

@@ -13,7 +13,7 @@ RTX = {"asap": 0, "same": 1, "ssthresh": 2, "lossrate": 3, "cwnd": 4}
 TCP_HEADER = 40
 ACCESS_MBPS, ACCESS_MS = 100, 5
 # No run takes more than some seconds.
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 # Loss in state Bad of a two-state chain that each packet moves; ns-2's own two-state model counts the packet that ends a
 # state to the next one, so that its bursts are longer than their mean says.
@@ -58,7 +58,7 @@ def goodput_bps(name: str, network: dict, seed: int, trace: pathlib.Path | None 
         script.write_text(tcl(name, network, seed, folder, trace))
         command = ["nice", "-n", "15", "ns", script]
         try:
-            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return None
         if run.returncode != 0 or "rror" in run.stderr:

@@ -18,7 +18,7 @@ use strandcast_proto::policy::{LinkId, PathId};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::{Spec, parse_spec};
-use strandcast_testing::spy::shadows::Shadowed;
+use strandcast_testing::recording::shadows::Shadowed;
 
 /// Fits a packet of 1400 bytes, whatever a scheme puts in front of it.
 const MESSAGE: usize = 1300;

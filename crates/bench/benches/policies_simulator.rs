@@ -17,7 +17,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
-use strandcast_testing::spy::shadows::Shadowed;
+use strandcast_testing::recording::shadows::Shadowed;
 
 /// Schedulers with `lia`'s windows. Only `linux` is a preset's, too: that of `mptcp`.
 const SCHEDULERS: [&str; 4] =

@@ -18,7 +18,7 @@ use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
-use strandcast_testing::spy::shadows::Shadowed;
+use strandcast_testing::recording::shadows::Shadowed;
 
 /// Maximum share of the processor time per packet.
 const BAR: f64 = 0.10;

@@ -55,7 +55,7 @@ pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
 /// last decodable frame is repeated, which costs 6 dB, and 1.5 dB more for each further repetition, with a minimum of
 /// 15 dB. Differences are meaningful, absolute values are not.
 pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {
-    const LEAST_DB: f64 = 15.0;
+    const MIN_DB: f64 = 15.0;
     let mut shown: Option<(f64, f64)> = None;
     let mut psnr = |(&(kind, _), decodable): (&(Option<FrameType>, bool), bool)| {
         let encoder = match kind? {
@@ -67,8 +67,8 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
             shown = Some((encoder, 0.0));
             return Some(encoder);
         }
-        let Some((encoder, still)) = &mut shown else { return Some(LEAST_DB) };
-        let frozen = (*encoder - 6.0 - 1.5 * *still).max(LEAST_DB);
+        let Some((encoder, still)) = &mut shown else { return Some(MIN_DB) };
+        let frozen = (*encoder - 6.0 - 1.5 * *still).max(MIN_DB);
         *still += 1.0;
         Some(frozen)
     };

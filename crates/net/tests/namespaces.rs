@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 use std::time::Duration;
 
-use strandcast_net::interface::{Change, InterfaceWatch, PathSpec, interfaces, usable_paths};
+use strandcast_net::interface::{Change, InterfaceMonitor, PathSpec, interfaces, usable_paths};
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};
 
@@ -126,15 +126,15 @@ async fn fall_and_rise(socket: &PathSocket) {
         assert!(done.is_ok_and(|status| status.success()), "ip {args}");
     };
     let address: IpAddr = "10.78.2.2".parse().unwrap();
-    let mut watch = InterfaceWatch::start().unwrap();
+    let mut monitor = InterfaceMonitor::start().unwrap();
     ip("link set up2 down");
     assert!(matches!(send(socket, 100, 1), SendOutcome::Unreachable));
     let vanished = Change::Vanished { interface: "up2".into(), ip: address };
-    assert!(watch.poll().unwrap().contains(&vanished));
+    assert!(monitor.poll().unwrap().contains(&vanished));
     ip("link set up2 up");
     ip("route add default via 10.78.2.1 dev up2 metric 200");
     let appeared = Change::Appeared { interface: "up2".into(), ip: address };
-    assert!(watch.poll().unwrap().contains(&appeared));
+    assert!(monitor.poll().unwrap().contains(&appeared));
     assert_eq!(ask(socket, 100).await.as_deref(), Some("down2 100"));
     ip("addr del 10.78.2.2/24 dev up2");
     assert!(matches!(send(socket, 100, 1), SendOutcome::Unreachable));

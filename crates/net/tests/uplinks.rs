@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strandcast_net::driver::{AssociationHandle, Client, ClientSeal, SealWatch, Server, ServerSeal, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, ClientSeal, SealHooks, Server, ServerSeal, Uplink};
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
@@ -95,7 +95,7 @@ async fn server() {
     let seal = keys().map(|([sender, identity], token)| {
         let grant = Grant { token, senders: [sender.public()].into(), open: false, once: false };
         let access = Access { grants: vec![grant], ..Access::default() };
-        ServerSeal { identity, access, watch: SealWatch::default() }
+        ServerSeal { identity, access, hooks: SealHooks::default() }
     });
     let mut listener = Server { endpoint, listen, seal, tap: None }.listen().expect("a free port");
     let association = listener.accept().await.expect("a client");
@@ -113,7 +113,7 @@ async fn client() {
         let (uplinks, scheme) = (uplinks.clone(), scheme(&Seeds::new(1, 0)));
         let seal = keys().map(|([identity, receiver], token)| {
             let peer = Peer { key: receiver.public(), token };
-            ClientSeal { identity, peer, watch: SealWatch::default() }
+            ClientSeal { identity, peer, hooks: SealHooks::default() }
         });
         let client = Client { endpoint: config(), uplinks, port: 5000, scheme, seal, tap: None };
         let association = client.connect().expect("both are up");

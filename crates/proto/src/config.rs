@@ -7,8 +7,8 @@ use crate::coding::Coding;
 use crate::path::Envelope;
 use crate::policy::HeadOfLineConfig;
 
-/// SACK.Delay between two of ours over real paths.
-pub const SACK_DELAY_OURS: Duration = Duration::from_millis(25);
+/// SACK.Delay between two Strandcast peers over real paths.
+pub const SACK_DELAY_STRANDCAST: Duration = Duration::from_millis(25);
 
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
 /// association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real paths.
@@ -18,8 +18,8 @@ pub struct TransportConfig {
     pub rto_initial: Duration,
     /// RTO.Min.
     pub rto_min: Duration,
-    /// RTO.Min towards a peer of ours; `None`: the same.
-    pub rto_min_ours: Option<Duration>,
+    /// RTO.Min towards a Strandcast peer; `None`: the same.
+    pub rto_min_strandcast: Option<Duration>,
     /// RTO.Max.
     pub rto_max: Duration,
     /// Where a scheme paces sending, what this long amounts to may leave at once: timers are coarse.
@@ -28,9 +28,10 @@ pub struct TransportConfig {
     pub max_burst: u32,
     /// Association.Max.Retrans.
     pub association_max_retrans: u32,
-    /// How long an association endures that nothing is heard from a peer of ours on any path, from the first timeout on;
-    /// all paths are probed meanwhile. `None`, and towards other stacks: Association.Max.Retrans errors (RFC 9260 §8.1).
-    pub endured_silence: Option<Duration>,
+    /// How long an association tolerates that nothing is received from a Strandcast peer on any path, from the first
+    /// timeout on; all paths are probed meanwhile. `None`, and towards other stacks: Association.Max.Retrans errors
+    /// (RFC 9260 §8.1).
+    pub silence_timeout: Option<Duration>,
     /// Path.Max.Retrans.
     pub path_max_retrans: u32,
     /// Max.Init.Retransmits.
@@ -42,17 +43,17 @@ pub struct TransportConfig {
     pub heartbeat_interval: Duration,
     /// SACK.Delay.
     pub sack_delay: Duration,
-    /// SACK.Delay towards a peer of ours; `None`: the same. The peer is taken to have it, too, and not less than
-    /// [`SACK_DELAY_OURS`]: its scheme may ask for another.
-    pub sack_delay_ours: Option<Duration>,
+    /// SACK.Delay towards a Strandcast peer; `None`: the same. The peer is taken to have it, too, and not less than
+    /// [`SACK_DELAY_STRANDCAST`]: its scheme may ask for another.
+    pub sack_delay_strandcast: Option<Duration>,
     /// Acknowledge at least every this many DATA packets.
     pub sack_frequency: u32,
     /// Valid.Cookie.Life.
     pub cookie_life: Duration,
     /// Errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
     pub pf_max_retrans: Option<u32>,
-    /// Towards a peer of ours: send something again before T3-rtx expires, when two round trips brought nothing (RFC 8985 §7),
-    /// or one and a half if there is another path, and take back timeouts that turn out to be spurious.
+    /// Towards a Strandcast peer: send something again before T3-rtx expires, when two round trips brought nothing (RFC
+    /// 8985 §7), or one and a half if there is another path, and take back timeouts that turn out to be spurious.
     pub tail_probes: bool,
     /// Wait for chunks that later ones of their path overtook as long as the path's packets were late before (the reordering window
     /// of RFC 8985 §6.2), and restore windows after losses that were none (RFC 4015). Off: the last miss indication decides (RFC
@@ -61,11 +62,12 @@ pub struct TransportConfig {
     /// Account for acknowledgements that the peer holds back (RFC 9260 §6.2): the round trip of one that may have been is an upper
     /// bound, for timers and for schemes ([`AckInfo::held`](crate::policy::AckInfo::held)). Off: it is taken as it is (§6.3.1).
     pub ack_delays: bool,
-    /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
-    /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
+    /// Towards a Strandcast peer: a path is potentially failed after a tail probe or three heartbeats that nothing
+    /// answered, and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
     pub failed_after: Option<Duration>,
-    /// Towards a peer of ours: a FORWARD-TSN passes whole messages that the peer acknowledged, up to the next one that was given up, where
-    /// RFC 3758 gives up one gap per round trip. It does so in any case where symbols are sent.
+    /// Towards a Strandcast peer: a FORWARD-TSN passes whole messages that the peer acknowledged, up to the next one
+    /// that was given up, where RFC 3758 gives up one gap per round trip. It does so in any case where symbols are
+    /// sent.
     pub forward_past_acked: bool,
     /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.
     pub failed_probe_interval: Option<Duration>,
@@ -122,18 +124,18 @@ impl Default for TransportConfig {
         TransportConfig {
             rto_initial: Duration::from_secs(1),
             rto_min: Duration::from_secs(1),
-            rto_min_ours: None,
+            rto_min_strandcast: None,
             rto_max: Duration::from_secs(60),
             pacing_quantum: Duration::ZERO,
             max_burst: 4,
             association_max_retrans: 10,
-            endured_silence: None,
+            silence_timeout: None,
             path_max_retrans: 5,
             max_init_retrans: 8,
             eager_handshake: None,
             heartbeat_interval: Duration::from_secs(30),
             sack_delay: Duration::from_millis(200),
-            sack_delay_ours: None,
+            sack_delay_strandcast: None,
             sack_frequency: 2,
             cookie_life: Duration::from_secs(60),
             pf_max_retrans: None,
@@ -175,10 +177,10 @@ impl TransportConfig {
             send_buffer: 512 << 10,
             buffer_limit: Some(16 << 20),
             head_of_line: Some(HeadOfLineConfig::SOONER),
-            rto_min_ours: Some(Duration::from_millis(200)),
-            sack_delay_ours: Some(SACK_DELAY_OURS),
+            rto_min_strandcast: Some(Duration::from_millis(200)),
+            sack_delay_strandcast: Some(SACK_DELAY_STRANDCAST),
             pacing_quantum: Duration::from_millis(2),
-            endured_silence: Some(Duration::from_secs(65)),
+            silence_timeout: Some(Duration::from_secs(65)),
             tail_probes: true,
             reordering: true,
             ack_delays: true,
@@ -193,8 +195,8 @@ impl TransportConfig {
 
     /// How long the peer may hold an acknowledgement back; `None`: that is not accounted for.
     pub(crate) fn peer_ack_delay(&self) -> Option<Duration> {
-        self.ack_delays.then(|| match self.sack_delay_ours {
-            Some(_) => self.sack_delay.max(SACK_DELAY_OURS),
+        self.ack_delays.then(|| match self.sack_delay_strandcast {
+            Some(_) => self.sack_delay.max(SACK_DELAY_STRANDCAST),
             None => self.sack_delay,
         })
     }
@@ -218,10 +220,10 @@ impl TransportConfig {
     pub(crate) fn towards(&self, peer_is_strandcast: bool) -> Option<TransportConfig> {
         let mut own = self.clone();
         if peer_is_strandcast {
-            own.rto_min = own.rto_min_ours.unwrap_or(own.rto_min).min(own.rto_max);
-            own.sack_delay = own.sack_delay_ours.unwrap_or(own.sack_delay);
+            own.rto_min = own.rto_min_strandcast.unwrap_or(own.rto_min).min(own.rto_max);
+            own.sack_delay = own.sack_delay_strandcast.unwrap_or(own.sack_delay);
         } else {
-            (own.tail_probes, own.failed_after, own.endured_silence) = (false, None, None);
+            (own.tail_probes, own.failed_after, own.silence_timeout) = (false, None, None);
             own.forward_past_acked = false;
         }
         (own != *self).then_some(own)

@@ -20,8 +20,8 @@ mod _native {
     use super::explain::explain;
     #[pymodule_export]
     use super::policy::{
-        Act, Assignment, Backlog, Block, Blocked, Chunk, Flight, Head, Limit, Path, RepairOffer, Signal,
-        Symbol, SymbolAssignment, Tariff, Transmission, View, contract_case,
+        Act, Assignment, Backlog, Block, Blocked, Chunk, Flight, Limit, MessageHead, Path, RepairOffer,
+        Signal, Symbol, SymbolAssignment, Tariff, Transmission, View, contract_case,
     };
     #[pymodule_export]
     use super::results::{Results, Table};

@@ -57,7 +57,7 @@ pub(crate) fn run(
     let jobs = jobs(&schemes, seed, runs).map_err(|e| error::value(&e))?;
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
-    let watch = Watch::new(jobs.len());
+    let state = BatchProgress::new(jobs.len());
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
@@ -65,12 +65,12 @@ pub(crate) fn run(
         series: SeriesSink::Memory,
         trace: trace.as_deref(),
         frames: None,
-        progress: &watch,
+        progress: &state,
     };
     let made = py.detach(|| {
         batch.validate(&jobs)?;
         let stop = |py: Python<'_>, why: &PyErr| catalog.interrupt(&why.get_type(py));
-        Ok(wait(&batch, &jobs, threads, &watch, progress.as_ref(), &stop))
+        Ok(wait(&batch, &jobs, threads, &state, progress.as_ref(), &stop))
     });
     let wrong = |e: RunError| failure.take().unwrap_or_else(|| run_error(py, source, &scenario, &e));
     let finished = made.map_err(wrong)??.map_err(wrong)?;
@@ -86,7 +86,7 @@ fn wait(
     batch: &Batch<'_>,
     jobs: &[Job],
     threads: usize,
-    watch: &Watch,
+    state: &BatchProgress,
     progress: Option<&Py<PyAny>>,
     interrupt: &dyn Fn(Python<'_>, &PyErr),
 ) -> PyResult<Result<Finished, RunError>> {
@@ -101,34 +101,35 @@ fn wait(
         let mut stopped = Ok(());
         while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             let progress = progress.filter(|_| stopped.is_ok());
-            let looked = Python::attach(|py| watch.look(py, progress).inspect_err(|why| interrupt(py, why)));
+            let looked =
+                Python::attach(|py| state.report(py, progress).inspect_err(|why| interrupt(py, why)));
             if looked.is_err() {
-                watch.stop.store(true, Ordering::Relaxed);
+                state.stop.store(true, Ordering::Relaxed);
                 stopped = stopped.and(looked);
             }
         }
         let finished = made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         stopped?;
-        Python::attach(|py| watch.look(py, progress))?;
+        Python::attach(|py| state.report(py, progress))?;
         Ok(finished)
     })
 }
 
 /// How far the runs are, and whether they shall end.
-struct Watch {
+struct BatchProgress {
     /// Parts of each run that are done.
     parts: Vec<AtomicU32>,
     stop: AtomicBool,
 }
 
-impl Watch {
+impl BatchProgress {
     fn new(runs: usize) -> Self {
         let parts = std::iter::repeat_with(AtomicU32::default).take(runs).collect();
-        Watch { parts, stop: AtomicBool::new(false) }
+        BatchProgress { parts, stop: AtomicBool::new(false) }
     }
 
     /// Lets Python act on signals and tells it how far the runs are.
-    fn look(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };
         let parts = self.parts.iter().map(|parts| f64::from(parts.load(Ordering::Relaxed)) / PARTS);
@@ -138,7 +139,7 @@ impl Watch {
     }
 }
 
-impl ProgressObserver for Watch {
+impl ProgressObserver for BatchProgress {
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
         if let Some(parts) = self.parts.get(job.index) {
             parts.store((done.clamp(0.0, 1.0) * PARTS) as u32, Ordering::Relaxed);

@@ -5,11 +5,11 @@ use strandcast_proto::time::Instant;
 
 use crate::address::{Destination, StationId};
 use crate::config::{Retries, Timeout};
-use crate::frame::{ALL, Fate, Frame, FrameKind};
+use crate::frame::{ALL, Frame, FrameKind, FrameOutcome};
 use crate::medium::Medium;
 use crate::output::{Alarm, FrameRecord, RadioEvent, RadioOutput, Reception};
 use crate::queue::{Duplicates, Packet, Queue};
-use crate::receivers::Heard;
+use crate::receivers::FrameEnd;
 use crate::rules::{CTS_BYTES, NEVER, RTS_BYTES};
 use crate::station::{Exchange, NO_FRAME};
 
@@ -35,7 +35,7 @@ pub(crate) struct Dcf<P> {
     nodes: Vec<Node<P>>,
     random: Random,
     /// Scratch.
-    heard: Vec<Heard>,
+    frame_ends: Vec<FrameEnd>,
 }
 
 impl<P: Clone> Dcf<P> {
@@ -50,7 +50,7 @@ impl<P: Clone> Dcf<P> {
             owes_ack: false,
         };
         let nodes = (0..medium.receivers.stations.len()).map(node).collect();
-        Dcf { medium, nodes, random, heard: Vec::new() }
+        Dcf { medium, nodes, random, frame_ends: Vec::new() }
     }
 
     /// A packet for the interface queue of `at`.
@@ -148,7 +148,7 @@ impl<P: Clone> Dcf<P> {
             Exchange::None => self.access(now, at, out),
             Exchange::CtsDue | Exchange::DataDue | Exchange::AckDue => self.respond(now, at, out),
             Exchange::AwaitCts | Exchange::AwaitAck => {
-                // In `Timeout::Start` a frame that has begun is awaited: `heard` decides.
+                // In `Timeout::Start` a frame that has begun is awaited: its end decides.
                 if self.medium.receivers.rules.timeout == Timeout::Whole || station.frame == NO_FRAME {
                     self.unanswered(now, at, out);
                     self.settle(now, at);
@@ -229,9 +229,9 @@ impl<P: Clone> Dcf<P> {
         *counters.sent(kind) += 1;
         counters.transmit_time += core::time::Duration::from_nanos(airtime);
         let (end, sequence) = (now + airtime, node.sequence);
-        let fate = if kind == FrameKind::Broadcast { Fate::Received } else { Fate::Weak };
+        let outcome = if kind == FrameKind::Broadcast { FrameOutcome::Received } else { FrameOutcome::Weak };
         let frame =
-            Frame { start: now, end, nav, from, to, bytes, sequence, queued, kind, rate, fate, list: 0 };
+            Frame { start: now, end, nav, from, to, bytes, sequence, queued, kind, rate, outcome, list: 0 };
         self.medium.receivers.stations[from as usize].exchange = Exchange::Sending;
         let id = self.medium.begin(now, frame);
         out.alarms.push((Instant::from_nanos(end), Alarm::Frame(id)));
@@ -276,7 +276,7 @@ impl<P: Clone> Dcf<P> {
                 end: Instant::from_nanos(frame.end),
                 bytes: frame.bytes,
                 rate: frame.rate,
-                fate: frame.fate,
+                outcome: frame.outcome,
             });
         }
         self.medium.receivers.frames.release(id);
@@ -285,13 +285,14 @@ impl<P: Clone> Dcf<P> {
     /// The transmitter of a frame goes on.
     fn sent(&mut self, now: u64, frame: &Frame, out: &mut RadioOutput<P>) {
         let (at, rules) = (frame.from, &self.medium.receivers.rules);
-        let patience = now + rules.patience(rules.cts);
+        let response_by = now + rules.response_timeout(rules.cts);
         // The data, and as long as a timeout is longer than the frame that it is for.
-        let data_by = (now + frame.nav + rules.patience(0)).saturating_sub(2 * rules.sifs + rules.cts);
+        let data_by =
+            (now + frame.nav + rules.response_timeout(0)).saturating_sub(2 * rules.sifs + rules.cts);
         let station = &mut self.medium.receivers.stations[at as usize];
         match frame.kind {
-            FrameKind::Rts => station.enter(Exchange::AwaitCts, patience),
-            FrameKind::Data => station.enter(Exchange::AwaitAck, patience),
+            FrameKind::Rts => station.enter(Exchange::AwaitCts, response_by),
+            FrameKind::Data => station.enter(Exchange::AwaitAck, response_by),
             FrameKind::Cts if rules.data_needs_cts => station.enter(Exchange::AwaitData, data_by),
             FrameKind::Cts | FrameKind::Ack => station.exchange = Exchange::None,
             FrameKind::Broadcast => return self.done(now, at, out),
@@ -301,21 +302,21 @@ impl<P: Clone> Dcf<P> {
 
     /// Acts upon the ends of frames.
     fn hear(&mut self, now: u64, out: &mut RadioOutput<P>) {
-        if self.medium.receivers.heard.is_empty() {
+        if self.medium.receivers.frame_ends.is_empty() {
             return;
         }
-        core::mem::swap(&mut self.heard, &mut self.medium.receivers.heard);
-        for i in 0..self.heard.len() {
-            let heard = self.heard[i];
-            self.handle(now, heard, out);
-            self.settle(now, heard.at);
+        core::mem::swap(&mut self.frame_ends, &mut self.medium.receivers.frame_ends);
+        for i in 0..self.frame_ends.len() {
+            let end = self.frame_ends[i];
+            self.handle(now, end, out);
+            self.settle(now, end.at);
         }
-        self.heard.clear();
+        self.frame_ends.clear();
     }
 
     /// A frame without errors for this station, or any frame while it waits for a response.
-    fn handle(&mut self, now: u64, heard: Heard, out: &mut RadioOutput<P>) {
-        let Heard { at, frame: id, good } = heard;
+    fn handle(&mut self, now: u64, end: FrameEnd, out: &mut RadioOutput<P>) {
+        let FrameEnd { at, frame: id, good } = end;
         let frame = *self.medium.receivers.frames.get(id);
         let exchange = self.medium.receivers.stations[at as usize].exchange;
         match (exchange, frame.kind) {
@@ -341,7 +342,7 @@ impl<P: Clone> Dcf<P> {
             FrameKind::Cts | FrameKind::Ack => false,
         };
         if !took {
-            self.medium.receivers.frames.get_mut(id).fate = Fate::Refused;
+            self.medium.receivers.frames.get_mut(id).outcome = FrameOutcome::Refused;
         }
     }
 

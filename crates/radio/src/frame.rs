@@ -26,7 +26,7 @@ words! {
 
 words! {
     /// How a frame fared at the station it was for. Broadcasts count as `received`.
-    pub enum Fate {
+    pub enum FrameOutcome {
         /// It arrived without errors, and the station took it.
         Received = "received",
         /// Another frame disturbed it.
@@ -58,7 +58,7 @@ pub(crate) struct Frame {
     pub queued: Instant,
     pub kind: FrameKind,
     pub rate: Rate,
-    pub fate: Fate,
+    pub outcome: FrameOutcome,
     /// Which of the two lists of neighbours it was sent with.
     pub list: u8,
 }

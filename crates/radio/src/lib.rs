@@ -29,7 +29,7 @@ pub use config::{
     RadioConfig, Rate, Retries, Timeout,
 };
 pub use counters::Counters;
-pub use frame::{Fate, FrameKind};
+pub use frame::{FrameKind, FrameOutcome};
 pub use graph::Graph;
 pub use neighbours::check_density;
 pub use output::{Alarm, DropCause, FrameRecord, RadioEvent, RadioOutput, Reception};

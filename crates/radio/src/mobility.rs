@@ -8,9 +8,9 @@ use crate::config::MobilityConfig;
 use crate::place::Position;
 
 /// The least speed, metres per second: with speeds near 0 stations would come to a stop one after the other.
-const LEAST_SPEED: f64 = 0.01;
+const MIN_SPEED: f64 = 0.01;
 /// The least time a leg takes, nanoseconds: in an area without extent legs of no length would follow each other without end.
-const LEAST_LEG: u64 = 1_000_000;
+const MIN_LEG: u64 = 1_000_000;
 
 /// All stations' movements.
 #[derive(Debug)]
@@ -71,10 +71,10 @@ impl Walker {
     fn go_on(&mut self, pause: u64, config: &MobilityConfig) {
         let x = self.random.uniform(config.area_x, config.area_x + config.area_width);
         let y = self.random.uniform(config.area_y, config.area_y + config.area_height);
-        let speed = self.random.uniform(config.speed_min, config.speed_max).max(LEAST_SPEED);
+        let speed = self.random.uniform(config.speed_min, config.speed_max).max(MIN_SPEED);
         self.from = self.to;
         self.to = Position { x, y };
         self.leaves = self.arrives + pause;
-        self.arrives = self.leaves + ((self.from.distance(self.to) / speed * 1e9) as u64).max(LEAST_LEG);
+        self.arrives = self.leaves + ((self.from.distance(self.to) / speed * 1e9) as u64).max(MIN_LEG);
     }
 }

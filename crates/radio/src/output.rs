@@ -4,7 +4,7 @@ use strandcast_proto::time::Instant;
 
 use crate::address::{Destination, StationId};
 use crate::config::Rate;
-use crate::frame::{Fate, FrameKind};
+use crate::frame::{FrameKind, FrameOutcome};
 
 /// Something the caller is to hand back at its time, to [`Radio::handle_alarm`](crate::Radio::handle_alarm). Alarms are never
 /// cancelled: one that has become stale is handed back and ignored.
@@ -47,7 +47,7 @@ pub struct FrameRecord {
     /// At which rate.
     pub rate: Rate,
     /// How it fared at the station it was for.
-    pub fate: Fate,
+    pub outcome: FrameOutcome,
 }
 
 /// What happened on the air.

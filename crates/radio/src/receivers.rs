@@ -2,7 +2,7 @@
 
 use crate::config::{Eifs, Timeout};
 use crate::counters::Counters;
-use crate::frame::{ALL, Fate, Frame, FrameKind, Frames};
+use crate::frame::{ALL, Frame, FrameKind, FrameOutcome, Frames};
 use crate::neighbours::{Neighbour, Thresholds};
 use crate::rules::{NEVER, Rules};
 use crate::station::{Exchange, Hearing, NO_FRAME, Station};
@@ -10,7 +10,7 @@ use crate::timers::Timers;
 
 /// The end of a frame that a station has to act upon.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct FrameEnd {
     pub at: u32,
     pub frame: u32,
     /// It is for this station, or for all, and has no errors.
@@ -27,7 +27,7 @@ pub(crate) struct Receivers {
     pub counters: Vec<Counters>,
     pub timers: Timers,
     /// Ends of frames to act upon, in order. The caller empties it.
-    pub heard: Vec<Heard>,
+    pub frame_ends: Vec<FrameEnd>,
 }
 
 impl Receivers {
@@ -39,7 +39,7 @@ impl Receivers {
             frames: Frames::default(),
             counters: vec![Counters::default(); stations],
             timers: Timers::new(stations),
-            heard: Vec::new(),
+            frame_ends: Vec::new(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Receivers {
         }
         let met = self.frames.get_mut(met);
         if was == Hearing::Good && met.to == frame.from {
-            met.fate = Fate::Deaf;
+            met.outcome = FrameOutcome::Deaf;
         }
     }
 
@@ -118,8 +118,8 @@ impl Receivers {
             self.timers.set(at, NEVER);
         }
         if frame.to == at {
-            let fate = if strong { Fate::Received } else { Fate::Weak };
-            self.frames.get_mut(id).fate = if deaf { Fate::Deaf } else { fate };
+            let outcome = if strong { FrameOutcome::Received } else { FrameOutcome::Weak };
+            self.frames.get_mut(id).outcome = if deaf { FrameOutcome::Deaf } else { outcome };
         }
     }
 
@@ -149,7 +149,7 @@ impl Receivers {
             let eifs = if self.rules.eifs == Eifs::Nav { self.rules.eifs_time } else { 0 };
             station.set_nav(frame.end + eifs, NEVER);
             if frame.to == at {
-                self.frames.get_mut(id).fate = Fate::Ignored;
+                self.frames.get_mut(id).outcome = FrameOutcome::Ignored;
             }
             return;
         }
@@ -199,11 +199,11 @@ impl Receivers {
         station.hearing = if strong && !deaf { Hearing::Good } else { Hearing::Bad };
         let met = self.frames.get_mut(met);
         if met.to == at {
-            met.fate = if deaf { Fate::Deaf } else { Fate::Ignored };
+            met.outcome = if deaf { FrameOutcome::Deaf } else { FrameOutcome::Ignored };
         }
         if frame.to == at {
-            let fate = if strong { Fate::Received } else { Fate::Weak };
-            self.frames.get_mut(id).fate = if deaf { Fate::Deaf } else { fate };
+            let outcome = if strong { FrameOutcome::Received } else { FrameOutcome::Weak };
+            self.frames.get_mut(id).outcome = if deaf { FrameOutcome::Deaf } else { outcome };
         }
     }
 
@@ -248,7 +248,7 @@ impl Receivers {
         }
         if station.sending_until > now {
             if frame.to == at {
-                self.frames.get_mut(id).fate = Fate::Deaf;
+                self.frames.get_mut(id).outcome = FrameOutcome::Deaf;
             }
             return;
         }
@@ -261,7 +261,7 @@ impl Receivers {
         if !clear {
             self.lose(at, id);
         } else if frame.to == at {
-            self.frames.get_mut(id).fate = Fate::Received;
+            self.frames.get_mut(id).outcome = FrameOutcome::Received;
         }
     }
 
@@ -273,7 +273,7 @@ impl Receivers {
             self.counters[at as usize].collided += 1;
         }
         if frame.to == at {
-            frame.fate = Fate::Collided;
+            frame.outcome = FrameOutcome::Collided;
         }
     }
 
@@ -308,7 +308,11 @@ impl Receivers {
                 station.set_nav(now + rules.eifs_time, NEVER);
             }
             let waits = rules.timeout == Timeout::Start && station.awaits_response();
-            return if waits { self.heard.push(Heard { at, frame: id, good }) } else { self.resume(now, at) };
+            return if waits {
+                self.frame_ends.push(FrameEnd { at, frame: id, good })
+            } else {
+                self.resume(now, at)
+            };
         }
         station.frame_ended(false);
         if frame.to != at && frame.nav > 0 {
@@ -317,7 +321,7 @@ impl Receivers {
         }
         let good = frame.to == at || frame.to == ALL;
         if good || (rules.timeout == Timeout::Start && station.awaits_response()) {
-            self.heard.push(Heard { at, frame: id, good });
+            self.frame_ends.push(FrameEnd { at, frame: id, good });
         } else {
             self.resume(now, at);
         }

@@ -116,7 +116,7 @@ impl Rules {
     }
 
     /// How long a response that lasts `response` is awaited after the frame that asks for it.
-    pub fn patience(&self, response: u64) -> u64 {
+    pub fn response_timeout(&self, response: u64) -> u64 {
         match self.timeout {
             Timeout::Whole => self.sifs + response + PROPAGATION,
             Timeout::Start => self.sifs + self.slot + self.rx_start,

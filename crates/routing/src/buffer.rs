@@ -14,7 +14,7 @@ use crate::output::{DropCause, RoutingOutput};
 const CAPACITY: usize = 64;
 
 /// How long one may wait (ns-2.35).
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// First in, first out per destination; the oldest makes room.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl<B> SendBuffer<B> {
         {
             counters.drop(out, oldest, DropCause::SendBuffer);
         }
-        self.waiting.push_back((now + PATIENCE, datagram));
+        self.waiting.push_back((now + MAX_WAIT, datagram));
     }
 
     /// Drops what has waited too long.

@@ -25,7 +25,7 @@ impl Routes {
     pub fn new(neighbours: &[Vec<Address>]) -> Self {
         let nodes = neighbours.len();
         let mut entries = vec![None; nodes * nodes];
-        let heard = reversed(neighbours);
+        let incoming = reversed(neighbours);
         let mut distance = vec![u8::MAX; nodes];
         let mut next = VecDeque::new();
         for destination in 0..nodes {
@@ -33,7 +33,7 @@ impl Routes {
             distance[destination] = 0;
             next.push_back(destination);
             while let Some(node) = next.pop_front() {
-                for &before in &heard[node] {
+                for &before in &incoming[node] {
                     if distance[before] == u8::MAX && distance[node] < u8::MAX - 2 {
                         distance[before] = distance[node] + 1;
                         next.push_back(before);
@@ -64,13 +64,13 @@ fn index(address: Address) -> usize {
 }
 
 fn reversed(neighbours: &[Vec<Address>]) -> Vec<Vec<usize>> {
-    let mut heard = vec![Vec::new(); neighbours.len()];
+    let mut incoming = vec![Vec::new(); neighbours.len()];
     for (node, reached) in neighbours.iter().enumerate() {
         for to in reached {
-            heard[index(*to)].push(node);
+            incoming[index(*to)].push(node);
         }
     }
-    heard
+    incoming
 }
 
 /// A node that follows [`Routes`]. A datagram whose link fails is lost; the route stays.

@@ -49,7 +49,7 @@ pub struct Request {
     pub quality: Option<Quality>,
 }
 
-/// A route reply (RREP). It takes the way back that the request left behind.
+/// A route reply (RREP). It takes the reverse route that the request left behind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
     /// The node that had searched.

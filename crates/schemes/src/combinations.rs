@@ -160,7 +160,7 @@ fn made_of() -> String {
         |presets: &[&Preset]| presets.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ");
     let mut out = wrapped(&format!("Made of parts that can be exchanged: {}.", names(&parts)));
     if !minds.is_empty() {
-        let text = "Of one mind, whose parts read each other and can't be exchanged";
+        let text = "Of one piece, whose parts read each other and can't be exchanged";
         let _ = write!(out, "\n{}", wrapped(&format!("{text}: {}.", names(&minds))));
     }
     out

@@ -15,7 +15,7 @@ use crate::handshake::{Answer, Asked, HandshakeCounts, Limits, Outcome, Responde
 use crate::identity::{Enrolment, PublicKey, TokenId};
 use crate::keys::{Discard, HandshakeId};
 use crate::number::PacketNumber;
-use crate::place::Place;
+use crate::peer_address::PeerAddress;
 use crate::refusals::Refusals;
 use crate::session::Session;
 
@@ -215,7 +215,7 @@ impl Accepting {
         // The holder of these keys has read message 2.
         if proven {
             self.responder.remember(from);
-            session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
+            session.routes.of_responder(now, path, || PeerAddress::proven(FourTuple { sealed, ..*from }));
         }
         self.named.extend(session.handshakes().map(|handshake| (handshake, sealed)));
         sessions.insert(sealed, Box::new(session));

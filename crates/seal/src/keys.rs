@@ -117,8 +117,8 @@ impl Keys {
     /// datagram.
     pub(crate) fn seal(&mut self, now: Instant, path: u8, datagram: &mut [u8]) -> Option<PacketNumber> {
         let path = self.path(path)?;
-        let heard = path.receive.highest().map(PacketNumber::generation);
-        path.send.seal(now, heard, datagram)
+        let received = path.receive.highest().map(PacketNumber::generation);
+        path.send.seal(now, received, datagram)
     }
 
     /// Opens a whole datagram where it lies: its packet is what is between its first 13 and its last 16 bytes.

@@ -384,7 +384,9 @@ impl Seal {
             return;
         }
         let others = of_key().filter(|session| session.id != newest);
-        if let Some(id) = others.min_by_key(|session| (session.heard, session.id)).map(|session| session.id) {
+        if let Some(id) =
+            others.min_by_key(|session| (session.received, session.id)).map(|session| session.id)
+        {
             self.close(now, id, Control::Replaced, Lost::Replaced);
         }
     }

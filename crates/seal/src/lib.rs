@@ -25,7 +25,7 @@ mod number;
 mod opening;
 mod outbox;
 mod path;
-mod place;
+mod peer_address;
 mod plain;
 mod refusals;
 mod routes;

@@ -142,7 +142,7 @@ impl Opening {
     }
 
     /// Something authentic came.
-    pub fn heard(&mut self) {
+    pub fn on_received(&mut self) {
         self.unanswered = None;
     }
 

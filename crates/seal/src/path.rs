@@ -56,22 +56,22 @@ impl Sender {
         Sender { id, chain, key, generation: next.generation(), since: None, next: Some(next) }
     }
 
-    /// Seals a datagram with [`DATA_HEADER`] bytes of room in front and [`TAG`] bytes behind. `heard` is the highest generation
-    /// that the peer has sent under.
+    /// Seals a datagram with [`DATA_HEADER`] bytes of room in front and [`TAG`] bytes behind. `received` is the highest
+    /// generation that the peer has sent under.
     ///
     /// Returns its number; `None`, and nothing is sealed, if no number is left or the datagram is shorter than any that is
     /// opened.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
-        heard: Option<u64>,
+        received: Option<u64>,
         datagram: &mut [u8],
     ) -> Option<PacketNumber> {
         let (header, body) = datagram.split_first_chunk_mut::<DATA_HEADER>()?;
         if body.len() < MIN_PLAINTEXT + TAG {
             return None;
         }
-        let number = self.number(now, heard)?;
+        let number = self.number(now, received)?;
         *header = data_header(self.id, number.on_wire());
         if !self.key.seal(number.full(), header, body) {
             return None;
@@ -81,9 +81,9 @@ impl Sender {
     }
 
     /// The number of the next datagram, after the generation was changed if it is due.
-    fn number(&mut self, now: Instant, heard: Option<u64>) -> Option<PacketNumber> {
+    fn number(&mut self, now: Instant, received: Option<u64>) -> Option<PacketNumber> {
         let next = self.next?;
-        let generation = self.due(now, heard).max(next.generation());
+        let generation = self.due(now, received).max(next.generation());
         if generation == self.generation {
             self.since.get_or_insert(now);
             return Some(next);
@@ -97,10 +97,10 @@ impl Sender {
 
     /// The generation to be in. A sender follows its peer. It goes ahead after a while, if the peer has followed: so a path
     /// that loses everything for hours does not leave its receiver more than one generation behind (as in RFC 9001 §6.1).
-    fn due(&self, now: Instant, heard: Option<u64>) -> u64 {
-        let Some(heard) = heard else { return self.generation };
+    fn due(&self, now: Instant, received: Option<u64>) -> u64 {
+        let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
-        heard.max(self.generation + u64::from(old && heard >= self.generation))
+        received.max(self.generation + u64::from(old && received >= self.generation))
     }
 
     /// How many numbers are left.

@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use crate::keys::PATHS;
 use crate::number::PacketNumber;
-use crate::place::Place;
+use crate::peer_address::PeerAddress;
 
 /// So many numbers of [`PATHS`] were given that a new handshake is due.
 const NUMBERS_SCARCE: u32 = 24;
@@ -17,9 +17,9 @@ pub(crate) struct Route {
     /// What the initiator calls the path.
     pub number: u8,
     /// Where packets go.
-    pub place: Place,
+    pub addr: PeerAddress,
     /// Where its latest datagram came from, if that is elsewhere: packets go there once a challenge was answered there.
-    pub candidate: Option<Box<Place>>,
+    pub candidate: Option<Box<PeerAddress>>,
     /// The highest number that came on it under the current keys.
     highest: Option<PacketNumber>,
     /// When it was used last: by the side that gives numbers to send, by the other one to receive.
@@ -27,13 +27,13 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    fn new(now: Instant, number: u8, place: Place) -> Self {
-        Route { number, place, candidate: None, highest: None, used: now }
+    fn new(now: Instant, number: u8, addr: PeerAddress) -> Self {
+        Route { number, addr, candidate: None, highest: None, used: now }
     }
 
     /// Takes note of an authentic datagram under the current keys. `fixed`: both ends of the path are as the initiator has
     /// them, and it does not follow its peer to another address (RFC 9000 §9).
-    pub fn heard(
+    pub fn on_received(
         &mut self,
         now: Instant,
         number: PacketNumber,
@@ -46,8 +46,8 @@ impl Route {
         if newest {
             self.highest = Some(number);
         }
-        if self.place.tuple == *from {
-            self.place.earn(len);
+        if self.addr.tuple == *from {
+            self.addr.earn(len);
             if newest {
                 self.candidate = None;
             }
@@ -59,20 +59,20 @@ impl Route {
         if !newest || fixed {
             return;
         }
-        let mut candidate = Place::claimed(now, *from, random);
+        let mut candidate = PeerAddress::claimed(now, *from, random);
         candidate.earn(len);
         self.candidate = Some(Box::new(candidate));
     }
 
     /// Whether an address is to be proven.
     pub fn asks(&self) -> bool {
-        self.candidate.is_some() || !self.place.is_proven()
+        self.candidate.is_some() || !self.addr.is_proven()
     }
 
     /// When its next challenge is due.
     fn deadline(&self) -> Option<Instant> {
         let candidate = self.candidate.as_ref().and_then(|c| c.deadline());
-        self.place.deadline().into_iter().chain(candidate).min()
+        self.addr.deadline().into_iter().chain(candidate).min()
     }
 }
 
@@ -100,18 +100,18 @@ impl Routes {
 
     /// The path that packets for `tuple` belong to.
     pub fn by_tuple(&mut self, tuple: &FourTuple) -> Option<&mut Route> {
-        self.routes.iter_mut().find(|r| r.place.tuple == *tuple)
+        self.routes.iter_mut().find(|r| r.addr.tuple == *tuple)
     }
 
     /// The path that packets for `tuple` belong to, which gets the next number if there is none yet: the initiator's way.
     /// `None`: no number is left until the next handshake.
     pub fn of_initiator(&mut self, now: Instant, tuple: &FourTuple) -> Option<&mut Route> {
-        let known = self.routes.iter().position(|r| r.place.tuple == *tuple);
+        let known = self.routes.iter().position(|r| r.addr.tuple == *tuple);
         let at = match known {
             Some(at) => at,
             None => {
                 let number = self.next_number()?;
-                self.insert(Route::new(now, number, Place::proven(*tuple)))
+                self.insert(Route::new(now, number, PeerAddress::proven(*tuple)))
             }
         };
         let route = self.routes.get_mut(at)?;
@@ -125,17 +125,17 @@ impl Routes {
         &mut self,
         now: Instant,
         number: u8,
-        place: impl FnOnce() -> Place,
+        addr: impl FnOnce() -> PeerAddress,
     ) -> Option<&mut Route> {
         let known = self.routes.iter().position(|r| r.number == number);
         let at = match known {
             Some(at) => at,
             None => {
-                let mut new = Route::new(now, number, place());
-                match self.routes.iter().position(|r| r.place.tuple == new.place.tuple) {
+                let mut new = Route::new(now, number, addr());
+                match self.routes.iter().position(|r| r.addr.tuple == new.addr.tuple) {
                     Some(same) => {
-                        if self.routes[same].place.is_proven() {
-                            new.place.prove();
+                        if self.routes[same].addr.is_proven() {
+                            new.addr.prove();
                         }
                         self.routes[same] = new;
                         same
@@ -185,13 +185,13 @@ impl Routes {
     /// This side's own address of a path changed. Whether there was such a path.
     pub fn retarget(&mut self, from: &FourTuple, to: FourTuple) -> bool {
         let Some(route) = self.by_tuple(from) else { return false };
-        route.place = Place::proven(to);
+        route.addr = PeerAddress::proven(to);
         route.candidate = None;
         true
     }
 
     /// A challenge was answered from `from` on a path: `true` and where the path was, if it moves there; a path that was
-    /// there is at its former place then, where it has to prove itself.
+    /// there is at its former address then, where it has to prove itself.
     pub fn answered(
         &mut self,
         now: Instant,
@@ -202,16 +202,16 @@ impl Routes {
     ) -> Option<FourTuple> {
         let at = self.routes.iter().position(|r| r.number == number)?;
         let route = &mut self.routes[at];
-        if route.place.is_answer(from, nonce) {
-            route.place.prove();
+        if route.addr.is_answer(from, nonce) {
+            route.addr.prove();
             return None;
         }
         let mut candidate = route.candidate.take_if(|c| c.is_answer(from, nonce))?;
         candidate.prove();
-        let left = core::mem::replace(&mut route.place, *candidate).tuple;
-        let displaced = (0..self.routes.len()).find(|i| *i != at && self.routes[*i].place.tuple == *from);
+        let left = core::mem::replace(&mut route.addr, *candidate).tuple;
+        let displaced = (0..self.routes.len()).find(|i| *i != at && self.routes[*i].addr.tuple == *from);
         if let Some(displaced) = displaced.map(|i| &mut self.routes[i]) {
-            displaced.place = Place::claimed(now, left, random);
+            displaced.addr = PeerAddress::claimed(now, left, random);
             displaced.candidate = None;
         }
         Some(left)
@@ -263,21 +263,21 @@ mod tests {
         let mut random = Seeds::new(1, 0).stream("routes");
         let mut routes = Routes::default();
         for (number, remote) in [(0, 10), (1, 11)] {
-            routes.of_responder(at(0), number, || Place::proven(tuple(remote)));
+            routes.of_responder(at(0), number, || PeerAddress::proven(tuple(remote)));
         }
         let packet = |n| PacketNumber::reconstruct(n, None).expect("a number");
         let route = routes.by_number(0).expect("it is there");
-        route.heard(at(5), packet(7), &tuple(11), 100, false, &mut random);
+        route.on_received(at(5), packet(7), &tuple(11), 100, false, &mut random);
         let Some(crate::control::Control::Challenge(nonce)) =
             route.candidate.as_mut().and_then(|c| c.challenge(at(5)))
         else {
             panic!("a challenge")
         };
-        assert_eq!(routes.answered(at(6), 0, &tuple(10), &nonce, &mut random), None, "from the old address");
+        assert_eq!(routes.answered(at(6), 0, &tuple(10), &nonce, &mut random), None, "from the old addr");
         assert_eq!(routes.answered(at(6), 1, &tuple(11), &nonce, &mut random), None, "on another path");
         assert_eq!(routes.answered(at(6), 0, &tuple(11), &nonce, &mut random), Some(tuple(10)));
-        let places: Vec<_> = routes.iter().map(|r| (r.number, r.place.tuple, r.place.is_proven())).collect();
-        assert_eq!(places, [(0, tuple(11), true), (1, tuple(10), false)]);
+        let addrs: Vec<_> = routes.iter().map(|r| (r.number, r.addr.tuple, r.addr.is_proven())).collect();
+        assert_eq!(addrs, [(0, tuple(11), true), (1, tuple(10), false)]);
     }
 
     /// What came before the highest number says nothing of where a path is.
@@ -285,15 +285,15 @@ mod tests {
     fn a_late_datagram_from_elsewhere_moves_nothing() {
         let mut random = Seeds::new(1, 0).stream("routes");
         let mut routes = Routes::default();
-        let route = routes.of_responder(at(0), 0, || Place::proven(tuple(10))).expect("new");
+        let route = routes.of_responder(at(0), 0, || PeerAddress::proven(tuple(10))).expect("new");
         let packet = |n| PacketNumber::reconstruct(n, None).expect("a number");
-        route.heard(at(1), packet(9), &tuple(10), 100, false, &mut random);
-        route.heard(at(2), packet(8), &tuple(20), 100, false, &mut random);
+        route.on_received(at(1), packet(9), &tuple(10), 100, false, &mut random);
+        route.on_received(at(2), packet(8), &tuple(20), 100, false, &mut random);
         assert!(!route.asks());
-        route.heard(at(3), packet(10), &tuple(20), 100, false, &mut random);
+        route.on_received(at(3), packet(10), &tuple(20), 100, false, &mut random);
         assert!(route.asks());
         // The peer is where it was: a copy came first.
-        route.heard(at(4), packet(11), &tuple(10), 100, false, &mut random);
+        route.on_received(at(4), packet(11), &tuple(10), 100, false, &mut random);
         assert!(!route.asks());
     }
 }

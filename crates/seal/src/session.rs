@@ -15,7 +15,7 @@ use crate::keys::{Discard, HandshakeId, Keys};
 use crate::number::PacketNumber;
 use crate::opening::{Confirming, Opening};
 use crate::outbox::Outbox;
-use crate::place::Place;
+use crate::peer_address::PeerAddress;
 use crate::routes::Routes;
 
 /// How long the keys before the current ones still open what was under way.
@@ -46,7 +46,7 @@ pub(crate) struct Session {
     current: Option<Keyset>,
     previous: Option<(Keyset, Instant)>,
     /// When something authentic came last, or the session began.
-    pub heard: Instant,
+    pub received: Instant,
     /// When it is to be asked whether the session is needed.
     check: Instant,
     /// When its owner wakes it.
@@ -69,9 +69,9 @@ impl Session {
     }
 
     fn new(now: Instant, id: SealId, remote: PublicKey, role: Role) -> Self {
-        let (heard, check, wake) = (now, now + SILENT, Instant::MAX);
+        let (received, check, wake) = (now, now + SILENT, Instant::MAX);
         let (routes, token, current, previous) = (Routes::default(), None, None, None);
-        Session { id, remote, token, role, routes, current, previous, heard, check, wake, touched: true }
+        Session { id, remote, token, role, routes, current, previous, received, check, wake, touched: true }
     }
 
     /// The keys that datagrams are sealed with.
@@ -97,7 +97,7 @@ impl Session {
         };
         let datagrams = data.len().div_ceil(size.max(1));
         let Some(route) = route else { return false };
-        if !route.place.spend(datagrams, data.len()) {
+        if !route.addr.spend(datagrams, data.len()) {
             return false;
         }
         for datagram in data.chunks_mut(size.max(1)) {
@@ -145,20 +145,20 @@ impl Session {
         len: usize,
         cx: &mut Context,
     ) -> FourTuple {
-        self.heard = now;
-        let initiates = self.heard_by_initiator(now, keyset, cx);
+        self.received = now;
+        let initiates = self.received_by_initiator(now, keyset, cx);
         if self.current.as_ref().is_none_or(|current| current.number != keyset) {
-            return self.routes.by_number(path).map_or(*from, |route| route.place.tuple);
+            return self.routes.by_number(path).map_or(*from, |route| route.addr.tuple);
         }
         let random = &mut cx.outbox.random;
         let route = if initiates {
             self.routes.by_number(path)
         } else {
-            self.routes.of_responder(now, path, || Place::claimed(now, *from, random))
+            self.routes.of_responder(now, path, || PeerAddress::claimed(now, *from, random))
         };
         let Some(route) = route else { return *from };
-        let tuple = route.place.tuple;
-        route.heard(now, number, from, len, initiates, &mut cx.outbox.random);
+        let tuple = route.addr.tuple;
+        route.on_received(now, number, from, len, initiates, &mut cx.outbox.random);
         if route.asks() {
             self.challenge(now, cx);
             self.touched = true;
@@ -167,9 +167,9 @@ impl Session {
     }
 
     /// Ends a silence, and takes up the keys that something came under. Whether this side is the initiator.
-    fn heard_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
+    fn received_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
-        opening.heard();
+        opening.on_received();
         match opening.next.take_if(|next| next.number == keyset) {
             Some(next) => {
                 opening.confirming = None;
@@ -221,9 +221,9 @@ impl Session {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
             let number = route.number;
-            for place in [Some(&mut route.place), route.candidate.as_deref_mut()].into_iter().flatten() {
-                if let Some(challenge) = place.challenge(now) {
-                    say(&mut current.keys, now, number, place, challenge, &mut cx.outbox);
+            for addr in [Some(&mut route.addr), route.candidate.as_deref_mut()].into_iter().flatten() {
+                if let Some(challenge) = addr.challenge(now) {
+                    say(&mut current.keys, now, number, addr, challenge, &mut cx.outbox);
                 }
             }
         }
@@ -259,15 +259,15 @@ impl Session {
     fn reply(&mut self, now: Instant, path: u8, from: &FourTuple, control: Control, cx: &mut Context) {
         let (Some(current), Some(route)) = (&mut self.current, self.routes.by_number(path)) else { return };
         // What somebody sent on from another address is not answered there: that would prove an address of theirs.
-        if matches!(self.role, Role::Initiator(_)) && route.place.tuple != *from {
+        if matches!(self.role, Role::Initiator(_)) && route.addr.tuple != *from {
             return;
         }
-        let places = [Some(&mut route.place), route.candidate.as_deref_mut()];
-        let known = places.into_iter().flatten().find(|place| place.tuple == *from);
+        let addrs = [Some(&mut route.addr), route.candidate.as_deref_mut()];
+        let known = addrs.into_iter().flatten().find(|addr| addr.tuple == *from);
         // As long as what it answers: an address that is not the path's gets no more than came from there.
-        let mut elsewhere = Place::proven(*from);
-        let place = known.unwrap_or(&mut elsewhere);
-        say(&mut current.keys, now, path, place, control, &mut cx.outbox);
+        let mut elsewhere = PeerAddress::proven(*from);
+        let addr = known.unwrap_or(&mut elsewhere);
+        say(&mut current.keys, now, path, addr, control, &mut cx.outbox);
     }
 
     /// Sessions are the responder's to end.
@@ -279,7 +279,7 @@ impl Session {
     pub fn say_closed(&mut self, now: Instant, control: Control, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
-            say(&mut current.keys, now, route.number, &mut route.place, control, &mut cx.outbox);
+            say(&mut current.keys, now, route.number, &mut route.addr, control, &mut cx.outbox);
         }
     }
 
@@ -293,7 +293,7 @@ impl Session {
             }
         }
         if let (true, Some(current), Some(route)) = (moved, &mut self.current, self.routes.by_tuple(&to)) {
-            say(&mut current.keys, now, route.number, &mut route.place, Control::Ping, &mut cx.outbox);
+            say(&mut current.keys, now, route.number, &mut route.addr, Control::Ping, &mut cx.outbox);
         }
     }
 
@@ -316,7 +316,7 @@ impl Session {
         }
         self.challenge(now, cx);
         if self.check <= now {
-            if now >= self.heard + SILENT {
+            if now >= self.received + SILENT {
                 cx.silent.push(self.id);
             }
             self.check = now + SILENT;
@@ -364,7 +364,7 @@ impl Session {
         let Role::Initiator(opening) = &mut self.role else { return };
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
         let attempt = if continues.is_some() {
-            let tuples = self.routes.iter().map(|route| route.place.tuple).collect();
+            let tuples = self.routes.iter().map(|route| route.addr.tuple).collect();
             Attempt::begin(now, &opening.peer, continues, &[], tuples, cx)
         } else {
             Attempt::begin(now, &opening.peer, None, &opening.packet, opening.tuples.clone(), cx)
@@ -393,7 +393,7 @@ impl Session {
             let newest = opening.next.as_mut().or(self.current.as_mut());
             if let Some(newest) = newest {
                 for route in self.routes.iter_mut() {
-                    say(&mut newest.keys, now, route.number, &mut route.place, Control::Ping, &mut cx.outbox);
+                    say(&mut newest.keys, now, route.number, &mut route.addr, Control::Ping, &mut cx.outbox);
                 }
             }
         }
@@ -481,7 +481,7 @@ impl Session {
 }
 
 /// Sends a control message, if it may go there.
-fn say(keys: &mut Keys, now: Instant, path: u8, to: &mut Place, control: Control, outbox: &mut Outbox) {
+fn say(keys: &mut Keys, now: Instant, path: u8, to: &mut PeerAddress, control: Control, outbox: &mut Outbox) {
     let mut datagram = control.datagram();
     if to.spend(1, datagram.len()) && keys.seal(now, path, &mut datagram).is_some() {
         outbox.send(to.tuple, datagram);

@@ -42,9 +42,9 @@ pub mod radio;
 #[cfg(feature = "harness")]
 #[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
 pub mod raw;
+#[cfg(feature = "harness")]
+#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
+pub mod recording;
 #[cfg(feature = "schemes")]
 #[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
 pub mod schemes;
-#[cfg(feature = "harness")]
-#[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
-pub mod spy;

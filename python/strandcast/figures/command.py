@@ -16,7 +16,7 @@ import strandcast.clone as clone
 import strandcast.experiments as experiments
 import strandcast.figures.packets as packets
 from strandcast.command import Parser
-from strandcast.figures.made import FULL, Made, forget, note, noted
+from strandcast.figures.manifest import FULL, Manifest, forget, note, noted
 from strandcast.figures.packets import Order
 from strandcast.figures.results import Found, cell, collect, packet_orders, shown, simulated_s
 from strandcast.figures.spec import Figure, Paper
@@ -44,7 +44,7 @@ examples:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class Selection:
     """What to do.
 
     Attributes:
@@ -98,7 +98,7 @@ class Wanted:
         schemes = self.schemes or frozenset(figure.schemes)
         return packet_orders(paper, figure, schemes, self.runs or paper.runs, quick=self.quick)
 
-    def made(self, paper: Paper, figure: Figure) -> Made | None:
+    def made(self, paper: Paper, figure: Figure) -> Manifest | None:
         """What a picture of the figure would be made of; None if runs are missing.
 
         Unless their number is said, as many as all of the figure's cells have, if these are full ones.
@@ -106,7 +106,7 @@ class Wanted:
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
         runs = min(firsts, default=most + 1) - 1
-        made = Made(runs, self.quick, tuple(sorted(self.schemes)))
+        made = Manifest(runs, self.quick, tuple(sorted(self.schemes)))
         return made if runs == most or (self.runs is None and made.full) else None
 
 
@@ -139,7 +139,7 @@ def main(argv: list[str]) -> int:
 class Cluster:
     """Who makes runs, from the first time that somebody asks."""
 
-    def __init__(self, wanted: Wanted, stack: contextlib.ExitStack) -> None:
+    def __init__(self, wanted: Selection, stack: contextlib.ExitStack) -> None:
         self._wanted, self._stack = wanted, stack
         self._client: Client | None = None
 
@@ -156,7 +156,7 @@ class Cluster:
         return self._client
 
 
-def vary(wanted: Wanted, cluster: Cluster) -> None:
+def vary(wanted: Selection, cluster: Cluster) -> None:
     """Makes the missing runs of the papers' deviations, and prints their tables or fills those of the documentation."""
     import strandcast.figures.deviations as deviations
     from strandcast.sweeps import complete
@@ -177,7 +177,7 @@ def vary(wanted: Wanted, cluster: Cluster) -> None:
         say(page)
 
 
-def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made | None:
+def make(wanted: Selection, paper: Paper, figure: Figure, cluster: Cluster) -> Manifest | None:
     """Makes a figure's missing runs, draws it, and tells of it; None if it can't be drawn."""
     from strandcast.sweeps import complete
 
@@ -211,12 +211,12 @@ def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made
     return made
 
 
-def found(wanted: Wanted, paper: Paper, figure: Figure, made: Made) -> Found:
+def found(wanted: Selection, paper: Paper, figure: Figure, made: Manifest) -> Found:
     """What the store has of a figure that was made so."""
     return collect(wanted.store, paper, figure, quick=made.quick, runs=made.runs)
 
 
-def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
+def report(wanted: Selection, paper: Paper, made: Manifest) -> pathlib.Path:
     """Writes a paper's page, about its figures in the folder that are made of such runs, if the store has these."""
     import strandcast.figures.draw as draw
     import strandcast.figures.page as page
@@ -233,7 +233,7 @@ def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
     return page.report(paper, results, wanted.out, fewest, wanted.known)
 
 
-def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
+def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
     """Fills the documentation's tables with the papers that have all of their runs; causes are those of all papers."""
     import strandcast.figures.tables as tables
 
@@ -248,7 +248,7 @@ def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
     return tables.write(docs, wanted.known, results)
 
 
-def plan(wanted: Wanted) -> None:
+def plan(wanted: Selection) -> None:
     """Tells how many runs are missing, and about how long they take; each is counted with the first that needs it."""
     planned: set[tuple[str, str]] = set()
     traced: set[tuple[Key, str, int]] = set()
@@ -269,7 +269,7 @@ def plan(wanted: Wanted) -> None:
     print(f"all: about {whole:.0f} CPU s")
 
 
-def work(wanted: Wanted) -> Iterator[tuple[str, Paper, Figure]]:
+def work(wanted: Selection) -> Iterator[tuple[str, Paper, Figure]]:
     """What is to be run, each with what to call it."""
     import strandcast.figures.deviations as deviations
 
@@ -302,7 +302,7 @@ def say(path: pathlib.Path) -> None:
     print(path, flush=True)
 
 
-def parse(argv: list[str]) -> Wanted:
+def parse(argv: list[str]) -> Selection:
     """Reads the arguments; mistakes end the process with one line."""
     parser = arguments()
     got = parser.parse_args(argv)
@@ -334,7 +334,7 @@ def parse(argv: list[str]) -> Wanted:
         why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
-    return Wanted(
+    return Selection(
         known,
         papers,
         frozenset(got.scheme),

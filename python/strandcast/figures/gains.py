@@ -6,7 +6,7 @@ import json
 import pathlib
 from collections.abc import Collection, Mapping
 
-from strandcast.figures.made import whole
+from strandcast.figures.manifest import whole
 
 FILE = "gains.json"
 """In a paper's folder: deviations of one assumption, by title, with the claims that are reproduced only with them."""

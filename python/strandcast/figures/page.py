@@ -17,7 +17,7 @@ import strandcast.figures.draw as draw
 import strandcast.figures.tables as tables
 from strandcast.figures.claims import VERDICTS, Judged
 from strandcast.figures.headline import case_of, cases, default_and_best
-from strandcast.figures.made import Made, forget, note, noted, whole
+from strandcast.figures.manifest import Manifest, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Finding, Paper, Term
 from strandcast.version import VERSION, results_epoch
@@ -73,7 +73,7 @@ class Part:
 
 
 def report(
-    paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, made: Made, papers: Sequence[Paper]
+    paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, made: Manifest, papers: Sequence[Paper]
 ) -> pathlib.Path:
     """Writes a paper's page, `NAME.html`, and the index of all pages in the folder, `index.html`.
 
@@ -116,12 +116,12 @@ def report(
     return page
 
 
-def explanations(paper: Paper, made: Made) -> list[Finding]:
+def explanations(paper: Paper, made: Manifest) -> list[Finding]:
     """What was found of a paper: from full runs, so pages of others don't tell it."""
     return list(paper.findings) if made.full else []
 
 
-def index(folder: pathlib.Path, made: Made, papers: Sequence[Paper]) -> pathlib.Path:
+def index(folder: pathlib.Path, made: Manifest, papers: Sequence[Paper]) -> pathlib.Path:
     """Writes `index.html`, which leads to the papers' pages and pictures in the folder that are made of such runs.
 
     Raises:
@@ -135,7 +135,7 @@ def index(folder: pathlib.Path, made: Made, papers: Sequence[Paper]) -> pathlib.
     return whole(folder / "index.html", render("index.html", papers=shown, made=made))
 
 
-def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
+def part_of(paper: Paper, figure: Figure, found: Found, made: Manifest) -> Part:
     """A figure's section; `figure` is the whole one, `found` may be of less."""
     command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if made.quick else [])]
     number = found.counts[1]

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from strandcast.figures.compact import compact
-from strandcast.figures.made import whole
+from strandcast.figures.manifest import whole
 
 WIDTH = 8.4
 """Of a picture, in inches: 806 px in a browser."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from strandcast.figures.claims import CONTRADICTED, PARTLY, VERDICTS, Judged
 from strandcast.figures.headline import Case, Counts, cases, default_and_best
-from strandcast.figures.made import whole
+from strandcast.figures.manifest import whole
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
 from strandcast.stats import Summary

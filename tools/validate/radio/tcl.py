@@ -12,7 +12,7 @@ SEGMENT, HEADERS = 1000, 40
 DATAGRAM = 1000
 UDP_SIZE = DATAGRAM + 8
 UDP_MBPS = 4.5
-PATIENCE_S = 1200
+TIMEOUT_S = 1200
 
 NODES = """
 set ns [new Simulator]
@@ -111,7 +111,7 @@ def run(case: cases.Case, seed: int) -> dict:
         path = pathlib.Path(folder) / "case.tcl"
         path.write_text(script(case, seed, folder))
         command = ["nice", "-n", "19", "ns", path]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
         if done.returncode != 0 or "rror" in done.stderr:
             raise SystemExit(f"{case.name}: ns-2 failed with seed {seed}:\n{done.stdout}{done.stderr}")
         counts = of_trace(pathlib.Path(folder) / "trace")

@@ -469,7 +469,7 @@ impl Wire {
             payload,
             receive_buffer: Some(most(sctp.receive_buffer)),
             send_buffer: Some(most(sctp.send_buffer)),
-            rto: (sctp.rto_min_ours.unwrap_or(sctp.rto_min), sctp.rto_max),
+            rto: (sctp.rto_min_strandcast.unwrap_or(sctp.rto_min), sctp.rto_max),
             rto_above_srtt: false,
             acked: 1,
             ack_every: sctp.sack_frequency,

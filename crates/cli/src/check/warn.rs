@@ -108,7 +108,7 @@ fn shared(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Ends that no way over a radio joins at the start. The way back is over the same stations.
+/// Ends that no way over a radio joins at the start. The reverse route is over the same stations.
 fn apart(flow: &FlowFacts, say: Say<'_>) {
     let mut told = BTreeSet::new();
     for link in flow.paths.iter().flat_map(|path| &path.out) {

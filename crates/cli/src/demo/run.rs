@@ -65,8 +65,8 @@ struct Demo {
 /// The next event.
 enum Step {
     Stop,
-    SendDue,
-    PlayDue,
+    SendTimer,
+    PlayTimer,
     Hole,
     Arrived,
     Event(Option<Event>),
@@ -145,8 +145,8 @@ impl Demo {
         while !self.over {
             match self.step().await {
                 Step::Stop => return Err(CliError::Unmet("interrupted".into())),
-                Step::SendDue => self.send(),
-                Step::PlayDue => self.release().await?,
+                Step::SendTimer => self.send(),
+                Step::PlayTimer => self.release().await?,
                 Step::Hole => self.turn_hole(),
                 Step::Arrived => self.take(),
                 Step::Event(event) => self.path_event(event.as_ref()).await,
@@ -173,8 +173,8 @@ impl Demo {
         let Demo { setup, monitor, stop, arrived, .. } = self;
         tokio::select! {
             () = stopped(stop) => Step::Stop,
-            () = until(send_at) => Step::SendDue,
-            () = until(play_in.map(|t| Instant::now() + t)) => Step::PlayDue,
+            () = until(send_at) => Step::SendTimer,
+            () = until(play_in.map(|t| Instant::now() + t)) => Step::PlayTimer,
             () = until(hole) => Step::Hole,
             n = setup.receiver.recv_many(arrived), if !setup.done => { setup.done = n == 0; Step::Arrived }
             event = setup.sender.event(), if !setup.silent => Step::Event(event),

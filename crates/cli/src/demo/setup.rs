@@ -72,7 +72,7 @@ impl DemoSetup {
         let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
         let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
         let endpoint = transport::endpoint(&options, &plan, false);
-        let rto_min = endpoint.transport.rto_min_ours.unwrap_or(endpoint.transport.rto_min);
+        let rto_min = endpoint.transport.rto_min_strandcast.unwrap_or(endpoint.transport.rto_min);
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
             let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }

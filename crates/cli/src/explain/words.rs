@@ -32,8 +32,8 @@ pub(super) fn cause(explanation: &Explanation, cause: &Cause) -> String {
     let other = cause.message.and_then(|number| explanation.message(number));
     let waited = |how: &str| {
         let number = cause.message.unwrap_or_default();
-        let fate = other.map_or(String::new(), |message| format!(" {}", waited_for(message)));
-        format!("{how} message {number}{fate}")
+        let waited = other.map_or(String::new(), |message| format!(" {}", waited_for(message)));
+        format!("{how} message {number}{waited}")
     };
     let own = |how: fn(&MessageTrace) -> String| other.map_or(String::new(), how);
     let full = windows(&cause.full);

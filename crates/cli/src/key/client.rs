@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strandcast_net::driver::{ClientSeal, SealWatch};
+use strandcast_net::driver::{ClientSeal, SealHooks};
 use strandcast_seal::{Cipher, Lost, SealEvent};
 
 use super::destination::Destination;
@@ -40,7 +40,7 @@ impl SealReports {
         Some(ClientSeal {
             identity,
             peer,
-            watch: SealWatch { on_event: Some(Box::new(on_event)), keylog: destination.keylog.sink() },
+            hooks: SealHooks { on_event: Some(Box::new(on_event)), keylog: destination.keylog.sink() },
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::stderr;
 use std::net::SocketAddr;
 
-use strandcast_net::driver::{Driver, SealWatch, ServerSeal};
+use strandcast_net::driver::{Driver, SealHooks, ServerSeal};
 use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealEvent, SecretKey, TokenId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -13,7 +13,7 @@ use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
 use super::keylog::KeyLogFile;
 use super::pairing::Pairing;
-use super::store::{Senders, Store, Watch, random, wall_clock};
+use super::store::{ChangeDetector, Senders, Store, random, wall_clock};
 use super::terminal::{pairing_text, shows_secrets};
 use crate::args::SealArgs;
 use crate::error::CliError;
@@ -24,7 +24,7 @@ use crate::print;
 pub(crate) struct Gate {
     store: Store,
     identity: SecretKey,
-    watch: Watch,
+    changes: ChangeDetector,
     senders: Senders,
     /// Those who enrolled meanwhile: the file may not have them yet, or ever.
     enrolled: Vec<(TokenId, PublicKey)>,
@@ -55,13 +55,13 @@ impl Gate {
         }
         let store = Store::of(args.key.as_deref())?;
         let identity = announced_identity(&store)?;
-        let watch = Watch::new(&store);
+        let changes = ChangeDetector::new(&store);
         let senders = store.senders()?;
         let keylog = KeyLogFile::open(args, &store)?;
         Ok(Some(Gate {
             store,
             identity,
-            watch,
+            changes,
             senders,
             enrolled: Vec::new(),
             expiry: None,
@@ -84,8 +84,8 @@ impl Gate {
             // Without a gate the command is ending.
             let _ = reports.send(report);
         };
-        let watch = SealWatch { on_event: Some(Box::new(on_event)), keylog: self.keylog.sink() };
-        ServerSeal { identity: self.identity.clone(), access: self.access(), watch }
+        let hooks = SealHooks { on_event: Some(Box::new(on_event)), keylog: self.keylog.sink() };
+        ServerSeal { identity: self.identity.clone(), access: self.access(), hooks }
     }
 
     /// Looks at the store and at what the seal has reported, several times per second; lines to print.
@@ -100,7 +100,7 @@ impl Gate {
                 Report::Line(line) => lines.push(line),
             }
         }
-        let changed = self.watch.changed();
+        let changed = self.changes.changed();
         if changed {
             match self.store.senders() {
                 Ok(senders) => self.senders = senders,

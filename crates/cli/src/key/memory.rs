@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use strandcast_net::driver::{ClientSeal, SealWatch, ServerSeal};
+use strandcast_net::driver::{ClientSeal, SealHooks, ServerSeal};
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 
 use super::store::random;
@@ -20,6 +20,6 @@ pub(crate) fn paired_in_memory() -> Result<(ClientSeal, ServerSeal), CliError> {
     let grant = Grant { token: token.clone(), senders, open: false, once: false };
     let peer = Peer { key: receiver.public(), token };
     let access = Access { grants: vec![grant], ..Access::default() };
-    let client = ClientSeal { identity: sender, peer, watch: SealWatch::default() };
-    Ok((client, ServerSeal { identity: receiver, access, watch: SealWatch::default() }))
+    let client = ClientSeal { identity: sender, peer, hooks: SealHooks::default() };
+    Ok((client, ServerSeal { identity: receiver, access, hooks: SealHooks::default() }))
 }

@@ -30,7 +30,7 @@ pub(super) enum Progress {
     /// Another interval has ended.
     Interval(Interval),
     /// A diagnostic of the scheme.
-    Remark(String),
+    Diagnostic(String),
     /// The end: the outcome, or a one-line diagnostic.
     Done(Result<Box<Outcome>, String>),
 }
@@ -169,11 +169,11 @@ impl Client {
             buffers: association
                 .map_or_else(Default::default, |a| BuffersNow::of(&a.buffers(), a.stats(), now)),
             wire: association.map_or_else(Default::default, |a| WireNow::of(a.stats())),
-            remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
+            diagnostics: association.map_or_else(Vec::new, |a| a.diagnostics(now)),
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
             coding: association.and_then(coding),
         };
-        self.diagnostics.rest().into_iter().for_each(|line| self.report(Progress::Remark(line)));
+        self.diagnostics.rest().into_iter().for_each(|line| self.report(Progress::Diagnostic(line)));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
     }
 
@@ -213,8 +213,8 @@ impl Client {
             bytes: total.saturating_sub(before),
             paths: self.sampler.sample(now, paths(association)),
         };
-        let lines = self.diagnostics.update(now, association.scheme().name(), &association.remarks(now));
-        lines.into_iter().for_each(|line| self.report(Progress::Remark(line)));
+        let lines = self.diagnostics.update(now, association.scheme().name(), &association.diagnostics(now));
+        lines.into_iter().for_each(|line| self.report(Progress::Diagnostic(line)));
         // A short remainder after the last full second is not shown.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());

@@ -69,7 +69,7 @@ pub(crate) struct Outcome {
     /// What the payload took on the wire, as the client counts.
     pub(crate) wire: WireNow,
     /// Diagnostics of the client's scheme at the end.
-    pub(crate) remarks: Vec<&'static str>,
+    pub(crate) diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     pub(crate) counters: Vec<(&'static str, u64)>,
     /// Symbols that the client sent or received, if there were any.
@@ -181,7 +181,7 @@ impl Outcome {
                 "buffers": self.buffers,
                 "wire": self.wire,
                 "cpu_seconds_per_gb": { "sender": cpu_sender, "receiver": cpu_receiver },
-                "remarks": self.remarks,
+                "diagnostics": self.diagnostics,
                 "counters": self.counters.iter().copied().collect::<BTreeMap<_, _>>(),
             },
         });
@@ -236,7 +236,7 @@ mod tests {
             retransmissions: 7,
             buffers: BuffersNow { send_blocked_s: 0.25, ..BuffersNow::default() },
             wire: WireNow { overhead: Some(1.125), ..WireNow::default() },
-            remarks: vec!["alone"],
+            diagnostics: vec!["alone"],
             counters: vec![("probes", 3)],
             coding: None,
         }
@@ -256,7 +256,10 @@ mod tests {
         assert_eq!(at("/start/test_start/blksize"), Some(1344.0));
         assert_eq!(at("/end/cpu_seconds_per_gb/sender"), Some(2.0));
         assert_eq!(at("/end/cpu_seconds_per_gb/receiver"), Some(6.0));
-        assert_eq!((at("/end/counters/probes"), &json["end"]["remarks"][0]), (Some(3.0), &json!("alone")));
+        assert_eq!(
+            (at("/end/counters/probes"), &json["end"]["diagnostics"][0]),
+            (Some(3.0), &json!("alone"))
+        );
     }
 
     #[test]

@@ -99,10 +99,10 @@ async fn client(
     }
     let last = remotes.len().saturating_sub(1);
     for (host, remotes) in remotes.iter().enumerate() {
-        let patience = if host < last { CONNECT_NEXT } else { CONNECT };
+        let connect_timeout = if host < last { CONNECT_NEXT } else { CONNECT };
         // A host out of reach from here is no error while there is another one.
         let Ok(uplinks) = transport::uplinks(&measurement.args.paths, remotes) else { continue };
-        match measurement.run(host, uplinks, patience, &mut stop).await? {
+        match measurement.run(host, uplinks, connect_timeout, &mut stop).await? {
             Some(outcome) => return Ok(outcome),
             None => continue,
         }
@@ -131,7 +131,7 @@ impl Measurement {
         &self,
         host: usize,
         uplinks: Vec<Uplink>,
-        patience: Duration,
+        connect_timeout: Duration,
         stop: &mut Stop,
     ) -> Result<Option<Box<Outcome>>, CliError> {
         self.say(&format!("measuring to {} over {}", self.to.label, transport::describe(&uplinks)));
@@ -143,17 +143,17 @@ impl Measurement {
         let (report, mut progress) = unbounded_channel();
         let started = client.run(|_| Client::new(self.setup(host), report));
         let (driver, _task) = started.map_err(|e| transport::open_error(&e))?;
-        let mut patience = Some(tokio::time::Instant::now() + patience);
+        let mut connect_timeout = Some(tokio::time::Instant::now() + connect_timeout);
         let outcome = loop {
             let next = tokio::select! {
                 next = progress.recv() => next,
                 () = stopped(stop) => return Err(CliError::Unmet("interrupted".into())),
-                () = sleep_until(patience) => return Ok(None),
+                () = sleep_until(connect_timeout) => return Ok(None),
             };
             match next {
-                Some(Progress::Connected) => patience = None,
+                Some(Progress::Connected) => connect_timeout = None,
                 Some(Progress::Interval(interval)) => self.say(&interval.line()),
-                Some(Progress::Remark(line)) => self.say(&line),
+                Some(Progress::Diagnostic(line)) => self.say(&line),
                 Some(Progress::Done(outcome)) => break outcome,
                 None => break Err("the transport stopped".into()),
             }
@@ -242,7 +242,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
                 let (amount, rate, cpu) = (bytes(totals.bytes), bits_per_s(rate), cpu.total_s());
                 say(&format!("{amount} in {:.2} s, {rate}, processor time {cpu:.2} s", totals.seconds));
             }
-            Some(ServerEvent::Remark(line)) => say(&line),
+            Some(ServerEvent::Diagnostic(line)) => say(&line),
             Some(ServerEvent::Left) if args.once => return Ok(()),
             Some(ServerEvent::Left) => {}
             Some(ServerEvent::Failed(why)) if args.once => return Err(CliError::Peer(why)),

@@ -32,7 +32,7 @@ pub(super) enum ServerEvent {
     /// A client's measurement is over: the receiver's totals, and this side's processor time.
     Done(Totals, Cpu),
     /// A diagnostic of the sending scheme.
-    Remark(String),
+    Diagnostic(String),
     /// A client has left after its measurement.
     Left,
     /// A client was refused or lost, in one line.
@@ -53,7 +53,7 @@ struct ActiveClient {
     phase: Phase,
     cpu: Cpu,
     /// When the last packet arrived.
-    heard: Instant,
+    last_received: Instant,
     finished: bool,
 }
 
@@ -82,14 +82,14 @@ impl Server {
             return;
         }
         let (phase, cpu) = (Phase::ProgressObserver, Cpu::now());
-        self.client = Some(ActiveClient { id, phase, cpu, heard: now, finished: false });
+        self.client = Some(ActiveClient { id, phase, cpu, last_received: now, finished: false });
     }
 
     fn read(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let Some(id) = self.client.as_ref().map(|g| g.id) else { return };
         while let Some(message) = endpoint.recv(id) {
             let Some(client) = &mut self.client else { return };
-            client.heard = now;
+            client.last_received = now;
             match (message.stream.0, &mut client.phase) {
                 (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
                 (CONTROL, _) => match Control::parse(&message.payload) {
@@ -115,7 +115,7 @@ impl Server {
     /// Reports symbols, if there were any.
     fn report_coding(&self, endpoint: &Endpoint, id: AssociationId) {
         let line = endpoint.association(id).and_then(coding).map(|coding| coding.line());
-        line.into_iter().for_each(|line| self.report(ServerEvent::Remark(line)));
+        line.into_iter().for_each(|line| self.report(ServerEvent::Diagnostic(line)));
     }
 
     fn on_control(&mut self, now: Instant, endpoint: &mut Endpoint, control: Control) {
@@ -152,11 +152,11 @@ impl Server {
                 self.report(ServerEvent::Done(totals, cpu));
                 self.report_coding(endpoint, id);
                 if let Some(association) = endpoint.association(id) {
-                    let line = |remark| format!("scheme {}: {remark}", association.scheme().name());
+                    let line = |diagnostic| format!("scheme {}: {diagnostic}", association.scheme().name());
                     association
-                        .remarks(now)
+                        .diagnostics(now)
                         .into_iter()
-                        .for_each(|r| self.report(ServerEvent::Remark(line(r))));
+                        .for_each(|r| self.report(ServerEvent::Diagnostic(line(r))));
                 }
             }
             _ => self.dismiss(endpoint, "out of turn"),
@@ -231,11 +231,11 @@ impl App for Server {
         let id = client.id;
         if let Phase::Sending(sending) = &mut client.phase {
             if !sending.ended {
-                client.heard = now;
+                client.last_received = now;
             }
             sending.poll(now, endpoint, id);
         }
-        if now >= client.heard + RESULT_TIMEOUT {
+        if now >= client.last_received + RESULT_TIMEOUT {
             self.dismiss(endpoint, "silent for 30 s");
         }
     }
@@ -246,6 +246,6 @@ impl App for Server {
             Phase::Sending(sending) => sending.poll_timeout(),
             _ => None,
         };
-        end.into_iter().chain([client.heard + RESULT_TIMEOUT]).min()
+        end.into_iter().chain([client.last_received + RESULT_TIMEOUT]).min()
     }
 }

@@ -50,15 +50,15 @@ fn setup(reverse: bool) -> Setup {
     Setup { host: "server".into(), port: 1, scheme: "simple".into(), time, message: 0, reverse }
 }
 
-const REMARK: &str = "every event is reported once";
+const DIAGNOSTIC: &str = "every event is reported once";
 
 /// Repeats a diagnostic.
 #[derive(Debug)]
 struct Talker;
 
 impl Policy for Talker {
-    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
-        out.push(REMARK);
+    fn diagnostics(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+        out.push(DIAGNOSTIC);
     }
 }
 
@@ -84,13 +84,16 @@ fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, Strin
         match progress.try_recv() {
             Ok(Progress::Connected) => {}
             Ok(Progress::Interval(_)) => intervals += 1,
-            Ok(Progress::Remark(line)) => {
+            Ok(Progress::Diagnostic(line)) => {
                 told += 1;
-                assert_eq!(line, format!("scheme {}: {REMARK}", rfc::scheme().name));
+                assert_eq!(line, format!("scheme {}: {DIAGNOSTIC}", rfc::scheme().name));
             }
             Ok(Progress::Done(outcome)) => {
-                let remarks = outcome.as_ref().map(|o| &o.remarks[..]);
-                assert!(remarks.is_err() || (told == 1 && remarks == Ok(&[REMARK])), "told {told} times");
+                let diagnostics = outcome.as_ref().map(|o| &o.diagnostics[..]);
+                assert!(
+                    diagnostics.is_err() || (told == 1 && diagnostics == Ok(&[DIAGNOSTIC])),
+                    "told {told} times"
+                );
                 return (intervals, outcome);
             }
             Err(_) => panic!("no outcome"),

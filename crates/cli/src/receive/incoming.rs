@@ -96,7 +96,7 @@ pub(super) struct IncomingStream {
     pub(super) session: u32,
     pub(super) player: Player,
     /// When the last message arrived.
-    pub(super) heard: Instant,
+    pub(super) last_received: Instant,
     /// When the last packet arrived.
     pub(super) seen: Instant,
     /// Packets of its association until then.
@@ -134,7 +134,7 @@ impl IncomingStream {
             key,
             session,
             player,
-            heard: now,
+            last_received: now,
             seen: now,
             packets: 0,
             addresses,
@@ -156,7 +156,7 @@ impl IncomingStream {
         self.association = sender.association;
         self.peer = sender.peer;
         (self.packets, self.addresses) = (0, sender.addresses);
-        (self.heard, self.seen) = (self.association.now(), self.association.now());
+        (self.last_received, self.seen) = (self.association.now(), self.association.now());
         let outage = self.outages.end(self.seen).unwrap_or_default();
         (self.left, self.closing, self.refusal) = (false, None, None);
         self.reconnects += 1;
@@ -175,7 +175,7 @@ impl IncomingStream {
             };
         }
         for message in messages.drain(..) {
-            self.heard = self.heard.max(message.arrived);
+            self.last_received = self.last_received.max(message.arrived);
             self.seen = self.seen.max(message.arrived);
             self.end_came |= self.player.push(message);
         }

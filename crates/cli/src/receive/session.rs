@@ -64,7 +64,7 @@ enum Step {
     NextClosed(CloseReason),
     Event(Option<Event>),
     Messages,
-    Due,
+    Timer,
     Tick,
 }
 
@@ -137,7 +137,7 @@ impl Session {
                 Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
-                Step::Due => {}
+                Step::Timer => {}
                 Step::Tick => self.tick().await,
             }
             self.play().await?;
@@ -161,7 +161,7 @@ impl Session {
             reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
             event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
             () = read(reading, messages) => Step::Messages,
-            () = sleep(due) => Step::Due,
+            () = sleep(due) => Step::Timer,
             () = monitor.tick() => Step::Tick,
         }
     }
@@ -219,7 +219,7 @@ impl Session {
             return Ok(());
         }
         let claim = Claim::of(next, stream);
-        let times = Times { now: stream.association.now(), came: next.came, heard: stream.seen };
+        let times = Times { now: stream.association.now(), came: next.came, last_received: stream.seen };
         let verdict = decide(claim, stream.left, self.silence, times);
         let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
         match verdict {
@@ -319,8 +319,8 @@ impl Session {
         }
         let media = stream.player.media_now(now);
         self.monitor.show((now - stream.begun).as_secs_f64(), &stream.peer, media, &seen);
-        if now - stream.heard >= self.silence && !stream.left {
-            stream.association.abort("nothing heard from the sender");
+        if now - stream.last_received >= self.silence && !stream.left {
+            stream.association.abort("nothing received from the sender");
         }
         if stream.closes_too_soon(now) {
             stream.association.abort("closed before the stream's end");
@@ -332,12 +332,12 @@ impl Session {
         let stream = self.stream.as_ref()?;
         let now = stream.association.now();
         let played = stream.player.poll_timeout().is_none();
-        let silent = now - stream.heard;
+        let silent = now - stream.last_received;
         // A sender that lost its connection may return within the silence limit; one that seems to have aborted, for a
         // moment: the abort may have been forged.
-        let patience =
+        let grace =
             if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
-        let lost = stream.left && played && silent >= patience;
+        let lost = stream.left && played && silent >= grace;
         if stream.ended.is_none() && !lost {
             return None;
         }

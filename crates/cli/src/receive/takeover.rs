@@ -79,12 +79,12 @@ pub(super) enum Verdict {
     Refused,
 }
 
-/// Decides at `now` about a sender that arrived at `came`, while the current one was last active at `heard`.
+/// Decides at `now` about a sender that arrived at `came`, while the current one was last active at `last_received`.
 pub(super) fn decide(claim: Claim, left: bool, limit: Duration, times: Times) -> Verdict {
-    let Times { now, came, heard } = times;
-    if now - heard >= claim.silence(left, limit) {
+    let Times { now, came, last_received } = times;
+    if now - last_received >= claim.silence(left, limit) {
         Verdict::Replaces
-    } else if !left && heard > came + STRAGGLERS {
+    } else if !left && last_received > came + STRAGGLERS {
         Verdict::Refused
     } else {
         Verdict::Waits
@@ -98,7 +98,7 @@ pub(super) struct Times {
     /// When the waiting sender arrived.
     pub(super) came: Instant,
     /// When the last packet of the current sender arrived.
-    pub(super) heard: Instant,
+    pub(super) last_received: Instant,
 }
 
 #[cfg(test)]
@@ -118,7 +118,8 @@ mod tests {
     /// The time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
     fn enters(claim: Claim, left: bool, limit: Duration) -> Duration {
         let at = |tenths: u64| Instant::from_millis(5000 + 100 * tenths);
-        let judged = |t: &u64| decide(claim, left, limit, Times { now: at(*t), came: at(0), heard: at(0) });
+        let judged =
+            |t: &u64| decide(claim, left, limit, Times { now: at(*t), came: at(0), last_received: at(0) });
         let first = (0..1000).find(|t| judged(t) == Verdict::Replaces).expect("every sender eventually");
         assert!((0..first).all(|t| judged(&t) == Verdict::Waits), "a silent sender is not preferred");
         Duration::from_millis(100 * first)
@@ -147,7 +148,7 @@ mod tests {
         let at = Instant::from_millis;
         for same_stream in [true, false] {
             // The newest of one key wins, whatever the other one does.
-            let times = Times { now: at(100), came: at(100), heard: at(100) };
+            let times = Times { now: at(100), came: at(100), last_received: at(100) };
             assert_eq!(decide(sealed(true, same_stream), false, LIMIT, times), Verdict::Replaces);
             let other = sealed(false, same_stream);
             assert_eq!((enters(other, false, LIMIT), enters(other, true, LIMIT)), (LIMIT, LIMIT));
@@ -171,7 +172,7 @@ mod tests {
         ] {
             // A sender without input is active once per second.
             for now in (0..60_000).step_by(250) {
-                let times = Times { now: at(now), came: at(100), heard: at(now / 1000 * 1000) };
+                let times = Times { now: at(now), came: at(100), last_received: at(now / 1000 * 1000) };
                 let verdict = decide(who, false, LIMIT, times);
                 let expected = if now < 2000 { Verdict::Waits } else { Verdict::Refused };
                 assert_eq!(verdict, expected, "{who:?} at {now} ms");

@@ -60,12 +60,16 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Retries until connected, for `retry` at most. With `endures`, refusals are retried as well.
+    /// Retries until connected, for `retry` at most. With `retries_refusals`, refusals are retried as well.
     ///
     /// # Errors
     /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if no attempt was
     /// possible.
-    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<AssociationHandle, CliError> {
+    pub(super) async fn connect(
+        &self,
+        retry: Retry,
+        retries_refusals: bool,
+    ) -> Result<AssociationHandle, CliError> {
         let begun = Instant::now();
         let left = || match retry {
             Retry::Forever => PATIENT,
@@ -80,7 +84,7 @@ impl Plan {
                 }
                 Err(error) => error,
             };
-            if self.refuses(&failed) && !endures || left() <= PAUSE {
+            if self.refuses(&failed) && !retries_refusals || left() <= PAUSE {
                 return Err(self.failure(failed, begun.elapsed()));
             }
             self.note(&failed);

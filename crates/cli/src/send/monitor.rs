@@ -29,7 +29,7 @@ pub(super) struct AssociationMonitor {
     /// Paths that do not answer.
     failing: BTreeSet<PathId>,
     /// Received packets at the last activity, and its time.
-    heard: Option<(u64, Instant)>,
+    received: Option<(u64, Instant)>,
     /// Messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
     /// Those of them that were sent beside repair symbols: the receiver may have recovered them.
@@ -43,7 +43,7 @@ pub(super) struct AssociationMonitor {
     overdue: u64,
     reconnects: u64,
     /// When the last packet arrived on any association.
-    last_heard: Instant,
+    last_received: Instant,
     outages: Outages,
 }
 
@@ -57,7 +57,7 @@ impl AssociationMonitor {
             advice,
             names: BTreeMap::new(),
             failing: BTreeSet::new(),
-            heard: None,
+            received: None,
             expired: (0, 0),
             repairable: (0, 0),
             given_up: (0, 0),
@@ -65,7 +65,7 @@ impl AssociationMonitor {
             dropped: 0,
             overdue: 0,
             reconnects: 0,
-            last_heard: Instant::ZERO,
+            last_received: Instant::ZERO,
             outages: Outages::default(),
         }
     }
@@ -87,13 +87,13 @@ impl AssociationMonitor {
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
-        let heard = match self.heard {
+        let received = match self.received {
             Some((before, at)) if before == packets => at,
             _ => now,
         };
-        self.heard = Some((packets, heard));
-        self.last_heard = heard;
-        if let Some(what) = self.outages.update(&self.peer, now, heard) {
+        self.received = Some((packets, received));
+        self.last_received = received;
+        if let Some(what) = self.outages.update(&self.peer, now, received) {
             self.monitor.report(now.as_secs_f64(), &self.peer, &what);
         }
         self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
@@ -179,19 +179,19 @@ impl AssociationMonitor {
 
     /// Time since the last packet.
     pub(super) fn silence(&self, now: Instant) -> Duration {
-        now - self.last_heard
+        now - self.last_received
     }
 
     /// The association was lost; reconnecting starts.
     pub(super) fn broke(&mut self) {
-        self.outages.begin(self.last_heard);
+        self.outages.begin(self.last_received);
     }
 
     /// Connected again; reported if `tell`.
     pub(super) fn found(&mut self, now: Instant, report: bool) {
         let after =
             self.outages.end(now).map_or_else(String::new, |time| format!(" after {}", duration(time)));
-        self.last_heard = now;
+        self.last_received = now;
         if report {
             self.line(&format!("connected to {} again{after}", self.peer));
         }
@@ -202,7 +202,7 @@ impl AssociationMonitor {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
         self.given_up = (self.given_up(), 0);
-        self.heard = None;
+        self.received = None;
         self.failing.clear();
         self.monitor.restart();
         self.reconnects += 1;
@@ -238,7 +238,7 @@ impl AssociationMonitor {
             buffers: last.map_or_else(Default::default, |l| l.buffers),
             wire: last.map_or_else(Default::default, |l| l.wire),
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
-            remarks: last.map_or_else(Vec::new, |l| l.remarks.clone()),
+            diagnostics: last.map_or_else(Vec::new, |l| l.diagnostics.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),
             coding: last.and_then(|l| l.coding.clone()),
         }

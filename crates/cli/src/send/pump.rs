@@ -15,7 +15,7 @@ const MEDIA: u16 = 0;
 /// The stream of keep-alive messages.
 const ALIVE: u16 = 1;
 /// Minimum lifetime of messages as a fraction of the latency.
-const LEAST_LIFETIME: u32 = 4;
+const MIN_LIFETIME: u32 = 4;
 
 /// Submits messages to an association when they are due.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Pump {
     /// their loss.
     pub(crate) fn observe(&mut self, seen: &Snapshot) {
         self.ingest.limit_messages(seen.max_unfragmented);
-        self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / LEAST_LIFETIME);
+        self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / MIN_LIFETIME);
     }
 
     /// The same for a new association, before its first message.

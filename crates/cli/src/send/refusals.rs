@@ -42,7 +42,7 @@ impl Refusals {
     }
 
     /// Whether to continue after a refusal.
-    pub(super) fn endures(&self, retry: Retry, busy: bool) -> bool {
+    pub(super) fn retries_refusals(&self, retry: Retry, busy: bool) -> bool {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
@@ -52,7 +52,7 @@ impl Refusals {
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);
         let over = matches!(retry, Retry::For(time) if now - since >= time);
-        (self.endures(retry, busy) && !over).then_some(first)
+        (self.retries_refusals(retry, busy) && !over).then_some(first)
     }
 }
 

@@ -37,7 +37,7 @@ use crate::transport;
 /// Default time to try to connect; a live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);
 /// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
-const LEAST_SILENCE: Duration = Duration::from_secs(5);
+const MIN_SILENCE: Duration = Duration::from_secs(5);
 /// Timeout of a close by the receiver, which may have been forged.
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
@@ -74,7 +74,7 @@ struct Session {
 enum Step {
     Stop,
     Read(Result<usize, CliError>),
-    Due,
+    Timer,
     Tick,
     Event(Option<Event>),
     Found(Result<AssociationHandle, CliError>),
@@ -177,7 +177,7 @@ impl Session {
                 match self.step().await {
                     Step::Stop => self.stop(),
                     Step::Read(read) => self.read(read?)?,
-                    Step::Due => {}
+                    Step::Timer => {}
                     Step::Tick => self.tick().await,
                     Step::Event(event) => self.event(event)?,
                     Step::Found(found) => self.found(found).await?,
@@ -198,7 +198,7 @@ impl Session {
         tokio::select! {
             () = stopped(stop), if !*asked => Step::Stop,
             read = input.read(), if wants_input => Step::Read(read),
-            () = sleep_until(due) => Step::Due,
+            () = sleep_until(due) => Step::Timer,
             () = watch.tick() => Step::Tick,
             step = connection.next_step() => step,
         }
@@ -228,9 +228,10 @@ impl Session {
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         let silence = self.watch.silence(self.clock.now());
         // Without a retry time set by the user, the association itself detects failure.
-        let hopeless = matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(LEAST_SILENCE));
+        let hopeless =
+            matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(MIN_SILENCE));
         if hopeless {
-            association.abort("nothing heard from the receiver");
+            association.abort("nothing received from the receiver");
             self.search(&format!("{} was silent for {:.0} s", self.plan.to.label, silence.as_secs_f64()));
         } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
             association.abort("the shutdown did not finish");
@@ -287,10 +288,10 @@ impl Session {
         // As in `stop`: without an association the end cannot be sent.
         self.pump.ended |= self.stopped;
         let (plan, retry) = (self.plan.clone(), self.retry);
-        let endures = self.refusals.endures(retry, false);
+        let retries_refusals = self.refusals.retries_refusals(retry, false);
         self.connection = Connection::Search(tokio::spawn(async move {
             tokio::time::sleep(pause).await;
-            plan.connect(retry, endures).await
+            plan.connect(retry, retries_refusals).await
         }));
     }
 

@@ -40,7 +40,7 @@ pub(super) struct Summary {
     /// The paths of the last association.
     pub(super) paths: Vec<PathNow>,
     /// The scheme's diagnostics at the end.
-    pub(super) remarks: Vec<&'static str>,
+    pub(super) diagnostics: Vec<&'static str>,
     /// The scheme's own counters, of the last association.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) counters: BTreeMap<&'static str, u64>,

@@ -26,9 +26,9 @@ impl Tariffs {
     /// # Errors
     /// [`CliError::Usage`]: one names no path.
     pub(super) fn new(specs: Vec<TariffSpec>, uplinks: &[Uplink]) -> Result<Tariffs, CliError> {
-        if let Some(stray) = specs.iter().find(|s| uplinks.iter().all(|u| u.name != s.link)) {
+        if let Some(unmatched) = specs.iter().find(|s| uplinks.iter().all(|u| u.name != s.link)) {
             let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
-            let (link, names) = (&stray.link, names.join(", "));
+            let (link, names) = (&unmatched.link, names.join(", "));
             return Err(CliError::Usage(format!("--tariff: {link} is none of the paths {names}")));
         }
         let now = Instant::now();

@@ -18,14 +18,14 @@ pub(crate) struct Diagnostics {
 
 impl Diagnostics {
     /// Updates with the current diagnostics of `scheme`; returns lines to report.
-    pub(crate) fn update(&mut self, now: Instant, scheme: &str, remarks: &[&'static str]) -> Vec<String> {
+    pub(crate) fn update(&mut self, now: Instant, scheme: &str, diagnostics: &[&'static str]) -> Vec<String> {
         if self.scheme != scheme {
             self.scheme = scheme.to_owned();
         }
-        self.holding.retain(|(held, _)| remarks.contains(held));
-        for remark in remarks {
-            if !self.holding.iter().any(|(held, _)| held == remark) {
-                self.holding.push((remark, now));
+        self.holding.retain(|(held, _)| diagnostics.contains(held));
+        for diagnostic in diagnostics {
+            if !self.holding.iter().any(|(held, _)| held == diagnostic) {
+                self.holding.push((diagnostic, now));
             }
         }
         self.report(|since| now - since >= HOLD)
@@ -44,10 +44,10 @@ impl Diagnostics {
     fn report(&mut self, due: impl Fn(Instant) -> bool) -> Vec<String> {
         let Diagnostics { holding, reported, scheme } = self;
         let mut lines = Vec::new();
-        for (remark, since) in holding.iter() {
-            if due(*since) && !reported.contains(remark) {
-                reported.push(remark);
-                lines.push(format!("scheme {scheme}: {remark}"));
+        for (diagnostic, since) in holding.iter() {
+            if due(*since) && !reported.contains(diagnostic) {
+                reported.push(diagnostic);
+                lines.push(format!("scheme {scheme}: {diagnostic}"));
             }
         }
         lines

@@ -69,7 +69,7 @@ impl Monitor {
             wire: WireNow::of(&seen.stats),
             advice: seen.stats.advice.map(Into::into),
             paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
-            remarks: seen.diagnostics.clone(),
+            diagnostics: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),
             coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
             link_monitor: LinkMonitorNow::of(&seen.monitor),

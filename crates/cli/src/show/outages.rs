@@ -19,32 +19,32 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// Updates with the peer's last activity `heard` at `now`; returns an event to report.
-    pub(crate) fn update(&mut self, peer: &str, now: Instant, heard: Instant) -> Option<StreamEvent> {
+    /// Updates with the peer's last activity `last_received` at `now`; returns an event to report.
+    pub(crate) fn update(&mut self, peer: &str, now: Instant, last_received: Instant) -> Option<StreamEvent> {
         match self.since {
-            None if now - heard >= SILENCE => {
-                self.begin(heard);
+            None if now - last_received >= SILENCE => {
+                self.begin(last_received);
                 Some(StreamEvent::Outage { peer: peer.to_owned() })
             }
-            Some(since) if heard > since => {
-                let outage_s = self.end(heard)?.as_secs_f64();
+            Some(since) if last_received > since => {
+                let outage_s = self.end(last_received)?.as_secs_f64();
                 Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s })
             }
             _ => None,
         }
     }
 
-    /// The association was lost; the last activity was at `heard`.
-    pub(crate) fn begin(&mut self, heard: Instant) {
+    /// The association was lost; the last activity was at `last_received`.
+    pub(crate) fn begin(&mut self, last_received: Instant) {
         if self.since.is_none() {
-            self.since = Some(heard);
+            self.since = Some(last_received);
             self.count += 1;
         }
     }
 
     /// The peer is active again; returns the duration of the outage, if there was one.
-    pub(crate) fn end(&mut self, heard: Instant) -> Option<Duration> {
-        let length = heard - self.since.take()?;
+    pub(crate) fn end(&mut self, last_received: Instant) -> Option<Duration> {
+        let length = last_received - self.since.take()?;
         self.longest = self.longest.max(length);
         Some(length)
     }

@@ -170,7 +170,7 @@ pub(crate) struct Snapshot {
     /// Every path.
     pub(crate) paths: Vec<PathNow>,
     /// The scheme's diagnostics of its own state.
-    pub(crate) remarks: Vec<&'static str>,
+    pub(crate) diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) counters: BTreeMap<&'static str, u64>,

@@ -92,7 +92,7 @@ mod tests {
             wire: crate::show::WireNow::default(),
             advice: None,
             paths,
-            remarks: Vec::new(),
+            diagnostics: Vec::new(),
             counters: BTreeMap::new(),
             coding: None,
             link_monitor: None,

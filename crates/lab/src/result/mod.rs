@@ -14,7 +14,7 @@ mod tests;
 mod topology;
 
 pub use histogram::Histogram;
-pub use model::{Frame, Metric, Remark, RunResult, Subject, jain};
+pub use model::{Diagnostic, Frame, Metric, RunResult, Subject, jain};
 pub use names::{Across, DEFINITIONS, Definition, definition};
 pub use stat::{Stat, deviation, median, t_975};
 pub use summary::{By, FlowStats, LinkStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};

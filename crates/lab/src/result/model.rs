@@ -92,7 +92,7 @@ impl Subject {
 
 /// A diagnostic of a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remark {
+pub struct Diagnostic {
     /// Whose scheme.
     pub flow: String,
     /// The scheme's own name.
@@ -130,7 +130,7 @@ pub struct RunResult {
     /// Where the stations of radios were, and which routes flows took; `None`: there are no radios.
     pub topology: Option<Topology>,
     /// What schemes had to say of their state at the end.
-    pub remarks: Vec<Remark>,
+    pub diagnostics: Vec<Diagnostic>,
     /// Packets that left a link, each link counting.
     pub packet_hops: u64,
     /// How long it was, in the simulation.

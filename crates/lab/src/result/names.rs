@@ -70,8 +70,11 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("retransmitted_timeout_packets", "data the transport took for lost after a timeout"),
     sum("spurious_packets", "retransmissions of data that had arrived, as the transport noticed"),
     sum("timeouts", "expiries of the retransmission timer"),
-    sum("potentially_failed", "times a path was doubted (RFC 7829), where verdicts need evidence"),
-    sum("failed", "times a path was given up, where verdicts need evidence"),
+    sum(
+        "potentially_failed",
+        "times a path became potentially failed (RFC 7829), where verdicts need unanswered probes",
+    ),
+    sum("failed", "times a path was given up, where verdicts need unanswered probes"),
     sum(
         "needless_pf",
         "potentially_failed although the link delivered a packet of ours in the preceding RTO",

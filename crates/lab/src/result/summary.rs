@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 use super::stat::Stat;
 #[cfg(feature = "tables")]
 use super::stat::{deviation, median};
-use super::{Remark, RunResult, Subject};
+use super::{Diagnostic, RunResult, Subject};
 
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
@@ -47,7 +47,7 @@ pub struct Summary {
     pub paired: By<By<Stats>>,
     /// What schemes had to say at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<Remark>,
+    pub diagnostics: Vec<Diagnostic>,
     /// How fast the machine was: outside of fingerprints, and never the same twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
@@ -188,7 +188,7 @@ impl Summary {
             cross: By::new(),
             radios: By::new(),
             paired: By::new(),
-            remarks: Vec::new(),
+            diagnostics: Vec::new(),
             speed: None,
         };
         let samples = samples(runs);
@@ -196,9 +196,9 @@ impl Summary {
             summary.add(sample);
         }
         summary.pair(&samples);
-        for remark in runs.iter().flat_map(|run| &run.remarks) {
-            if !summary.remarks.contains(remark) {
-                summary.remarks.push(remark.clone());
+        for diagnostic in runs.iter().flat_map(|run| &run.diagnostics) {
+            if !summary.diagnostics.contains(diagnostic) {
+                summary.diagnostics.push(diagnostic.clone());
             }
         }
         summary

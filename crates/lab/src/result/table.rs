@@ -102,10 +102,14 @@ pub fn table(summary: &Summary) -> String {
         flows.map(move |(flow, stats)| (vec![flow.as_str(), pair], stats))
     });
     block(&mut text, &["flow", "difference"], PAIRED, &paired.collect::<Vec<_>>());
-    for (i, remark) in summary.remarks.iter().enumerate() {
-        let (scheme, flow) = (printable(&remark.scheme), printable(&remark.flow));
-        let _ =
-            writeln!(text, "{}scheme {scheme} of {flow}: {}", if i == 0 { "\n" } else { "" }, remark.text);
+    for (i, diagnostic) in summary.diagnostics.iter().enumerate() {
+        let (scheme, flow) = (printable(&diagnostic.scheme), printable(&diagnostic.flow));
+        let _ = writeln!(
+            text,
+            "{}scheme {scheme} of {flow}: {}",
+            if i == 0 { "\n" } else { "" },
+            diagnostic.text
+        );
     }
     text
 }

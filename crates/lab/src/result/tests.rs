@@ -23,7 +23,7 @@ pub(super) fn run(scheme: &str, seed: u64, metrics: &[(Subject, &'static str, f6
         metrics: metrics.iter().map(metric).collect(),
         frames: Vec::new(),
         topology: None,
-        remarks: Vec::new(),
+        diagnostics: Vec::new(),
         packet_hops: 10,
         simulated: Duration::from_secs(1),
     }
@@ -152,23 +152,26 @@ fn the_table_names_the_profiles_of_flows() {
 }
 
 #[test]
-fn remarks_stand_once_below_the_table() {
+fn diagnostics_stand_once_below_the_table() {
     let (mut first, mut second) = (run("a", 1, &[]), run("b", 1, &[]));
-    let remark = |flow: &str, scheme: &str, text: &str| Remark {
+    let diagnostic = |flow: &str, scheme: &str, text: &str| Diagnostic {
         flow: flow.into(),
         scheme: scheme.into(),
         text: text.into(),
     };
-    first.remarks = vec![remark("video", "a", "does without"), remark("rest", "c", "is alone")];
-    second.remarks = vec![remark("rest", "c", "is alone"), remark("video", "b", "does without")];
+    first.diagnostics = vec![diagnostic("video", "a", "does without"), diagnostic("rest", "c", "is alone")];
+    second.diagnostics = vec![diagnostic("rest", "c", "is alone"), diagnostic("video", "b", "does without")];
     let summary = Summary::of(scenario(), "1", 1, &[first.clone(), first, second]);
     let text = table(&summary);
     let below =
         "\nscheme a of video: does without\nscheme c of rest: is alone\nscheme b of video: does without\n";
     assert!(text.ends_with(below), "{text}");
     let back: Summary = serde_json::from_str(&summary.json()).unwrap();
-    assert_eq!(back.remarks.len(), 3);
-    assert!(!Summary::of(scenario(), "1", 1, &runs()).json().contains("remarks"), "as before without any");
+    assert_eq!(back.diagnostics.len(), 3);
+    assert!(
+        !Summary::of(scenario(), "1", 1, &runs()).json().contains("diagnostics"),
+        "as before without any"
+    );
 }
 
 #[test]

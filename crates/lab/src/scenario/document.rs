@@ -9,7 +9,7 @@ use super::error::ScenarioError;
 use super::keys::root::RootKeys;
 use super::model::Scenario;
 use super::table::{Source, Table, dotted};
-use super::tree::{self, Branch, Place, Value};
+use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
 /// A scenario file with the arguments that change it: it knows where everything was said, so that what only its user
@@ -91,7 +91,7 @@ impl Document {
     /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key that
     /// the file does not give has the line of what is above it.
     pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
-        let mut at = &Place::Line(1);
+        let mut at = &Location::Line(1);
         let mut branch = Some(&self.root);
         for key in keys {
             let Some(node) = branch.and_then(|branch| branch.get(*key)) else { break };

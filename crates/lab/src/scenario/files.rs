@@ -1,7 +1,7 @@
 //! The files that a scenario refers to.
 
 use super::model::{App, Direction, Flow, Frames, Link, Loss, Scenario};
-use super::radio::Place;
+use super::radio::Placement;
 use super::value::{LinkRate, Number, TraceFile};
 
 impl Scenario {
@@ -28,7 +28,7 @@ impl Scenario {
             }
         }
         for radio in self.radio.values() {
-            if let Place::File { file, .. } = &radio.place {
+            if let Placement::File { file, .. } = &radio.place {
                 found.push(file);
             }
         }

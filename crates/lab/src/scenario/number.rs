@@ -77,7 +77,7 @@ impl Item<'_> {
 
     /// A number with or without unit, with a look at whether it can be meant.
     pub fn amount(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
-        self.within(quantity, minimum).inspect(|n| self.doubt(quantity, *n))
+        self.within(quantity, minimum).inspect(|n| self.warn_if_unlikely(quantity, *n))
     }
 
     fn within(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {

@@ -11,7 +11,7 @@
 //! | SACK.Delay, packets a SACK | 200 ms, 2 (RFC 9260 §6.2) | 200 ms, 2: `sackDelay_`, `useDelayedSacks_` |
 //! | HB.interval | 30 s (RFC 9260 §16) | 30 s: `heartbeatInterval_` |
 //! | Path.Max.Retrans, Association.Max.Retrans | 5, 10 (RFC 9260 §16) | 5, 10: `pathMaxRetrans_`, `associationMaxRetrans_` |
-//! | reports between two of ours | yes | yes: paths join by them; what a scheme says by them is the scheme's business |
+//! | reports between two Strandcast peers | yes | yes: paths join by them; what a scheme says by them is the scheme's business |
 //! | initial window | RFC 9260 §7.2.1 | the same rule: its traces begin with 4380 bytes, though `initialCwnd_` is 2 |
 //! | initial ssthresh | arbitrarily high | 65536 bytes: `initialSsthresh_` |
 //! | least window after a halving | 4 MTU (RFC 9260 §7.2.3) | 2 MTU, as its CMT agent; its single-path agent has 4 |
@@ -62,12 +62,12 @@ fn ns2() -> Sctp {
         heartbeat_interval: Duration::from_secs(30),
         path_max_retrans: 5,
         association_max_retrans: 10,
-        rto_min_ours: None,
-        sack_delay_ours: None,
+        rto_min_strandcast: None,
+        sack_delay_strandcast: None,
         tail_probes: false,
         reordering: false,
         ack_delays: false,
-        endured_silence: None,
+        silence_timeout: None,
         failed_after: None,
         reports: true,
         scheme_defaults: "initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0"

@@ -15,7 +15,7 @@ pub struct Radio {
     /// Routing protocol with parameters (`aomdv,split=even`).
     pub routing: String,
     /// Where its stations are.
-    pub place: Place,
+    pub place: Placement,
     /// Its stations by the names of their nodes; a station's address is its position here.
     pub stations: Vec<String>,
     /// Constants of [`strandcast_radio::MediumConfig`] that are not the profile's, by key.
@@ -28,7 +28,7 @@ pub struct Radio {
 
 /// `place = { kind = "grid", … }`
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Place {
+pub enum Placement {
     /// Stations are nodes with a place of their own.
     Nodes,
     /// Nodes in columns and rows, numbered along the rows.
@@ -62,14 +62,14 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Placement {
     /// The names of the nodes it makes, in order.
     pub fn nodes(&self) -> Vec<String> {
         let count = match self {
-            Place::Nodes => 0,
-            Place::Grid { columns, rows, .. } => columns * rows,
-            Place::Uniform { count, .. } => *count,
-            Place::File { file, .. } => parse_csv(&file.text).map_or(0, |places| places.len() as u32),
+            Placement::Nodes => 0,
+            Placement::Grid { columns, rows, .. } => columns * rows,
+            Placement::Uniform { count, .. } => *count,
+            Placement::File { file, .. } => parse_csv(&file.text).map_or(0, |places| places.len() as u32),
         };
         let prefix = self.prefix().unwrap_or_default();
         (0..count).map(|number| format!("{prefix}{number}")).collect()
@@ -78,10 +78,10 @@ impl Place {
     /// What the names of the nodes it makes begin with; `None`: it makes none.
     pub fn prefix(&self) -> Option<&str> {
         match self {
-            Place::Nodes => None,
-            Place::Grid { prefix, .. } | Place::Uniform { prefix, .. } | Place::File { prefix, .. } => {
-                Some(prefix)
-            }
+            Placement::Nodes => None,
+            Placement::Grid { prefix, .. }
+            | Placement::Uniform { prefix, .. }
+            | Placement::File { prefix, .. } => Some(prefix),
         }
     }
 }

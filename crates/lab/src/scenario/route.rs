@@ -31,7 +31,7 @@ pub enum Hop {
 /// Why a list of links is no way through the network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum WayError {
+pub enum RouteError {
     /// No links at all.
     #[error("there is no link in it; a way has at least one")]
     Empty,
@@ -98,7 +98,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The list is no way between them.
-    pub fn way(&self, from: &str, to: &str, via: &[String]) -> Result<Vec<Hop>, WayError> {
+    pub fn way(&self, from: &str, to: &str, via: &[String]) -> Result<Vec<Hop>, RouteError> {
         way(self, from, Some(to), via).map_err(|(_, error)| error)
     }
 
@@ -112,7 +112,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Its `via` is no way.
-    pub fn cross_way(&self, cross: &Cross) -> Result<(&str, Vec<Hop>), WayError> {
+    pub fn cross_way(&self, cross: &Cross) -> Result<(&str, Vec<Hop>), RouteError> {
         let from = source(&self.links, &cross.via).ok_or_else(|| unknown(self, cross.via.first()))?;
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
@@ -130,11 +130,11 @@ fn across<'a>(link: &'a Link, node: &str) -> Option<&'a str> {
     if link.from == node { Some(&link.to) } else { (link.to == node).then_some(&link.from) }
 }
 
-fn unknown(network: &Scenario, link: Option<&String>) -> WayError {
+fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
     let names = network.links.keys().chain(network.radio.keys()).map(String::as_str);
     match link {
-        None => WayError::Empty,
-        Some(link) => WayError::UnknownLink { link: link.clone(), hint: hint(link, names) },
+        None => RouteError::Empty,
+        Some(link) => RouteError::UnknownLink { link: link.clone(), hint: hint(link, names) },
     }
 }
 
@@ -237,7 +237,7 @@ pub(super) fn way(
     from: &str,
     to: Option<&str>,
     via: &[String],
-) -> Result<Vec<Hop>, (usize, WayError)> {
+) -> Result<Vec<Hop>, (usize, RouteError)> {
     let mut node = from;
     let mut seen = BTreeSet::from([node]);
     let mut hops = Vec::new();
@@ -249,24 +249,24 @@ pub(super) fn way(
         }
         .map_err(|error| (i, error))?;
         if !seen.insert(there) {
-            return Err((i, WayError::Loop { link: name.clone(), node: there.into() }));
+            return Err((i, RouteError::Loop { link: name.clone(), node: there.into() }));
         }
         hops.push(hop);
         node = there;
     }
     match to {
-        _ if via.is_empty() => Err((0, WayError::Empty)),
+        _ if via.is_empty() => Err((0, RouteError::Empty)),
         Some(wanted) if wanted != node => {
-            Err((via.len() - 1, WayError::Elsewhere { node: node.into(), wanted: wanted.into() }))
+            Err((via.len() - 1, RouteError::Elsewhere { node: node.into(), wanted: wanted.into() }))
         }
         _ => Ok(hops),
     }
 }
 
-fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str), WayError> {
+fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str), RouteError> {
     let Some(there) = across(link, node) else {
         let ends = format!("`{}` and `{}`", link.from, link.to);
-        return Err(WayError::Apart { link: name.into(), node: node.into(), ends });
+        return Err(RouteError::Apart { link: name.into(), node: node.into(), ends });
     };
     Ok((Hop::Link { link: name.into(), reverse: link.from != node }, there))
 }
@@ -277,21 +277,21 @@ fn over_radio<'a>(
     (name, radio): (&str, &'a Radio),
     node: &str,
     (next, end): (Option<&String>, Option<&str>),
-) -> Result<(Hop, &'a str), WayError> {
+) -> Result<(Hop, &'a str), RouteError> {
     let station = |node: &str| radio.stations.iter().find(|station| *station == node);
-    let no_station = |node: &str| WayError::NoStation { radio: name.into(), node: node.into() };
+    let no_station = |node: &str| RouteError::NoStation { radio: name.into(), node: node.into() };
     if station(node).is_none() {
         return Err(no_station(node));
     }
     let there = match (next, end) {
         (None, Some(end)) => station(end).ok_or_else(|| no_station(end))?,
-        (None, None) => return Err(WayError::Open { radio: name.into() }),
+        (None, None) => return Err(RouteError::Open { radio: name.into() }),
         (Some(next), _) => {
             let ends = network.links.get(next).map(|link| [&link.from, &link.to]);
             let mut stations = ends.into_iter().flatten().filter_map(|end| station(end));
             match (stations.next(), stations.next()) {
                 (Some(only), None) => only,
-                _ => return Err(WayError::Open { radio: name.into() }),
+                _ => return Err(RouteError::Open { radio: name.into() }),
             }
         }
     };

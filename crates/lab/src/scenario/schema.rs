@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::root::RootKeys;
 use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
-use super::tree::{self, Place};
+use super::tree::{self, Location};
 use super::units::Quantity;
 
 /// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
@@ -72,7 +72,7 @@ impl Schema {
         };
         object.insert("description".into(), format!("{}{default}", key.doc).into());
         if let Default::Is(text) = key.default {
-            object.insert("default".into(), plain(&tree::value(text, &Place::Line(1))));
+            object.insert("default".into(), plain(&tree::value(text, &Location::Line(1))));
         }
         value
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::error::ScenarioError;
 use super::table::dotted;
-use super::tree::{self, Branch, Node, Place};
+use super::tree::{self, Branch, Location, Node};
 
 /// Applies one argument: a dotted key (parts that are no bare words in quotes), `=`, and a value as in the file; text
 /// needs no quotes. Nothing behind `=` takes away what the file gives.
@@ -25,7 +25,7 @@ pub(super) fn apply(branch: &mut Branch, file: &str, argument: &str) -> Result<(
         let absent = "the file does not give it, so there is nothing to take away; leave the argument out";
         return if tree::unset(branch, &path) { Ok(()) } else { Err(wrong(key(), absent)) };
     }
-    let at = Place::Set(Arc::from(argument));
+    let at = Location::Set(Arc::from(argument));
     let value = tree::value(value, &at);
     tree::set(branch, &path, Node { at, value });
     Ok(())

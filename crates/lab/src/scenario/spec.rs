@@ -66,7 +66,7 @@ pub(super) struct Key {
     pub default: Default,
     /// One sentence, which fits a cell of a table.
     pub doc: &'static str,
-    /// For times: above it a plain number is doubted.
+    /// For times: above it a plain number gets a warning.
     pub longest: Longest,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::{ScenarioError, hint};
 use super::spec::{Default, Key, Keys, Variants};
-use super::tree::{self, Branch, Node, Place, Value};
+use super::tree::{self, Branch, Location, Node, Value};
 use super::units::Quantity;
 use super::value::{Named, TraceFile};
 use super::warning::Longest;
@@ -27,10 +27,10 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// A mistake in `key`, which was said at `at`.
-    pub fn error(&self, at: &Place, key: &str, message: impl Into<String>) -> ScenarioError {
+    pub fn error(&self, at: &Location, key: &str, message: impl Into<String>) -> ScenarioError {
         let (line, set) = match at {
-            Place::Line(line) => (Some(*line), None),
-            Place::Set(argument) => (None, Some(argument.to_string())),
+            Location::Line(line) => (Some(*line), None),
+            Location::Set(argument) => (None, Some(argument.to_string())),
         };
         ScenarioError { file: self.file.into(), line, set, key: key.into(), message: message.into() }
     }
@@ -50,7 +50,7 @@ pub(super) struct Table<'a> {
     source: &'a Source<'a>,
     /// Its key, with those above it.
     pub key: String,
-    at: Place,
+    at: Location,
     branch: Branch,
     keys: &'static Keys,
     /// What to say if an argument has made this table, where something of the file was meant.
@@ -60,7 +60,7 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// The whole file.
     pub fn root(source: &'a Source<'a>, branch: Branch, keys: &'static Keys) -> Read<Self> {
-        let node = Node { at: Place::Line(1), value: Value::Table(branch) };
+        let node = Node { at: Location::Line(1), value: Value::Table(branch) };
         Item { source, key: String::new(), longest: Longest::Day, node }.table(keys)
     }
 
@@ -143,7 +143,7 @@ impl<'a> Table<'a> {
 
     /// Whether an argument has made this table.
     fn is_set(&self) -> bool {
-        matches!(self.at, Place::Set(_))
+        matches!(self.at, Location::Set(_))
     }
 }
 
@@ -153,7 +153,7 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Its key, with those above it.
     pub key: String,
-    /// Above it a time without a unit is doubted.
+    /// Above it a time without a unit gets a warning.
     pub longest: Longest,
     pub node: Node,
 }
@@ -170,13 +170,13 @@ impl<'a> Item<'a> {
     }
 
     /// Notes it if this value, `n` of the quantity's first unit, has no unit and is one that nobody means.
-    pub fn doubt(&self, quantity: Quantity, n: f64) {
+    pub fn warn_if_unlikely(&self, quantity: Quantity, n: f64) {
         let plain = match &self.node.value {
             Value::Integer(_) | Value::Float(_) => true,
             Value::Text(text) => text.trim().parse::<f64>().is_ok(),
             _ => false,
         };
-        if let Some(message) = warning::doubt(self.longest, quantity, n).filter(|_| plain) {
+        if let Some(message) = warning::warn_if_unlikely(self.longest, quantity, n).filter(|_| plain) {
             self.warn(message);
         }
     }
@@ -224,8 +224,8 @@ impl<'a> Item<'a> {
             return Err(self.wrong("a table"));
         };
         let known = |name: &str| keys.has(name) || tag.is_some_and(|(kinds, _)| kinds.tag == name);
-        let stranger = branch.iter().filter(|(name, _)| !known(name)).min_by_key(|(_, node)| line(&node.at));
-        if let Some((name, node)) = stranger {
+        let unknown = branch.iter().filter(|(name, _)| !known(name)).min_by_key(|(_, node)| line(&node.at));
+        if let Some((name, node)) = unknown {
             let message = match tag.and_then(|(kinds, kind)| elsewhere(kinds, kind, name)) {
                 Some(message) => message,
                 None => format!("unknown key{}", hint(name, keys.iter().map(|key| key.name))),
@@ -326,10 +326,10 @@ fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
 }
 
 /// For the first mistake in a table: lines before arguments.
-fn line(at: &Place) -> usize {
+fn line(at: &Location) -> usize {
     match at {
-        Place::Line(line) => *line,
-        Place::Set(_) => usize::MAX,
+        Location::Line(line) => *line,
+        Location::Set(_) => usize::MAX,
     }
 }
 

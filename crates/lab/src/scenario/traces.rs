@@ -9,7 +9,7 @@ use super::spec::Minimum;
 use super::table::{Item, Read};
 use super::units::Quantity;
 use super::value::TraceFile;
-use super::warning::{LEAST_RATE, LONG_DELAY};
+use super::warning::{LONG_DELAY, MIN_RATE};
 
 /// A trace of numbers: lines of seconds and value.
 pub(super) fn numbers(
@@ -31,7 +31,7 @@ pub(super) fn numbers(
     if minimum == Minimum::Positive && trace.points().iter().all(|(_, value)| *value == 0.0) {
         return Err(item.error("the trace is never above zero"));
     }
-    doubt(item, &trace, quantity);
+    warn_if_unlikely(item, &trace, quantity);
     if repeat && trace.repeating().is_err() {
         return Err(
             item.error("the trace has no length to loop over; leave `loop` out, or add a line with its end")
@@ -41,11 +41,11 @@ pub(super) fn numbers(
 }
 
 /// Notes it if all of a trace is what nobody means.
-fn doubt(item: &Item<'_>, trace: &Trace, quantity: Quantity) {
+fn warn_if_unlikely(item: &Item<'_>, trace: &Trace, quantity: Quantity) {
     let values = || trace.points().iter().map(|(_, value)| *value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     match quantity {
-        Quantity::Rate if most < LEAST_RATE => {
+        Quantity::Rate if most < MIN_RATE => {
             item.warn(format!("values of a trace are in bit/s, and its largest is {most}; multiply them if they are in Mbit/s"));
         }
         Quantity::Time if least > LONG_DELAY => {

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Where something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// A line of the file, counted from 1.
     Line(usize),
     /// A `--set` argument.
@@ -18,7 +18,7 @@ pub(super) enum Place {
 /// A value, and where it was said.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub at: Place,
+    pub at: Location,
     pub value: Value,
 }
 
@@ -68,12 +68,12 @@ pub(super) fn read(text: &str) -> Result<Branch, NotToml> {
         message: format!("this is not TOML: {}", error.message().trim().replace('\n', ", ")),
     };
     let table = DeTable::parse(text).map_err(wrong)?;
-    branch(table.into_inner(), &|offset| Place::Line(lines.at(offset)))
+    branch(table.into_inner(), &|offset| Location::Line(lines.at(offset)))
         .map_err(|(offset, message)| NotToml { line: lines.at(offset), message })
 }
 
 /// A value of a `--set` argument: as TOML, or the text itself where it is no TOML.
-pub(super) fn value(text: &str, at: &Place) -> Value {
+pub(super) fn value(text: &str, at: &Location) -> Value {
     let parsed = DeValue::parse(text.trim()).ok();
     let read = parsed.and_then(|v| node(v, &|_| at.clone(), at.clone()).ok());
     read.map_or_else(|| Value::Text(text.into()), |node| node.value)
@@ -110,7 +110,7 @@ pub(super) fn unset(branch: &mut Branch, path: &[String]) -> bool {
 
 type Wrong = (usize, String);
 
-fn branch(table: DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Result<Branch, Wrong> {
+fn branch(table: DeTable<'_>, place: &dyn Fn(usize) -> Location) -> Result<Branch, Wrong> {
     let entries = table.into_iter().map(|(key, value)| {
         let at = place(key.span().start);
         Ok((key.into_inner().into_owned(), node(value, place, at)?))
@@ -118,7 +118,7 @@ fn branch(table: DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Result<Branch, 
     entries.collect()
 }
 
-fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Place, at: Place) -> Result<Node, Wrong> {
+fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Location, at: Location) -> Result<Node, Wrong> {
     let offset = value.span().start;
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),

@@ -111,7 +111,7 @@ pub(super) trait Kind {
 }
 
 impl<T> Given<T> {
-    /// A time above `longest` without a unit is doubted.
+    /// A time above `longest` without a unit gets a warning.
     pub const fn at_most(&self, longest: Longest) -> Self {
         Given { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
@@ -128,7 +128,7 @@ impl<T> Given<T> {
 }
 
 impl<T> Optional<T> {
-    /// A time above `longest` without a unit is doubted.
+    /// A time above `longest` without a unit gets a warning.
     pub const fn at_most(&self, longest: Longest) -> Self {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }

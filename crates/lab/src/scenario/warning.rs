@@ -34,7 +34,7 @@ impl fmt::Display for Warning {
 }
 
 /// bit/s: below it a rate without a unit was rather meant in Mbit/s.
-pub(super) const LEAST_RATE: f64 = 1e3;
+pub(super) const MIN_RATE: f64 = 1e3;
 /// Seconds: above it a link's delay was rather meant in ms. A geostationary satellite has 0.3 s.
 pub(super) const LONG_DELAY: f64 = 2.0;
 /// Packets: above it a queue's limit was rather meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
@@ -68,9 +68,9 @@ impl Longest {
 }
 
 /// What is odd about `n`, a number without a unit.
-pub(super) fn doubt(longest: Longest, quantity: Quantity, n: f64) -> Option<String> {
+pub(super) fn warn_if_unlikely(longest: Longest, quantity: Quantity, n: f64) -> Option<String> {
     let (means, rather) = match quantity {
-        Quantity::Rate if n > 0.0 && n < LEAST_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),
+        Quantity::Rate if n > 0.0 && n < MIN_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),
         Quantity::Time if n > longest.seconds() => (format!("{n} s"), format!("{n} ms")),
         Quantity::Packets if n > LONG_QUEUE => (format!("{n} packets"), format!("{n} B")),
         _ => return None,

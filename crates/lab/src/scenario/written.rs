@@ -18,7 +18,7 @@ use super::model::{
     App, Arq, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node, OnOffLaw,
     PacketSize, Path, Pause, Queue, Reorder, Run, Scenario, Tcp, Transport, Video,
 };
-use super::radio::{Place, Radio};
+use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
 use super::value::{Named, TcpValue};
 
@@ -73,25 +73,27 @@ fn channel(radio: &Radio) -> Value {
     ])
 }
 
-fn stations_place(place: &Place) -> Value {
+fn stations_place(place: &Placement) -> Value {
     let prefix = NAMED.prefix.with(place.prefix().map_or(Value::Null, |prefix| json!(prefix)));
     match place {
-        Place::Nodes => Value::Null,
-        Place::Grid { columns, rows, spacing, .. } => table([
+        Placement::Nodes => Value::Null,
+        Placement::Grid { columns, rows, spacing, .. } => table([
             PLACE.tag(PlaceKind::Grid),
             prefix,
             GRID.columns.write(columns),
             GRID.rows.write(rows),
             GRID.spacing.write(spacing),
         ]),
-        Place::Uniform { count, width, height, .. } => table([
+        Placement::Uniform { count, width, height, .. } => table([
             PLACE.tag(PlaceKind::Uniform),
             prefix,
             RECTANGLE.count.write(count),
             RECTANGLE.width.write(width),
             RECTANGLE.height.write(height),
         ]),
-        Place::File { file, .. } => table([PLACE.tag(PlaceKind::File), prefix, FILE_PLACE.file.write(file)]),
+        Placement::File { file, .. } => {
+            table([PLACE.tag(PlaceKind::File), prefix, FILE_PLACE.file.write(file)])
+        }
     }
 }
 
@@ -230,7 +232,7 @@ fn sctp_constants(sctp: &Sctp) -> Vec<Entry> {
         (SCTP.tail_probes.key.name, sctp.tail_probes == own.tail_probes),
         (SCTP.reordering.key.name, sctp.reordering == own.reordering),
         (SCTP.ack_delays.key.name, sctp.ack_delays == own.ack_delays),
-        (SCTP.endured_silence.key.name, sctp.endured_silence == own.endured_silence),
+        (SCTP.silence_timeout.key.name, sctp.silence_timeout == own.silence_timeout),
         (SCTP.failed_after.key.name, sctp.failed_after == own.failed_after),
     ];
     let mut entries = sctp.entries();

@@ -14,7 +14,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, Cipher, Ciphers, Grant, Peer, SealConfig, SealedEndpoint, SecretKey, Token};
 use strandcast_sim::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
-use strandcast_sim::host::{SctpHost, Witness};
+use strandcast_sim::host::{ArrivalTimes, SctpHost};
 use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network, RouteId, Step};
 use strandcast_sim::traffic::Level;
 
@@ -255,9 +255,9 @@ impl FlowBuilder<'_> {
         let mut client = host(0, "sender", None);
         let mut server = host(1, "receiver", Some(Arc::clone(&plan.build)));
         if sctp.failed_after.is_some() {
-            let witness = Witness::new(common.paths.len());
-            server.testify(witness.clone());
-            client.count_verdicts(witness, sctp.rto_min_ours.unwrap_or(sctp.rto_min));
+            let arrivals = ArrivalTimes::new(common.paths.len());
+            server.record_arrivals(arrivals.clone());
+            client.count_verdicts(arrivals, sctp.rto_min_strandcast.unwrap_or(sctp.rto_min));
         }
         let scheme = (plan.build)(&common.seeds.child("scheme"));
         let at_start = common.order().filter(|i| common.paths[*i].join.is_none());

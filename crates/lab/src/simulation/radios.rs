@@ -10,7 +10,7 @@ use strandcast_routing::{Address, Routes, Routing};
 use strandcast_sim::net::{Network, Packet, RadioId};
 
 use super::{BuildError, Metrics};
-use crate::scenario::{self, Ends, Flow, Place, Scenario};
+use crate::scenario::{self, Ends, Flow, Placement, Scenario};
 
 /// How often random places are drawn until all stations can reach each other.
 const DRAWS: u32 = 10_000;
@@ -100,8 +100,8 @@ fn config(radio: &scenario::Radio, positions: &[Position], key: &str) -> Result<
     let mut config = radio.config().map_err(|error| BuildError::new(key, &error.to_string()))?;
     config.check().map_err(|error| BuildError::new(key, &error.to_string()))?;
     let (x, y) = match &radio.place {
-        Place::Uniform { width, height, .. } => ((0.0, *width), (0.0, *height)),
-        Place::Nodes | Place::Grid { .. } | Place::File { .. } => {
+        Placement::Uniform { width, height, .. } => ((0.0, *width), (0.0, *height)),
+        Placement::Nodes | Placement::Grid { .. } | Placement::File { .. } => {
             (extent(positions, |p| p.x), extent(positions, |p| p.y))
         }
     };
@@ -148,18 +148,18 @@ fn made(radio: &scenario::Radio, seeds: &Seeds, name: &str) -> Result<Vec<Positi
     let key = format!("radio.{name}");
     let wrong = |error: PlacementError| BuildError::new(&format!("{key}.place"), &error.to_string());
     Ok(match &radio.place {
-        Place::Nodes => Vec::new(),
-        Place::Grid { columns, rows, spacing, .. } => {
+        Placement::Nodes => Vec::new(),
+        Placement::Grid { columns, rows, spacing, .. } => {
             placement::grid(*columns as usize, *rows as usize, *spacing)
         }
-        Place::Uniform { count, width, height, .. } => {
+        Placement::Uniform { count, width, height, .. } => {
             let config = radio.config().map_err(|error| BuildError::new(&key, &error.to_string()))?;
             let (area, range) =
                 (Area { width: *width, height: *height }, Some(config.medium.reception_range));
             placement::random(*count as usize, area, range, DRAWS, &mut seeds.stream("places"))
                 .map_err(wrong)?
         }
-        Place::File { file, .. } => placement::parse_csv(&file.text).map_err(wrong)?,
+        Placement::File { file, .. } => placement::parse_csv(&file.text).map_err(wrong)?,
     })
 }
 

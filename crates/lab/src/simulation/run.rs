@@ -11,7 +11,7 @@ use super::plan::{DirectedLinkInfo, ScheduledEvent};
 use super::radios::RadioInfo;
 use super::{Recorder, Simulation};
 use crate::result::meter::{LinkReading, RadioReading, link_metrics, radio_metrics};
-use crate::result::{Frame, Metric, Remark, RunResult, Subject};
+use crate::result::{Diagnostic, Frame, Metric, RunResult, Subject};
 
 /// Simulated time between two calls of [`Control::progress`].
 const CHUNK: Duration = Duration::from_secs(1);
@@ -206,14 +206,14 @@ impl Simulation {
     }
 
     /// Diagnostics of the senders' schemes at the end, merged over the instances of a flow.
-    fn remarks(&self) -> Vec<Remark> {
-        let mut all: Vec<Remark> = Vec::new();
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = Vec::new();
         for flow in &self.flows {
             let name = flow.name.split_once('#').map_or(&*flow.name, |(base, _)| base);
-            self.network.any_agent(flow.sender).remarks(self.end, &mut |scheme, text| {
-                let remark = Remark { flow: name.into(), scheme: scheme.into(), text: text.into() };
-                if !all.contains(&remark) {
-                    all.push(remark);
+            self.network.any_agent(flow.sender).diagnostics(self.end, &mut |scheme, text| {
+                let diagnostic = Diagnostic { flow: name.into(), scheme: scheme.into(), text: text.into() };
+                if !all.contains(&diagnostic) {
+                    all.push(diagnostic);
                 }
             });
         }
@@ -249,7 +249,7 @@ impl Simulation {
             metrics,
             frames: self.frames(),
             topology: self.topology(),
-            remarks: self.remarks(),
+            diagnostics: self.diagnostics(),
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,
         };

@@ -106,7 +106,7 @@ impl Trace {
         let (start, from) = (self.seconds(frame.start), self.names.station(radio, frame.from).to_owned());
         let (end, to) = (self.seconds(frame.end), self.names.destination(radio, frame.to).to_owned());
         let name = self.names.radio(radio).to_owned();
-        let (kind, bytes, outcome) = (frame.kind, frame.bytes, frame.fate);
+        let (kind, bytes, outcome) = (frame.kind, frame.bytes, frame.outcome);
         let lasted = end - start;
         self.put(format_args!(",,{name},,{bytes},,,{kind} from {from} to {to} for {lasted:.9} {outcome}"));
         self.end();

@@ -190,7 +190,7 @@ fn a_frame_is_its_messages() {
     assert_eq!(explanation.frame.map(|frame| frame.number), Some(7));
 }
 
-/// The table of frames, the counters and the explainer tell the same story.
+/// The table of frames, the counters and the explainer agree.
 #[test]
 fn late_frames_are_late_in_every_account() {
     let mut scenario = one_link(sctp("cmt"), video(false), lossy(0.1));

@@ -182,7 +182,10 @@ fn check_epochs(epochs: &str, epoch: u32, golden: &str) -> Result<(), String> {
 fn what_moves_begins_an_epoch() {
     check_epochs(EPOCHS, RESULTS_EPOCH, GOLDEN).unwrap_or_else(|why| panic!("{why}"));
     let heading = format!("\n## Epoch {RESULTS_EPOCH}\n");
-    assert!(include_str!("../../../../docs/epochs.md").contains(&heading), "docs/epochs.md lacks {heading:?}");
+    assert!(
+        include_str!("../../../../docs/epochs.md").contains(&heading),
+        "docs/epochs.md lacks {heading:?}"
+    );
 }
 
 #[test]

@@ -9,13 +9,13 @@ use strandcast_lab::scenario::parse;
 use strandcast_testing::lab::{goodput, metric, run};
 
 /// A path: rate in bit/s, one-way delay in ms, queue in ms of the rate.
-type Way = (u32, u32, u32);
+type PathParameters = (u32, u32, u32);
 
 /// 20 Mbit/s, 10 ms, and its queue of 100 ms.
-const FAST: Way = (20_000_000, 10, 100);
+const FAST: PathParameters = (20_000_000, 10, 100);
 
 /// 10 s to 70 s of one endless flow of `scheme` over `ways`, fixed buffers of `buffer` bytes, other constants in `more`.
-fn flow(scheme: &str, ways: &[Way], buffer: Option<u32>, more: &str, seed: u64) -> RunResult {
+fn flow(scheme: &str, ways: &[PathParameters], buffer: Option<u32>, more: &str, seed: u64) -> RunResult {
     let mut text = String::from("[run]\nwarmup = \"10 s\"\ntime = \"70 s\"\n[nodes.a]\n[nodes.b]\n");
     let mut paths = Vec::new();
     for (i, (rate, delay, queue)) in ways.iter().enumerate() {
@@ -42,13 +42,13 @@ fn flow(scheme: &str, ways: &[Way], buffer: Option<u32>, more: &str, seed: u64) 
 }
 
 /// Mean goodput over `seeds`, Mbit/s.
-fn mean(scheme: &str, ways: &[Way], buffer: Option<u32>, more: &str, seeds: u64) -> f64 {
+fn mean(scheme: &str, ways: &[PathParameters], buffer: Option<u32>, more: &str, seeds: u64) -> f64 {
     let one = |seed| goodput(&flow(scheme, ways, buffer, more, seed), "f") / 1e6;
     (1..=seeds).map(one).sum::<f64>() / seeds as f64
 }
 
 /// Goodput over all of `ways`, the best alone and the sum of all alone, Mbit/s, with the same scheme and buffers.
-fn shares(scheme: &str, ways: &[Way], buffer: Option<u32>, seeds: u64) -> (f64, f64, f64) {
+fn shares(scheme: &str, ways: &[PathParameters], buffer: Option<u32>, seeds: u64) -> (f64, f64, f64) {
     let alone: Vec<f64> = ways.iter().map(|w| mean(scheme, &[*w], buffer, "", seeds)).collect();
     let best = alone.iter().copied().fold(0.0, f64::max);
     let both = mean(scheme, ways, buffer, "", seeds);

@@ -229,27 +229,27 @@ fn wrong_names_are_told_with_their_key() {
 
 /// Remembers what a sender hears of its links.
 #[derive(Clone, Debug, Default)]
-struct Heard(Arc<Mutex<Vec<LinkSample>>>);
+struct SampleRecorder(Arc<Mutex<Vec<LinkSample>>>);
 
-impl Policy for Heard {
+impl Policy for SampleRecorder {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         if let Signal::Link(sample) = signal {
             self.0.lock().expect("one thread").push((*sample).clone());
         }
     }
 
-    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
         if self.0.lock().expect("one thread").is_empty() {
             out.push("no link tells of frames");
         }
     }
 }
 
-impl PathEstimator for Heard {
+impl PathEstimator for SampleRecorder {
     fn estimate(&self, _: PathId, _: &mut Estimate) {}
 }
 
-struct Listening(Heard);
+struct Listening(SampleRecorder);
 
 impl Catalog for Listening {
     fn scheme(&self, _: &str, _: &str) -> Result<SchemePlan, CatalogError> {
@@ -281,7 +281,7 @@ fn a_wireless_access_link_tells_its_sender_about_frames() {
     lossy(scenario.links.get_mut("access").unwrap());
     lossy(scenario.links.get_mut("far").unwrap());
     let heard = |scenario: &Scenario| {
-        let catalog = Listening(Heard::default());
+        let catalog = Listening(SampleRecorder::default());
         let mut simulation = Simulation::new(scenario, &catalog, 1, None).unwrap();
         let result = simulation.run(RunOptions::default(), &mut ()).unwrap();
         let heard = catalog.0.0.lock().unwrap().clone();
@@ -289,12 +289,12 @@ fn a_wireless_access_link_tells_its_sender_about_frames() {
     };
     let (samples, result) = heard(&scenario);
     assert_eq!(samples, [], "a wired link tells nothing");
-    let remark = result.remarks.iter().map(|r| (&*r.flow, &*r.text)).collect::<Vec<_>>();
-    assert_eq!(remark, [("x", "no link tells of frames")]);
+    let diagnostic = result.diagnostics.iter().map(|r| (&*r.flow, &*r.text)).collect::<Vec<_>>();
+    assert_eq!(diagnostic, [("x", "no link tells of frames")]);
     scenario.links.get_mut("access").unwrap().wireless = true;
     scenario.run.warmup = Duration::ZERO;
     let (samples, result) = heard(&scenario);
-    assert_eq!(result.remarks, []);
+    assert_eq!(result.diagnostics, []);
     let last = samples.last().expect("frames were sent");
     let of_link =
         |name| metric(&result, &Subject::Link { link: "access".into(), direction: "forward".into() }, name);
@@ -317,7 +317,7 @@ fn a_wireless_access_link_counts_each_transmission() {
     // Packets of 1400 bytes: BER 10⁻⁵ (Q(4.264891)), so that 1 - (1 - 10⁻⁵)^11200 = 10.6 % are in error.
     let snr = Number::Constant(20.0 * libm::log10(4.264_891));
     access.forward.loss.insert("snr".into(), Loss::Snr { modulation: Modulation::Qpsk, snr });
-    let catalog = Listening(Heard::default());
+    let catalog = Listening(SampleRecorder::default());
     let mut simulation = Simulation::new(&scenario, &catalog, 1, None).unwrap();
     let result = simulation.run(RunOptions::default(), &mut ()).unwrap();
     let samples = catalog.0.0.lock().unwrap().clone();

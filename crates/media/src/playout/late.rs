@@ -3,7 +3,7 @@
 /// Minimum duration of a run of late messages to be evaluated; the latency if that is longer.
 const LOOK: i64 = 1_000_000_000;
 /// Congestion is tolerated for this long, or for the latency if that is longer, before playout shifts.
-const PATIENCE: i64 = 10_000_000_000;
+const TOLERATED: i64 = 10_000_000_000;
 /// A longer gap between two messages counts as this long: in an outage nothing is late.
 const GAP: i64 = 250_000_000;
 /// The maximum increase of a delay in one step: beyond it the sender's clock stood still.
@@ -97,7 +97,7 @@ impl LateRun {
                 false => Verdict::LongerDelay(least),
             };
         }
-        match self.lasted >= latency.max(PATIENCE) {
+        match self.lasted >= latency.max(TOLERATED) {
             true => Verdict::Congestion(self.worst.max(self.worst_before)),
             false => Verdict::Unclear,
         }

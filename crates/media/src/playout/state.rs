@@ -115,12 +115,12 @@ impl Playout {
         }
         let latency = self.config.latency;
         let session = self.session.get_or_insert_with(|| Session::new(latency, now, &message));
-        let fate = session.insert(now, message, &mut self.stats);
+        let outcome = session.insert(now, message, &mut self.stats);
         while let Some(change) = session.clock.pop_change() {
             self.stats.count(change);
             self.ready.push_back(Output::Clock(change));
         }
-        match fate {
+        match outcome {
             Arrival::Kept => self.held_bytes += len,
             Arrival::Duplicate => self.stats.duplicates += 1,
             Arrival::Implausible => self.stats.implausible += 1,

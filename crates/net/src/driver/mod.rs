@@ -16,6 +16,6 @@ mod tests;
 pub use control::Driver;
 pub use core::SealObserver;
 pub use handle::{AssociationHandle, Listener, SendFailed};
-pub use open::{Client, ClientSeal, KeyLogSink, OpenError, SealWatch, Server, ServerSeal};
+pub use open::{Client, ClientSeal, KeyLogSink, OpenError, SealHooks, Server, ServerSeal};
 pub use snapshot::{PathSnapshot, Snapshot};
 pub use sockets::{PacketDirection, PacketTap, Uplink};

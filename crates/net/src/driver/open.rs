@@ -68,7 +68,7 @@ pub struct ClientSeal {
     /// The receiver's key, and the token of the pairing.
     pub peer: Peer,
     /// What is to be reported.
-    pub watch: SealWatch,
+    pub hooks: SealHooks,
 }
 
 /// Who listens, and who may connect.
@@ -78,7 +78,7 @@ pub struct ServerSeal {
     /// Who may connect; [`Driver::set_access`] changes it.
     pub access: Access,
     /// What is to be reported.
-    pub watch: SealWatch,
+    pub hooks: SealHooks,
 }
 
 /// Takes the lines of a key log.
@@ -86,7 +86,7 @@ pub type KeyLogSink = Box<dyn FnMut(&str) + Send>;
 
 /// Called in the driver's loop.
 #[derive(Default)]
-pub struct SealWatch {
+pub struct SealHooks {
     /// With each event of the seal.
     pub on_event: Option<SealObserver>,
     /// With each line of the key log: the secrets of a path.
@@ -167,8 +167,8 @@ impl Client {
             return Err(first_reason.map_or(OpenError::NoAddress, OpenError::NoPath));
         }
         let (peer, seal) = match seal {
-            Some(ClientSeal { identity, peer, watch }) => {
-                (Some(peer), Some((SealConfig::new(identity, Access::default()), watch)))
+            Some(ClientSeal { identity, peer, hooks }) => {
+                (Some(peer), Some((SealConfig::new(identity, Access::default()), hooks)))
             }
             None => (None, None),
         };
@@ -213,7 +213,7 @@ impl Server {
             let spec = BindSpec { address, interface: None, port: listen.port() };
             sockets.add_listening(PathSocket::bind(&spec)?);
         }
-        let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.watch));
+        let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.hooks));
         Parts::new(self.endpoint, sockets, seal, self.tap)
     }
 }
@@ -222,7 +222,7 @@ impl Parts {
     fn new(
         config: EndpointConfig,
         sockets: PathSockets,
-        seal: Option<(SealConfig, SealWatch)>,
+        seal: Option<(SealConfig, SealHooks)>,
         tap: Option<PacketTap>,
     ) -> Result<Parts, OpenError> {
         let seeds = entropy::seeds().map_err(OpenError::Entropy)?;
@@ -234,8 +234,8 @@ impl Parts {
         let driver = Driver::new(Arc::clone(&control), driver_locals);
         let mtu = config.transport.mtu;
         let monitor = Monitor::new();
-        let (seal, watch) = seal.unzip();
-        let SealWatch { on_event: observer, keylog } = watch.unwrap_or_default();
+        let (seal, hooks) = seal.unzip();
+        let SealHooks { on_event: observer, keylog } = hooks.unwrap_or_default();
         let mut sealed = SealedEndpoint::new(config, seal, &seeds);
         if let Some(keylog) = keylog {
             sealed.set_keylog(keylog);

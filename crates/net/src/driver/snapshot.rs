@@ -83,7 +83,7 @@ impl Snapshot {
             max_unfragmented: association.max_unfragmented(),
             coding_out: association.coded().out().copied(),
             coding_in: association.coded().incoming(),
-            diagnostics: association.remarks(now),
+            diagnostics: association.diagnostics(now),
             counters: association.scheme_counters(),
             monitor: link_metadata.monitor,
             send_buffered: association.send_buffered(),

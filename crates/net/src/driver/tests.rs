@@ -151,7 +151,7 @@ impl Policy for LinkProbe {
         }
     }
 
-    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
         if self.0.lock().unwrap().is_none() {
             out.push("no link counts frames");
         }

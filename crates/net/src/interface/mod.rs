@@ -2,12 +2,12 @@
 
 mod address;
 mod list;
+mod monitor;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 pub use address::{Interface, InterfaceAddress};
 pub use list::{interfaces, route_mtu, usable_paths};
+pub use monitor::{Change, InterfaceMonitor};
 pub use spec::{PathError, PathSpec, PathSpecError};
-pub use watch::{Change, InterfaceWatch};

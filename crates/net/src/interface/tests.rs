@@ -162,10 +162,10 @@ fn routes_are_found_by_prefix_and_interface() {
 }
 
 #[test]
-fn a_watch_reports_what_appeared_and_vanished() {
-    let mut watch = InterfaceWatch::default();
-    assert_eq!(watch.update(machine()).len(), 6);
-    assert_eq!(watch.update(machine()), []);
+fn the_monitor_reports_what_appeared_and_vanished() {
+    let mut monitor = InterfaceMonitor::default();
+    assert_eq!(monitor.update(machine()).len(), 6);
+    assert_eq!(monitor.update(machine()), []);
     let mut now = machine();
     now[1].addresses[1].ip = ip("192.0.2.99");
     now[2].up = false;
@@ -178,6 +178,6 @@ fn a_watch_reports_what_appeared_and_vanished() {
         come("wlan0", "192.0.2.99"),
         come("wwan1", "198.51.100.9"),
     ];
-    assert_eq!(watch.update(now.clone()), expected);
-    assert_eq!(watch.interfaces(), now);
+    assert_eq!(monitor.update(now.clone()), expected);
+    assert_eq!(monitor.interfaces(), now);
 }

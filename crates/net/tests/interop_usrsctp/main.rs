@@ -265,8 +265,8 @@ fn a_link_dies() {
 }
 
 /// Live video at 6 Mbit/s to a peer that reports no arrivals, over two links of 10 Mbit/s of which one falls silent for
-/// good after 1.2 s: without verdicts `strand` leaves it by timers, as `bond` does, and as much arrives in time. With evidence
-/// and turns, of which no report speaks, it lost a hundred messages more each time.
+/// good after 1.2 s: without verdicts `strand` leaves it by timers, as `bond` does, and as much arrives in time. With
+/// data probes and rotation, of which no report speaks, it lost a hundred messages more each time.
 fn strand_is_no_worse_with_them() {
     let arrived = |scheme: &str| {
         let hosts = Hosts::new("10mbit");
@@ -312,7 +312,7 @@ fn captures() {
     hosts.transfer((Them, "--cmt 1 --send 1000000 --size 20000 --await-close"), (Us, &connect));
     let hosts = Hosts::new("2mbit");
     hosts.transfer((Them, ""), (Us, &format!("--send 400000 --pr-ttl 50 --pcap {lossy}")));
-    // Between two of ours there are AUTH and REPORT as well.
+    // Between two Strandcast peers there are AUTH and REPORT as well.
     let (joined, hosts) = (file("joined.pcap"), Hosts::new("20mbit"));
     let connect = format!("--scheme cmt --send 1000000 --pcap {joined}");
     hosts.transfer((Us, "--scheme cmt"), (Us, &connect));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use strandcast_net::driver::{Client, ClientSeal, SealWatch, Server, ServerSeal, Uplink};
+use strandcast_net::driver::{Client, ClientSeal, SealHooks, Server, ServerSeal, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, PathSocket, SendOutcome, Transmit};
@@ -143,8 +143,8 @@ fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     let grant = Grant { token, senders: BTreeSet::new(), open: true, once: false };
     let access = Access { grants: vec![grant], revoked: BTreeSet::new() };
     let [ours, theirs] = identities;
-    let watch = SealWatch::default;
-    let seal = sealed.then(|| ServerSeal { identity: theirs, access, watch: watch() });
+    let hooks = SealHooks::default;
+    let seal = sealed.then(|| ServerSeal { identity: theirs, access, hooks: hooks() });
     let listen = vec!["127.0.0.1:0".parse().expect("an address")];
     let (messages, arrived) = watch::channel(0);
     let counts: [Arc<AtomicU64>; 2] = Default::default();
@@ -153,7 +153,7 @@ fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     let counter = Counter { readable: Vec::new(), messages, packets: answered };
     let (server, _) = server.run(counter).expect("loopback");
     let to = server.local_addrs()[0];
-    let seal = sealed.then(|| ClientSeal { identity: ours, peer, watch: watch() });
+    let seal = sealed.then(|| ClientSeal { identity: ours, peer, hooks: hooks() });
     let path = PathSpec { address: Some(to.ip()), ..PathSpec::default() };
     let uplinks = vec![Uplink::new(path, &[to]); 2];
     let scheme = spec.build(&Seeds::new(1, 0));

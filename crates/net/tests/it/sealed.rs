@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use strandcast_net::driver::{ClientSeal, PacketDirection, PacketTap, SealWatch};
+use strandcast_net::driver::{ClientSeal, PacketDirection, PacketTap, SealHooks};
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::wire::{Chunk, Packet};
 use strandcast_seal::{Access, Grant, Peer, PublicKey, SealEvent, SecretKey, Token};
@@ -140,13 +140,13 @@ async fn recorded_and_changed_datagrams_do_nothing() {
 async fn only_the_right_key_under_the_right_token_connects() {
     let (mut listener, events) = sealed_server(access());
     let to = listener.driver().local_addrs()[0];
-    let stranger = SecretKey::from_bytes([9; 32]);
+    let unknown = SecretKey::from_bytes([9; 32]);
     let tries: [(SecretKey, Peer, bool); 3] = [
         // The receiver says no to a key that it does not know,
-        (stranger.clone(), peer(), true),
+        (unknown.clone(), peer(), true),
         // and nothing to who names another token or takes it for somebody else.
         (sender(), Peer { token: Token::from_bytes([8; 32]), ..peer() }, false),
-        (sender(), Peer { key: stranger.public(), ..peer() }, false),
+        (sender(), Peer { key: unknown.public(), ..peer() }, false),
     ];
     for (n, (identity, peer, answered)) in tries.into_iter().enumerate() {
         let (client, _) = sealed_client(to, 1, identity, peer);
@@ -162,7 +162,7 @@ async fn only_the_right_key_under_the_right_token_connects() {
     assert!(timeout(Duration::from_millis(100), listener.accept()).await.is_err(), "no association");
     let told = events.lock().expect("no panic").clone();
     // Of the key that it does not know; the others proved none.
-    assert!(matches!(told[..], [SealEvent::Refused { key, .. }] if key == stranger.public()), "{told:?}");
+    assert!(matches!(told[..], [SealEvent::Refused { key, .. }] if key == unknown.public()), "{told:?}");
     // The server is as good as new.
     let (client, _) = sealed_client(to, 1, sender(), peer());
     assert_eq!(timeout(LONG, client.connected()).await.expect("in time"), Ok(true));
@@ -234,7 +234,7 @@ async fn taps_see_packets() {
         book.lock().expect("no panic").push((direction, packet.to_vec()));
     });
     let (mut listener, _) = sealed_server(access());
-    let seal = ClientSeal { identity: sender(), peer: peer(), watch: SealWatch::default() };
+    let seal = ClientSeal { identity: sender(), peer: peer(), hooks: SealHooks::default() };
     let client = connect(listener.driver().local_addrs()[0], 1, Some(seal), Some(tap));
     assert_eq!(timeout(LONG, client.connected()).await.expect("in time"), Ok(true));
     let server = timeout(LONG, listener.accept()).await.expect("in time").expect("a driver");

@@ -128,9 +128,9 @@ const MESSAGES: u8 = 3;
 #[tokio::test]
 async fn a_thousand_sealed_associations_on_one_port() {
     let grant = Grant { token: token(), senders: Default::default(), open: true, once: false };
-    let (watch, _) = watch();
+    let (hooks, _) = hooks();
     let access = Access { grants: vec![grant], ..Access::default() };
-    let mut listener = listen(Some(ServerSeal { identity: receiver(), access, watch }), None);
+    let mut listener = listen(Some(ServerSeal { identity: receiver(), access, hooks }), None);
     let to = listener.driver().local_addrs()[0];
     let clients = std::thread::spawn(move || connect_and_talk(to));
     for _ in 0..SENDERS * OF_KEY {

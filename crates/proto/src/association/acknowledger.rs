@@ -17,10 +17,10 @@ pub(super) struct Acknowledger {
     timer: Option<Instant>,
     /// Where the last one went, and the paths by which data came since.
     last_via: Option<PathId>,
-    heard: PathSet,
+    received_on: PathSet,
     /// Packets without new data since data last were new: our SACKs don't get through the way they go.
     repeats: u32,
-    /// SACKs that left: whose turn it is among the ways that the peer named.
+    /// SACKs that left: whose turn it is among the return paths that the peer named.
     left: usize,
 }
 
@@ -32,7 +32,7 @@ impl Acknowledger {
             via: PathId(0),
             timer: None,
             last_via: None,
-            heard: PathSet::default(),
+            received_on: PathSet::default(),
             repeats: 0,
             left: 0,
         }
@@ -41,7 +41,7 @@ impl Acknowledger {
     /// A packet with DATA came by `on`; `new`: some of it for the first time.
     pub fn on_packet(&mut self, on: PathId, new: bool) {
         self.packets += 1;
-        self.heard.insert(on);
+        self.received_on.insert(on);
         self.repeats = if new { 0 } else { self.repeats + 1 };
     }
 
@@ -88,12 +88,12 @@ impl Acknowledger {
         (self.due, self.timer, self.packets) = (false, None, 0);
         self.last_via = Some(self.via);
         self.left = self.left.wrapping_add(1);
-        self.heard = PathSet::default();
+        self.received_on = PathSet::default();
     }
 
-    /// The next of the ways back that the peer named by their wire ids, of those that work here; `None` if none does, or if the
-    /// same data come again, so that an earlier SACK must have been lost.
-    pub fn way_named(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
+    /// The next of the return paths that the peer named by their wire ids, of those that work here; `None` if none
+    /// does, or if the same data come again, so that an earlier SACK must have been lost.
+    pub fn named_return_path(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
         if named.is_empty() || self.repeats > 0 {
             return None;
         }
@@ -107,25 +107,32 @@ impl Acknowledger {
 
     /// Where the SACK for data that came by `on` goes: back the way they came, unless that way seems dead: it is not active
     /// here, or the same data come again and again, so that an earlier SACK must have been lost there. Then turn by turn over the
-    /// others. Data that came by several ways are acknowledged by another one than the last: paths in step with SACKs would have
-    /// all of them take the same way, which may be the one that is dead in that direction.
+    /// others. Data that came by several paths are acknowledged by another one than the last: paths in step with SACKs
+    /// would have all of them take the same path, which may be the one that is dead in that direction.
     ///
-    /// `endures`: a total silence does not end the association, so that the paths' states may be older than what just came.
-    pub fn way_back(&self, now: Instant, paths: &PathTable, on: PathId, endures: bool) -> PathId {
+    /// `tolerates_silence`: a total silence does not end the association, so that the paths' states may be older than
+    /// what just came.
+    pub fn return_path(
+        &self,
+        now: Instant,
+        paths: &PathTable,
+        on: PathId,
+        tolerates_silence: bool,
+    ) -> PathId {
         let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
         let good = fine(paths.view(on.index()));
         if good && self.repeats == 0 {
             let again = self.last_via == Some(on);
-            let other = self.heard.iter().find(|p| *p != on && fine(paths.view(p.index())));
+            let other = self.received_on.iter().find(|p| *p != on && fine(paths.view(p.index())));
             return other.filter(|_| again).unwrap_or(on);
         }
         let others = || {
             let active = paths.views().iter().filter(|v| v.id != on && v.state == PathState::Active);
             active.filter(|v| v.error_count == 0).map(|v| v.id)
         };
-        let heard = |p: &PathId| paths[p.index()].last_heard.map(|t| now - t);
+        let since_received = |p: &PathId| paths[p.index()].last_received.map(|t| now - t);
         let turn = self.repeats as usize;
-        if turn % 2 == 1 && (good || endures) {
+        if turn % 2 == 1 && (good || tolerates_silence) {
             return on;
         }
         let n = others().count();
@@ -135,7 +142,7 @@ impl Acknowledger {
         if good {
             others().nth((turn / 2) % n).unwrap_or(on)
         } else {
-            others().min_by_key(heard).unwrap_or(on)
+            others().min_by_key(since_received).unwrap_or(on)
         }
     }
 }
@@ -159,12 +166,12 @@ mod tests {
     }
 
     /// Paths of the SACKs for packets that come by `on` in turn.
-    fn ways(paths: &PathTable, packets: &[(u8, bool)]) -> Vec<u8> {
+    fn taken(paths: &PathTable, packets: &[(u8, bool)]) -> Vec<u8> {
         let mut acks = Acknowledger::new();
         let mut went = Vec::new();
         for &(on, new) in packets {
             acks.on_packet(PathId(on), new);
-            let via = acks.way_back(Instant::ZERO, paths, PathId(on), false);
+            let via = acks.return_path(Instant::ZERO, paths, PathId(on), false);
             acks.schedule(Instant::ZERO, via, None);
             assert_eq!(acks.due(), Some(via));
             acks.on_sent();
@@ -190,42 +197,42 @@ mod tests {
     }
 
     #[test]
-    fn sacks_go_back_the_way_data_came() {
-        assert_eq!(ways(&table(3), &[(0, true), (0, true), (2, true), (1, true)]), [0, 0, 2, 1]);
+    fn sacks_take_the_path_data_came_by() {
+        assert_eq!(taken(&table(3), &[(0, true), (0, true), (2, true), (1, true)]), [0, 0, 2, 1]);
     }
 
     #[test]
-    fn sacks_of_data_that_come_again_try_the_other_ways_in_turn() {
+    fn sacks_of_data_that_come_again_try_the_other_paths_in_turn() {
         let again = [(0, false); 6];
-        assert_eq!(ways(&table(3), &again), [0, 2, 0, 1, 0, 2]);
-        assert_eq!(ways(&table(1), &again), [0; 6]);
+        assert_eq!(taken(&table(3), &again), [0, 2, 0, 1, 0, 2]);
+        assert_eq!(taken(&table(1), &again), [0; 6]);
     }
 
     /// The peer named paths 2 and 1: they take turns, unless one fails or the SACKs are lost there.
     #[test]
-    fn ways_that_the_peer_named_take_turns() {
+    fn named_return_paths_take_turns() {
         let mut paths = table(3);
         (0..3).for_each(|i| paths[i].wire_id = Some(i as u16));
         let mut acks = Acknowledger::new();
-        let mut way = |paths: &PathTable, new: bool| {
+        let mut next = |paths: &PathTable, new: bool| {
             acks.on_packet(PathId(0), new);
-            let way = acks.way_named(paths, &[2, 1, 9]);
+            let path = acks.named_return_path(paths, &[2, 1, 9]);
             acks.on_sent();
-            way
+            path
         };
-        let turns: Vec<_> = (0..4).filter_map(|_| way(&paths, true)).map(|p| p.0).collect();
+        let turns: Vec<_> = (0..4).filter_map(|_| next(&paths, true)).map(|p| p.0).collect();
         assert_eq!(turns, [2, 1, 2, 1]);
-        assert_eq!(way(&paths, false), None, "data come again");
+        assert_eq!(next(&paths, false), None, "data come again");
         paths.view_mut(2).error_count = 1;
-        assert_eq!((way(&paths, true), way(&paths, true)), (Some(PathId(1)), Some(PathId(1))));
+        assert_eq!((next(&paths, true), next(&paths, true)), (Some(PathId(1)), Some(PathId(1))));
         paths.view_mut(1).state = PathState::PotentiallyFailed;
-        assert_eq!(way(&paths, true), None);
+        assert_eq!(next(&paths, true), None);
     }
 
     #[test]
     fn a_path_with_errors_is_avoided() {
         let mut paths = table(2);
         paths.view_mut(0).error_count = 1;
-        assert_eq!(ways(&paths, &[(0, true), (0, true), (1, true)]), [1, 1, 1]);
+        assert_eq!(taken(&paths, &[(0, true), (0, true), (1, true)]), [1, 1, 1]);
     }
 }

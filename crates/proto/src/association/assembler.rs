@@ -43,8 +43,8 @@ pub(super) struct Assembler<'a> {
 
 impl Assembler<'_> {
     /// An answer to a 4-tuple that is no path.
-    pub fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
-        let control = self.cx.control.pop_stray()?;
+    pub fn off_path_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
+        let control = self.cx.control.pop_off_path()?;
         let (envelope, header) = (self.cx.config.envelope, self.header(control.tag));
         let mut w = PacketWriter::within(envelope, buf, header);
         w.chunk(&control.chunk);
@@ -169,9 +169,9 @@ impl Assembler<'_> {
         // peer does not know.
         let names = |i: &ReportItem| matches!(i.kind, KIND_JOIN | KIND_MOVED);
         let named = matches!(chunk, Chunk::Report(r) if r.items.iter().any(names));
-        let wanted = self.cx.paths[path.index()].heartbeats.wanted.iter().position(|h| !h.probe);
+        let wanted = self.cx.paths[path.index()].heartbeats.requests.iter().position(|h| !h.probe);
         if let Some(at) = wanted.filter(|_| named) {
-            self.cx.paths[path.index()].heartbeats.wanted.remove(at);
+            self.cx.paths[path.index()].heartbeats.requests.remove(at);
             let heartbeat = self.cx.make_heartbeat(now, path, false, 0);
             w.chunk(&heartbeat);
         }
@@ -188,7 +188,7 @@ impl Assembler<'_> {
         limit: usize,
         w: &mut PacketWriter<'_>,
     ) -> bool {
-        if self.cx.paths[path.index()].heartbeats.wanted.is_empty() {
+        if self.cx.paths[path.index()].heartbeats.requests.is_empty() {
             return false;
         }
         let unproven = self.cx.unproven(path);
@@ -196,7 +196,7 @@ impl Assembler<'_> {
         if !room && (!unproven || !w.is_empty()) {
             return false;
         }
-        let wanted = self.cx.paths[path.index()].heartbeats.wanted.remove(0);
+        let wanted = self.cx.paths[path.index()].heartbeats.requests.remove(0);
         if !room {
             // As if it were lost: the path is given up in its time.
             self.cx.make_heartbeat(now, path, wanted.probe, 0);
@@ -206,7 +206,7 @@ impl Assembler<'_> {
             && !wanted.probe
             && let Some(item) = self.cx.path_announcement(path)
         {
-            self.cx.paths[path.index()].heartbeats.wanted.insert(0, wanted);
+            self.cx.paths[path.index()].heartbeats.requests.insert(0, wanted);
             let report = ReportChunk { items: smallvec::smallvec![item] };
             self.write_authenticated(now, path, &report.into(), w);
             return true;

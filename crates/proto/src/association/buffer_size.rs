@@ -66,8 +66,8 @@ pub(super) struct ReceiveSize {
     /// The most ever held.
     pub most: usize,
     /// Paths by which data came in this round, and in the last one.
-    pub heard: PathSet,
-    pub heard_before: PathSet,
+    pub received_on: PathSet,
+    pub received_on_before: PathSet,
     /// When the round began, and what had arrived.
     pub since: (Instant, u64),
     arrivals: Peak,
@@ -87,8 +87,8 @@ impl ReceiveSize {
             arrived: 0,
             held: 0,
             most: 0,
-            heard: PathSet::default(),
-            heard_before: PathSet::default(),
+            received_on: PathSet::default(),
+            received_on_before: PathSet::default(),
             since: (Instant::ZERO, 0),
             arrivals: Peak::default(),
             need: Peak::default(),
@@ -119,8 +119,8 @@ impl ReceiveSize {
     fn begin_round(&mut self, now: Instant) {
         self.since = (now, self.arrived);
         self.held = 0;
-        self.heard_before = self.heard;
-        self.heard = PathSet::default();
+        self.received_on_before = self.received_on;
+        self.received_on = PathSet::default();
     }
 }
 

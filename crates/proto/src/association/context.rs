@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 
-use primary::Wish;
+use primary::PrimaryRequest;
 use silence::Silence;
 use tariffs::Tariffs;
 
@@ -66,7 +66,7 @@ pub(super) struct Context {
     pub silence: Silence,
     pub tariffs: Tariffs,
     pub advisor: Advisor,
-    wish: Option<Wish>,
+    primary_request: Option<PrimaryRequest>,
     /// Consecutive errors of the association (RFC 9260 §8.1).
     pub errors: u32,
     pub next_wire_id: u16,
@@ -97,7 +97,7 @@ impl Context {
             silence: Silence::default(),
             tariffs: Tariffs::default(),
             advisor: Advisor::default(),
-            wish: None,
+            primary_request: None,
             errors: 0,
             next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
             heartbeat_block: BytesMut::new(),

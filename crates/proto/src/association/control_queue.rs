@@ -67,7 +67,7 @@ impl ControlQueue {
     }
 
     /// The first that goes to a 4-tuple which is no path.
-    pub fn pop_stray(&mut self) -> Option<Control> {
+    pub fn pop_off_path(&mut self) -> Option<Control> {
         let at = self.waiting.iter().position(|c| c.tuple.is_some())?;
         self.waiting.remove(at)
     }
@@ -120,7 +120,7 @@ mod tests {
         }
         queue.drop_on(PathId(0), |_| false);
         assert_eq!(queue.pop().map(|c| c.path), Some(PathId(1)));
-        assert!(queue.pop_stray().is_some(), "what goes to a 4-tuple stays");
-        assert!(queue.is_empty() && queue.pop_stray().is_none());
+        assert!(queue.pop_off_path().is_some(), "what goes to a 4-tuple stays");
+        assert!(queue.is_empty() && queue.pop_off_path().is_none());
     }
 }

@@ -97,7 +97,7 @@ impl Association {
         if let Some(path) = path.filter(|_| authenticated) {
             self.cx.stats.bad_packets -= 1;
             self.cx.earn(path, &tuple, packet.bytes().len());
-            self.cx.paths[path.index()].last_heard = Some(now);
+            self.cx.paths[path.index()].last_received = Some(now);
             self.cx.silence_ends();
             for h in heartbeats {
                 self.manager().on_heartbeat(now, h, path, &tuple);

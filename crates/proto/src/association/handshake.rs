@@ -26,8 +26,8 @@ use crate::wire::{Cause, Param, Tsn, VerificationTag};
 const MAX_LISTED: usize = 8;
 /// The least size of our INIT, bytes of SCTP packet: answers three times as long, IP and UDP headers counted, have room
 /// for a cookie, AUTH and the addresses of a host with many (RFC 4820 pads it).
-const LEAST_INIT: usize = 256;
-static PADDING: [u8; LEAST_INIT] = [0; LEAST_INIT];
+const MIN_INIT: usize = 256;
+static PADDING: [u8; MIN_INIT] = [0; MIN_INIT];
 
 /// What a peer's INIT or INIT ACK says it can do.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,10 +135,10 @@ pub(crate) fn init_chunk(
     }
 }
 
-/// Makes `init` as long as [`LEAST_INIT`] at least.
+/// Makes `init` as long as [`MIN_INIT`] at least.
 fn pad(init: &mut Init) {
     let len = HEADER_LEN + init.encoded_len();
-    if let Some(missing) = LEAST_INIT.checked_sub(len + 4) {
+    if let Some(missing) = MIN_INIT.checked_sub(len + 4) {
         init.params.push(Param::Padding(Bytes::from_static(&PADDING[..missing])));
     }
 }
@@ -244,7 +244,7 @@ impl Handshake {
         let silent = m.cx.stats.chunks_received == 0 && m.cx.stats.sacks_received == 0;
         silent
             && m.cx.paths.seen().peer_reports()
-            && m.cx.reports.nothing_heard()
+            && m.cx.reports.nothing_received()
             && m.cx.tuples().count() == 1
     }
 
@@ -378,8 +378,8 @@ impl Handshake {
         }
     }
 
-    /// What is coded in each direction: between two of ours, as repair symbols are given up and not sent again (RFC 3758). Both
-    /// sides find the same.
+    /// What is coded in each direction: between two Strandcast peers, as repair symbols are given up and not sent again
+    /// (RFC 3758). Both sides find the same.
     fn agree_on_coding(&self, cx: &mut Context, peer: &Capabilities) {
         let able = cx.paths.seen().peer_reports() && cx.peer.partial;
         let both = self.coding.zip(peer.coding).filter(|_| able);
@@ -423,7 +423,7 @@ impl Handshake {
         }
     }
 
-    /// The paths the handshake did not use: towards one of ours they join, towards others those with
+    /// The paths the handshake did not use: towards a Strandcast peer they join, towards others those with
     /// an address of their own are probed.
     fn settle_other_paths(m: &mut PathManager<'_>, now: Instant, on: PathId) {
         for i in 0..m.cx.paths.len() {

@@ -19,7 +19,7 @@ use super::right_sizing::Buffer;
 use crate::coding::Decoding;
 use crate::config::TransportConfig;
 use crate::policy::PathId;
-use crate::rx::{ArrivedWanted, Message, Reassembly, TsnTracker};
+use crate::rx::{ArrivedRequest, Message, Reassembly, TsnTracker};
 use crate::time::Instant;
 use crate::wire::Tsn;
 use crate::wire::chunk::GapBlock;
@@ -56,7 +56,7 @@ pub(super) struct Receiver {
     /// The peer sends copies and wants to know by which path each arrived.
     names_arrivals: bool,
     /// Whether it wants to know what arrived by each path, and by which ways.
-    arrived: ArrivedWanted,
+    arrived: ArrivedRequest,
     /// Of what items that name them are cut.
     arrivals_block: BytesMut,
 }
@@ -75,7 +75,7 @@ impl Receiver {
             copies: false,
             decoding: None,
             names_arrivals: false,
-            arrived: ArrivedWanted::default(),
+            arrived: ArrivedRequest::default(),
             arrivals_block: BytesMut::new(),
         }
     }

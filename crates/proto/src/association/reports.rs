@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::policy::PathId;
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{
-    KIND_ARRIVED_WANTED, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+    KIND_ARRIVED_REQUEST, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
 };
 use crate::wire::chunk::{ReportItem, ReportItemFlavour};
 
@@ -45,13 +45,13 @@ pub(super) struct Reports {
     under_way: Vec<ReliableReport>,
     last_serial: u32,
     /// Serials of the peer's reports already handed on, newest last.
-    heard: VecDeque<u32>,
+    received_serials: VecDeque<u32>,
 }
 
 impl Reports {
     /// Serials begin after `serial`.
     pub fn new(serial: u32) -> Self {
-        Reports { under_way: Vec::new(), last_serial: serial, heard: VecDeque::new() }
+        Reports { under_way: Vec::new(), last_serial: serial, received_serials: VecDeque::new() }
     }
 
     /// The serial of a report, also of one that is not repeated.
@@ -135,21 +135,21 @@ impl Reports {
     }
 
     /// Whether the peer's report `serial` was handed on before.
-    pub fn was_heard(&self, serial: u32) -> bool {
-        self.heard.contains(&serial)
+    pub fn was_received(&self, serial: u32) -> bool {
+        self.received_serials.contains(&serial)
     }
 
     /// The peer's report `serial` is handed on.
-    pub fn note_heard(&mut self, serial: u32) {
-        if self.heard.len() == REMEMBERED_SERIALS {
-            self.heard.pop_front();
+    pub fn note_received(&mut self, serial: u32) {
+        if self.received_serials.len() == REMEMBERED_SERIALS {
+            self.received_serials.pop_front();
         }
-        self.heard.push_back(serial);
+        self.received_serials.push_back(serial);
     }
 
     /// Whether none of the peer's was handed on.
-    pub fn nothing_heard(&self) -> bool {
-        self.heard.is_empty()
+    pub fn nothing_received(&self) -> bool {
+        self.received_serials.is_empty()
     }
 }
 
@@ -165,7 +165,7 @@ fn outdates(kind: u16, old: u16) -> bool {
 
 /// News that no later packet would tell: resent as long as the association lives.
 fn must_arrive(kind: u16) -> bool {
-    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_WANTED)
+    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }
 
 #[cfg(test)]
@@ -217,9 +217,9 @@ mod tests {
     fn a_request_for_arrivals_is_made_for_ever_and_outdated_by_the_next() {
         let mut reports = Reports::new(0);
         for ways in [&b"\0\x01"[..], b"\0\x02"] {
-            reports.say_more(at(0), (KIND_ARRIVED_WANTED, None, ways.into()), None, false);
+            reports.say_more(at(0), (KIND_ARRIVED_REQUEST, None, ways.into()), None, false);
         }
-        (0..20).for_each(|n| assert_eq!(due(&mut reports, 100 * n), [(KIND_ARRIVED_WANTED, n as u32)]));
+        (0..20).for_each(|n| assert_eq!(due(&mut reports, 100 * n), [(KIND_ARRIVED_REQUEST, n as u32)]));
         assert!(reports.take_spent().is_empty());
         reports.resend(at(9000), |r| {
             assert_eq!(r.item.payload[..], [0, 2]);
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_peer_s_serials_are_remembered_up_to_a_bound() {
         let mut reports = Reports::new(0);
-        (0..=REMEMBERED_SERIALS as u32).for_each(|serial| reports.note_heard(serial));
-        assert!(!reports.was_heard(0) && reports.was_heard(1) && reports.was_heard(256));
+        (0..=REMEMBERED_SERIALS as u32).for_each(|serial| reports.note_received(serial));
+        assert!(!reports.was_received(0) && reports.was_received(1) && reports.was_received(256));
     }
 }

@@ -178,9 +178,9 @@ impl Association {
         self.cx.driver.scheme()
     }
 
-    /// What the scheme remarks on the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].
-    pub fn remarks(&self, now: Instant) -> Vec<&'static str> {
-        self.cx.driver.remarks(self.cx.paths.seen(), now)
+    /// The scheme's diagnostics of its state, each sentence once. See [`crate::policy::Policy::diagnostics`].
+    pub fn diagnostics(&self, now: Instant) -> Vec<&'static str> {
+        self.cx.driver.diagnostics(self.cx.paths.seen(), now)
     }
 
     /// The scheme's own counters, in its order. See [`crate::policy::Policy::counters`].

@@ -66,12 +66,12 @@ pub struct AssociationStats {
     pub peer_errors: u64,
     /// AUTH chunks that did not verify, and reports without one.
     pub bad_auth: u64,
-    /// Time during which only the peer's receive window held new data back, finished spells only.
+    /// Time during which only the peer's receive window held new data back, finished periods only.
     pub rwnd_blocked: Duration,
     /// Since when it does.
     pub rwnd_blocked_since: Option<Instant>,
-    /// Time during which only the full send buffer held new data back, finished spells only: a message was refused, all
-    /// that was taken has been sent, and a congestion window had room.
+    /// Time during which only the full send buffer held new data back, finished periods only: a message was refused,
+    /// all that was taken has been sent, and a congestion window had room.
     pub send_buffer_blocked: Duration,
     /// Since when it does.
     pub send_buffer_blocked_since: Option<Instant>,
@@ -105,13 +105,13 @@ impl AssociationStats {
 
     /// Notes which buffer holds new data back from `now` on, if any does.
     pub(super) fn set_blocked(&mut self, now: Instant, rwnd: bool, send_buffer: bool) {
-        spell(now, rwnd, &mut self.rwnd_blocked, &mut self.rwnd_blocked_since);
-        spell(now, send_buffer, &mut self.send_buffer_blocked, &mut self.send_buffer_blocked_since);
+        track_blocked(now, rwnd, &mut self.rwnd_blocked, &mut self.rwnd_blocked_since);
+        track_blocked(now, send_buffer, &mut self.send_buffer_blocked, &mut self.send_buffer_blocked_since);
     }
 }
 
-/// Begins or ends a spell, if `on` is something new.
-fn spell(now: Instant, on: bool, sum: &mut Duration, open: &mut Option<Instant>) {
+/// Begins or ends a period, if `on` is something new.
+fn track_blocked(now: Instant, on: bool, sum: &mut Duration, open: &mut Option<Instant>) {
     match (on, *open) {
         (true, None) => *open = Some(now),
         (false, Some(since)) => {

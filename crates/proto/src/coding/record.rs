@@ -22,7 +22,7 @@ use crate::wire::{Ppid, StreamId};
 pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
 /// Bytes of a record at least.
 #[cfg(any(test, feature = "testing"))]
-pub(crate) const LEAST_RECORD: usize = 5;
+pub(crate) const MIN_RECORD: usize = 5;
 /// Says that stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;
 /// Says that the message is unordered.

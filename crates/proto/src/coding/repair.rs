@@ -10,8 +10,8 @@
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
 //! A source is *open* until it arrived or was given up, and *exposed* if it is open and could not be sent again in time were it
-//! lost ([`risk`](super::risk)). It is judged when it left, and each time it was declared lost. An exposed source wants a share
-//! of its bytes for itself ([`Ledger::generosity`]); one that was lost wants a whole repair symbol.
+//! lost ([`risk`](super::risk)). It is assessed when it left, and each time it was declared lost. An exposed source
+//! wants a share of its bytes for itself ([`Ledger::generosity`]); one that was lost wants a whole repair symbol.
 //!
 //! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have passed, or
 //! when a source of it was lost and is exposed.
@@ -90,9 +90,9 @@ pub(crate) struct RepairSource {
     first: u32,
     /// In order; a window is one.
     groups: VecDeque<Group>,
-    /// How many of `sources` were judged.
-    judged: usize,
-    /// Declared lost since the last judgement.
+    /// How many of `sources` were assessed.
+    assessed: usize,
+    /// Declared lost since the last assessment.
     lost: SmallVec<[u32; 16]>,
     ledger: Ledger,
     /// When the block that is being filled is to be closed.
@@ -115,7 +115,7 @@ impl RepairSource {
             sources: VecDeque::new(),
             first: 0,
             groups: VecDeque::new(),
-            judged: 0,
+            assessed: 0,
             lost: SmallVec::new(),
             ledger: Ledger::new(config.redundancy, most),
             close_at: None,
@@ -216,7 +216,7 @@ impl RepairSource {
     fn drop_first(&mut self) {
         let Some(source) = self.sources.pop_front() else { return };
         self.first = self.first.wrapping_add(1);
-        self.judged = self.judged.saturating_sub(1);
+        self.assessed = self.assessed.saturating_sub(1);
         self.encoder.forget(self.first);
         let group = self.groups.front_mut().expect("sources are in a group");
         group.drop_first(&source, &self.sources);
@@ -231,7 +231,7 @@ impl RepairSource {
         let count = usize::from(group.count);
         self.sources.drain(..count);
         self.first = self.first.wrapping_add(count as u32);
-        self.judged = self.judged.saturating_sub(count);
+        self.assessed = self.assessed.saturating_sub(count);
         if !group.closed {
             self.encoder.close();
         }
@@ -298,7 +298,7 @@ impl RepairSource {
         self.offered = None;
         let way = risk::way(view)?;
         self.retire(view.now + way);
-        self.judge(view, way);
+        self.assess(view, way);
         self.close_at = None;
         let at = (0..self.groups.len()).find(|at| self.is_due(*at, view.now, way))?;
         let group = &self.groups[at];
@@ -327,14 +327,14 @@ impl RepairSource {
     }
 
     /// Finds out which sources are exposed.
-    fn judge(&mut self, view: &View<'_>, way: Duration) {
-        let judged = core::mem::replace(&mut self.judged, self.sources.len());
+    fn assess(&mut self, view: &View<'_>, way: Duration) {
+        let assessed = core::mem::replace(&mut self.assessed, self.sources.len());
         let lost = core::mem::take(&mut self.lost);
         if self.when != RepairWhen::Late {
             return;
         }
         let generosity = self.ledger.generosity();
-        for at in judged..self.sources.len() {
+        for at in assessed..self.sources.len() {
             let source = self.sources[at];
             if source.open && risk::late_if_lost(view, source.path, source.sent, source.expires) {
                 self.expose(at, generosity, false);

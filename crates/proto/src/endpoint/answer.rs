@@ -39,7 +39,7 @@ pub(super) enum Kind {
     /// INIT, COOKIE ECHO.
     Opening,
     /// Whatever else belongs to no association.
-    Stray,
+    OutOfTheBlue,
 }
 
 /// Packets waiting to leave, at most as many as a second admits.

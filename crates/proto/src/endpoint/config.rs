@@ -86,7 +86,7 @@ pub struct Connect {
     pub paths: Vec<(FourTuple, Option<u16>)>,
     /// The peer's SCTP port.
     pub port: u16,
-    /// Its mind.
+    /// Its scheme.
     pub scheme: Box<dyn Scheme>,
     /// Its parameters, if not the endpoint's.
     pub transport: Option<Arc<TransportConfig>>,

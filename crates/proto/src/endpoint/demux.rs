@@ -96,7 +96,7 @@ impl Endpoint {
                 )) => return,
                 Ok((_, Chunk::Init(_))) | Err(_) => return,
                 Ok((_, Chunk::ShutdownAck(_))) => {
-                    if self.answers.admit(now, &asked, Kind::Stray) {
+                    if self.answers.admit(now, &asked, Kind::OutOfTheBlue) {
                         self.answers.send(&asked, tag, &ShutdownComplete { reflected_tag: true });
                     }
                     return;
@@ -104,7 +104,7 @@ impl Endpoint {
                 Ok(_) => {}
             }
         }
-        if self.answers.admit(now, &asked, Kind::Stray) {
+        if self.answers.admit(now, &asked, Kind::OutOfTheBlue) {
             self.answers.send(&asked, tag, &Abort { reflected_tag: true, causes: Vec::new() });
         }
     }

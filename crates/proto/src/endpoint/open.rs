@@ -21,7 +21,7 @@ const MAX_INIT: usize = 2048;
 
 /// What INIT ACK is made of.
 #[derive(Debug)]
-struct Ours<'a> {
+struct LocalParameters<'a> {
     transport: &'a TransportConfig,
     auth: AuthParams,
     coding: Option<Announced>,
@@ -92,11 +92,17 @@ impl Endpoint {
         let announced = opening.map(|a| (a.config().clone(), a.announced()));
         let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
         let ours = match &announced {
-            Some((transport, (auth, coding))) => Ours { transport, auth: auth.clone(), coding: *coding },
+            Some((transport, (auth, coding))) => {
+                LocalParameters { transport, auth: auth.clone(), coding: *coding }
+            }
             None => {
                 let auth = AuthParams::generate(&mut self.random, &self.config.transport);
                 let transport = &*self.config.transport;
-                Ours { transport, auth, coding: Some(accepted_coding(transport, asked.tuple.remote)) }
+                LocalParameters {
+                    transport,
+                    auth,
+                    coding: Some(accepted_coding(transport, asked.tuple.remote)),
+                }
             }
         };
         if !self.config.transport.announce {
@@ -150,7 +156,7 @@ impl Endpoint {
     /// INIT ACK, with what the peer can use and `trim` leaves.
     fn init_ack(
         &self,
-        ours: &Ours<'_>,
+        ours: &LocalParameters<'_>,
         mut cookie: Cookie,
         session: SealId,
         init: &Init,

@@ -2,7 +2,7 @@
 //! answers. Sizes are those of IP packets. It sends nothing and knows no clock.
 //!
 //! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1); losses of data ask for a probe of the current size instead
-//! ([`Discovery::doubt`]). Where data leave is where probes leave: an idle path is not probed (§5.1.1 permits that).
+//! ([`Discovery::suspect`]). Where data leave is where probes leave: an idle path is not probed (§5.1.1 permits that).
 
 use crate::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const RESOLUTION: u32 = 8;
 /// The states of RFC 8899 §5.2.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DiscoveryState {
-    /// Packets have a size that is yet to be confirmed, or was confirmed and is in doubt.
+    /// Packets have a size that is yet to be confirmed, or was confirmed and is suspect.
     Base,
     /// Larger sizes than that of packets are probed.
     Searching,
@@ -210,7 +210,7 @@ impl Discovery {
         if self.count >= MAX_PROBES {
             self.failed(now, probe.size);
         } else {
-            // What is in doubt is found out although no more data leave.
+            // What is suspect is probed although no more data leave.
             self.wait = if self.state == DiscoveryState::Base { Wait::Output } else { Wait::Data };
         }
         false
@@ -254,12 +254,12 @@ impl Discovery {
     pub fn data_lost(&mut self, now: Instant) {
         self.losses += 1;
         if self.losses >= MAX_PROBES {
-            self.doubt(now);
+            self.suspect(now);
         }
     }
 
     /// Packets may have become too large for the path: their size is probed, and given up if no such probe arrives.
-    pub fn doubt(&mut self, now: Instant) {
+    pub fn suspect(&mut self, now: Instant) {
         use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;
         let lately = self.confirmed.is_some_and(|at| now - at < PROBE_TIMER);

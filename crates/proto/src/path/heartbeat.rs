@@ -36,33 +36,33 @@ pub(crate) struct Heartbeats {
     /// When the core sends the next one by itself; `Instant::MAX`: never.
     pub next: Instant,
     /// To send as soon as possible: asked for by the scheme (`true`), or by the core.
-    pub wanted: SmallVec<[Wanted; 2]>,
+    pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }
 
 /// A heartbeat to send.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct HeartbeatRequest {
     pub probe: bool,
     pub padded: bool,
 }
 
 impl Heartbeats {
     pub fn new(next: Instant) -> Self {
-        Heartbeats { next, wanted: SmallVec::new(), pending: SmallVec::new() }
+        Heartbeats { next, requests: SmallVec::new(), pending: SmallVec::new() }
     }
 
     /// Asks for a heartbeat of the core's own, unless one is wanted already.
     pub fn want(&mut self) {
-        if !self.wanted.iter().any(|w| !w.probe) {
-            self.wanted.push(Wanted { probe: false, padded: false });
+        if !self.requests.iter().any(|w| !w.probe) {
+            self.requests.push(HeartbeatRequest { probe: false, padded: false });
         }
     }
 
     /// Asks for a heartbeat of the scheme's; a scheme can't ask for more than a few at a time.
     pub fn want_probe(&mut self, padded: bool) {
-        if self.wanted.len() < REMEMBERED {
-            self.wanted.push(Wanted { probe: true, padded });
+        if self.requests.len() < REMEMBERED {
+            self.requests.push(HeartbeatRequest { probe: true, padded });
         }
     }
 

@@ -9,7 +9,7 @@ const MEMORY: Duration = Duration::from_secs(30);
 /// Share of the longest lateness that is waited in addition: the next packet may be later than all before.
 const MARGIN: u32 = 4;
 /// Least step by which a spurious retransmission widens the window.
-const LEAST_STEP: Duration = Duration::from_millis(2);
+const MIN_STEP: Duration = Duration::from_millis(2);
 /// No packet is waited for longer.
 const LATEST: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ impl Reordering {
             return;
         }
         self.widened = Some(now);
-        let wider = (self.longest() * 2).max(round_trip / 4).max(LEAST_STEP);
+        let wider = (self.longest() * 2).max(round_trip / 4).max(MIN_STEP);
         self.late_by(now, wider);
     }
 

@@ -80,7 +80,7 @@ mod tests {
     /// Heartbeats are answered at once: their round trips alone would let each delayed acknowledgement come too late.
     #[test]
     fn a_delayed_acknowledgement_is_no_timeout() {
-        let live = TransportConfig::live().towards(true).expect("one of ours");
+        let live = TransportConfig::live().towards(true).expect("a Strandcast peer");
         let mut v = view(&live);
         (0..50).for_each(|_| sample(&mut v, &live, ms(200)));
         assert!(v.rto >= ms(200) + live.sack_delay + ms(10), "{:?}", v.rto);

@@ -58,7 +58,7 @@ pub struct PathStats {
     pub mtu_probes: u64,
     /// Heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
-    /// Time spent unusable (potentially failed or inactive), finished spells only.
+    /// Time spent unusable (potentially failed or inactive), finished periods only.
     pub down: Duration,
     /// Since when it is unusable.
     pub down_since: Option<Instant>,
@@ -84,7 +84,7 @@ impl PathStats {
 #[derive(Debug)]
 pub(crate) struct Path {
     pub tuple: FourTuple,
-    /// Its name between two of ours.
+    /// Its name between two Strandcast peers.
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
@@ -98,7 +98,7 @@ pub(crate) struct Path {
     pub credit: Option<usize>,
     /// Where the path may have moved to.
     pub candidate: Option<Candidate>,
-    /// Our wish or the peer's: no data.
+    /// This side or the peer asked for no data here.
     pub suspended: (bool, bool),
     /// When a SACK last came by it.
     pub last_sack: Option<Instant>,
@@ -125,7 +125,7 @@ pub(crate) struct Path {
     pub sounding: Sounding,
     pub stats: PathStats,
     /// When anything last arrived from there.
-    pub last_heard: Option<Instant>,
+    pub last_received: Option<Instant>,
 }
 
 impl Path {
@@ -153,7 +153,7 @@ impl Path {
             heartbeats: Heartbeats::new(next_heartbeat),
             sounding: Sounding::default(),
             stats: PathStats::default(),
-            last_heard: None,
+            last_received: None,
         }
     }
 

@@ -24,8 +24,8 @@ impl PeerTime {
     }
 }
 
-/// One report of the peer: what arrived by which path. One that a newer report overtook still says that its way back works,
-/// and has no paths: those of slower ways are always overtaken.
+/// One report of the peer: what arrived by which path. One that a newer report overtook still says that its return path
+/// works, and has no paths: those of slower ways are always overtaken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PeerArrivals {
     /// When the peer wrote it.

@@ -55,13 +55,13 @@ impl Driver {
         self.hears_arrivals
     }
 
-    /// What the scheme remarks on its state, each sentence once.
-    pub fn remarks(&self, views: &PathViews, now: Instant) -> Vec<&'static str> {
+    /// The scheme's diagnostics of its state, each sentence once.
+    pub fn diagnostics(&self, views: &PathViews, now: Instant) -> Vec<&'static str> {
         let (mut all, mut said) = (Vec::new(), Vec::new());
-        self.scheme.remarks(&views.view(now), &mut all);
-        all.retain(|remark| {
-            let new = !said.contains(remark);
-            said.push(*remark);
+        self.scheme.diagnostics(&views.view(now), &mut all);
+        all.retain(|diagnostic| {
+            let new = !said.contains(diagnostic);
+            said.push(*diagnostic);
             new
         });
         all

@@ -27,7 +27,7 @@ pub struct Picture {
     pub primary: PathId,
     /// The path used last.
     pub last_path_used: Option<PathId>,
-    /// The peer is one of ours.
+    /// It is a Strandcast peer.
     pub peer_reports: bool,
     /// What keeps new data from being sent.
     pub blocked: Option<crate::policy::Blocked>,

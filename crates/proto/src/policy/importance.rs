@@ -30,7 +30,7 @@ impl Importance {
 
 /// The first message of one importance that may leave.
 #[derive(Copy, Clone, PartialEq, Debug)]
-pub struct Head {
+pub struct MessageHead {
     /// Its importance.
     pub importance: Importance,
     /// Book size of its next chunk: payload + 16 bytes.
@@ -49,23 +49,23 @@ pub struct Head {
 /// before any other begins (RFC 9260 §6.9), and an ordered message waits for earlier ones of its stream that have another
 /// importance. The oldest message of all always has one.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
-pub struct Heads([Option<Head>; 4]);
+pub struct Heads([Option<MessageHead>; 4]);
 
 impl Heads {
     /// The head of `importance`.
     #[inline]
-    pub fn of(&self, importance: Importance) -> Option<&Head> {
+    pub fn of(&self, importance: Importance) -> Option<&MessageHead> {
         self.0[importance.index()].as_ref()
     }
 
     /// All heads, the most important first.
-    pub fn iter(&self) -> impl Iterator<Item = &Head> {
+    pub fn iter(&self) -> impl Iterator<Item = &MessageHead> {
         self.0.iter().rev().flatten()
     }
 }
 
-impl FromIterator<Head> for Heads {
-    fn from_iter<I: IntoIterator<Item = Head>>(heads: I) -> Self {
+impl FromIterator<MessageHead> for Heads {
+    fn from_iter<I: IntoIterator<Item = MessageHead>>(heads: I) -> Self {
         let mut all = Heads::default();
         for head in heads {
             all.0[head.importance.index()] = Some(head);

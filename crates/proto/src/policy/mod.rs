@@ -34,7 +34,7 @@ pub(crate) use driver::Driver;
 pub use driver::Driver;
 pub use head_of_line::{HeadOfLine, HeadOfLineConfig, Holder, Rules};
 pub use ids::{LinkId, PathId, PathSet};
-pub use importance::{Head, Heads, Importance};
+pub use importance::{Heads, Importance, MessageHead};
 pub use miss_scope::{MissScope, Reach};
 pub use parts::Parts;
 #[cfg(not(feature = "fixture"))]
@@ -42,8 +42,8 @@ pub(crate) use path_views::PathViews;
 #[cfg(feature = "fixture")]
 pub use path_views::PathViews;
 pub use signal::{
-    AckInfo, ChunkInfo, HeartbeatInfo, Judged, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
-    Transmission,
+    AckInfo, ChunkInfo, DeclaredLost, HeartbeatInfo, LinkSample, LossCause, LossTrigger, Report, RxInfo,
+    Signal, Transmission,
 };
 pub use symbols::{
     BlockView, RepairOffer, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, SymbolsInFlight,

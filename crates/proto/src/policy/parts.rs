@@ -127,14 +127,14 @@ impl Policy for Parts {
             .or_else(estimated)
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         for e in &self.estimators {
-            e.remarks(view, out);
+            e.diagnostics(view, out);
         }
-        self.loss.remarks(view, out);
-        self.cc.remarks(view, out);
-        self.scheduler.remarks(view, out);
-        self.feedback.remarks(view, out);
+        self.loss.diagnostics(view, out);
+        self.cc.diagnostics(view, out);
+        self.scheduler.diagnostics(view, out);
+        self.feedback.diagnostics(view, out);
     }
 
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {

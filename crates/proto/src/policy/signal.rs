@@ -33,8 +33,8 @@ pub enum Signal<'a> {
     },
     /// Once a SACK and path on which something was newly acknowledged.
     Acked(&'a AckInfo),
-    /// A transmission was judged lost; once each. The chunk waits to be sent again unless another transmission of it is in
-    /// flight or arrived.
+    /// A transmission was declared lost; once each. The chunk waits to be sent again unless another transmission of it
+    /// is in flight or arrived.
     Lost {
         /// The chunk, as it is without that transmission.
         chunk: &'a ChunkInfo,
@@ -56,10 +56,11 @@ pub enum Signal<'a> {
         /// The loss policy's verdict on the first lost chunk.
         cause: LossCause,
     },
-    /// Chunks that were judged lost on `path`, by miss indications or by a timeout, arrived after all. Comes before the `Acked` of
-    /// the SACK that shows it. Only where [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    /// Chunks that were declared lost on `path`, by miss indications or by a timeout, arrived after all. Comes before
+    /// the `Acked` of the SACK that shows it. Only where
+    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     Spurious {
-        /// The path on which they were judged lost.
+        /// The path on which they were declared lost.
         path: PathId,
         /// How.
         trigger: LossTrigger,
@@ -147,8 +148,8 @@ pub struct Transmission {
     pub misses: u8,
     /// When a SACK first showed that a later transmission on this path had arrived and this one had not.
     pub overtaken: Option<Instant>,
-    /// When it was judged lost, if it was and is not known to have arrived after all.
-    pub lost: Option<Judged>,
+    /// When it was declared lost, if it was and is not known to have arrived after all.
+    pub lost: Option<DeclaredLost>,
 }
 
 impl Transmission {
@@ -158,9 +159,9 @@ impl Transmission {
     }
 }
 
-/// When a transmission was judged lost, and how.
+/// When a transmission was declared lost, and how.
 #[derive(Copy, Clone, PartialEq, Debug)]
-pub struct Judged {
+pub struct DeclaredLost {
     /// When.
     pub at: Instant,
     /// By miss indications or a timeout; `None`: the scheme declared it lost ([`Act::Lose`](super::Act::Lose)).

@@ -66,7 +66,7 @@ pub trait Policy: Debug + Send {
 
     /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
     /// Asked seldom, by who shows figures.
-    fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
+    fn diagnostics(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
 
     /// Adds counters of its own: name, and count since the association began. Asked seldom, too.
     fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
@@ -253,8 +253,8 @@ pub enum ReportTrigger {
 pub struct AckDecision {
     /// Send at once; else at every second packet or after the delayed-ack time.
     pub now: bool,
-    /// Where; `None`: by the ways back that the peer asked for in turn ([`Feedback::ways_back`]), if any of them works; else
-    /// the path the data came by, or another one when that seems dead.
+    /// Where; `None`: by the return paths that the peer asked for in turn ([`Feedback::return_paths`]), if any of them
+    /// works; else the path the data came by, or another one when that seems dead.
     pub via: Option<PathId>,
 }
 
@@ -288,7 +288,7 @@ pub trait Feedback: Policy {
     /// Asked after each input and timeout if the scheme hears arrivals ([`Policy::hears_arrivals`]). The peer's core alternates
     /// its SACKs over those that work there, unless its own scheme names a path ([`AckDecision::via`]) or data come again, so
     /// that an earlier SACK must have been lost. It learns of a change by a signed report, at most every 100 ms.
-    fn ways_back(&mut self, _view: &View<'_>) -> PathSet {
+    fn return_paths(&mut self, _view: &View<'_>) -> PathSet {
         PathSet::default()
     }
 

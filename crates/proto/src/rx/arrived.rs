@@ -1,10 +1,10 @@
-//! What came by each path, for a peer that asked for it by its clock (REPORT items ARRIVED WANTED and ARRIVED,
+//! What came by each path, for a peer that asked for it by its clock (REPORT items ARRIVED REQUEST and ARRIVED,
 //! docs/wire-format.md).
 
 use smallvec::SmallVec;
 
 use crate::time::Instant;
-use crate::wire::chunk::report::{ArrivedBy, MAX_WAYS, decode_ways};
+use crate::wire::chunk::report::{ArrivedBy, MAX_RETURN_PATHS, decode_return_paths};
 use crate::wire::serial::Tsn;
 
 /// What came by one path since the peer asked.
@@ -38,19 +38,19 @@ pub(crate) fn micros(now: Instant) -> u64 {
 
 /// What the peer asked for.
 #[derive(Debug, Default)]
-pub(crate) struct ArrivedWanted {
+pub(crate) struct ArrivedRequest {
     /// Of the request that counts; `None`: there was none.
     serial: Option<u32>,
-    /// The ways back that SACKs alternate over, by their wire ids.
-    ways: SmallVec<[u16; MAX_WAYS]>,
+    /// The return paths that SACKs alternate over, by their wire ids.
+    return_paths: SmallVec<[u16; MAX_RETURN_PATHS]>,
 }
 
-impl ArrivedWanted {
+impl ArrivedRequest {
     /// Takes a request, unless a newer one came before; false if it makes no sense.
     pub fn ask(&mut self, serial: u32, payload: &[u8]) -> bool {
-        let Some(ways) = decode_ways(payload) else { return false };
+        let Some(return_paths) = decode_return_paths(payload) else { return false };
         if self.serial.is_none_or(|last| serial.wrapping_sub(last) < 1 << 31) {
-            (self.serial, self.ways) = (Some(serial), ways);
+            (self.serial, self.return_paths) = (Some(serial), return_paths);
         }
         true
     }
@@ -61,8 +61,8 @@ impl ArrivedWanted {
     }
 
     /// See the field.
-    pub fn ways(&self) -> &[u16] {
-        &self.ways
+    pub fn return_paths(&self) -> &[u16] {
+        &self.return_paths
     }
 }
 
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn the_newest_request_counts_and_nonsense_does_not() {
-        let mut wanted = ArrivedWanted::default();
-        assert!(!wanted.ask(5, &[1]) && !wanted.asked());
-        assert!(wanted.ask(u32::MAX, &[]) && wanted.asked() && wanted.ways().is_empty());
-        assert!(wanted.ask(1, &[0, 1, 0x80, 0]));
-        assert!(wanted.ask(0, &[0, 7]), "late, but no nonsense");
-        assert_eq!(wanted.ways(), [1, 0x8000]);
+        let mut request = ArrivedRequest::default();
+        assert!(!request.ask(5, &[1]) && !request.asked());
+        assert!(request.ask(u32::MAX, &[]) && request.asked() && request.return_paths().is_empty());
+        assert!(request.ask(1, &[0, 1, 0x80, 0]));
+        assert!(request.ask(0, &[0, 7]), "late, but no nonsense");
+        assert_eq!(request.return_paths(), [1, 0x8000]);
     }
 }

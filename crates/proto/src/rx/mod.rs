@@ -7,7 +7,7 @@ mod reassembly;
 mod tsn_tracker;
 
 pub(crate) use arrivals::Arrivals;
-pub(crate) use arrived::{ArrivedHere, ArrivedWanted, micros};
+pub(crate) use arrived::{ArrivedHere, ArrivedRequest, micros};
 pub(crate) use extend::{extend, narrow, origin};
 pub use reassembly::{CHUNK_OVERHEAD, Fragment, Message, Reassembly, Violation};
 pub use tsn_tracker::{Arrival, Inserted, TsnTracker};

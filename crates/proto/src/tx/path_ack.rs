@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use strandcast_coding::symbol::Header;
 
-use crate::policy::{AckInfo, ChunkInfo, Judged, PathId, PathSet};
+use crate::policy::{AckInfo, ChunkInfo, DeclaredLost, PathId, PathSet};
 use crate::time::Duration;
 use crate::wire::serial::Tsn;
 
@@ -27,8 +27,8 @@ pub(crate) struct PathAck {
     pub payload: u64,
     /// The longest time since a chunk sent here, and known to have arrived from here, was first overtaken.
     pub overtaken_for: Duration,
-    /// Verdicts on chunks that were judged lost here, by miss indications, and arrived.
-    pub spurious: SmallVec<[Judged; 4]>,
+    /// Verdicts on chunks that were declared lost here, by miss indications, and arrived.
+    pub spurious: SmallVec<[DeclaredLost; 4]>,
     /// One of them was sent again, and the peer has it twice.
     pub needless_again: bool,
 }

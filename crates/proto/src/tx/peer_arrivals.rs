@@ -3,10 +3,10 @@
 
 use crate::policy::{PathArrivals, PathId, PathSet, PeerArrivals, PeerTime};
 use crate::time::{Duration, Instant};
-use crate::wire::chunk::report::{ArrivedBy, HeardArrived};
+use crate::wire::chunk::report::{ArrivedBy, ArrivedItem};
 use crate::wire::serial::Tsn;
 
-/// The peer is asked for other ways back so often at most: a request costs a signed packet.
+/// The peer is asked for other return paths so often at most: a request costs a signed packet.
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(100);
 
 /// Where the peer's clock begins as policies see it: no age of 32 bits leads before it.
@@ -15,7 +15,7 @@ const EPOCH: u64 = 1 << 32;
 /// What was asked for, and what is known.
 #[derive(Debug)]
 pub(crate) struct ArrivedReports {
-    /// The ways back that were named last, and when; `None`: nothing was asked.
+    /// The return paths that were named last, and when; `None`: nothing was asked.
     asked: Option<(PathSet, Instant)>,
     /// When the last report came, and when the peer wrote it.
     clock: Option<(Instant, PeerTime)>,
@@ -27,7 +27,7 @@ pub(crate) struct ArrivedReports {
 
 /// What a report is worth.
 #[derive(PartialEq, Debug)]
-pub(crate) enum Heard<'a> {
+pub(crate) enum ReceivedReport<'a> {
     /// It is news.
     News(&'a PeerArrivals),
     /// A newer one came before: when it was written, and by which way it came, but no paths.
@@ -42,11 +42,11 @@ impl ArrivedReports {
         ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
     }
 
-    /// Whether the peer is to be asked now, for SACKs by `ways`; if so it counts as asked.
-    pub fn ask(&mut self, now: Instant, ways: PathSet) -> bool {
-        let due = self.asked.is_none_or(|(last, at)| last != ways && now - at >= BETWEEN_REQUESTS);
+    /// Whether the peer is to be asked now, for SACKs by `return_paths`; if so it counts as asked.
+    pub fn ask(&mut self, now: Instant, return_paths: PathSet) -> bool {
+        let due = self.asked.is_none_or(|(last, at)| last != return_paths && now - at >= BETWEEN_REQUESTS);
         if due {
-            self.asked = Some((ways, now));
+            self.asked = Some((return_paths, now));
         }
         due
     }
@@ -59,7 +59,7 @@ impl ArrivedReports {
     /// How long the peer held an acknowledgement back after the last packet by `path` arrived, as a report beside it says, which
     /// came at `now`.
     pub fn held(&self, now: Instant, path: PathId) -> Option<Duration> {
-        let written = self.clock.filter(|(heard, _)| *heard == now).map(|(_, written)| written)?;
+        let written = self.clock.filter(|(received, _)| *received == now).map(|(_, written)| written)?;
         let news = self.report.paths.iter().find(|p| p.path == path)?;
         Some(written.since(news.at))
     }
@@ -70,10 +70,10 @@ impl ArrivedReports {
         &mut self,
         now: Instant,
         via: PathId,
-        arrived: HeardArrived<'_>,
+        arrived: ArrivedItem<'_>,
         path: impl Fn(u16) -> Option<PathId>,
         left: impl Fn(Tsn, PathId) -> Option<Instant>,
-    ) -> Heard<'_> {
+    ) -> ReceivedReport<'_> {
         let written = match self.clock {
             // Near where the clock should be by now: it wraps around every 71 minutes.
             Some((then, last)) => {
@@ -85,7 +85,7 @@ impl ArrivedReports {
         self.report.paths.clear();
         (self.report.written, self.report.via) = (PeerTime(written), via);
         if last.is_some_and(|last| written < last) {
-            return Heard::Old(&self.report);
+            return ReceivedReport::Old(&self.report);
         }
         let mut named = PathSet::default();
         for by in arrived.paths() {
@@ -93,17 +93,17 @@ impl ArrivedReports {
             let Some(grown) = self.grown(path, written, &by, &left).filter(|_| !named.contains(path)) else {
                 // Of two that were written at once the second may come first.
                 if last != Some(written) {
-                    return Heard::Nonsense;
+                    return ReceivedReport::Nonsense;
                 }
                 self.report.paths.clear();
-                return Heard::Old(&self.report);
+                return ReceivedReport::Old(&self.report);
             };
             named.insert(path);
             self.remember(path, (by.path, grown));
             self.report.paths.push(grown);
         }
         self.clock = Some((now, PeerTime(written)));
-        Heard::News(&self.report)
+        ReceivedReport::News(&self.report)
     }
 
     /// What `by` says of `path` after what was said before; `None` if time or a counter went back.

@@ -19,7 +19,7 @@ use super::needless::PastChunks;
 use super::outstanding::{ChunkState, Outgoing, Outstanding};
 use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
-use crate::policy::{ChunkInfo, Judged, LossCause, PathId, PathViews, Transmission};
+use crate::policy::{ChunkInfo, DeclaredLost, LossCause, PathId, PathViews, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 use copies::Settled;
@@ -225,11 +225,11 @@ impl RetransmissionQueue {
         ledger: &mut PathViews,
         tsn: Tsn,
         path: PathId,
-        judged: Judged,
+        declared: DeclaredLost,
     ) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
-        (t.in_flight, t.lost) = (false, Some(judged));
+        (t.in_flight, t.lost) = (false, Some(declared));
         if !chunk.info.sent_once() {
             self.flights[path.index()].retransmitted.leave(tsn);
         }
@@ -239,7 +239,7 @@ impl RetransmissionQueue {
     }
 
     /// What [`Self::lose`] took out was lost by `cause`: the chunk is lost when no other transmission of it is under way.
-    pub fn judge(&mut self, tsn: Tsn, path: PathId, cause: LossCause) -> Option<&ChunkInfo> {
+    pub fn set_cause(&mut self, tsn: Tsn, path: PathId, cause: LossCause) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
             chunk.state = ChunkState::Lost(cause);

@@ -73,16 +73,16 @@ impl LossPolicy for Acting {
     }
 }
 
-struct Spied {
+struct Recorded {
     scheme: Box<dyn Scheme>,
     signals: Arc<Mutex<Vec<String>>>,
     proven: Arc<Mutex<[(u64, u64); 4]>>,
 }
 
-fn acting(window: u64, script: Script) -> Spied {
+fn acting(window: u64, script: Script) -> Recorded {
     let (signals, proven) = (Arc::default(), Arc::default());
     let loss = Acting { script, signals: Arc::clone(&signals), proven: Arc::clone(&proven) };
-    Spied { scheme: Box::new(Parts { loss: Box::new(loss), ..parts(window) }), signals, proven }
+    Recorded { scheme: Box::new(Parts { loss: Box::new(loss), ..parts(window) }), signals, proven }
 }
 
 /// A connected pair whose client acts.

@@ -1,5 +1,5 @@
-//! What arrived by which path, by the receiver's clock (REPORT items ARRIVED WANTED and ARRIVED): asked for by a scheme that
-//! hears arrivals, and by no other.
+//! What arrived by which path, by the receiver's clock (REPORT items ARRIVED REQUEST and ARRIVED): asked for by a
+//! scheme that hears arrivals, and by no other.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,21 +15,21 @@ use strandcast_testing::endpoints::{CLIENT, P0, P1, SERVER, TestPair, config, ms
 use strandcast_testing::plain::{parts, simple};
 
 /// What was heard, and when.
-type Heard = Arc<Mutex<Vec<(Instant, PeerArrivals)>>>;
-/// The ways back that are wanted.
-type Ways = Arc<Mutex<PathSet>>;
+type Received = Arc<Mutex<Vec<(Instant, PeerArrivals)>>>;
+/// The return paths that are wanted.
+type ReturnPaths = Arc<Mutex<PathSet>>;
 
 /// Hears arrivals and writes them down.
 #[derive(Debug, Default)]
 struct Hears {
-    heard: Heard,
-    ways: Ways,
+    reports: Received,
+    return_paths: ReturnPaths,
 }
 
 impl Policy for Hears {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         if let Signal::PeerArrivals(arrivals) = signal {
-            self.heard.lock().unwrap().push((view.now, (*arrivals).clone()));
+            self.reports.lock().unwrap().push((view.now, (*arrivals).clone()));
         }
     }
 
@@ -39,25 +39,25 @@ impl Policy for Hears {
 }
 
 impl Feedback for Hears {
-    fn ways_back(&mut self, _: &View<'_>) -> PathSet {
-        *self.ways.lock().unwrap()
+    fn return_paths(&mut self, _: &View<'_>) -> PathSet {
+        *self.return_paths.lock().unwrap()
     }
 }
 
-fn hearing() -> (Box<dyn Scheme>, Heard, Ways) {
+fn hearing() -> (Box<dyn Scheme>, Received, ReturnPaths) {
     let hears = Hears::default();
-    let (heard, ways) = (Arc::clone(&hears.heard), Arc::clone(&hears.ways));
-    (Box::new(Parts { feedback: Box::new(hears), ..parts(48_000) }), heard, ways)
+    let (reports, return_paths) = (Arc::clone(&hears.reports), Arc::clone(&hears.return_paths));
+    (Box::new(Parts { feedback: Box::new(hears), ..parts(48_000) }), reports, return_paths)
 }
 
 /// A connected pair of which the client hears arrivals.
-fn pair(delays_ms: &[u64], transports: [TransportConfig; 2]) -> (TestPair, Heard, Ways) {
+fn pair(delays_ms: &[u64], transports: [TransportConfig; 2]) -> (TestPair, Received, ReturnPaths) {
     let factory: SchemeFactory = Arc::new(|_| simple());
     let mut pair = TestPair::with(delays_ms, transports, factory, 1);
-    let (scheme, heard, ways) = hearing();
+    let (scheme, reports, return_paths) = hearing();
     pair.connect_with(scheme);
     pair.run(ms(3000));
-    (pair, heard, ways)
+    (pair, reports, return_paths)
 }
 
 /// Sends `messages` of 1000 bytes, one each 10 ms.
@@ -72,8 +72,8 @@ fn of(arrivals: &PeerArrivals, path: PathId) -> Option<PathArrivals> {
     arrivals.paths.iter().copied().find(|p| p.path == path)
 }
 
-fn last(heard: &Heard) -> PeerArrivals {
-    heard.lock().unwrap().last().expect("something was heard").1.clone()
+fn last(reports: &Received) -> PeerArrivals {
+    reports.lock().unwrap().last().expect("a report came").1.clone()
 }
 
 /// Chunks of REPORT items of these kinds that leave from now on, by sender.
@@ -97,13 +97,13 @@ fn count_items(pair: &mut TestPair, kinds: &'static [u16]) -> Arc<Mutex<[usize; 
 #[test]
 fn delays_of_paths_differ_by_exactly_what_they_differ() {
     for transport in [config(), TransportConfig { strict_rfc: true, ..config() }] {
-        let (mut pair, heard, _) = pair(&[10, 57], [transport.clone(), transport]);
-        heard.lock().unwrap().clear();
+        let (mut pair, reports, _) = pair(&[10, 57], [transport.clone(), transport]);
+        reports.lock().unwrap().clear();
         stream(&mut pair, 100);
         pair.run(ms(500));
-        let heard = heard.lock().unwrap();
+        let reports = reports.lock().unwrap();
         let ahead = |path| {
-            let known = heard.iter().filter_map(|(_, a)| of(a, path));
+            let known = reports.iter().filter_map(|(_, a)| of(a, path));
             let ahead: Vec<i64> = known.filter_map(|p| Some(p.at.ahead_of(p.sent?))).collect();
             assert!(ahead.len() >= 20, "{} of {path:?}", ahead.len());
             (*ahead.iter().min().unwrap(), *ahead.iter().max().unwrap())
@@ -111,9 +111,9 @@ fn delays_of_paths_differ_by_exactly_what_they_differ() {
         let (quick, slow) = (ahead(P0), ahead(P1));
         assert_eq!((quick.0, slow.0), (quick.1, slow.1), "no jitter");
         assert_eq!(slow.0 - quick.0, 47_000);
-        let mut newest = heard[0].1.written;
+        let mut newest = reports[0].1.written;
         let mut overtaken = 0;
-        for (_, report) in &heard[1..] {
+        for (_, report) in &reports[1..] {
             if report.written > newest {
                 assert!(!report.paths.is_empty());
             } else if report.written < newest {
@@ -128,12 +128,12 @@ fn delays_of_paths_differ_by_exactly_what_they_differ() {
 
 #[test]
 fn packets_and_bytes_are_those_that_arrived() {
-    let (mut pair, heard, _) = pair(&[10, 20], [config(), config()]);
+    let (mut pair, reports, _) = pair(&[10, 20], [config(), config()]);
     pair.wires[1].loss = 0.3;
     stream(&mut pair, 300);
     pair.wires[1].loss = 0.0;
     pair.run(ms(3000));
-    let arrivals = last(&heard);
+    let arrivals = last(&reports);
     let mut received = 0;
     for path in [P0, P1] {
         let (said, stats) =
@@ -148,14 +148,14 @@ fn packets_and_bytes_are_those_that_arrived() {
 /// A path that falls silent forward is seen within the other path's delay: its last arrival stays what it was.
 #[test]
 fn what_falls_silent_is_told_by_the_path_that_works() {
-    let (mut pair, heard, _) = pair(&[20, 30], [config(), config()]);
+    let (mut pair, reports, _) = pair(&[20, 30], [config(), config()]);
     stream(&mut pair, 50);
-    let before = last(&heard);
+    let before = last(&reports);
     pair.wires[0].up = [false; 2];
-    heard.lock().unwrap().clear();
+    reports.lock().unwrap().clear();
     stream(&mut pair, 20);
-    let first = heard.lock().unwrap()[2].clone();
-    let now = last(&heard);
+    let first = reports.lock().unwrap()[2].clone();
+    let now = last(&reports);
     assert!(now.written.since(of(&now, P0).unwrap().at) > ms(100), "{now:?}");
     assert!(of(&now, P0).unwrap().packets <= of(&before, P0).unwrap().packets + 2);
     assert_eq!(of(&now, P0).unwrap().sent, of(&first.1, P0).unwrap().sent, "it stays known when that left");
@@ -164,25 +164,25 @@ fn what_falls_silent_is_told_by_the_path_that_works() {
 
 #[test]
 fn while_nothing_is_sent_answers_to_heartbeats_say_so() {
-    let (mut pair, heard, _) = pair(&[20, 30], [config(), config()]);
+    let (mut pair, reports, _) = pair(&[20, 30], [config(), config()]);
     stream(&mut pair, 10);
     pair.run(ms(1000));
-    let before = last(&heard);
+    let before = last(&reports);
     pair.run(ms(60_000));
-    let after = last(&heard);
+    let after = last(&reports);
     assert!(after.written > before.written && after.paths == before.paths, "{before:?} {after:?}");
 }
 
 #[test]
 fn sacks_come_back_by_the_ways_that_were_named() {
-    let (mut pair, heard, ways) = pair(&[10, 20, 30], [config(), config()]);
+    let (mut pair, reports, return_paths) = pair(&[10, 20, 30], [config(), config()]);
     let p2 = PathId(2);
     for (wanted, expected) in [(&[P1, p2][..], &[P1, p2][..]), (&[p2], &[p2]), (&[], &[P0, p2])] {
-        *ways.lock().unwrap() = wanted.iter().copied().collect();
+        *return_paths.lock().unwrap() = wanted.iter().copied().collect();
         stream(&mut pair, 30);
-        heard.lock().unwrap().clear();
+        reports.lock().unwrap().clear();
         stream(&mut pair, 60);
-        let mut by: Vec<PathId> = heard.lock().unwrap().iter().map(|(_, a)| a.via).collect();
+        let mut by: Vec<PathId> = reports.lock().unwrap().iter().map(|(_, a)| a.via).collect();
         let turns = by.windows(2).filter(|w| w[0] != w[1]).count();
         assert!(wanted.len() != 2 || turns > by.len() / 2, "in turn: {by:?}");
         by.sort();
@@ -191,7 +191,7 @@ fn sacks_come_back_by_the_ways_that_were_named() {
         assert_eq!(by, expected, "{wanted:?}");
     }
     // A way that dies is named still: SACKs find another one, and all data arrive.
-    *ways.lock().unwrap() = PathSet::one(p2);
+    *return_paths.lock().unwrap() = PathSet::one(p2);
     stream(&mut pair, 30);
     pair.run(ms(500));
     pair.wires[2].up = [false; 2];
@@ -221,9 +221,9 @@ fn who_does_not_ask_is_told_nothing() {
 #[test]
 fn a_peer_that_does_not_know_how_is_let_alone() {
     let mute = TransportConfig { reports: false, ..config() };
-    let (mut stranger, heard, _) = pair(&[10], [config(), mute]);
-    stream(&mut stranger, 50);
-    assert!(heard.lock().unwrap().is_empty() && stranger.received(SERVER).len() == 50_000);
+    let (mut silent_peer, reports, _) = pair(&[10], [config(), mute]);
+    stream(&mut silent_peer, 50);
+    assert!(reports.lock().unwrap().is_empty() && silent_peer.received(SERVER).len() == 50_000);
 
     // One that never echoes the request.
     let factory: SchemeFactory = Arc::new(|_| simple());
@@ -249,9 +249,9 @@ fn a_peer_that_does_not_know_how_is_let_alone() {
 #[test]
 fn the_request_survives_an_outage() {
     let factory: SchemeFactory = Arc::new(|_| simple());
-    let patient = TransportConfig { endured_silence: Some(ms(600_000)), ..config() };
-    let mut pair = TestPair::with(&[10, 20], [patient.clone(), patient], factory, 1);
-    let (scheme, heard, _) = hearing();
+    let tolerant = TransportConfig { silence_timeout: Some(ms(600_000)), ..config() };
+    let mut pair = TestPair::with(&[10, 20], [tolerant.clone(), tolerant], factory, 1);
+    let (scheme, reports, _) = hearing();
     let blocked = Arc::new(Mutex::new(true));
     let blocks = Arc::clone(&blocked);
     pair.filter = Box::new(move |_, from, _, bytes| {
@@ -262,9 +262,9 @@ fn the_request_survives_an_outage() {
     pair.connect_with(scheme);
     pair.run(ms(60_000));
     stream(&mut pair, 10);
-    assert!(heard.lock().unwrap().is_empty());
+    assert!(reports.lock().unwrap().is_empty());
     *blocked.lock().unwrap() = false;
     pair.run(ms(60_000));
     stream(&mut pair, 10);
-    assert!(!heard.lock().unwrap().is_empty());
+    assert!(!reports.lock().unwrap().is_empty());
 }

@@ -31,7 +31,7 @@ fn coded() -> TransportConfig {
 /// What `coded` announces: symbols of 1334 bytes fit packets of 1400 (docs/models/coding.md).
 const CODED: [u8; 6] = [1, 3, 0, 64, 5, 0x36];
 
-/// What one of ours offers, and what it says of coding.
+/// What a Strandcast peer offers, and what it says of coding.
 fn params(coding: Option<&[u8]>) -> Vec<Param> {
     let mut params = vec![
         Param::ForwardTsnSupported,

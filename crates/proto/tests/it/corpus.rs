@@ -21,12 +21,12 @@ fn coded_associations() {
 /// A peer's memory is what it was granted, whatever it says: four associations with a receive buffer of 64 KiB and a send
 /// buffer of 1 MiB each.
 #[test]
-fn strangers() {
+fn unknown_sources() {
     fn bounded(data: &[u8]) {
-        let heap = allocation_counter::measure(|| fuzzing::strangers(data)).bytes_max;
+        let heap = allocation_counter::measure(|| fuzzing::unknown_sources(data)).bytes_max;
         assert!(heap < 8 << 20, "{heap} bytes");
     }
-    replay("strangers", bounded);
+    replay("unknown_sources", bounded);
 }
 
 #[test]

@@ -39,8 +39,8 @@ impl Scheduler for Obeys {
     }
 }
 
-/// A connected world whose client obeys, with a window of `window` bytes.
-fn world(transport: TransportConfig, window: u64) -> (TestPair, Arc<Mutex<Orders>>) {
+/// A connected pair whose client follows orders, with a window of `window` bytes.
+fn connected_pair(transport: TransportConfig, window: u64) -> (TestPair, Arc<Mutex<Orders>>) {
     let orders = Arc::new(Mutex::new(Orders::default()));
     let scheduler = Obeys(Arc::clone(&orders));
     let mut w = TestPair::new(&[20], transport, 7);
@@ -55,7 +55,7 @@ fn of(group: u64) -> SendOptions {
 
 /// Messages of 1000 bytes of the groups 1 to 3, three of each in turn; the window holds two.
 fn waiting(transport: TransportConfig) -> (TestPair, Arc<Mutex<Orders>>) {
-    let (mut w, orders) = world(transport, 2000);
+    let (mut w, orders) = connected_pair(transport, 2000);
     for n in 0..9 {
         let group = n % 3 + 1;
         w.send(CLIENT, vec![group as u8; 1000], of(group));
@@ -79,7 +79,7 @@ fn arrived(w: &TestPair) -> Vec<u8> {
 /// The first message of group 1 is in flight on a path that lost it: it is given up, too, and what comes later goes no further.
 #[test]
 fn a_group_is_given_up_sent_or_not() {
-    let (mut w, orders) = world(config(), 2000);
+    let (mut w, orders) = connected_pair(config(), 2000);
     w.wires[0].up[CLIENT] = false;
     for n in 0..9 {
         w.send(CLIENT, vec![n % 3 + 1; 1000], of(u64::from(n % 3 + 1)));
@@ -127,7 +127,7 @@ fn without_partial_reliability_only_what_waits_is_dropped() {
 /// The rest of a message that was begun is given up with its group, and the next one begins.
 #[test]
 fn a_message_in_the_middle_of_its_chunks_is_given_up() {
-    let (mut w, orders) = world(config(), 2000);
+    let (mut w, orders) = connected_pair(config(), 2000);
     w.send(CLIENT, vec![1; 10_000], SendOptions { importance: Importance::Key, ..of(1) });
     w.send(CLIENT, vec![2; 1000], of(2));
     drop_group(&mut w, &orders, 1);
@@ -139,7 +139,7 @@ fn a_message_in_the_middle_of_its_chunks_is_given_up() {
 
 #[test]
 fn advice_reaches_the_application_when_it_changes() {
-    let (mut w, orders) = world(config(), 10_000);
+    let (mut w, orders) = connected_pair(config(), 10_000);
     let say = |w: &mut TestPair, rate_bps| {
         let advice = Advice { rate_bps, safe_bps: rate_bps / 2 };
         orders.lock().expect("no test panics with it").advice = Some(advice);

@@ -41,8 +41,8 @@ impl Scheduler for Choosing {
     }
 }
 
-/// A connected world of one wire, whose client has a window of `window` bytes; what its scheduler sees.
-fn world(names: Names, window: u64) -> (TestPair, Seen) {
+/// A connected pair of one wire, whose client has a window of `window` bytes; what its scheduler sees.
+fn connected_pair(names: Names, window: u64) -> (TestPair, Seen) {
     let seen = Seen::default();
     let scheduler = Choosing { names, seen: Arc::clone(&seen), asked: false };
     let mut w = TestPair::new(&[20], config(), 7);
@@ -69,7 +69,7 @@ fn arrivals(w: &mut TestPair, messages: &[SendOptions]) -> Vec<u8> {
 #[test]
 fn the_most_important_leave_first_in_their_order() {
     use Importance::{Disposable, Key, Normal, Reference};
-    let (mut w, _) = world(Names::Highest, 1000);
+    let (mut w, _) = connected_pair(Names::Highest, 1000);
     let messages = [Normal, Normal, Disposable, Reference, Key, Normal, Key].map(options);
     assert_eq!(arrivals(&mut w, &messages), [0, 1, 4, 6, 3, 5, 2]);
 }
@@ -87,7 +87,7 @@ fn a_scheduler_that_names_none_sends_in_order() {
 #[test]
 fn ordered_messages_of_one_stream_keep_their_order() {
     use Importance::{Key, Normal, Reference};
-    let (mut w, seen) = world(Names::Highest, 1000);
+    let (mut w, seen) = connected_pair(Names::Highest, 1000);
     let on = |stream, importance| SendOptions { stream, importance, ..SendOptions::default() };
     let messages = [on(2, Normal), on(2, Normal), on(0, Normal), on(0, Key), on(1, Reference)];
     assert_eq!(arrivals(&mut w, &messages), [0, 1, 4, 2, 3]);
@@ -98,7 +98,7 @@ fn ordered_messages_of_one_stream_keep_their_order() {
 /// A message in fragments goes on before the key begins, whatever the scheduler names.
 #[test]
 fn fragments_are_one_run_of_tsns() {
-    let (mut w, seen) = world(Names::Highest, 1000);
+    let (mut w, seen) = connected_pair(Names::Highest, 1000);
     w.send(CLIENT, vec![0; 4000], options(Importance::Normal));
     w.send(CLIENT, vec![1; 1000], options(Importance::Key));
     w.run(Duration::from_secs(5));
@@ -118,7 +118,7 @@ fn fragments_are_one_run_of_tsns() {
 /// An importance of which nothing waits is refused and counted, and holds nothing up for longer than a signal takes.
 #[test]
 fn an_importance_without_a_head_is_refused() {
-    let (mut w, _) = world(Names::Once(Importance::Key), 10_000);
+    let (mut w, _) = connected_pair(Names::Once(Importance::Key), 10_000);
     let messages = [Importance::Normal; 3].map(options);
     assert_eq!(arrivals(&mut w, &messages), [0, 1, 2]);
     assert_eq!(w.association(CLIENT).stats().refused_assignments, 1);

@@ -82,7 +82,7 @@ fn both_sides_open_at_once() {
 fn restart_of_either_side() {
     for (seed, loss) in [(1, 0.0), (2, 0.05), (3, 0.2)] {
         scenarios::restart_of_theirs::<Dcsctp>(seed, loss);
-        let p = scenarios::restart_of_ours::<Dcsctp>(seed, loss);
+        let p = scenarios::restart_of_our_end::<Dcsctp>(seed, loss);
         assert_eq!(p.theirs.restarts, 1);
     }
 }

@@ -10,7 +10,7 @@ use strandcast_proto::time::Duration;
 use strandcast_testing::interop::journal::PacketOrigin;
 use strandcast_testing::interop::scenarios::{self, BOTH, Outage};
 use strandcast_testing::interop::sctp_proto::SctpProto;
-use strandcast_testing::interop::{How, Note, Pair};
+use strandcast_testing::interop::{How, Pair, UserMessage};
 
 /// Without and with losses, several runs.
 fn runs() -> impl Iterator<Item = (PacketOrigin, u64, f64)> {
@@ -67,7 +67,11 @@ fn their_abort() {
     config.transport = Arc::new(TransportConfig::default().with_max_receive_buffer_size(20_000));
     p.theirs = SctpProto::with(config);
     p.open(PacketOrigin::Us);
-    p.send(PacketOrigin::Us, &Note { stream: 0, ppid: 53, payload: vec![1; 60_000].into() }, How::default());
+    p.send(
+        PacketOrigin::Us,
+        &UserMessage { stream: 0, ppid: 53, payload: vec![1; 60_000].into() },
+        How::default(),
+    );
     p.run(Duration::from_secs(30));
     assert!(matches!(p.events.last(), Some(Event::Closed(CloseReason::PeerAborted(_)))), "{:?}", p.events);
 }

@@ -31,5 +31,5 @@ mod right_sizing;
 mod rules;
 mod sack_cost;
 mod sealed;
-mod strangers;
 mod tail;
+mod unknown_sources;

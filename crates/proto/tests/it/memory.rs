@@ -36,7 +36,7 @@ struct Pair {
 
 impl Pair {
     /// Two endpoints that know nothing of each other.
-    fn strangers() -> Self {
+    fn unconnected() -> Self {
         let seeds = Seeds::new(1, 0);
         let client = EndpointConfig::default();
         let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
@@ -59,7 +59,7 @@ impl Pair {
     }
 
     fn connected() -> Self {
-        let mut pair = Pair::strangers();
+        let mut pair = Pair::unconnected();
         let scheme = Box::new(rfc::scheme());
         let connect = Connect { paths: vec![(pair.tuples[0], None)], port: 5000, scheme, transport: None };
         pair.ids[0] = Some(pair.ends[0].connect(pair.now, connect).expect("a free endpoint"));
@@ -150,7 +150,7 @@ impl Pair {
 
     /// Heap that each side holds beyond what an endpoint without associations does.
     fn heap_of_association(self) -> [i64; 2] {
-        let (bare, all) = (Pair::strangers().heap(), self.heap());
+        let (bare, all) = (Pair::unconnected().heap(), self.heap());
         [all[0] - bare[0], all[1] - bare[1]]
     }
 }

@@ -140,7 +140,7 @@ fn rfc_path_management_is_enough() {
     }
 }
 
-/// What is endured has an end.
+/// Silence is tolerated up to a limit.
 #[test]
 fn a_peer_that_never_answers_again_is_given_up() {
     let mut w = TestPair::new(&[10, 40], live(), 1);

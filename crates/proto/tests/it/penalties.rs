@@ -1,4 +1,4 @@
-//! Penalties: how often a path's window is cut because it holds others up, at whose wish, and by which rules.
+//! Penalties: how often a path's window is cut because it holds others up, at whose request, and by which rules.
 
 use std::sync::{Arc, Mutex};
 

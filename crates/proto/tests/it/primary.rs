@@ -64,7 +64,7 @@ impl Case {
             // The association is to survive whatever is lost.
             association_max_retrans: 100_000,
             max_init_retrans: 100_000,
-            endured_silence: self.live.then_some(Duration::from_secs(1_000_000)),
+            silence_timeout: self.live.then_some(Duration::from_secs(1_000_000)),
             envelope,
             ..plain
         }
@@ -282,7 +282,7 @@ fn up(w: &mut TestPair) {
 
 /// Nothing was asked for: the path of the handshake is the primary (RFC 9260 §6.4), and stays it.
 #[test]
-fn without_a_wish_the_path_of_the_handshake_stays_the_primary() {
+fn without_a_primary_request_the_path_of_the_handshake_stays_the_primary() {
     let mut w = by_the_second_wire(&[10, 10]);
     up(&mut w);
     w.run(ms(20_000));
@@ -394,7 +394,7 @@ fn data_return_to_the_primary() {
 
 /// The peer restarts: the new instance has no other wishes (RFC 9260 §5.2.4 A).
 #[test]
-fn a_wish_outlives_a_restart_of_the_peer() {
+fn a_primary_request_outlives_a_restart_of_the_peer() {
     for wanted in 0..3 {
         let mut w = pair(&[10, 20, 30], config(), 1);
         w.connect_with(Box::new(rfc::scheme()));

@@ -54,7 +54,7 @@ fn from_the_first_packet_of_a_bad_network() {
     check("from_the_first_packet_of_a_bad_network", Kind::Early, plain::simple);
 }
 
-/// What the commands send with: tail probes, short timeouts, verdicts on evidence.
+/// What the commands send with: tail probes, short timeouts, verdicts on unanswered probes.
 fn live() -> adversary::Tune {
     Arc::new(|transport| {
         *transport = TransportConfig {
@@ -62,7 +62,7 @@ fn live() -> adversary::Tune {
             failed_probe_interval: transport.failed_probe_interval,
             max_init_retrans: transport.max_init_retrans,
             // It is to outlive whatever happens before the network is well again.
-            endured_silence: Some(Duration::from_secs(1_000_000)),
+            silence_timeout: Some(Duration::from_secs(1_000_000)),
             ..TransportConfig::live()
         };
     })

@@ -24,8 +24,8 @@ impl Scheduler for Everywhere {
     }
 }
 
-/// A connected world; the client sends copies of everything, and may have a cap.
-fn world(delays_ms: &[u64], cap: Option<f64>, seed: u64) -> TestPair {
+/// A connected pair; the client sends copies of everything, and may have a cap.
+fn connected_pair(delays_ms: &[u64], cap: Option<f64>, seed: u64) -> TestPair {
     let transport = TransportConfig { redundancy: cap, ..config() };
     let mut w = TestPair::new(delays_ms, transport, seed);
     w.connect_with(Box::new(Parts { scheduler: Box::new(Everywhere), ..plain::parts(20_000) }));
@@ -47,7 +47,7 @@ fn play(w: &mut TestPair, messages: usize) -> AssociationStats {
 
 #[test]
 fn a_copy_of_everything_is_as_much_again() {
-    let stats = play(&mut world(&[20, 30], None, 1), 100);
+    let stats = play(&mut connected_pair(&[20, 30], None, 1), 100);
     assert_eq!((stats.media_sent, stats.redundancy_sent), (100_000, 100_000));
     assert_eq!((stats.redundancy(), stats.redundancy_refused), (Some(1.0), 0));
     // Two datagrams of 28 bytes of IP and UDP, 12 and 16 of SCTP for each message, and what comes back.
@@ -87,7 +87,7 @@ fn a_needless_retransmission_is_counted_once_the_peer_reports_it() {
 fn no_scheme_exceeds_the_cap() {
     for seed in 0..8 {
         let share = 0.02 * (1 + seed % 4) as f64;
-        let mut w = world(&[20, 30, 60], Some(share), seed);
+        let mut w = connected_pair(&[20, 30, 60], Some(share), seed);
         w.wires.iter_mut().for_each(|wire| (wire.loss, wire.jitter) = (0.02, ms(20)));
         let stats = play(&mut w, 300);
         let copies: u64 = (0..3).map(|p| of(&w, p).chunks_sent).sum::<u64>() - 300;

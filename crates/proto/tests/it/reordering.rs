@@ -22,22 +22,22 @@ type Spurious = (u32, Option<Limit>);
 
 /// What the core reports of spurious losses.
 #[derive(Clone, Debug, Default)]
-struct Heard(Arc<Mutex<Vec<Spurious>>>);
+struct SpuriousRecorder(Arc<Mutex<Vec<Spurious>>>);
 
-impl Policy for Heard {
+impl Policy for SpuriousRecorder {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         if let Signal::Spurious { chunks, before, .. } = signal {
             self.0.lock().unwrap().push((*chunks, *before));
         }
     }
 }
-impl strandcast_proto::policy::Feedback for Heard {}
+impl strandcast_proto::policy::Feedback for SpuriousRecorder {}
 
 /// RFC 9260's own policies, and what they hear of spurious losses.
-fn pair(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> (TestPair, Heard) {
+fn pair(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> (TestPair, SpuriousRecorder) {
     let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
     let mut w = TestPair::with(delays_ms, [transport.clone(), transport], accept, seed);
-    let heard = Heard::default();
+    let heard = SpuriousRecorder::default();
     w.connect_with(Box::new(Parts { feedback: Box::new(heard.clone()), ..rfc::scheme() }));
     w.run(ms(3000));
     (w, heard)

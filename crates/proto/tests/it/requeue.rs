@@ -33,12 +33,12 @@ type Asked = Arc<Mutex<Vec<(Backlog, u64)>>>;
 
 /// Sends everything on all of its paths that have room, and writes down what it is asked.
 #[derive(Debug)]
-struct Notes {
+struct RecordingScheduler {
     paths: Vec<PathId>,
     asked: Asked,
 }
-impl Policy for Notes {}
-impl Scheduler for Notes {
+impl Policy for RecordingScheduler {}
+impl Scheduler for RecordingScheduler {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.asked.lock().expect("no test panics with it").push((*backlog, view.in_flight));
         let with_room = self.paths.iter().copied().filter(|p| view[*p].has_room()).collect();
@@ -66,10 +66,10 @@ impl CongestionControl for Bounded {
     }
 }
 
-/// A connected world whose client requeues, on these paths in windows of `window` bytes; what its scheduler is asked.
-fn world(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (TestPair, Asked) {
+/// A connected pair whose client requeues, on these paths in windows of `window` bytes; what its scheduler is asked.
+fn connected_pair(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (TestPair, Asked) {
     let asked = Asked::default();
-    let scheduler = Notes { paths: paths.to_vec(), asked: Arc::clone(&asked) };
+    let scheduler = RecordingScheduler { paths: paths.to_vec(), asked: Arc::clone(&asked) };
     let parts = plain::parts(window);
     let cc = if bounded { Box::new(Bounded(AGGREGATE)) } else { parts.cc };
     let mut w = TestPair::new(delays_ms, config(), 5);
@@ -120,7 +120,7 @@ fn consistent(w: &TestPair) {
 /// to the scheduler, and its bytes are among those that wait.
 #[test]
 fn the_backlog_describes_the_requeued_chunk_not_the_head_of_the_queue() {
-    let (mut w, asked) = world(&[20], 5000, &[P0], false);
+    let (mut w, asked) = connected_pair(&[20], 5000, &[P0], false);
     lose(&mut w, |n| n == 0);
     let expires = message(&mut w, 0, Duration::from_secs(143));
     for n in 1..12 {
@@ -140,7 +140,7 @@ fn the_backlog_describes_the_requeued_chunk_not_the_head_of_the_queue() {
 /// With nothing else to send, what was lost is all that waits.
 #[test]
 fn a_requeued_chunk_is_what_waits_when_the_queue_is_empty() {
-    let (mut w, asked) = world(&[20], 48_000, &[P0], false);
+    let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], false);
     lose(&mut w, |n| n == 1);
     let expires = [0, 1, 2, 3, 4, 5].map(|n| message(&mut w, n, Duration::from_secs(100 + n as u64)));
     w.run(ms(2000));
@@ -154,7 +154,7 @@ fn a_requeued_chunk_is_what_waits_when_the_queue_is_empty() {
 /// A timeout loses all six at once: from the first question on, all that wait are counted.
 #[test]
 fn all_that_was_requeued_counts_from_the_first_question_on() {
-    let (mut w, asked) = world(&[20], 48_000, &[P0], false);
+    let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], false);
     lose(&mut w, |n| n < 6);
     messages(&mut w, 6);
     w.run(ms(20_000));
@@ -170,7 +170,7 @@ fn all_that_was_requeued_counts_from_the_first_question_on() {
 /// are lost; only one copy of the second transmission is.
 #[test]
 fn a_requeued_chunk_is_copied_on_every_assigned_path() {
-    let (mut w, asked) = world(&[20, 30], 48_000, &[P0, P1], false);
+    let (mut w, asked) = connected_pair(&[20, 30], 48_000, &[P0, P1], false);
     lose(&mut w, |n| n < 2);
     messages(&mut w, 6);
     w.run(ms(5000));
@@ -187,7 +187,7 @@ fn a_requeued_chunk_is_copied_on_every_assigned_path() {
 /// The bound over all paths holds for what is requeued, too: after the loss there is more in flight than it admits.
 #[test]
 fn requeued_chunks_keep_to_the_aggregate() {
-    let (mut w, asked) = world(&[20], 48_000, &[P0], true);
+    let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], true);
     lose(&mut w, |n| n == 4);
     messages(&mut w, 100);
     w.run(ms(60_000));
@@ -202,7 +202,7 @@ fn requeued_chunks_keep_to_the_aggregate() {
 #[test]
 fn requeueing_survives_bad_wires() {
     for seed in 1..=6u64 {
-        let (mut w, _) = world(&[10, 25, 60], 20_000, &[P0, P1, PathId(2)], false);
+        let (mut w, _) = connected_pair(&[10, 25, 60], 20_000, &[P0, P1, PathId(2)], false);
         for (i, wire) in w.wires.iter_mut().enumerate() {
             (wire.loss, wire.jitter) = (0.05 * (i as f64 + seed as f64) / 2.0, ms(5 * seed));
         }

@@ -190,9 +190,9 @@ fn rebinding_one_path_stalls_nothing() {
     }
 }
 
-/// RTO.Min is RFC 9260's second towards others, and 200 ms between two of ours.
+/// RTO.Min is RFC 9260's second towards others, and 200 ms between two Strandcast peers.
 #[test]
-fn timeouts_are_short_between_two_of_ours_only() {
+fn timeouts_are_short_between_strandcast_peers_only() {
     for (reports, least) in [(true, 200), (false, 1000)] {
         let other = TransportConfig { reports, ..TransportConfig::default() };
         let accept = std::sync::Arc::new(|_: &_| plain::simple());

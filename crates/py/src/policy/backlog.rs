@@ -11,7 +11,7 @@ use super::view::time;
 /// The first message of one importance that may leave.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
-pub(crate) struct Head {
+pub(crate) struct MessageHead {
     /// Size of its next chunk, bytes.
     next_len: u64,
     /// When it becomes worthless.
@@ -22,9 +22,9 @@ pub(crate) struct Head {
     bytes: u64,
 }
 
-impl From<&proto::Head> for Head {
-    fn from(head: &proto::Head) -> Self {
-        Head {
+impl From<&proto::MessageHead> for MessageHead {
+    fn from(head: &proto::MessageHead) -> Self {
+        MessageHead {
             next_len: head.next_len,
             next_expires: time(head.next_expires),
             group: head.group,
@@ -34,9 +34,9 @@ impl From<&proto::Head> for Head {
 }
 
 #[pymethods]
-impl Head {
+impl MessageHead {
     fn __repr__(&self) -> String {
-        format!("<Head of {} bytes>", self.bytes)
+        format!("<MessageHead of {} bytes>", self.bytes)
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Backlog {
     /// The group of the next chunk's message.
     next_group: Option<u64>,
     /// The first message of each importance.
-    heads: BTreeMap<&'static str, Head>,
+    heads: BTreeMap<&'static str, MessageHead>,
 }
 
 impl From<&proto::Backlog> for Backlog {

@@ -12,7 +12,7 @@ mod view;
 
 pub(crate) use act::{Act, Flight};
 pub(crate) use answer::{Assignment, Limit, SymbolAssignment};
-pub(crate) use backlog::{Backlog, Head};
+pub(crate) use backlog::{Backlog, MessageHead};
 pub(crate) use catalog::{Plan, Policies};
 pub(crate) use contract::contract_case;
 pub(crate) use failure::Failure;

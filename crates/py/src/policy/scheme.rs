@@ -383,8 +383,8 @@ impl Policy for PythonScheme {
         answer.unwrap_or_else(|| self.base.advice(view))
     }
 
-    fn remarks(&self, view: &proto::View<'_>, out: &mut Vec<&'static str>) {
-        self.base.remarks(view, out);
+    fn diagnostics(&self, view: &proto::View<'_>, out: &mut Vec<&'static str>) {
+        self.base.diagnostics(view, out);
     }
 
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {

@@ -41,12 +41,12 @@ pub(crate) enum Signal {
         dac_count: u8,
         window_limited: bool,
     },
-    /// A transmission of a chunk was judged lost; once each.
+    /// A transmission of a chunk was declared lost; once each.
     Lost { chunk: Chunk, path: u8, cause: String },
     /// Losses of one window.
     LossEvent { path: u8, trigger: String, highest: u32, cause: String },
-    /// Chunks that were judged lost on `path` arrived after all; `before`: the window in bytes before the loss event, if all of its
-    /// losses did, else `None`.
+    /// Chunks that were declared lost on `path` arrived after all; `before`: the window in bytes before the loss event,
+    /// if all of its losses did, else `None`.
     Spurious { path: u8, trigger: String, chunks: u32, before: Option<u64> },
     /// Partial reliability gave the chunk up.
     Abandoned { chunk: Chunk },

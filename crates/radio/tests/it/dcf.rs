@@ -4,8 +4,8 @@
 
 use strandcast_proto::time::Instant;
 use strandcast_radio::{
-    DcfConfig, Destination, Fate, FrameKind, FrameRecord, Interference, MediumConfig, Profile, RadioConfig,
-    RadioEvent, StationId,
+    DcfConfig, Destination, FrameKind, FrameOutcome, FrameRecord, Interference, MediumConfig, Profile,
+    RadioConfig, RadioEvent, StationId,
 };
 use strandcast_testing::radio::{Net, line, to};
 
@@ -58,7 +58,7 @@ fn an_exchange_is_rts_cts_data_ack_a_sifs_apart() {
     let lengths: Vec<u64> = frames.iter().map(|f| end(f) - start(f)).collect();
     assert_eq!(lengths, [RTS, CTS, DATA, ACK]);
     assert!(frames.windows(2).all(|w| start(&w[1]) == end(&w[0]) + SIFS));
-    assert!(frames.iter().all(|f| f.fate == Fate::Received));
+    assert!(frames.iter().all(|f| f.outcome == FrameOutcome::Received));
     // ns-2 backs off before each access, from 0 to cw - 1 = 30 slots.
     assert!(slots(start(&frames[0]) - DIFS) <= 30);
     let sent = net.log.iter().find(|(_, e)| matches!(e, RadioEvent::Sent { .. })).expect("acknowledged");
@@ -314,8 +314,8 @@ fn hidden_stations_collide_and_rts_keeps_data_apart() {
     net.run(0.000_1);
     net.unicast(2, 1, 1040);
     net.run(0.003);
-    assert_eq!(of(&net, 0, FrameKind::Data)[0].fate, Fate::Collided);
-    assert_eq!(of(&net, 2, FrameKind::Data)[0].fate, Fate::Collided);
+    assert_eq!(of(&net, 0, FrameKind::Data)[0].outcome, FrameOutcome::Collided);
+    assert_eq!(of(&net, 2, FrameKind::Data)[0].outcome, FrameOutcome::Collided);
 
     let lost = |config: &RadioConfig, kind| {
         let mut net = Net::new(config, &line(3, 200.0), 1).record();
@@ -323,7 +323,7 @@ fn hidden_stations_collide_and_rts_keeps_data_apart() {
         net.saturate(2, to(1), 1040);
         net.run(5.0);
         let all: Vec<&FrameRecord> = net.frames().iter().filter(|f| f.kind == kind).collect();
-        all.iter().filter(|f| f.fate == Fate::Collided).count() as f64 / all.len() as f64
+        all.iter().filter(|f| f.outcome == FrameOutcome::Collided).count() as f64 / all.len() as f64
     };
     let rts = short_sense(Profile::Ns2);
     let (data, requests, protected) =
@@ -445,7 +445,7 @@ fn an_ack_that_waits_follows_an_exchange_in_ns2() {
     net.unicast(1, 0, 1040);
     net.run(1.0);
     let data = of(&net, 0, FrameKind::Data);
-    assert_eq!((data[0].fate, start(&data[0])), (Fate::Deaf, DIFS));
+    assert_eq!((data[0].outcome, start(&data[0])), (FrameOutcome::Deaf, DIFS));
     assert_eq!(net.received, [1, 1]);
     assert_eq!(count(&net, |e| matches!(e, RadioEvent::Sent { .. })), 2);
 }
@@ -493,8 +493,8 @@ fn a_station_with_a_nav_leaves_an_rts_without_answer() {
         let rts = of(&net, 0, FrameKind::Rts);
         assert!(end(&rts[0]) < start(&ack), "sent while 2 received");
         // ns-2 looks at its NAV only when the CTS is due.
-        let fate = if profile == Profile::Ns2 { Fate::Received } else { Fate::Refused };
-        assert_eq!(rts[0].fate, fate, "{profile}");
+        let outcome = if profile == Profile::Ns2 { FrameOutcome::Received } else { FrameOutcome::Refused };
+        assert_eq!(rts[0].outcome, outcome, "{profile}");
         assert_eq!((net.received[1], net.received[2]), (1, 1));
         assert!(of(&net, 1, FrameKind::Cts).iter().all(|cts| start(cts) > end(&ack)));
     }

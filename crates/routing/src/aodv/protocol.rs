@@ -22,7 +22,7 @@ use crate::table::Table;
 const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
 /// How long a route lives that its destination announces (MY_ROUTE_TIMEOUT).
 const MY_ROUTE: Duration = Duration::from_secs(10);
-/// How long the way back to the source of a request lives (REV_ROUTE_LIFE).
+/// How long the reverse route to the source of a request lives (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
 /// The longest pause between requests (MAX_RREQ_TIMEOUT).
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -180,7 +180,7 @@ impl<B> Aodv<B> {
             return;
         }
         request.ttl = request.ttl.saturating_sub(1);
-        self.learn_way_back(now, from, &request, out);
+        self.learn_reverse_route(now, from, &request, out);
         let known = self.table.get(request.destination).map_or(0, |entry| entry.sequence);
         if request.destination == self.address {
             self.sequence = announced(newest(self.sequence, request.destination_sequence));
@@ -197,8 +197,14 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// The way back to the source of a request.
-    fn learn_way_back(&mut self, now: Instant, from: Address, request: &Request, out: &mut RoutingOutput<B>) {
+    /// The reverse route to the source of a request.
+    fn learn_reverse_route(
+        &mut self,
+        now: Instant,
+        from: Address,
+        request: &Request,
+        out: &mut RoutingOutput<B>,
+    ) {
         let slot = self.slot(request.source);
         let entry = &mut self.table[slot];
         entry.expires = entry.expires.max(now + REVERSE_ROUTE);

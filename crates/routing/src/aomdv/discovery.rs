@@ -19,7 +19,7 @@ use crate::sequence::{ended, newer, newest};
 
 /// How long a path lives that its destination announces (MY_ROUTE_TIMEOUT).
 const MY_ROUTE: Duration = Duration::from_secs(10);
-/// How long the way back to the source of a request lives (REV_ROUTE_LIFE).
+/// How long the reverse route to the source of a request lives (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
 /// The longest pause between requests (MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s).
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, NextHop::All, Message::Request(request), Duration::ZERO, out);
     }
 
-    /// Each copy of a request may show another way back; only the first is sent on.
+    /// Each copy of a request may show another reverse route; only the first is sent on.
     pub(super) fn handle_request(
         &mut self,
         context: &Context,
@@ -110,7 +110,7 @@ impl<B> Aomdv<B> {
             quality.bandwidth = quality.bandwidth.min(qos.bandwidth(context));
             quality.delay += qos.delay(from);
         }
-        let Some(reverse) = self.learn_way_back(context.now, from, &request) else { return };
+        let Some(reverse) = self.learn_reverse_route(context.now, from, &request) else { return };
         let back = self.slot(request.source);
         self.table[back].search.found(0);
         self.send_waiting(context, back, out);
@@ -127,8 +127,9 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Takes the way back to the request's source: `None`: the request is of no use, `Some(None)`: it is, but not the way.
-    fn learn_way_back(
+    /// Takes the reverse route to the request's source: `None`: the request is of no use, `Some(None)`: it is, but not
+    /// the way.
+    fn learn_reverse_route(
         &mut self,
         now: Instant,
         from: Address,
@@ -144,7 +145,7 @@ impl<B> Aomdv<B> {
         match entry.offer(now, request.source_sequence, request.hops, path, &self.rules) {
             Offer::Taken(_) => Some(Some((from, last_hop))),
             Offer::Full => Some(None),
-            // The destination may answer all the same: the reply looks for a way back of its own.
+            // The destination may answer all the same: the reply looks for a reverse route of its own.
             Offer::Overlapping => {
                 let useful = request.destination != self.address
                     || match self.rules.disjoint {
@@ -211,7 +212,8 @@ impl<B> Aomdv<B> {
         entry.up && !newer(request.destination_sequence, entry.sequence)
     }
 
-    /// A node on the way answers: no path to the destination twice, and over no way back twice. With node-disjoint paths once.
+    /// A node on the way answers: no path to the destination twice, and over no reverse route twice. With node-disjoint
+    /// paths once.
     fn reply_for(
         &mut self,
         now: Instant,
@@ -255,7 +257,8 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// A reply shows a path to its destination and goes on over a way back that no reply to this request has taken.
+    /// A reply shows a path to its destination and goes on over a reverse route that no reply to this request has
+    /// taken.
     pub(super) fn handle_reply(
         &mut self,
         context: &Context,

@@ -20,7 +20,7 @@ pub struct Entry {
     pub advertised: u8,
     pub paths: Vec<Path>,
     /// The newest number in an error about a path that is gone.
-    pub highest_heard: u32,
+    pub highest_received: u32,
     /// Whether somebody uses this node on the way to the destination, and wants to know when it ends.
     pub report: bool,
     /// The split `even`: which of the two paths had the last datagram.
@@ -53,7 +53,7 @@ impl Entry {
             sequence: 0,
             advertised: INFINITE_HOPS,
             paths: Vec::new(),
-            highest_heard: 0,
+            highest_received: 0,
             report: false,
             turn: false,
             measured: Instant::ZERO,
@@ -136,7 +136,7 @@ impl Entry {
 
     /// The last path is gone: any later one counts as newer.
     pub fn end(&mut self) {
-        self.sequence = newest(ended(self.sequence), self.highest_heard) | 1;
+        self.sequence = newest(ended(self.sequence), self.highest_received) | 1;
         self.up = false;
         self.advertised = INFINITE_HOPS;
         self.paths.clear();

@@ -38,7 +38,7 @@ impl<B> Aomdv<B> {
         out: &mut RoutingOutput<B>,
     ) {
         let Some(hellos) = &mut self.hellos else { return };
-        hellos.heard(context.now, from);
+        hellos.on_received(context.now, from);
         let reply = Reply {
             source: self.address,
             destination: from,

@@ -128,7 +128,7 @@ impl<B> Aomdv<B> {
             if !entry.up || newer(entry.sequence, lost.sequence) || !entry.remove(from) {
                 continue;
             }
-            entry.highest_heard = newest(entry.highest_heard, lost.sequence);
+            entry.highest_received = newest(entry.highest_received, lost.sequence);
             if entry.paths.is_empty() {
                 entry.end();
                 if core::mem::take(&mut entry.report) {

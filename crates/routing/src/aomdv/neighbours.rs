@@ -44,7 +44,7 @@ impl Hellos {
     }
 
     /// A HELLO came.
-    pub fn heard(&mut self, now: Instant, from: Address) {
+    pub fn on_received(&mut self, now: Instant, from: Address) {
         match self.neighbours.iter_mut().find(|(neighbour, _)| *neighbour == from) {
             Some((_, until)) => *until = now + NEIGHBOUR,
             None => self.neighbours.push((from, now + NEW_NEIGHBOUR)),

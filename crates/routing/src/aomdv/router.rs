@@ -33,7 +33,7 @@ impl<B: Body> Routing<B> for Aomdv<B> {
         out: &mut RoutingOutput<B>,
     ) {
         if let Some(qos) = &mut self.qos {
-            qos.heard(link.from, link.delay);
+            qos.on_received(link.from, link.delay);
         }
         if let Some(datagram) = arrive(self.address, datagram, &mut self.counters, out) {
             self.route(context, Some(link.from), datagram, out);
@@ -48,7 +48,7 @@ impl<B: Body> Routing<B> for Aomdv<B> {
         out: &mut RoutingOutput<B>,
     ) {
         if let (Some(qos), Message::Reply(_) | Message::Probe) = (&mut self.qos, &message) {
-            qos.heard(link.from, link.delay);
+            qos.on_received(link.from, link.delay);
         }
         match message {
             Message::Request(request) => self.handle_request(context, link.from, request, out),

@@ -31,7 +31,7 @@ fn a_diamond_has_two_paths() {
         net.send(1.0, 0, 3);
         net.finish(2.0);
         assert_eq!(next_hops(&net, 0, 3), [1, 2], "{spec}");
-        assert_eq!(next_hops(&net, 3, 0), [1, 2], "{spec}: and the way back");
+        assert_eq!(next_hops(&net, 3, 0), [1, 2], "{spec}: and the reverse route");
         assert_eq!(net.delivered.len(), 1, "{spec}");
     }
 }

@@ -88,7 +88,7 @@ impl Estimators {
     }
 
     /// A packet came from a neighbour, `delay` after it had entered that one's interface queue.
-    pub fn heard(&mut self, from: Address, delay: Duration) {
+    pub fn on_received(&mut self, from: Address, delay: Duration) {
         let slot = self.delays.slot_or_insert(from, || delay);
         let old = self.delays[slot];
         self.delays[slot] = old.mul_f64(1.0 - self.gain) + delay.mul_f64(self.gain);

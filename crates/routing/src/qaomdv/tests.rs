@@ -77,9 +77,9 @@ fn the_delay_of_a_link_is_smoothed_and_5_ms_while_unknown() {
     let mut estimators = estimators(|_| {});
     let ms = Duration::from_millis;
     assert_eq!(estimators.delay(Address(1)), ms(5));
-    estimators.heard(Address(1), ms(8));
+    estimators.on_received(Address(1), ms(8));
     assert_eq!(estimators.delay(Address(1)), ms(8));
-    estimators.heard(Address(1), ms(16));
+    estimators.on_received(Address(1), ms(16));
     assert_eq!(estimators.delay(Address(1)), ms(10));
 }
 

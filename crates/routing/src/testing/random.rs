@@ -6,7 +6,7 @@ use super::net::{Net, settings};
 
 /// A network in which links fail, move and lose packets.
 #[derive(Clone, Debug)]
-struct Story {
+struct Case {
     nodes: u32,
     links: Vec<(u32, u32)>,
     changes: Vec<(f64, u32, u32, bool)>,
@@ -15,7 +15,7 @@ struct Story {
     seed: u64,
 }
 
-fn story() -> impl Strategy<Value = Story> {
+fn case() -> impl Strategy<Value = Case> {
     (4u32..11).prop_flat_map(|nodes| {
         let link = (0..nodes, 0..nodes);
         let change = (0.0..25.0, 0..nodes, 0..nodes, any::<bool>());
@@ -30,18 +30,18 @@ fn story() -> impl Strategy<Value = Story> {
             .prop_map(|(nodes, links, changes, flows, loss, seed)| {
                 let changes = changes.into_iter().filter(|c| c.1 != c.2).collect();
                 let apart = |pairs: Vec<(u32, u32)>| pairs.into_iter().filter(|(a, b)| a != b).collect();
-                Story { nodes, links: apart(links), changes, flows: apart(flows), loss, seed }
+                Case { nodes, links: apart(links), changes, flows: apart(flows), loss, seed }
             })
     })
 }
 
-fn tell(spec: &str, story: &Story) -> Net {
-    let mut net = Net::new(spec, story.nodes, &story.links, story.seed);
-    net.loss = story.loss;
-    for &(at, a, b, up) in &story.changes {
+fn run_case(spec: &str, case: &Case) -> Net {
+    let mut net = Net::new(spec, case.nodes, &case.links, case.seed);
+    net.loss = case.loss;
+    for &(at, a, b, up) in &case.changes {
         net.set_link(at, a, b, up);
     }
-    for &(from, to) in &story.flows {
+    for &(from, to) in &case.flows {
         for packet in 0..75 {
             net.send(0.1 + f64::from(packet) * 0.33, from, to);
         }
@@ -54,29 +54,29 @@ proptest! {
     #![proptest_config(settings())]
 
     #[test]
-    fn aodv_never_loops(story in story(), spec in prop::sample::select(vec!["aodv", "aodv,profile=rfc", "aodv,repair=off"])) {
-        tell(spec, &story);
+    fn aodv_never_loops(case in case(), spec in prop::sample::select(vec!["aodv", "aodv,profile=rfc", "aodv,repair=off"])) {
+        run_case(spec, &case);
     }
 
     #[test]
-    fn aomdv_never_loops(story in story(), spec in prop::sample::select(vec![
+    fn aomdv_never_loops(case in case(), spec in prop::sample::select(vec![
         "aomdv", "aomdv,split=even", "aomdv,profile=ns2", "aomdv,profile=ns2,detect=link-layer", "aomdv,paths=2,difference=5",
     ])) {
-        tell(spec, &story);
+        run_case(spec, &case);
     }
 
     #[test]
-    fn qaomdv_never_loops(story in story(), spec in prop::sample::select(vec![
+    fn qaomdv_never_loops(case in case(), spec in prop::sample::select(vec![
         "qaomdv", "qaomdv,split=even", "qaomdv,split=mpr", "qaomdv,split=mpr,refresh=1000,gain=1", "qaomdv,disjoint=node,detect=hello",
     ])) {
-        tell(spec, &story);
+        run_case(spec, &case);
     }
 }
 
 #[test]
 fn the_stories_deliver_most_of_what_can_be_delivered() {
     let links = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 5), (5, 4)];
-    let story = Story {
+    let case = Case {
         nodes: 6,
         links: links.to_vec(),
         changes: Vec::new(),
@@ -85,7 +85,7 @@ fn the_stories_deliver_most_of_what_can_be_delivered() {
         seed: 1,
     };
     for spec in ["static", "aodv", "aomdv", "aomdv,profile=ns2", "qaomdv", "qaomdv,split=mpr"] {
-        let net = tell(spec, &story);
+        let net = run_case(spec, &case);
         assert_eq!((net.delivered.len(), net.dropped.len()), (75, 0), "{spec}");
         assert!(net.delivered.iter().all(|(datagram, _)| datagram.hops == 2), "{spec}: over node 5");
     }

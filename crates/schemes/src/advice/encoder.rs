@@ -32,7 +32,7 @@ struct Known {
     rate: PathRate,
     carried: Carried,
     /// The last arrival, or when something left with nothing in flight.
-    heard: Instant,
+    last_received: Instant,
     /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of those
     /// before. Microseconds.
     ahead: [Option<i64>; 2],
@@ -41,7 +41,7 @@ struct Known {
 impl Known {
     fn new(now: Instant) -> Self {
         let (rate, carried) = (PathRate::default(), Carried::default());
-        Known { rate, carried, heard: now, ahead: [None; 2] }
+        Known { rate, carried, last_received: now, ahead: [None; 2] }
     }
 
     /// The one-way delay and a constant that is the same for all paths.
@@ -57,10 +57,10 @@ impl Known {
             return 0.0;
         }
         // A timeout may be the queue's.
-        let doubted = path.state != PathState::Active || Verdict::of(path) > Verdict::Deaf;
-        let patience = path.srtt.map_or(SILENT, |srtt| SILENT.max(2 * srtt));
-        let silent = path.in_flight > 0 && now.saturating_since(self.heard) > patience;
-        if silent || doubted { 0.0 } else { self.rate.get(now) }
+        let suspect = path.state != PathState::Active || Verdict::of(path) > Verdict::Deaf;
+        let holdoff = path.srtt.map_or(SILENT, |srtt| SILENT.max(2 * srtt));
+        let silent = path.in_flight > 0 && now.saturating_since(self.last_received) > holdoff;
+        if silent || suspect { 0.0 } else { self.rate.get(now) }
     }
 }
 
@@ -102,7 +102,7 @@ impl Encoder {
         let alone = view.paths.get(path.index()).is_some_and(|p| p.in_flight <= chunk.len);
         let known = self.of(view.now, path);
         if alone {
-            known.heard = view.now;
+            known.last_received = view.now;
         }
         known.rate.sent(view.now, chunk);
     }
@@ -112,7 +112,7 @@ impl Encoder {
             let Some(path) = view.paths.get(news.path.index()) else { continue };
             let known = self.of(view.now, news.path);
             if known.rate.hear(view.now, path, news) {
-                known.heard = view.now;
+                known.last_received = view.now;
                 let ahead = news.sent.map(|sent| news.at.ahead_of(sent));
                 known.ahead[0] = known.ahead[0].into_iter().chain(ahead).min();
             }

@@ -19,5 +19,5 @@ mod tests;
 pub use bound::{BIN, BINS, Carried, bound};
 pub use config::AdviceKeys;
 pub use encoder::Encoder;
-pub use path_rate::{BACK_TO_BACK, PathRate, TRAIN_LEAST};
+pub use path_rate::{BACK_TO_BACK, MIN_TRAIN, PathRate};
 pub use steady::Steady;

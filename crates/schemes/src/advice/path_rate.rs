@@ -2,8 +2,8 @@
 //!
 //! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of arrivals
 //! name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of one train, the
-//! bytes between them over the time between them are the link's rate. Neither round-trip times nor the way back matter. The last
-//! [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
+//! bytes between them over the time between them are the link's rate. Neither round-trip times nor the return path
+//! matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
 //!
 //! Where the window is full and there is a queue, there is no room for trains, and none is needed: what arrives is what the
 //! path carries. What arrived in each half of the last second counts in any case.
@@ -21,7 +21,7 @@ use strandcast_proto::wire::serial::Tsn;
 /// Packets that leave so soon one after the other belong to one train.
 pub const BACK_TO_BACK: Duration = Duration::from_micros(200);
 /// Packets of the shortest train.
-pub const TRAIN_LEAST: usize = 4;
+pub const MIN_TRAIN: usize = 4;
 /// Packets between the two reports that a sample is of.
 const APART: u64 = 2;
 /// Samples that count, and how long each does.
@@ -97,7 +97,7 @@ impl PathRate {
                 *leaving = Some((train, now));
             }
         }
-        let Some((train, _)) = self.leaving.filter(|(train, _)| train.packets >= TRAIN_LEAST) else { return };
+        let Some((train, _)) = self.leaving.filter(|(train, _)| train.packets >= MIN_TRAIN) else { return };
         match self.under_way.back_mut().filter(|last| last.first == train.first) {
             Some(last) => (last.last, last.packets) = (train.last, train.packets),
             None => {

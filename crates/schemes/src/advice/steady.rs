@@ -7,9 +7,9 @@ const DOWN: f64 = 0.95;
 /// More than this part of it is worth going up for.
 const UP: f64 = 1.02;
 /// It has been more for so long.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HOLDOFF: Duration = Duration::from_secs(2);
 /// The same where what was added had to be taken back again and again: twice as long each time, up to this.
-const PATIENCE_MOST: Duration = Duration::from_secs(16);
+const MAX_HOLDOFF: Duration = Duration::from_secs(16);
 /// After so long without that, half as long.
 const FORGIVEN: Duration = Duration::from_secs(30);
 /// Of what goes, what is added a second.
@@ -21,15 +21,15 @@ pub struct Steady {
     said: Option<f64>,
     /// Since when more goes, and when something was added last.
     more: Option<(Instant, Instant)>,
-    patience: Duration,
-    /// Something was added since less went; when patience changed last.
+    holdoff: Duration,
+    /// Something was added since less went; when holdoff changed last.
     added: bool,
     changed: Instant,
 }
 
 impl Default for Steady {
     fn default() -> Self {
-        Steady { said: None, more: None, patience: PATIENCE, added: false, changed: Instant::ZERO }
+        Steady { said: None, more: None, holdoff: HOLDOFF, added: false, changed: Instant::ZERO }
     }
 }
 
@@ -38,16 +38,16 @@ impl Steady {
     pub fn take(&mut self, now: Instant, rate: f64) -> f64 {
         let said = *self.said.get_or_insert(rate);
         if now.saturating_since(self.changed) >= FORGIVEN {
-            (self.patience, self.changed) = (PATIENCE.max(self.patience / 2), now);
+            (self.holdoff, self.changed) = (HOLDOFF.max(self.holdoff / 2), now);
         }
         if rate < DOWN * said {
             if self.added {
-                (self.patience, self.changed) = (PATIENCE_MOST.min(2 * self.patience), now);
+                (self.holdoff, self.changed) = (MAX_HOLDOFF.min(2 * self.holdoff), now);
             }
             (self.said, self.more, self.added) = (Some(rate), None, false);
         } else if rate > if self.more.is_some() { said } else { UP * said } {
             let (since, last) = *self.more.get_or_insert((now, now));
-            if now.saturating_since(since) >= self.patience {
+            if now.saturating_since(since) >= self.holdoff {
                 let step = STEP * rate * now.saturating_since(last).as_secs_f64();
                 (self.said, self.added) = (Some(rate.min(said + step)), true);
             }

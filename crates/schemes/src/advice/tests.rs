@@ -145,5 +145,5 @@ fn a_train_tells_the_rate_of_the_link() {
     let found = timed(16, Duration::ZERO);
     assert!((found - 500_000.0).abs() < 1.0, "1000 bytes each 2 ms: {found}");
     assert_eq!(timed(16, Duration::from_millis(1)), 0.0, "they did not leave at once");
-    assert_eq!(timed(TRAIN_LEAST as u32 - 1, Duration::ZERO), 0.0, "too few");
+    assert_eq!(timed(MIN_TRAIN as u32 - 1, Duration::ZERO), 0.0, "too few");
 }

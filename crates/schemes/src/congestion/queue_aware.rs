@@ -47,7 +47,7 @@ use start::Start;
 use super::TcpConfig;
 use super::shared::Shared;
 use super::window::{WindowPart, Windows};
-use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, Verdict};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, Verdict};
 use crate::part::Estimators;
 
 keys! {
@@ -78,7 +78,7 @@ impl WindowPart for QueueAwareConfig {
 }
 
 /// No queue below this is long, whatever the path.
-const LEAST_LONG: f64 = 0.001;
+const MIN_LONG: f64 = 0.001;
 /// The first window leaves over so long, seconds.
 const FIRST_WINDOW: f64 = 0.01;
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
@@ -166,7 +166,7 @@ impl Path {
         let Some((queue, least)) = queue(view) else { return true };
         // Delays that change with another path's are those of a queue, and no jitter, short as they are.
         let short = if shared { 0.0 } else { least / 4.0 };
-        queue > (self.longest.get() / 2.0).max(short).max(LEAST_LONG)
+        queue > (self.longest.get() / 2.0).max(short).max(MIN_LONG)
     }
 
     fn on_loss(&mut self, view: &PathView, congested: bool, trigger: LossTrigger, highest: Tsn) {
@@ -216,7 +216,7 @@ impl Path {
     }
 
     /// Whether the losses in question were chance shows at the end of their window, that they were not earlier.
-    fn judge_doubt(&mut self, ack: &AckInfo) {
+    fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {
             let Suspicion { highest, ssthresh, .. } = *suspicion;
@@ -286,7 +286,7 @@ impl Path {
     /// A link on which the queue stays empty though the window is used up carries more, as it does when others have left: slow
     /// start goes back to most of what the window was when the queue was full.
     fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo) {
-        let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(LEAST_QUEUE);
+        let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let Some((_, least)) = queue(view).filter(empty) else {
             self.empty = None;
             return;
@@ -391,7 +391,7 @@ impl QueueAware {
             if let Some(cwnd) = slot.losses.on_acked(ack, chunks as u32) {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
-            slot.judge_doubt(ack);
+            slot.resolve_suspicion(ack);
             slot.end_slow_start(view.now, seen);
             slot.return_to_peak(view.now, seen, ack);
             let (cwnd, curve) = (slot.window.cwnd(), &mut slot.curve);

@@ -38,7 +38,7 @@ use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
 /// Segments that each path may keep in queues, whatever its weight.
-const LEAST_ALPHA: f64 = 2.0;
+const MIN_ALPHA: f64 = 2.0;
 /// Round-trip times of a round from which its mean counts.
 const SAMPLES: u32 = 3;
 /// The least window after a round, segments.
@@ -212,7 +212,7 @@ impl Wvegas {
         self.of(path).rate = Some(rate);
         let rates = Coupled::all(view).filter_map(|c| self.paths.get(c.path.index())?.rate);
         let weight = rate / rates.sum::<f64>();
-        let alpha = libm::floor(weight * self.config.total_alpha).max(LEAST_ALPHA);
+        let alpha = libm::floor(weight * self.config.total_alpha).max(MIN_ALPHA);
         self.of(path).alpha = Some(alpha);
         alpha
     }

@@ -7,7 +7,7 @@
 //!   sample tested it lately ([`tested`]). It is unknown before a sample of a full packet (a keep-alive says nothing), and again
 //!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
-//!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
+//!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
 //! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
 //!   back; a lower value counts at once, a higher one by a quarter. Of a SACK that the peer may have held back
 //!   ([`AckInfo::held`]) it is known between two bounds, and moves to the nearer one: what is shorter than the peer's delay is
@@ -32,7 +32,7 @@ use super::delivery_interval::{DeliveryInterval, RateSample};
 pub const NO_QUEUE: f64 = 0.125;
 
 /// No queueing delay below this is one, seconds: hosts take as long to wake up.
-pub const LEAST_QUEUE: f64 = 0.002;
+pub const MIN_QUEUE: f64 = 0.002;
 
 /// The extra estimate of when a sample last tested the delivery rate, in seconds.
 const TESTED: &str = "delivery rate tested";
@@ -131,7 +131,7 @@ impl Measured {
 
     fn take_rate(&mut self, now: Instant, path: &PathView, sample: RateSample) {
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
-        let long = self.queue.unwrap_or(0.0) > (0.5 * round_trip.as_secs_f64()).max(LEAST_QUEUE);
+        let long = self.queue.unwrap_or(0.0) > (0.5 * round_trip.as_secs_f64()).max(MIN_QUEUE);
         let limited = sample.limited || (long && sample.bytes >= path.mtu);
         if limited {
             self.tested = Some(now);
@@ -145,7 +145,7 @@ impl Measured {
         }
     }
 
-    /// The least round-trip time by the path's own way back, else by any.
+    /// The least round-trip time by the path's own return path, else by any.
     fn least(&self, own: PathId) -> Option<Duration> {
         let of_own = self.least.iter().find(|l| l.0 == own).map(|l| l.1);
         of_own.or_else(|| self.least.iter().map(|l| l.1).min())

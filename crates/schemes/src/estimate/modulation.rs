@@ -44,8 +44,8 @@ words! {
 }
 
 /// No inverse is looked for below this bit error rate: with frames of 1500 bytes one in 10⁸ is in error.
-const LEAST_BER: f64 = 1e-12;
-/// Above the ratio at which any modulation has [`LEAST_BER`]: 64-QAM has it at 1037.
+const MIN_BER: f64 = 1e-12;
+/// Above the ratio at which any modulation has [`MIN_BER`]: 64-QAM has it at 1037.
 const MOST_SNR: f64 = 2048.0;
 
 impl Modulation {
@@ -71,7 +71,7 @@ impl Modulation {
         if ber >= self.worst_bit_error_rate() {
             return Snr::ZERO;
         }
-        let ber = ber.max(LEAST_BER);
+        let ber = ber.max(MIN_BER);
         let (mut low, mut high) = (0.0, MOST_SNR);
         // Asked a few times per second at most, so that halving, which needs no other form of F, is good enough.
         for _ in 0..64 {

@@ -1,5 +1,5 @@
 //! Whether a path has fallen silent, judged by the peer's clock (`Signal::PeerArrivals`): what comes by other paths carries the
-//! evidence, so that a verdict waits for the quickest way back, not for the path's own.
+//! proof, so that a verdict waits for the quickest return path, not for the path's own.
 //!
 //! Of what left a path after the packet that arrived last, let o be the oldest, x the path's usual one-way delay by both clocks
 //! (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A report written at w shows that nothing
@@ -13,18 +13,18 @@
 //! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
 //! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
-//! *The way back* is judged apart. Of the paths that the peer's SACKs come back by in turn ([`ways_back`]), one by which no report
-//! came for J, while [`ELSEWHERE`] came by others, is deaf: what it carries arrives, but others are taken as long as they
-//! do. J counts from when it was to be expected: later by how much its way back is longer.
+//! *The return path* is judged apart. Of the paths that the peer's SACKs come back by in turn ([`return_paths`]), one
+//! by which no report came for J, while [`ELSEWHERE`] came by others, is deaf: what it carries arrives, but others are
+//! taken as long as they do. J counts from when it was to be expected: later by how much its return path is longer.
 //!
 //! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead path is
 //! live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k being how often it died; k falls by one for each
 //! [`STABLE`] without a death.
 //!
 //! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each of these
-//! raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`PATIENCE_LEAST`] and [`PATIENCE_MOST`]: it settles
-//! where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that stall often make it large, and
-//! outages go into it.
+//! raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]: it
+//! settles where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that stall often make it
+//! large, and outages go into it.
 //!
 //! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for other peers.
 
@@ -46,9 +46,9 @@ const VERDICT: &str = "silence";
 /// Reports that the usual delay is the median of.
 pub const SAMPLES: usize = 32;
 /// Least J, and J at first.
-pub const PATIENCE_LEAST: Duration = Duration::from_millis(60);
+pub const MIN_HOLDOFF: Duration = Duration::from_millis(60);
 /// Most J.
-pub const PATIENCE_MOST: Duration = Duration::from_millis(130);
+pub const MAX_HOLDOFF: Duration = Duration::from_millis(130);
 /// What a needless suspicion adds to J.
 pub const STEP: Duration = Duration::from_millis(10);
 /// J falls by a step in this time.
@@ -68,9 +68,9 @@ pub const PROBATION_MOST: Duration = Duration::from_secs(10);
 /// A path that lives for so long has one death less.
 pub const STABLE: Duration = Duration::from_secs(30);
 
-/// Reports by other ways back that make one deaf.
+/// Reports by other return paths that make one deaf.
 pub const ELSEWHERE: u32 = 3;
-/// A way back counts once it has been named for so long: the peer learns of it by a report.
+/// A return path counts once it has been named for so long: the peer learns of it by a report.
 pub const NAMED: Duration = Duration::from_millis(500);
 
 /// Departures that are remembered of a path: the oldest ones.
@@ -118,7 +118,7 @@ impl Verdict {
 }
 
 /// By which paths the peer's SACKs should come back: the two quickest that are live.
-pub fn ways_back(view: &View<'_>) -> PathSet {
+pub fn return_paths(view: &View<'_>) -> PathSet {
     // Asked after each signal: a verdict is looked up of those alone that would be among the two.
     let usable = view.usable();
     let (mut first, mut second) = (None, None);
@@ -137,9 +137,9 @@ pub fn ways_back(view: &View<'_>) -> PathSet {
         }
     }
     let (Some((_, first)), Some((_, second))) = (first, second) else { return PathSet::default() };
-    let mut ways = PathSet::one(first);
-    ways.insert(second);
-    ways
+    let mut both = PathSet::one(first);
+    both.insert(second);
+    both
 }
 
 /// Judges every path.
@@ -169,14 +169,14 @@ struct Watched {
     packets: u64,
     arrived: PeerTime,
     usual: Usual,
-    patience: Patience,
+    holdoff: Holdoff,
     verdict: Verdict,
     /// The time by the peer's clock since which something was due, when the path was suspected.
     due: PeerTime,
     /// Of a stalled path: when it becomes silent.
     silent_at: Option<Instant>,
     deaths: Deaths,
-    back: Back,
+    back: ReturnPath,
 }
 
 impl Watched {
@@ -186,12 +186,12 @@ impl Watched {
             packets: 0,
             arrived: PeerTime::default(),
             usual: Usual::default(),
-            patience: Patience { extra: Duration::ZERO, since: now },
+            holdoff: Holdoff { extra: Duration::ZERO, since: now },
             verdict: Verdict::Live,
             due: PeerTime::default(),
             silent_at: None,
             deaths: Deaths { count: 0, since: now, answers: None, probation: false },
-            back: Back::default(),
+            back: ReturnPath::default(),
         }
     }
 
@@ -227,8 +227,8 @@ impl Watched {
         if let Some(sent) = news.sent {
             self.usual.push(news.at.ahead_of(sent));
         }
-        if self.verdict > Verdict::Returning && news.at.since(self.due) < self.patience.get() + NEEDLESS {
-            self.patience.needless(now);
+        if self.verdict > Verdict::Returning && news.at.since(self.due) < self.holdoff.get() + NEEDLESS {
+            self.holdoff.needless(now);
             count.needless += 1;
         }
         (self.packets, self.arrived) = (news.packets, news.at);
@@ -248,9 +248,9 @@ impl Watched {
     /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
     fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
         if own {
-            self.back.heard(now, took);
+            self.back.on_report(now, took);
             self.verdict = if self.verdict == Verdict::Deaf { Verdict::Live } else { self.verdict };
-        } else if self.back.missed(now, named, took, self.patience.get()) {
+        } else if self.back.missed(now, named, took, self.holdoff.get()) {
             count.deaf += 1;
             self.verdict = self.verdict.max(Verdict::Deaf);
         }
@@ -264,11 +264,11 @@ impl Watched {
     }
 
     fn judge(&mut self, now: Instant, written: PeerTime, count: &mut Count) {
-        self.patience.passes(now);
+        self.holdoff.passes(now);
         self.deaths.passes(now);
         let Some(due) = self.due() else { return };
-        let (overdue, patience) = (written.since(due), self.patience.get());
-        if overdue > patience && self.verdict < Verdict::Stalled {
+        let (overdue, holdoff) = (written.since(due), self.holdoff.get());
+        if overdue > holdoff && self.verdict < Verdict::Stalled {
             // Of a deaf one nothing is known any more: what could be waited for would not be heard.
             let resend = if self.back.deaf { Duration::ZERO } else { RESEND };
             (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + resend));
@@ -290,61 +290,61 @@ impl Watched {
     }
 }
 
-/// A path's way back.
+/// The return path of a path.
 #[derive(Debug, Default)]
-struct Back {
+struct ReturnPath {
     /// Since when it has been named.
     named: Option<Instant>,
     /// When a report last came by it, and how long that took, microseconds by both clocks.
-    heard: Option<(Instant, i64)>,
+    last_report: Option<(Instant, i64)>,
     /// Reports that came by others since.
     elsewhere: u32,
     /// Too long nothing has come by it.
     deaf: bool,
 }
 
-impl Back {
-    fn heard(&mut self, now: Instant, took: i64) {
-        (self.heard, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
+impl ReturnPath {
+    fn on_report(&mut self, now: Instant, took: i64) {
+        (self.last_report, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
     }
 
     /// Something else came by it.
     fn answered(&mut self, now: Instant) {
         self.deaf = false;
-        if let Some((at, _)) = &mut self.heard {
+        if let Some((at, _)) = &mut self.last_report {
             (*at, self.elsewhere) = (now, 0);
         }
     }
 
     /// A report came by another way: whether now for too long nothing has come by this one.
-    fn missed(&mut self, now: Instant, named: bool, took: i64, patience: Duration) -> bool {
+    fn missed(&mut self, now: Instant, named: bool, took: i64, holdoff: Duration) -> bool {
         self.named = named.then(|| self.named.unwrap_or(now));
         self.elsewhere += 1;
-        let (Some(named), Some((heard, usual))) = (self.named, self.heard) else { return false };
+        let (Some(named), Some((last, usual))) = (self.named, self.last_report) else { return false };
         let longer = Duration::from_micros(u64::try_from(usual - took).unwrap_or(0));
-        let since = now.saturating_since(heard.max(named + NAMED));
+        let since = now.saturating_since(last.max(named + NAMED));
         let before = self.deaf;
-        self.deaf |= self.elsewhere >= ELSEWHERE && since > patience + longer;
+        self.deaf |= self.elsewhere >= ELSEWHERE && since > holdoff + longer;
         self.deaf && !before
     }
 }
 
 /// J.
 #[derive(Debug)]
-struct Patience {
+struct Holdoff {
     /// Beyond the least.
     extra: Duration,
     /// When it was changed last.
     since: Instant,
 }
 
-impl Patience {
+impl Holdoff {
     fn get(&self) -> Duration {
-        PATIENCE_LEAST + self.extra
+        MIN_HOLDOFF + self.extra
     }
 
     fn needless(&mut self, now: Instant) {
-        (self.extra, self.since) = ((self.extra + STEP).min(PATIENCE_MOST - PATIENCE_LEAST), now);
+        (self.extra, self.since) = ((self.extra + STEP).min(MAX_HOLDOFF - MIN_HOLDOFF), now);
     }
 
     fn passes(&mut self, now: Instant) {
@@ -409,7 +409,7 @@ impl Silence {
     }
 
     fn hear(&mut self, view: &View<'_>, report: &PeerArrivals) {
-        let (now, ways, mut count) = (view.now, ways_back(view), self.count);
+        let (now, named, mut count) = (view.now, return_paths(view), self.count);
         let took = -report.written.ahead_of(now);
         self.of(now, report.via);
         for news in &report.paths {
@@ -417,7 +417,7 @@ impl Silence {
         }
         for (i, path) in self.paths.iter_mut().enumerate() {
             let (Some(path), id) = (path, PathId(i as u8)) else { continue };
-            path.reported(now, id == report.via, ways.contains(id), took, &mut count);
+            path.reported(now, id == report.via, named.contains(id), took, &mut count);
             path.judge(now, report.written, &mut count);
         }
         self.count = count;
@@ -468,7 +468,7 @@ impl Policy for Silence {
         true
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         if !view.peer_reports {
             out.push("the peer does not speak REPORT: timers alone find out that a path is silent");
         }

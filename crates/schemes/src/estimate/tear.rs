@@ -42,7 +42,7 @@ pub enum State {
 
 /// Where a packet stands in its path's sequence.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum SequencePosition {
     /// The expected one, or the first.
     Next,
     /// So many before it are missing.
@@ -59,15 +59,15 @@ pub struct Sequence {
 
 impl Sequence {
     /// Places packet `number`; numbers wrap around (RFC 1982).
-    pub fn place(&mut self, number: u32) -> Place {
+    pub fn place(&mut self, number: u32) -> SequencePosition {
         let ahead = self.next.map_or(0, |next| number.wrapping_sub(next) as i32);
         if (-FAR..0).contains(&ahead) {
-            return Place::Late;
+            return SequencePosition::Late;
         }
         self.next = Some(number.wrapping_add(1));
         match ahead {
-            1..FAR => Place::Beyond(ahead as u32),
-            _ => Place::Next,
+            1..FAR => SequencePosition::Beyond(ahead as u32),
+            _ => SequencePosition::Next,
         }
     }
 }
@@ -118,25 +118,27 @@ impl Tear {
     }
 
     /// A packet of the round arrived.
-    pub fn arrived(&mut self, place: Place) {
+    pub fn arrived(&mut self, place: SequencePosition) {
         match (self.state, place) {
-            (State::SlowStart, Place::Next) => {
+            (State::SlowStart, SequencePosition::Next) => {
                 self.window += 1.0;
                 self.maybe_avoid();
             }
-            (State::CongestionAvoidance, Place::Next) => self.window += 1.0 / self.last_window.max(1.0),
-            (State::SlowStart | State::CongestionAvoidance, Place::Beyond(missing)) => {
+            (State::CongestionAvoidance, SequencePosition::Next) => {
+                self.window += 1.0 / self.last_window.max(1.0)
+            }
+            (State::SlowStart | State::CongestionAvoidance, SequencePosition::Beyond(missing)) => {
                 (self.origin, self.state) = (self.state, State::Gap);
                 (self.missing, self.beyond) = (missing, 1);
             }
-            (State::Gap, Place::Late) => {
+            (State::Gap, SequencePosition::Late) => {
                 self.missing = self.missing.saturating_sub(1);
                 if self.missing == 0 {
                     self.state = self.origin;
                 }
             }
-            (State::Gap, Place::Next | Place::Beyond(_)) => {
-                if let Place::Beyond(more) = place {
+            (State::Gap, SequencePosition::Next | SequencePosition::Beyond(_)) => {
+                if let SequencePosition::Beyond(more) = place {
                     self.missing = self.missing.saturating_add(more);
                 }
                 self.beyond += 1;
@@ -192,7 +194,7 @@ impl Tear {
 mod tests {
     use super::*;
 
-    fn play(tear: &mut Tear, places: &[Place]) -> (State, f64) {
+    fn play(tear: &mut Tear, places: &[SequencePosition]) -> (State, f64) {
         places.iter().for_each(|p| tear.arrived(*p));
         (tear.state(), tear.window())
     }
@@ -207,9 +209,9 @@ mod tests {
     #[test]
     fn numbers_are_placed_and_wrap_around() {
         let mut s = Sequence::default();
-        let places: Vec<Place> =
+        let places: Vec<SequencePosition> =
             [u32::MAX - 1, u32::MAX, 0, 3, 1, 3, 4].into_iter().map(|n| s.place(n)).collect();
-        use Place::{Beyond, Late, Next};
+        use SequencePosition::{Beyond, Late, Next};
         assert_eq!(places, [Next, Next, Next, Beyond(2), Late, Late, Next]);
         assert_eq!(s.place(1 << 30), Next, "begun anew, not a thousand million losses");
         assert_eq!(s.place(5), Next, "and back");
@@ -219,28 +221,39 @@ mod tests {
     #[test]
     fn slow_start_adds_a_packet_a_packet_up_to_the_threshold() {
         let mut tear = Tear::default();
-        assert_eq!(play(&mut tear, &[Place::Next; 29]), (State::SlowStart, 31.0));
-        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidance, 32.0));
+        assert_eq!(play(&mut tear, &[SequencePosition::Next; 29]), (State::SlowStart, 31.0));
+        assert_eq!(play(&mut tear, &[SequencePosition::Next]), (State::CongestionAvoidance, 32.0));
         tear.round();
-        let (_, window) = play(&mut tear, &[Place::Next; 32]);
+        let (_, window) = play(&mut tear, &[SequencePosition::Next; 32]);
         assert!((window - 33.0).abs() < 1e-9, "32 packets of 1/32: {window}");
     }
 
     #[test]
     fn a_gap_that_closes_changes_nothing() {
         let mut tear = avoiding();
-        assert_eq!(play(&mut tear, &[Place::Beyond(2), Place::Next]), (State::Gap, 10.0));
-        assert_eq!(play(&mut tear, &[Place::Late]), (State::Gap, 10.0), "one of two");
-        assert_eq!(play(&mut tear, &[Place::Late]), (State::CongestionAvoidance, 10.0));
+        assert_eq!(
+            play(&mut tear, &[SequencePosition::Beyond(2), SequencePosition::Next]),
+            (State::Gap, 10.0)
+        );
+        assert_eq!(play(&mut tear, &[SequencePosition::Late]), (State::Gap, 10.0), "one of two");
+        assert_eq!(play(&mut tear, &[SequencePosition::Late]), (State::CongestionAvoidance, 10.0));
     }
 
     #[test]
     fn three_packets_beyond_a_gap_halve_once_a_round() {
         let mut tear = avoiding();
-        assert_eq!(play(&mut tear, &[Place::Beyond(1), Place::Next]), (State::Gap, 10.0));
-        assert_eq!(play(&mut tear, &[Place::Next]), (State::FastRecovery, 5.0));
-        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidanceReady, 5.0));
-        let more = [Place::Beyond(1), Place::Next, Place::Next, Place::Next];
+        assert_eq!(
+            play(&mut tear, &[SequencePosition::Beyond(1), SequencePosition::Next]),
+            (State::Gap, 10.0)
+        );
+        assert_eq!(play(&mut tear, &[SequencePosition::Next]), (State::FastRecovery, 5.0));
+        assert_eq!(play(&mut tear, &[SequencePosition::Next]), (State::CongestionAvoidanceReady, 5.0));
+        let more = [
+            SequencePosition::Beyond(1),
+            SequencePosition::Next,
+            SequencePosition::Next,
+            SequencePosition::Next,
+        ];
         assert_eq!(play(&mut tear, &more), (State::CongestionAvoidanceReady, 5.0), "the same round");
         tear.round();
         assert_eq!(tear.state(), State::CongestionAvoidance);
@@ -253,15 +266,23 @@ mod tests {
         let mut tear = avoiding();
         tear.timed_out();
         assert_eq!((tear.state(), tear.window()), (State::Timeout, 1.0));
-        assert_eq!(play(&mut tear, &[Place::Next; 2]), (State::SlowStartReady, 1.0), "still the old round");
+        assert_eq!(
+            play(&mut tear, &[SequencePosition::Next; 2]),
+            (State::SlowStartReady, 1.0),
+            "still the old round"
+        );
         tear.round();
-        assert_eq!(play(&mut tear, &[Place::Next; 3]), (State::SlowStart, 4.0));
-        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidance, 5.0), "half of 10");
+        assert_eq!(play(&mut tear, &[SequencePosition::Next; 3]), (State::SlowStart, 4.0));
+        assert_eq!(
+            play(&mut tear, &[SequencePosition::Next]),
+            (State::CongestionAvoidance, 5.0),
+            "half of 10"
+        );
         tear.timed_out();
         tear.timed_out();
         tear.round();
         assert_eq!(
-            play(&mut tear, &[Place::Next]),
+            play(&mut tear, &[SequencePosition::Next]),
             (State::CongestionAvoidance, 2.0),
             "a threshold of 2 at least"
         );
@@ -270,7 +291,7 @@ mod tests {
     #[test]
     fn a_timeout_in_a_gap_is_a_timeout() {
         let mut tear = avoiding();
-        play(&mut tear, &[Place::Beyond(1)]);
+        play(&mut tear, &[SequencePosition::Beyond(1)]);
         tear.timed_out();
         assert_eq!((tear.state(), tear.window()), (State::Timeout, 1.0));
     }

@@ -22,10 +22,12 @@ impl FeedbackPart for DelayedAckConfig {
 }
 
 /// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
-/// tells how many packets it stands for, which only one of ours understands: towards other peers RFC 9260 §6.7 holds.
+/// tells how many packets it stands for, which only a Strandcast peer understands: towards other peers RFC 9260 §6.7
+/// holds.
 ///
-/// A duplicate may mean that SACKs do not get back the way they go (RFC 9260 §6.4), or that copies were sent on several
-/// paths and this one is late: every second SACK for a duplicate goes back by the path that last brought something new.
+/// A duplicate may mean that SACKs do not arrive by the path they take (RFC 9260 §6.4), or that copies were sent on
+/// several paths and this one is late: every second SACK for a duplicate goes back by the path that last brought
+/// something new.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct DelayedAck {
     last_new: Option<PathId>,
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_alone_does_not_hurry_a_sack_between_two_of_ours() {
+    fn a_gap_alone_does_not_hurry_a_sack_between_strandcast_peers() {
         let cases = [
             (packet(0), false, false),
             (RxInfo { gap: true, ..packet(0) }, false, true),
@@ -95,7 +97,7 @@ mod tests {
             for (reports, now) in [(true, ours), (false, others)] {
                 picture.peer_reports = reports;
                 let rule = DelayedAck::default().sack(&picture.view(), &rx);
-                assert_eq!(rule.now, now, "{rx:?}, one of ours: {reports}");
+                assert_eq!(rule.now, now, "{rx:?}, a Strandcast peer: {reports}");
             }
         }
     }

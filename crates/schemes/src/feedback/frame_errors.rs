@@ -19,7 +19,7 @@ const LEN: usize = 20;
 #[derive(Debug, Default)]
 pub struct FrameErrors {
     /// By path: frames, frames in error, mean length; and whether the peer does not know yet.
-    heard: BTreeMap<PathId, (u64, u64, u32, bool)>,
+    counters: BTreeMap<PathId, (u64, u64, u32, bool)>,
 }
 
 impl FrameErrors {
@@ -28,7 +28,7 @@ impl FrameErrors {
         if let Signal::Link(LinkSample { path: Some(path), rx_frames, rx_errors, frame_bytes, .. }) = signal
             && *rx_frames > 0
         {
-            let entry = self.heard.entry(*path).or_default();
+            let entry = self.counters.entry(*path).or_default();
             let new = (entry.0, entry.1) != (*rx_frames, *rx_errors);
             *entry = (*rx_frames, *rx_errors, frame_bytes.unwrap_or(0.0) as u32, new || entry.3);
         }
@@ -39,7 +39,7 @@ impl FrameErrors {
         if !matches!(trigger, ReportTrigger::Sack(_)) || !view.peer_reports {
             return;
         }
-        for (path, (frames, errors, length, new)) in &mut self.heard {
+        for (path, (frames, errors, length, new)) in &mut self.counters {
             if core::mem::take(new) {
                 let payload = [&frames.to_be_bytes()[..], &errors.to_be_bytes(), &length.to_be_bytes()];
                 out.push(Report {

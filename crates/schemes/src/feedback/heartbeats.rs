@@ -1,7 +1,8 @@
-//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): each [`OFTEN`] during the first
-//! [`SOON`], since most silences are short and the path carries nothing until it has answered, then each [`SELDOM`];
-//! a dead path that answers is probed often for as long again, so that it returns soon. An answer ends the suspicion, or counts for the return of a dead path.
-//! SACKs come back by the two quickest live paths in turn, so that a dead way back shows.
+//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): each [`FAST_INTERVAL`]
+//! during the first [`FAST_PHASE`], since most silences are short and the path carries nothing until it has answered,
+//! then each [`SLOW_INTERVAL`]; a dead path that answers is probed often for as long again, so that it returns soon. An
+//! answer ends the suspicion, or counts for the return of a dead path. SACKs come back by the two quickest live paths
+//! in turn, so that a dead return path shows.
 
 use smallvec::SmallVec;
 
@@ -12,15 +13,15 @@ use strandcast_proto::policy::{
 use strandcast_proto::time::{Duration, Instant};
 
 use super::dac::DelayedAck;
-use crate::estimate::{Verdict, ways_back};
+use crate::estimate::{Verdict, return_paths};
 use crate::part::{Estimators, FeedbackPart};
 
 /// From one heartbeat to the next at first.
-pub const OFTEN: Duration = Duration::from_millis(25);
+pub const FAST_INTERVAL: Duration = Duration::from_millis(25);
 /// For how long.
-pub const SOON: Duration = Duration::from_secs(1);
+pub const FAST_PHASE: Duration = Duration::from_secs(1);
 /// From one heartbeat to the next later.
-pub const SELDOM: Duration = Duration::from_millis(250);
+pub const SLOW_INTERVAL: Duration = Duration::from_millis(250);
 
 keys! {
     /// [`Heartbeats`] has no keys.
@@ -53,7 +54,7 @@ impl Policy for Heartbeats {
         if let Signal::Heartbeat(answer) = signal
             && let Some(answered) = self.suspected.iter_mut().find(|s| s.0 == answer.path)
         {
-            (answered.1, answered.2) = (answered.1.min(view.now + OFTEN), view.now);
+            (answered.1, answered.2) = (answered.1.min(view.now + FAST_INTERVAL), view.now);
         }
         let often = matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_));
         if often && self.suspected.is_empty() {
@@ -72,8 +73,8 @@ impl Policy for Heartbeats {
         }
         self.wanted = self.wanted.iter().filter(|p| self.suspected.iter().any(|s| s.0 == *p)).collect();
         for (path, at, since) in self.suspected.iter_mut().filter(|s| s.1 <= view.now) {
-            let soon = view.now.saturating_since(*since) < SOON;
-            *at = view.now + if soon { OFTEN } else { SELDOM };
+            let soon = view.now.saturating_since(*since) < FAST_PHASE;
+            *at = view.now + if soon { FAST_INTERVAL } else { SLOW_INTERVAL };
             self.wanted.insert(*path);
         }
     }
@@ -88,8 +89,8 @@ impl Feedback for Heartbeats {
         self.acks.sack(view, rx)
     }
 
-    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
-        ways_back(view)
+    fn return_paths(&mut self, view: &View<'_>) -> PathSet {
+        return_paths(view)
     }
 
     fn probe(&mut self, _: &View<'_>) -> Option<Probe> {
@@ -134,12 +135,17 @@ mod tests {
         let (mut picture, mut feedback) = (Picture::new(2), Heartbeats::default());
         Verdict::Dead.write(&mut picture.paths[1].est);
         feedback.on_signal(&picture.view(), &Signal::Tick);
-        picture.now = picture.now + SOON + SELDOM;
+        picture.now = picture.now + FAST_PHASE + SLOW_INTERVAL;
         feedback.on_signal(&picture.view(), &Signal::Tick);
-        assert_eq!(feedback.poll_timeout(), Some(picture.now + SELDOM));
-        let answer =
-            HeartbeatInfo { path: PathId(1), rtt: Some(OFTEN), probe: true, sent: picture.now, late: false };
+        assert_eq!(feedback.poll_timeout(), Some(picture.now + SLOW_INTERVAL));
+        let answer = HeartbeatInfo {
+            path: PathId(1),
+            rtt: Some(FAST_INTERVAL),
+            probe: true,
+            sent: picture.now,
+            late: false,
+        };
         feedback.on_signal(&picture.view(), &Signal::Heartbeat(&answer));
-        assert_eq!(feedback.poll_timeout(), Some(picture.now + OFTEN));
+        assert_eq!(feedback.poll_timeout(), Some(picture.now + FAST_INTERVAL));
     }
 }

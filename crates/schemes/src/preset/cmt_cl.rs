@@ -277,8 +277,8 @@ struct Capacity {
 
 impl Capacity {
     /// Whether a link of the path counts frames.
-    fn heard(&self) -> bool {
-        self.near.heard() || self.far.heard()
+    fn reported(&self) -> bool {
+        self.near.reported() || self.far.reported()
     }
 }
 
@@ -378,7 +378,7 @@ impl QualityModel for CrossLayer {
     }
 
     fn cause(&self, path: &Capacity, _: &Measured<'_>) -> LossCause {
-        let radio = path.heard() || !self.needs_counters;
+        let radio = path.reported() || !self.needs_counters;
         if radio && path.residual.is_some_and(|rc| rc > 0.0) {
             LossCause::Wireless
         } else {
@@ -396,21 +396,21 @@ impl QualityModel for CrossLayer {
     fn estimate(&self, path: &Capacity, index: usize, out: &mut Estimate) {
         out.bandwidth = path.bandwidth.bytes_per_second().map(Rate::from_bytes_per_s);
         out.effective_snr = Some(path.snr.snr().value());
-        out.frame_error_rate = path.heard().then(|| path.snr.frame_error_rate());
+        out.frame_error_rate = path.reported().then(|| path.snr.frame_error_rate());
         if let (Some(capacity), Some(residual)) = (path.capacity, path.residual) {
             put(out, index, "capacity_bytes_per_s", capacity);
             put(out, index + 1, "residual_bytes_per_s", residual);
         }
     }
 
-    fn remarks<'a>(
+    fn diagnostics<'a>(
         &self,
         _: &View<'_>,
         paths: impl Iterator<Item = &'a Capacity>,
         out: &mut Vec<&'static str>,
     ) {
-        let (heard, silent): (Vec<_>, Vec<_>) = paths.partition(|p| p.heard());
-        if heard.is_empty() {
+        let (reported, silent): (Vec<_>, Vec<_>) = paths.partition(|p| p.reported());
+        if reported.is_empty() {
             out.push("no link reports frame errors: runs on transport-layer estimates alone");
         } else if !silent.is_empty() {
             out.push("some links report no frame errors: their paths run on transport-layer estimates alone");
@@ -449,7 +449,7 @@ impl Frames {
         }
     }
 
-    fn heard(&self) -> bool {
+    fn reported(&self) -> bool {
         self.counted.is_some()
     }
 

@@ -24,7 +24,7 @@
 //! `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
 //! `estimate::retransmission_queue`. `ASSUMED` of the whole: loss detection is RFC 9260's over all paths, so that a switch to
 //! a faster path can look like loss (`loss=sfr` tells them apart); acknowledgement is RFC 9260's; a failed path is noticed by
-//! the receiver, `pf=on` adds the sender's doubt.
+//! the receiver, `pf=on` adds the sender's verdict.
 
 use crate::congestion::Cc;
 use crate::preset::combine::{Combination, Roles};

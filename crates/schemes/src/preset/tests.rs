@@ -180,7 +180,7 @@ fn schedulers_bring_their_answer_to_a_full_buffer() {
 fn presets_set_what_they_need_of_the_transport() {
     assert_eq!(tuned("sctp"), TransportConfig::default(), "RFC 9260's own timing");
     let cmt = tuned("cmt");
-    assert_eq!(cmt.pf_max_retrans, Some(0), "doubted at the first timeout");
+    assert_eq!(cmt.pf_max_retrans, Some(0), "potentially failed at the first timeout");
     assert!(cmt.failed_probe_interval.is_some_and(|t| t <= Duration::from_secs(2)));
     assert_eq!(cmt.rto_min, TransportConfig::default().rto_min);
     assert!(!cmt.strict_rfc && tuned("cmt,strict=on").strict_rfc);

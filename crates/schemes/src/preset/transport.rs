@@ -53,7 +53,7 @@ keys! {
     /// Path failure, probing and timeouts, and repair beside messages.
     #[derive(Copy)]
     pub struct TransportKeys {
-        /// doubt a path at its first timeout (potentially failed, RFC 7829)
+        /// a path is potentially failed at its first timeout (RFC 7829)
         pf: bool = true,
         /// probe failed paths at least this often, 0: RFC 9260's back-off
         probe_interval: Option<Duration> [0, 60_000, "ms"] = Some(Duration::from_millis(500)),
@@ -78,7 +78,7 @@ impl TransportKeys {
         config.pf_max_retrans = self.pf.then_some(0);
         config.failed_probe_interval = self.probe_interval;
         if let Some(least) = self.rto_min {
-            (config.rto_min, config.rto_min_ours) = (least, None);
+            (config.rto_min, config.rto_min_strandcast) = (least, None);
         }
         config.rto_max = config.rto_max.max(config.rto_min);
         if let Some(cap) = self.redundancy_cap {

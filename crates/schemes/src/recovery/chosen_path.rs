@@ -50,8 +50,8 @@ impl Policy for OnChosenPath {
         self.inner.counters(out);
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
-        self.inner.remarks(view, out);
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.inner.diagnostics(view, out);
     }
 }
 

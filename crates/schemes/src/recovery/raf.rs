@@ -118,7 +118,7 @@ mod tests {
         policy.on_signal(&picture.view(), &loss_of(&chunk));
     }
 
-    fn stage() -> (RetransmissionAware, Picture) {
+    fn fixture() -> (RetransmissionAware, Picture) {
         let mut picture = Picture::new(2);
         picture.paths[0].limit.cwnd = 20 * MTU;
         (RetransmissionAware::new(20), picture)
@@ -127,7 +127,7 @@ mod tests {
     /// Rules 1 to 3 of section 2.3 with Q = 0, 1, 0, 3 (eqs 13-15: 0, 1/2, -1/3, 2/3).
     #[test]
     fn two_misses_while_the_queue_grows_else_three() {
-        let (mut policy, picture) = stage();
+        let (mut policy, picture) = fixture();
         let mut thresholds = vec![policy.threshold(P0)];
         sack(&mut policy, &picture, 0);
         thresholds.push(policy.threshold(P0));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_chunk_with_two_misses_is_lost_when_the_path_turns_unreliable() {
-        let (mut policy, picture) = stage();
+        let (mut policy, picture) = fixture();
         sack(&mut policy, &picture, 0);
         let with = |misses| {
             let mut open = chunk(9, &[0]);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_of_a_former_path_are_no_samples() {
-        let (mut policy, mut picture) = stage();
+        let (mut policy, mut picture) = fixture();
         sack(&mut policy, &picture, 0);
         lose(&mut policy, &picture, 1);
         picture.last_path_used = Some(PathId(1));

@@ -33,7 +33,7 @@ use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
 use super::unsuspected::unsuspected;
-use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, WindowedMax, tested};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, WindowedMax, tested};
 use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
@@ -47,7 +47,7 @@ const LATE: f64 = 0.02;
 /// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
 const BUFFER_SHARE: f64 = 0.75;
 /// Asked again after this long at the latest when everything is held.
-const PATIENCE: f64 = 0.01;
+const RECHECK: f64 = 0.01;
 /// Chunks of one decision.
 const AT_ONCE: u64 = 8;
 /// Round-trip time of an unmeasured path, seconds.
@@ -128,7 +128,7 @@ impl Forecast {
         // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
         let queue = path.est.extra(QUEUE).unwrap_or(0.0);
         let tested = tested(now, path);
-        let open = queue < (least * NO_QUEUE).max(LEAST_QUEUE);
+        let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
         let flight = (path.in_flight + len) as f64;
         let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
@@ -220,7 +220,7 @@ impl EarliestArrival {
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
-        self.again = Some(view.now + Duration::from_secs_f64(PATIENCE));
+        self.again = Some(view.now + Duration::from_secs_f64(RECHECK));
         None
     }
 

@@ -65,9 +65,9 @@ impl Policy for ReceiverChoice {
             // Labels, one with each packet, have no subject.
             Signal::Peer(report) if report.subject.is_some() => self.hear(view, report),
             Signal::PathChanged(path) if self.chosen == Some(*path) => {
-                let doubted = |s| matches!(s, PathState::Active | PathState::PotentiallyFailed);
+                let in_use = |s| matches!(s, PathState::Active | PathState::PotentiallyFailed);
                 self.chosen =
-                    self.chosen.filter(|p| view.paths.get(p.index()).is_some_and(|v| doubted(v.state)));
+                    self.chosen.filter(|p| view.paths.get(p.index()).is_some_and(|v| in_use(v.state)));
             }
             _ => {}
         }
@@ -103,16 +103,16 @@ mod tests {
         }
     }
 
-    struct Stage {
+    struct Harness {
         picture: Picture,
         choice: ReceiverChoice,
     }
 
-    impl Stage {
+    impl Harness {
         fn new() -> Self {
             let mut picture = Picture::new(3);
             picture.paths.iter_mut().for_each(|p| p.limit.cwnd = 4000);
-            Stage { picture, choice: ReceiverChoice::default() }
+            Harness { picture, choice: ReceiverChoice::default() }
         }
 
         fn next(&mut self) -> Option<u8> {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_receivers_last_choice_counts() {
-        let mut s = Stage::new();
+        let mut s = Harness::new();
         assert_eq!(s.next(), Some(0), "the primary path");
         s.order(2, 1);
         assert_eq!(s.next(), Some(2));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_path_that_is_not_active_is_not_chosen() {
-        let mut s = Stage::new();
+        let mut s = Harness::new();
         s.state(2, PathState::Inactive);
         s.order(2, 1);
         assert_eq!(s.next(), Some(0));
@@ -162,12 +162,12 @@ mod tests {
 
     #[test]
     fn a_choice_ends_with_its_path() {
-        let mut s = Stage::new();
+        let mut s = Harness::new();
         s.order(1, 1);
         s.state(1, PathState::PotentiallyFailed);
         assert_eq!(s.next(), Some(0));
         s.state(1, PathState::Active);
-        assert_eq!(s.next(), Some(1), "it was doubted for a moment only");
+        assert_eq!(s.next(), Some(1), "it was potentially failed for a moment only");
         s.state(1, PathState::Inactive);
         s.state(1, PathState::Active);
         assert_eq!(s.next(), Some(0));

@@ -14,7 +14,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::Forecast;
 use super::metered::METERED;
-use crate::advice::TRAIN_LEAST;
+use crate::advice::MIN_TRAIN;
 use crate::estimate::Verdict;
 
 /// Packets of the longest train.
@@ -54,7 +54,7 @@ impl Trains {
     fn fits(now: Instant, path: &PathView, len: u64, left: Duration) -> bool {
         let forecast = Forecast::new(now, path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
-        path.room() >= TRAIN_LEAST as u64 * len && in_time
+        path.room() >= MIN_TRAIN as u64 * len && in_time
     }
 
     /// The next path has the token, as soon as it has room for a train; one that has none is passed over.
@@ -79,11 +79,11 @@ impl Trains {
         };
         let room = (path.room() / backlog.next_len.max(1)) as usize;
         let most = room.min(TRAIN_MOST);
-        if most >= TRAIN_LEAST && backlog.messages < most && view.now < until {
+        if most >= MIN_TRAIN && backlog.messages < most && view.now < until {
             return None;
         }
         (self.until, self.asked) = (None, None);
-        let go = most >= TRAIN_LEAST && backlog.messages >= TRAIN_LEAST;
+        let go = most >= MIN_TRAIN && backlog.messages >= MIN_TRAIN;
         Some(go.then(|| Assignment::on(path.id, most as u32)))
     }
 }
@@ -120,8 +120,8 @@ impl Policy for Trains {
         self.inner.advice(view)
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
-        self.inner.remarks(view, out);
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.inner.diagnostics(view, out);
     }
 
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {

@@ -16,8 +16,8 @@
 //! quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of the
 //! time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path is
 //! live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are not
-//! known either: it has to be too much for [`PATIENCE`] of the time that the newest message has, unless something was given
-//! up within [`SPELL`].
+//! known either: it has to be too much for [`HOLDOFF`] of the time that the newest message has, unless something was
+//! given up within [`AFTER_GIVE_UP`].
 //!
 //! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest of it
 //! needs. What was given up is remembered until the next key frame, for [`MEMORY`] at the most.
@@ -32,16 +32,16 @@ use strandcast_proto::policy::{Act, ChunkInfo, Flight, Importance, PathState, Pa
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::{EarliestArrival, Forecast};
-use crate::estimate::{LEAST_QUEUE, NO_QUEUE, QUEUE, Verdict, tested};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, Verdict, tested};
 
 /// How often it is looked at what waits.
 const EACH: Duration = Duration::from_millis(10);
 /// Of what the paths carry, what may be due.
 const CARRIED: f64 = 0.95;
 /// Of the time left to the newest message, for how long it has to be too much.
-const PATIENCE: f64 = 0.3;
-/// Who gave something up within this time has no patience.
-const SPELL: Duration = Duration::from_secs(2);
+const HOLDOFF: f64 = 0.3;
+/// For this time after something was given up there is no holdoff.
+const AFTER_GIVE_UP: Duration = Duration::from_secs(2);
 /// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames refresh.
 const MEMORY: Duration = Duration::from_secs(5);
 /// References that are remembered.
@@ -52,12 +52,12 @@ const REMEMBERED: usize = 8;
 pub(super) struct Triage {
     /// When to look again.
     next: Instant,
-    /// [`PATIENCE`]; nothing in tests.
-    patience: f64,
+    /// [`HOLDOFF`]; nothing in tests.
+    holdoff: f64,
     /// Since when it has been too much.
     since: Option<Instant>,
-    /// Until when there is no patience.
-    impatient: Instant,
+    /// Until when there is no holdoff.
+    no_holdoff_until: Instant,
     waiting: Vec<Unit>,
     /// Places in `waiting`, in the order of deadlines.
     order: Vec<usize>,
@@ -136,7 +136,7 @@ impl Road {
         let forecast = Forecast::new(view.now, path, 0, silence);
         let least = 2.0 * forecast.way;
         // A window without a queue that is below its threshold doubles with each round trip.
-        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < (least * NO_QUEUE).max(LEAST_QUEUE);
+        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < (least * NO_QUEUE).max(MIN_QUEUE);
         let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
         let doubles = opens && threshold > path.limit.cwnd;
         let rate = if doubles { forecast.rate.max(threshold as f64 / least) } else { forecast.rate };
@@ -152,7 +152,7 @@ impl Road {
 impl Triage {
     /// Of an association that begins.
     pub fn new() -> Self {
-        Triage { patience: PATIENCE, ..Triage::default() }
+        Triage { holdoff: HOLDOFF, ..Triage::default() }
     }
 
     /// A chunk left for the first time.
@@ -207,9 +207,9 @@ impl Triage {
         }
         let longest = self.waiting.iter().map(|u| u.left).fold(0.0, f64::max);
         let since = *self.since.get_or_insert(view.now);
-        let patience = if view.now < self.impatient { 0.0 } else { self.patience * longest };
-        if view.now.saturating_since(since).as_secs_f64() >= patience {
-            (self.since, self.impatient) = (None, view.now + SPELL);
+        let holdoff = if view.now < self.no_holdoff_until { 0.0 } else { self.holdoff * longest };
+        if view.now.saturating_since(since).as_secs_f64() >= holdoff {
+            (self.since, self.no_holdoff_until) = (None, view.now + AFTER_GIVE_UP);
             self.remember(view.now);
             let gone = self.waiting.iter().filter(|u| u.given_up);
             self.drops.extend(gone.rev().filter_map(|u| u.what.group));

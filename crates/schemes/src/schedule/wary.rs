@@ -1,12 +1,13 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Evidence*: every path on which a chunk would be in time, a loss included, carries one each [`WaryConfig::evidence`],
-//!   though another would be quicker: what comes by one path shows that nothing comes by the other (`estimate::Silence`), and
-//!   a path that is needed at once has been measured lately. It takes at most half of the path's window, or one chunk. A path
-//!   that loses less than [`RELIABLE`] does so half as often even without time for a second try.
-//! - *Turns*: a stream thinner than the paths leaves it open what each of them carries, and a window that was never used up does
-//!   not grow. Each [`WaryConfig::turns`] the next path takes what it has room for, for a round trip, under the same
-//!   condition: then it is known to carry the stream when another one falls silent.
+//! - *Data probes*: every path on which a chunk would be in time, a loss included, carries one each
+//!   [`WaryConfig::data_probe`], though another would be quicker: what comes by one path shows that nothing comes by
+//!   the other (`estimate::Silence`), and a path that is needed at once has been measured lately. It takes at most half
+//!   of the path's window, or one chunk. A path that loses less than [`RELIABLE`] does so half as often even without
+//!   time for a second try.
+//! - *Rotation*: a stream thinner than the paths leaves it open what each of them carries, and a window that was never
+//!   used up does not grow. Each [`WaryConfig::rotation`] the next path takes what it has room for, for a round trip,
+//!   under the same condition: then it is known to carry the stream when another one falls silent.
 //! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once. Copies of
 //!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
 //! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
@@ -16,8 +17,8 @@
 //!   it and nothing of it was sent.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither evidence nor turns:
-//! nothing but a timeout would show what they lose on a silent path.
+//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither data
+//! probes nor rotation: nothing but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;
 
@@ -34,10 +35,10 @@ use super::metered::{METERED, Metered};
 use super::triage::Triage;
 use crate::part::{Estimators, SchedulerPart};
 
-/// Loss below which a path carries evidence without time for a second try. ASSUMED.
+/// Loss below which a path carries data probes without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
-/// Such evidence leaves once in so many times [`WaryConfig::evidence`]. ASSUMED; measured in docs/schemes/strand.md.
-const SELDOM: u32 = 2;
+/// Such a probe leaves once in so many times [`WaryConfig::data_probe`]. ASSUMED; measured in docs/schemes/strand.md.
+const SLOW_PROBE: u32 = 2;
 /// It is one chunk of so many at the most, so that a thin stream does not go that way. ASSUMED.
 const BETWEEN: u32 = 3;
 
@@ -45,15 +46,15 @@ keys! {
     /// The keys of [`Wary`].
     #[derive(Copy)]
     pub struct WaryConfig {
-        /// every path that delivers in time carries a chunk so often, 0: only where it is the best
-        evidence: Duration [0, 1000, "ms"] = Duration::from_millis(25),
+        /// interval at which each path that delivers in time carries a chunk, 0: only where it is the best
+        data_probe: Duration [0, 1000, "ms"] = Duration::from_millis(25),
         /// the next path takes the stream for a round trip so often, 0: never
-        turns: Duration [0, 60_000, "ms"] = Duration::from_millis(1000),
+        rotation: Duration [0, 60_000, "ms"] = Duration::from_millis(1000),
         /// what is sent again in the last round goes by two paths
         last_round: bool = true,
         /// give up whole frames, the least important first, as soon as not all that waits can be in time
         triage: bool = false,
-        /// SACK.Delay between two of ours
+        /// SACK.Delay between two Strandcast peers
         ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),
         /// bytes of copies by bytes of media, at the most
         copy_share: f64 [0.0, 100.0, "%"] = 5.0,
@@ -62,13 +63,13 @@ keys! {
 
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
-        let (inner, turn, metered) = Default::default();
+        let (inner, rotation, metered) = Default::default();
         let triage = self.triage.then(Triage::new);
-        Box::new(Wary { config: *self, inner, turn, metered, triage, between: BETWEEN, life: 0.0 })
+        Box::new(Wary { config: *self, inner, rotation, metered, triage, between: BETWEEN, life: 0.0 })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
-        if let Some(delay) = &mut config.sack_delay_ours {
+        if let Some(delay) = &mut config.sack_delay_strandcast {
             *delay = self.ack_delay.min(*delay);
         }
         config.redundancy.get_or_insert(self.copy_share / 100.0);
@@ -79,15 +80,15 @@ impl SchedulerPart for WaryConfig {
     }
 }
 
-/// Earliest arrival, with evidence and a doubled last round.
+/// Earliest arrival, with data probes and a doubled last round.
 #[derive(Debug)]
 pub struct Wary {
     config: WaryConfig,
     inner: EarliestArrival,
-    turn: Turn,
+    rotation: Rotation,
     metered: Metered,
     triage: Option<Triage>,
-    /// Chunks sent since the last decision for evidence without time for a second try, that one included.
+    /// Chunks sent since the last decision for a data probe without time for a second try, that one included.
     between: u32,
     /// The longest time that was left to a message, seconds: that of new ones.
     life: f64,
@@ -95,15 +96,15 @@ pub struct Wary {
 
 /// Which path takes the stream.
 #[derive(Debug, Default)]
-struct Turn {
+struct Rotation {
     of: Option<PathId>,
     until: Instant,
     /// When the next one begins.
     next: Instant,
 }
 
-impl Turn {
-    /// The path whose turn it is, one of `choices`.
+impl Rotation {
+    /// The path that has the stream now, one of `choices`.
     fn at(&mut self, now: Instant, each: Duration, choices: &Choices<'_>) -> Option<PathId> {
         if now >= self.next {
             let after = choices.iter().find(|c| self.of.is_none_or(|of| of < c.0.id)).or(choices.first());
@@ -116,10 +117,10 @@ impl Turn {
 }
 
 impl Wary {
-    /// A path that takes the chunk though another may be quicker: as evidence, or since it is its turn. It brings the chunk in
-    /// time even if it is lost once, or loses next to nothing.
+    /// A path that takes the chunk though another may be quicker: as a data probe, or by rotation. It brings the chunk
+    /// in time even if it is lost once, or loses next to nothing.
     fn instead(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
-        // Without reports there is no evidence in what arrives, and timers alone judge a path that takes more.
+        // Without reports a probe shows nothing, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {
             return None;
         }
@@ -128,28 +129,28 @@ impl Wary {
             path.has_room() && path.tariff.class < METERED && forecast.arrival + lost_once <= left
         };
         let fits = |c: &(&PathView, Forecast)| can(c, c.1.resend);
-        let evidence = |c: &(&PathView, Forecast)| {
+        let probes = |c: &(&PathView, Forecast)| {
             let (path, forecast) = *c;
             let little = path.in_flight == 0 || 2 * (path.in_flight + len) <= path.limit.cwnd;
-            let each = self.config.evidence;
-            let seldom = self.between >= BETWEEN
-                && since(path) >= each * SELDOM
+            let each = self.config.data_probe;
+            let slow = self.between >= BETWEEN
+                && since(path) >= each * SLOW_PROBE
                 && path.srtt.is_some()
                 && forecast.loss < RELIABLE
                 && can(c, 0.0);
-            !each.is_zero() && little && (seldom || since(path) >= each && fits(c))
+            !each.is_zero() && little && (slow || since(path) >= each && fits(c))
         };
-        let due = choices.iter().filter(|c| evidence(c));
+        let due = choices.iter().filter(|c| probes(c));
         let due = due.max_by_key(|c| (since(c.0), Reverse(c.0.id)));
         if due.is_some_and(|c| !fits(c)) {
             self.between = 0;
         }
         let due = due.map(|c| c.0.id);
-        if due.is_some() || self.config.turns.is_zero() {
+        if due.is_some() || self.config.rotation.is_zero() {
             return due;
         }
-        let turn = self.turn.at(view.now, self.config.turns, choices)?;
-        choices.iter().find(|c| c.0.id == turn && fits(c)).map(|c| c.0.id)
+        let rotation = self.rotation.at(view.now, self.config.rotation, choices)?;
+        choices.iter().find(|c| c.0.id == rotation && fits(c)).map(|c| c.0.id)
     }
 
     /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
@@ -242,7 +243,7 @@ impl Scheduler for Wary {
         if (backlog.retransmission || others_wait) && pointless(view, &choices, left) {
             return Some(Assignment::nowhere());
         }
-        // Evidence and turns look at one chunk.
+        // Data probes and rotation look at one chunk.
         if backlog.rest > backlog.next_len && too_late(&choices, left, self.life, backlog) {
             return Some(Assignment::nowhere());
         }

@@ -83,7 +83,7 @@ impl Scheme for Watched {
 }
 
 /// Client and server over wires of these delays, the client with this scheme, connected.
-struct World {
+struct Harness {
     pair: TestPair,
     left: Arc<Mutex<Vec<Left>>>,
     sent: usize,
@@ -91,9 +91,9 @@ struct World {
     message: usize,
 }
 
-impl World {
+impl Harness {
     fn new(spec: &str, delays_ms: &[u64], receive_buffer: u32) -> Self {
-        World::seeded(spec, delays_ms, receive_buffer, 7)
+        Harness::seeded(spec, delays_ms, receive_buffer, 7)
     }
 
     fn seeded(spec: &str, delays_ms: &[u64], receive_buffer: u32, seed: u64) -> Self {
@@ -109,7 +109,7 @@ impl World {
         let scheme = Box::new(Watched { scheme: spec.build(&Seeds::new(seed, 1)), left: Arc::clone(&left) });
         pair.connect_with(scheme);
         pair.run(ms(3000));
-        World { pair, left, sent: 0, message: 1000 }
+        Harness { pair, left, sent: 0, message: 1000 }
     }
 
     /// Sends `bytes`, or up to a message more, and runs until all of them are there, bit by bit; how long that took.
@@ -144,7 +144,7 @@ const BUFFER: u32 = 256 << 10;
 #[test]
 fn without_loss_four_symbols_more_than_a_block_has() {
     for (block, buffer) in [(16, BUFFER), (8, 64 << 10)] {
-        let mut w = World::new("fmtcp", &[20], buffer);
+        let mut w = Harness::new("fmtcp", &[20], buffer);
         w.transfer(4_000_000);
         let left = w.left();
         assert!(left.iter().all(|l| l.symbol.kind == SymbolKind::Repair && !l.again));
@@ -173,7 +173,7 @@ fn without_loss_four_symbols_more_than_a_block_has() {
 /// while.
 #[test]
 fn a_slow_path_carries_later_blocks() {
-    let mut w = World::new("fmtcp", &[10, 60], 1 << 20);
+    let mut w = Harness::new("fmtcp", &[10, 60], 1 << 20);
     w.pair.wires.iter_mut().for_each(|wire| wire.loss = 0.01);
     w.transfer(4_000_000);
     let left = w.left();
@@ -205,7 +205,7 @@ fn nc_mptcp_on_one_path_is_a_plain_sender() {
     for loss in [0.0, 0.02] {
         let time = |spec: &str| {
             let of = |seed| {
-                let mut w = World::seeded(spec, &[25], 1 << 20, seed);
+                let mut w = Harness::seeded(spec, &[25], 1 << 20, seed);
                 (w.pair.wires[0].loss, w.message) = (loss, 1344);
                 let time = w.transfer(2_000_000).as_secs_f64();
                 assert_eq!(w.coding().repairs_sent, 0, "{spec}");
@@ -221,7 +221,7 @@ fn nc_mptcp_on_one_path_is_a_plain_sender() {
 /// Two like paths, one of which codes: what comes by it saves originals. Few of those that are sent come too late to be of use.
 #[test]
 fn coded_packets_save_originals() {
-    let mut w = World::new("nc-mptcp", &[20, 20], BUFFER);
+    let mut w = Harness::new("nc-mptcp", &[20, 20], BUFFER);
     // So that windows, and not the receive buffer, bound what each path carries.
     w.pair.wires.iter_mut().for_each(|wire| wire.loss = 0.01);
     w.transfer(6_000_000);
@@ -242,7 +242,7 @@ fn all_bytes_arrive_through_losses() {
         "fmtcp,fmtcp-count=independent",
     ] {
         for (delays, loss) in [(&[20][..], 0.1), (&[10, 80], 0.02), (&[10, 80], 0.2), (&[30, 35, 90], 0.05)] {
-            let mut w = World::new(spec, delays, BUFFER);
+            let mut w = Harness::new(spec, delays, BUFFER);
             for (i, wire) in w.pair.wires.iter_mut().enumerate() {
                 (wire.loss, wire.jitter) = (loss, ms(3 * i as u64));
             }
@@ -258,7 +258,7 @@ fn all_bytes_arrive_through_losses() {
 /// A coded packet is not sent again; an original is, by its own path.
 #[test]
 fn originals_are_sent_again_where_they_were() {
-    let mut w = World::new("nc-mptcp", &[10, 60], BUFFER);
+    let mut w = Harness::new("nc-mptcp", &[10, 60], BUFFER);
     w.transfer(1_000_000);
     w.pair.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
     w.transfer(2_000_000);
@@ -272,7 +272,7 @@ fn originals_are_sent_again_where_they_were() {
             .find(|f| (f.symbol.block, f.symbol.kind) == (l.symbol.block, l.symbol.kind))
             .map(|f| f.path)
     };
-    // A path that is in doubt has none.
+    // A potentially failed path has none.
     let moved = again.iter().filter(|l| before(l) != Some(l.path)).count();
     assert!(10 * moved < again.len(), "{moved} of {}", again.len());
     let coded = first.iter().filter(|l| l.symbol.kind == SymbolKind::Repair);
@@ -283,7 +283,7 @@ fn originals_are_sent_again_where_they_were() {
 #[test]
 fn masked_losses_leave_the_windows_alone() {
     let time = |spec: &str| {
-        let mut w = World::new(spec, &[30], 1 << 20);
+        let mut w = Harness::new(spec, &[30], 1 << 20);
         w.pair.wires[0].loss = 0.02;
         w.transfer(4_000_000).as_secs_f64()
     };
@@ -295,7 +295,7 @@ fn masked_losses_leave_the_windows_alone() {
 #[test]
 fn a_dead_path_delays_and_loses_nothing() {
     for spec in ["fmtcp", "nc-mptcp"] {
-        let mut w = World::new(spec, &[10, 30], BUFFER);
+        let mut w = Harness::new(spec, &[10, 30], BUFFER);
         w.transfer(500_000);
         w.pair.wires[0].up = [false; 2];
         let time = w.transfer(500_000);

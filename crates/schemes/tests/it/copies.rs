@@ -102,7 +102,7 @@ fn asks_for_arrivals(bytes: &[u8]) -> bool {
 
 /// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; reports to the
 /// client's scheme go to `Told`.
-fn world(delays_ms: &[u64], names: bool) -> (TestPair, Arc<Mutex<Told>>) {
+fn connected_pair(delays_ms: &[u64], names: bool) -> (TestPair, Arc<Mutex<Told>>) {
     listening(delays_ms, names, true)
 }
 
@@ -147,7 +147,7 @@ fn windows(w: &TestPair) -> [u64; 2] {
 /// Each window grows by what its own path delivered, and by no more, and no path is sent more than its window.
 #[test]
 fn a_path_is_credited_with_what_came_by_it() {
-    let (mut w, told) = world(&[20, 45], true);
+    let (mut w, told) = connected_pair(&[20, 45], true);
     let before = windows(&w);
     bulk(&mut w, 600);
     let told = told.lock().expect("no test panics with it").clone();
@@ -170,7 +170,7 @@ fn a_path_is_credited_with_what_came_by_it() {
 /// A copy that is lost is missed on its path, at once, by what came later there; the other path and the data notice nothing.
 #[test]
 fn a_lost_copy_is_noticed_on_its_own_path() {
-    let (mut w, told) = world(&[20, 45], true);
+    let (mut w, told) = connected_pair(&[20, 45], true);
     bulk(&mut w, 200);
     w.wires[1].loss = 0.05;
     bulk(&mut w, 800);
@@ -186,7 +186,7 @@ fn a_lost_copy_is_noticed_on_its_own_path() {
 /// A path that died while the other brings every copy is found out by its own timer.
 #[test]
 fn a_dead_path_is_not_hidden_by_copies() {
-    let (mut w, told) = world(&[20, 45], true);
+    let (mut w, told) = connected_pair(&[20, 45], true);
     bulk(&mut w, 200);
     w.wires[1].up = [false; 2];
     bulk(&mut w, 200);
@@ -199,7 +199,7 @@ fn a_dead_path_is_not_hidden_by_copies() {
 #[test]
 fn a_path_that_is_always_second_does_not_time_out() {
     for names in [true, false] {
-        let (mut w, told) = world(&[20, 45], names);
+        let (mut w, told) = connected_pair(&[20, 45], names);
         for _ in 0..1000 {
             w.send(CLIENT, pattern(0, 1000), SendOptions::default());
             w.run(ms(4));
@@ -215,7 +215,7 @@ fn a_path_that_is_always_second_does_not_time_out() {
 /// waits for its timeout, a second at least.
 #[test]
 fn a_copy_without_room_leaves_later() {
-    let (mut w, _) = world(&[20, 45], true);
+    let (mut w, _) = connected_pair(&[20, 45], true);
     bulk(&mut w, 200);
     let cwnd = windows(&w);
     assert!(cwnd[0] > cwnd[1] + 3000, "the first path has room for more: {cwnd:?}");
@@ -231,7 +231,7 @@ fn a_copy_without_room_leaves_later() {
 /// A peer that names no paths: no window grows from a TSN that was on both.
 #[test]
 fn towards_others_copies_let_no_window_grow() {
-    let (mut w, told) = world(&[20, 45], false);
+    let (mut w, told) = connected_pair(&[20, 45], false);
     bulk(&mut w, 300);
     let told = told.lock().expect("no test panics with it").clone();
     let copies = told.sent.values().filter(|(_, on)| on[0] > 0 && on[1] > 0).count();
@@ -247,7 +247,7 @@ fn towards_others_copies_let_no_window_grow() {
 #[test]
 fn chunks_are_named_on_the_paths_they_came_by() {
     for names in [true, false] {
-        let (mut w, told) = world(&[20, 45], names);
+        let (mut w, told) = connected_pair(&[20, 45], names);
         bulk(&mut w, 300);
         let told = told.lock().expect("no test panics with it").clone();
         for (tsn, (_, on)) in &told.sent {

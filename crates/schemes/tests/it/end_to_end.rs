@@ -15,10 +15,10 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_schemes::{parse_spec, presets};
 use strandcast_testing::endpoints::*;
-use strandcast_testing::spy::RecordingScheme;
+use strandcast_testing::recording::RecordingScheme;
 
 /// Client and server with this scheme, connected.
-fn world(spec: &str, delays_ms: &[u64]) -> TestPair {
+fn connected_pair(spec: &str, delays_ms: &[u64]) -> TestPair {
     let spec = parse_spec(spec).expect("a spec of this test");
     let mut transport = TransportConfig { send_buffer: 8 << 20, ..TransportConfig::default() };
     spec.tune(&mut transport);
@@ -68,7 +68,7 @@ fn stats_of(w: &TestPair, path: PathId) -> u64 {
 fn every_preset_delivers_everything_over_bad_wires() {
     let windows = ["cmt,cc=reno", "cmt,cc=cubic", "sctp,cc=cubic"];
     for spec in presets().iter().map(|p| p.name).chain(windows) {
-        let mut w = world(spec, &[10, 40, 90]);
+        let mut w = connected_pair(spec, &[10, 40, 90]);
         for wire in &mut w.wires {
             (wire.loss, wire.jitter) = (0.08, ms(20));
         }
@@ -81,7 +81,7 @@ fn sctp_uses_one_path_and_the_others_all() {
     for (spec, both) in
         [("sctp", false), ("cmt", true), ("cmt,scheduler=primary", false), ("redundant", true)]
     {
-        let mut w = world(spec, &[20, 30]);
+        let mut w = connected_pair(spec, &[20, 30]);
         stream(&mut w, 900, Duration::ZERO);
         let share = |path| stats(&w, path).chunks_sent as f64 / 900.0;
         assert!(share(0) > 0.1, "{spec}");
@@ -93,7 +93,7 @@ fn sctp_uses_one_path_and_the_others_all() {
 #[test]
 fn split_fast_retransmit_is_not_fooled_by_unequal_delays() {
     let spurious = |spec: &str| {
-        let mut w = world(spec, &[5, 150]);
+        let mut w = connected_pair(spec, &[5, 150]);
         stream(&mut w, 1500, ms(1));
         stats(&w, 0).lost_fast + stats(&w, 1).lost_fast
     };
@@ -105,7 +105,7 @@ fn split_fast_retransmit_is_not_fooled_by_unequal_delays() {
 /// The better a path, the more it carries; none is left out while there is enough to send.
 #[test]
 fn cmt_la_prefers_the_paths_that_lose_least() {
-    let mut w = world("cmt-la", &[20, 20, 20]);
+    let mut w = connected_pair("cmt-la", &[20, 20, 20]);
     for (wire, loss) in w.wires.iter_mut().zip([0.12, 0.01, 0.05]) {
         wire.loss = loss;
     }
@@ -163,7 +163,7 @@ fn what_was_lost_leaves_the_retransmission_queue_once() {
 #[test]
 fn the_receiver_s_rates_reach_the_sender() {
     for spec in ["sctp-rev", "sctp-rev,strict=on"] {
-        let mut w = world(spec, &[20, 30]);
+        let mut w = connected_pair(spec, &[20, 30]);
         stream(&mut w, 1000, ms(2));
         let rate = |path: usize| w.association(CLIENT).paths()[path].est.peer_rate.map(|r| r.bytes_per_s());
         assert!(rate(0).is_some_and(|r| r > 400e3), "{spec}: 1000 bytes every 2 ms came: {:?}", rate(0));
@@ -176,7 +176,7 @@ fn the_receiver_s_rates_reach_the_sender() {
 #[test]
 fn the_receiver_leaves_a_dead_path_at_once() {
     let gap = |spec: &str, delays: [u64; 2], before: usize| {
-        let mut w = world(spec, &delays);
+        let mut w = connected_pair(spec, &delays);
         stream(&mut w, before, ms(2));
         let sent = [0, 1].map(|path| stats(&w, path).chunks_sent);
         stream(&mut w, 50, ms(2));
@@ -197,7 +197,7 @@ fn the_receiver_leaves_a_dead_path_at_once() {
 #[test]
 fn with_one_path_cmt_la_is_cmt() {
     let run = |spec: &str| {
-        let mut w = world(spec, &[30]);
+        let mut w = connected_pair(spec, &[30]);
         w.wires[0].loss = 0.03;
         stream(&mut w, 500, ms(1));
         (w.sent.clone(), w.data_log.clone(), w.now)
@@ -232,7 +232,7 @@ fn a_scheme_is_what_it_does_not_what_it_is_called() {
 #[test]
 fn windows_grow_by_their_own_path_s_progress() {
     let window = |spec: &str| {
-        let mut w = world(spec, &[5, 50]);
+        let mut w = connected_pair(spec, &[5, 50]);
         for _ in 0..60 {
             w.send(CLIENT, pattern(0, 15_000), SendOptions::default());
         }
@@ -247,7 +247,7 @@ fn windows_grow_by_their_own_path_s_progress() {
 #[test]
 fn delayed_acks_stay_delayed_across_gaps() {
     let sacks = |spec: &str| {
-        let mut w = world(spec, &[5, 80]);
+        let mut w = connected_pair(spec, &[5, 80]);
         let before = w.association(SERVER).stats().sacks_sent;
         stream(&mut w, 2000, ms(1));
         (w.association(SERVER).stats().sacks_sent - before) as f64 / 2000.0
@@ -262,7 +262,7 @@ fn delayed_acks_stay_delayed_across_gaps() {
 #[test]
 fn a_dead_path_holds_nothing_up_for_long() {
     let dies = |spec: &str, up: [bool; 2]| {
-        let mut w = world(spec, &[20, 45]);
+        let mut w = connected_pair(spec, &[20, 45]);
         stream(&mut w, 500, ms(4));
         w.wires[0].up = up;
         let gap = stream(&mut w, 800, ms(4));
@@ -286,7 +286,7 @@ fn a_dead_path_holds_nothing_up_for_long() {
 #[test]
 fn redundant_waits_for_nothing() {
     for (loss, up) in [(0.2, [true; 2]), (0.0, [false; 2]), (0.0, [true, false]), (0.0, [false, true])] {
-        let mut w = world("redundant", &[20, 45]);
+        let mut w = connected_pair("redundant", &[20, 45]);
         stream(&mut w, 500, ms(4));
         (w.wires[0].loss, w.wires[0].up) = (loss, up);
         let gap = stream(&mut w, 500, ms(4));
@@ -298,7 +298,7 @@ fn redundant_waits_for_nothing() {
 /// clean one, which Reno's window makes the wider; what it loses then goes on the path of the least delay.
 #[test]
 fn mpr_parts_originals_from_retransmissions() {
-    let mut w = world("mpr", &[10, 30]);
+    let mut w = connected_pair("mpr", &[10, 30]);
     let bulk = |w: &mut TestPair, loss: [f64; 2]| {
         (w.wires[0].loss, w.wires[1].loss) = (loss[0], loss[1]);
         (0..6000).for_each(|i| {
@@ -319,7 +319,7 @@ fn mpr_parts_originals_from_retransmissions() {
 #[test]
 fn same_seeds_same_packets() {
     let run = || {
-        let mut w = world("cmt,rtx=asap", &[10, 30]);
+        let mut w = connected_pair("cmt,rtx=asap", &[10, 30]);
         w.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
         stream(&mut w, 400, ms(1));
         (w.sent.clone(), w.data_log.clone(), w.now)
@@ -331,9 +331,9 @@ fn same_seeds_same_packets() {
 #[test]
 fn frame_errors_reach_the_cross_layer_schemes() {
     let rate = |spec: &str, side: usize| {
-        let mut w = world(spec, &[20, 30]);
+        let mut w = connected_pair(spec, &[20, 30]);
         stream(&mut w, 1, ms(5)); // who only receives has nothing to say of links
-        let alone = w.association(CLIENT).remarks(w.now);
+        let alone = w.association(CLIENT).diagnostics(w.now);
         assert!(alone[0].starts_with("no link reports frame errors"), "{alone:?}");
         for round in 1..=10 {
             let (frames, errors) = (100 * round, 20 * round);
@@ -347,7 +347,7 @@ fn frame_errors_reach_the_cross_layer_schemes() {
             stream(&mut w, 60, ms(5));
         }
         // The other link goes on saying nothing.
-        let heard = w.association(CLIENT).remarks(w.now).iter().all(|r| r.starts_with("some links"));
+        let heard = w.association(CLIENT).diagnostics(w.now).iter().all(|r| r.starts_with("some links"));
         w.association(CLIENT).paths()[0].est.frame_error_rate.filter(|_| heard)
     };
     for spec in ["cmt-cl", "cmt-cl-fd,report-fer=on"] {

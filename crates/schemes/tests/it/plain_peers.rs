@@ -11,28 +11,28 @@ use strandcast_testing::endpoints::{CLIENT, TestPair, ms, pattern};
 use strandcast_testing::interop::dcsctp::Dcsctp;
 use strandcast_testing::interop::scenarios::{BOTH, close, exchange};
 use strandcast_testing::interop::sctp_proto::SctpProto;
-use strandcast_testing::interop::{Foreign, Ours, Pair};
-use strandcast_testing::spy;
-use strandcast_testing::spy::RecordingScheme;
+use strandcast_testing::interop::{Foreign, OurEnd, Pair};
+use strandcast_testing::recording;
+use strandcast_testing::recording::RecordingScheme;
 
-fn ours(spec: &Spec) -> Ours {
-    let mut ours = Ours::default();
+fn ours(spec: &Spec) -> OurEnd {
+    let mut ours = OurEnd::default();
     spec.tune(&mut ours.transport);
     let spec = spec.clone();
     ours.scheme = Arc::new(move |seeds: &Seeds| spec.build(seeds));
     ours
 }
 
-fn remarks<F: Foreign>(p: &Pair<F>) -> Vec<&'static str> {
+fn diagnostics<F: Foreign>(p: &Pair<F>) -> Vec<&'static str> {
     let association = p.id.and_then(|id| p.ours.association(id));
-    association.expect("an association").remarks(p.now)
+    association.expect("an association").diagnostics(p.now)
 }
 
 /// Whether the scheme has something to say to a peer of its own kind.
 fn needs_reports(spec: &Spec) -> bool {
-    let (said, spied) = (spy::Tally::default(), spec.clone());
+    let (said, recorded) = (recording::Tally::default(), spec.clone());
     let tally = said.clone();
-    let accept = Arc::new(move |seeds: &Seeds| RecordingScheme::boxed(spied.build(seeds), tally.clone()));
+    let accept = Arc::new(move |seeds: &Seeds| RecordingScheme::boxed(recorded.build(seeds), tally.clone()));
     let mut transport = endpoints::config();
     spec.tune(&mut transport);
     let mut w = TestPair::with(&[10, 20], [transport.clone(), transport], accept, 3);
@@ -55,7 +55,7 @@ fn delivers_both_ways<F: Foreign>() {
                 let title = format!("{}, opened by {by:?}", preset.name);
                 let mut p = Pair::<F>::with(ours(&spec), &title, seed as u64 + 1, loss);
                 exchange(&mut p, by, seed as u64, 50_000);
-                let says = remarks(&p);
+                let says = diagnostics(&p);
                 assert!(!needs || says.iter().any(|s| s.contains("REPORT")), "{title}: {says:?}");
                 close(&mut p, by);
             }
@@ -75,7 +75,7 @@ fn every_preset_talks_with_sctp_proto() {
 
 /// Two Strandcast peers never miss REPORT.
 #[test]
-fn nothing_is_said_of_reports_to_one_of_ours() {
+fn nothing_is_said_of_reports_to_a_strandcast_peer() {
     for preset in presets() {
         let mut transport = endpoints::config();
         let spec = parse_spec(preset.name).expect("a preset");
@@ -85,7 +85,7 @@ fn nothing_is_said_of_reports_to_one_of_ours() {
         let mut w = TestPair::with(&[10, 20], [transport.clone(), transport], accept, 3);
         w.connect_with(spec.build(&Seeds::new(3, 0)));
         w.run(ms(2000));
-        let says = w.association(CLIENT).remarks(w.now);
+        let says = w.association(CLIENT).diagnostics(w.now);
         assert!(says.iter().all(|s| !s.contains("REPORT")), "{}: {says:?}", preset.name);
     }
 }

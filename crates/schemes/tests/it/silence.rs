@@ -116,7 +116,8 @@ fn measure(scheme: &'static str, hole: Hole) -> [[f64; 2]; 2] {
 }
 
 /// `strand` leaves half of the silent paths within a fifth of a second, and nearly all within 0.4 s. `bond` leaves half of them
-/// as soon, by its timers, and takes more than 1.5 times as long for nearly all. Of the paths on which the way back alone is dead
+/// as soon, by its timers, and takes more than 1.5 times as long for nearly all. Of the paths on which the return path
+/// alone is dead
 /// `strand` leaves half within half a second.
 #[test]
 fn a_silent_path_is_left_soon() {

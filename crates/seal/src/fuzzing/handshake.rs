@@ -17,7 +17,7 @@ use crate::identity::{Access, Grant, Peer, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, handshake_header};
 
-/// Handshakes begun, questions open, datagrams on their way back.
+/// Handshakes begun, questions open, datagrams on the return path.
 const KEPT: usize = 8;
 /// Steps of an input that are taken.
 const STEPS: usize = 256;

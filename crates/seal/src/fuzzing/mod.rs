@@ -3,8 +3,8 @@
 
 mod envelope;
 mod handshake;
-mod world;
+mod sessions;
 
 pub use envelope::envelope;
 pub use handshake::handshake;
-pub use world::seal_world;
+pub use sessions::seal_sessions;

@@ -231,7 +231,7 @@ impl Responder {
         let token = grant.token.clone();
         let mut pending = Pending { noise, cipher, id: message.initiator, token };
         if !access.admits(grant.token.id(), &remote) {
-            // Not kept: a stranger with a token must not push others out of the table.
+            // Not kept: an unknown source with a token must not push others out of the table.
             let (_, answer) =
                 write_answer(&mut pending, Answer::Refused, &[]).ok_or(HandshakeDrop::Forged)?;
             self.output = answer;

@@ -32,9 +32,9 @@ fn room(packet: &[u8]) -> Vec<u8> {
     [&[0; 13], packet, &[0; 16]].concat()
 }
 
-fn seal(sender: &mut Sender, at: Instant, heard: Option<u64>) -> Vec<u8> {
+fn seal(sender: &mut Sender, at: Instant, received: Option<u64>) -> Vec<u8> {
     let mut datagram = room(b"packet");
-    sender.seal(at, heard, &mut datagram).expect("a number");
+    sender.seal(at, received, &mut datagram).expect("a number");
     datagram
 }
 
@@ -125,8 +125,8 @@ fn a_sender_goes_ahead_only_after_its_peer_has_followed() {
 #[test]
 fn a_sender_follows_its_peer() {
     let (mut sender, mut receiver) = ends(0);
-    for (heard, expected) in [(0, 0), (1, 1), (4, 4), (3, 4), (8, 8)] {
-        let datagram = seal(&mut sender, Instant::ZERO, Some(heard));
+    for (received, expected) in [(0, 0), (1, 1), (4, 4), (3, 4), (8, 8)] {
+        let datagram = seal(&mut sender, Instant::ZERO, Some(received));
         assert_eq!(number(open(&mut receiver, &datagram).expect("opens")).generation(), expected);
     }
 }
@@ -139,10 +139,10 @@ fn silences_of_a_minute_lose_nothing() {
     let mut generations = BTreeSet::new();
     for minute in 0..120 {
         let at = Instant::ZERO + minute * 60 * SECOND;
-        let heard = here.highest().map(PacketNumber::generation);
-        let there = open(&mut at_peer, &seal(&mut to, at, heard)).expect("opens");
-        let heard = at_peer.highest().map(PacketNumber::generation);
-        let answer = open(&mut here, &seal(&mut back, at, heard)).expect("opens");
+        let received = here.highest().map(PacketNumber::generation);
+        let there = open(&mut at_peer, &seal(&mut to, at, received)).expect("opens");
+        let received = at_peer.highest().map(PacketNumber::generation);
+        let answer = open(&mut here, &seal(&mut back, at, received)).expect("opens");
         generations.extend([number(there).generation(), number(answer).generation()]);
     }
     // One each two minutes: 0 to 59.
@@ -234,7 +234,7 @@ enum Step {
     /// So many seconds pass.
     Wait(u32),
     /// The peer is heard in the sender's generation plus this.
-    Heard(u64),
+    Received(u64),
     /// Seals so many datagrams, of which the receiver gets those whose bit is set, and all of them a second time.
     Send(u64),
     /// The last datagram sealed with a byte changed.
@@ -247,7 +247,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => prop_oneof![0u64..9000, NUMBERS - 70..NUMBERS + 70, 0..4 * NUMBERS].prop_map(Step::Skip),
         1 => (0u32..300).prop_map(Step::Wait),
-        2 => (0u64..3).prop_map(Step::Heard),
+        2 => (0u64..3).prop_map(Step::Received),
         5 => any::<u64>().prop_map(Step::Send),
         2 => (0usize..35, 1u8..=255).prop_map(|(at, change)| Step::Forge(at, change)),
         1 => proptest::collection::vec(any::<u8>(), 0..100).prop_map(Step::Junk),
@@ -260,7 +260,7 @@ proptest! {
     #[test]
     fn only_what_was_sealed_opens_and_only_once(steps in proptest::collection::vec(step(), 1..40)) {
         let (mut sender, mut receiver) = ends(0);
-        let (mut now, mut heard) = (Instant::ZERO, None);
+        let (mut now, mut received) = (Instant::ZERO, None);
         let mut opened = BTreeSet::new();
         let mut last: Option<(u64, Vec<u8>)> = None;
         for step in steps {
@@ -272,10 +272,10 @@ proptest! {
                     sender.jump((next + on).min(furthest.max(next)));
                 }
                 Step::Wait(seconds) => now += seconds * SECOND,
-                Step::Heard(ahead) => heard = heard.max(Some(sender.generation.saturating_sub(1) + ahead)),
+                Step::Received(ahead) => received = received.max(Some(sender.generation.saturating_sub(1) + ahead)),
                 Step::Send(arrive) => for bit in 0..64 {
                     let mut datagram = room(b"packet");
-                    let full = sender.seal(now, heard, &mut datagram).expect("a number").full();
+                    let full = sender.seal(now, received, &mut datagram).expect("a number").full();
                     prop_assert!(last.as_ref().is_none_or(|&(before, _)| before < full), "{} after {:?}", full, last);
                     if arrive >> bit & 1 == 1 {
                         match open(&mut receiver, &datagram) {

@@ -11,27 +11,27 @@ use strandcast_seal::{Access, Lost, MOST_SENDERS, PublicKey, SealConfig, SealEve
 
 use crate::common::*;
 
-fn add_sender(w: &mut World, label: &str) -> usize {
+fn add_sender(w: &mut Harness, label: &str) -> usize {
     let identity = secret(&w.seeds, label);
     let node = w.add_client(identity);
     w.add_uplink(node, 0, 20);
     node
 }
 
-fn set_access(w: &mut World, access: Access) {
+fn set_access(w: &mut Harness, access: Access) {
     let now = w.now;
     w.nodes[0].end.set_access(now, access);
     w.pump();
 }
 
-fn lost(w: &World, node: usize, why: Lost) -> usize {
+fn lost(w: &Harness, node: usize, why: Lost) -> usize {
     w.count(node, |e| matches!(e, SealEvent::Lost { why: w, .. } if *w == why))
 }
 
 /// The list that takes the place of the first one was made before the enrolment was entered.
 #[test]
 fn a_list_from_before_an_enrolment_does_not_reopen_a_token_for_one() {
-    let mut w = World::new(1);
+    let mut w = Harness::new(1);
     let mut access = open_access(&w.seeds);
     access.grants[0].once = true;
     w.add_server(access.clone());
@@ -53,7 +53,7 @@ fn a_list_from_before_an_enrolment_does_not_reopen_a_token_for_one() {
 fn a_session_ends_with_the_grant_that_admitted_it() {
     let other = open_access(&Seeds::new(77, 0));
     for (what, access) in [("no grant", Access::default()), ("another grant", other)] {
-        let mut w = World::pair(2, &[20]);
+        let mut w = Harness::pair(2, &[20]);
         let id = w.up();
         set_access(&mut w, access);
         w.run(ms(100));
@@ -72,7 +72,7 @@ fn a_session_ends_with_the_grant_that_admitted_it() {
 /// more is out.
 #[test]
 fn a_session_goes_on_when_its_grant_is_closed_to_others() {
-    let mut w = World::pair(3, &[20]);
+    let mut w = Harness::pair(3, &[20]);
     let id = w.up();
     let mut closed = open_access(&w.seeds);
     closed.grants[0].open = false;
@@ -92,7 +92,7 @@ fn a_session_goes_on_when_its_grant_is_closed_to_others() {
 /// Nothing that says so arrives: the sender asks whether its session goes on, and gets the answer.
 #[test]
 fn a_sender_that_was_taken_out_of_its_grant_is_refused_when_it_renews() {
-    let mut w = World::pair(4, &[20]);
+    let mut w = Harness::pair(4, &[20]);
     let id = w.up();
     let mut access = open_access(&w.seeds);
     access.grants[0].open = false;
@@ -110,7 +110,7 @@ fn a_sender_that_was_taken_out_of_its_grant_is_refused_when_it_renews() {
 /// The bound of a grant holds end to end; those that it has still come.
 #[test]
 fn an_open_grant_admits_a_thousand_senders() {
-    let mut w = World::new(5);
+    let mut w = Harness::new(5);
     let mut access = open_access(&w.seeds);
     let others = 0..MOST_SENDERS as u32 - 1;
     access.grants[0].senders =
@@ -129,7 +129,7 @@ fn an_open_grant_admits_a_thousand_senders() {
 /// With the token a person who is revoked would come back with another key.
 #[test]
 fn revoking_a_sender_closes_the_grant_that_it_came_by() {
-    let mut w = World::pair(6, &[20]);
+    let mut w = Harness::pair(6, &[20]);
     w.up();
     let mut access = open_access(&w.seeds);
     access.revoked.insert(secret(&w.seeds, "sender").public());
@@ -143,7 +143,7 @@ fn revoking_a_sender_closes_the_grant_that_it_came_by() {
     assert_eq!(lost(&w, node, Lost::Refused), 1);
 }
 
-fn add_small_server(w: &mut World, max_sessions: usize) {
+fn add_small_server(w: &mut Harness, max_sessions: usize) {
     w.add_server(open_access(&w.seeds.clone()));
     let config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
     w.nodes[0].end = w.endpoint(Some(SealConfig { max_sessions, ..config }), true, "receiver");
@@ -152,7 +152,7 @@ fn add_small_server(w: &mut World, max_sessions: usize) {
 /// A sender that comes again and again, and leaves without a word each time, takes no more than its own places.
 #[test]
 fn one_key_cannot_take_every_place() {
-    let mut w = World::new(7);
+    let mut w = Harness::new(7);
     add_small_server(&mut w, 20);
     for _ in 0..21 {
         let node = add_sender(&mut w, "same");
@@ -174,7 +174,7 @@ fn one_key_cannot_take_every_place() {
 /// The session that is used stays, however old it is; the sender of the one that ends hears of it.
 #[test]
 fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
-    let mut w = World::new(8);
+    let mut w = Harness::new(8);
     add_small_server(&mut w, 20);
     let nodes: Vec<_> = (0..9).map(|_| add_sender(&mut w, "same")).collect();
     let ids: Vec<_> = nodes[..8].iter().map(|node| w.connect(*node)).collect();
@@ -197,7 +197,7 @@ fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
 /// A full receiver says so; a key that has all that it may have takes the place of its own.
 #[test]
 fn a_receiver_without_room_says_so() {
-    let mut w = World::new(9);
+    let mut w = Harness::new(9);
     add_small_server(&mut w, 9);
     let mut connect = |label: &str| {
         let node = add_sender(&mut w, label);
@@ -220,7 +220,7 @@ fn a_receiver_without_room_says_so() {
 /// The endpoint has fewer places than the seal.
 #[test]
 fn an_endpoint_without_room_says_so() {
-    let mut w = World::new(10);
+    let mut w = Harness::new(10);
     w.add_server(open_access(&w.seeds.clone()));
     let config = EndpointConfig {
         transport: Arc::new(live()),
@@ -242,7 +242,7 @@ fn an_endpoint_without_room_says_so() {
     assert!(w.nodes[nodes[1]].events.iter().any(refused), "{:?}", w.nodes[nodes[1]].events);
 }
 
-fn refused(w: &World) -> Vec<(PublicKey, SocketAddr)> {
+fn refused(w: &Harness) -> Vec<(PublicKey, SocketAddr)> {
     let of = |e: &SealEvent| match e {
         SealEvent::Refused { key, from } => Some((*key, *from)),
         _ => None,
@@ -253,12 +253,12 @@ fn refused(w: &World) -> Vec<(PublicKey, SocketAddr)> {
 /// The receiver hears who it was, so that its owner can let them in.
 #[test]
 fn a_sender_that_is_refused_is_reported_once_a_minute() {
-    let mut w = World::new(20);
+    let mut w = Harness::new(20);
     let mut access = open_access(&w.seeds);
     access.grants[0].open = false;
     w.add_server(access);
-    let node = add_sender(&mut w, "stranger");
-    let (key, from) = (secret(&w.seeds, "stranger").public(), w.uplinks[1].outside);
+    let node = add_sender(&mut w, "unknown");
+    let (key, from) = (secret(&w.seeds, "unknown").public(), w.uplinks[1].outside);
     for minute in 1..=2 {
         for _ in 0..5 {
             let id = w.connect(node);
@@ -275,12 +275,12 @@ fn a_sender_that_is_refused_is_reported_once_a_minute() {
 /// Who has the token makes ever new keys: neither events nor memory grow with them.
 #[test]
 fn a_flood_of_refused_keys_is_reported_eight_times_a_minute() {
-    let mut w = World::new(21);
+    let mut w = Harness::new(21);
     let mut access = open_access(&w.seeds);
     access.grants[0].open = false;
     w.add_server(access);
     for n in 0..60 {
-        let node = add_sender(&mut w, &format!("stranger {n}"));
+        let node = add_sender(&mut w, &format!("unknown {n}"));
         w.connect(node);
         w.run(ms(100));
     }
@@ -291,7 +291,7 @@ fn a_flood_of_refused_keys_is_reported_eight_times_a_minute() {
 /// Two ask at once with a token for one. Both are answered; who shows up first has it, and the other one hears that.
 #[test]
 fn who_comes_second_with_a_token_for_one_gets_an_answer() {
-    let mut w = World::new(22);
+    let mut w = Harness::new(22);
     let mut access = open_access(&w.seeds);
     access.grants[0].once = true;
     w.add_server(access);

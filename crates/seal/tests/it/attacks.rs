@@ -11,7 +11,7 @@ use strandcast_seal::{Cipher, Ciphers, KeyLog, Peer, PlainAnswers, SealConfig, S
 use crate::common::*;
 
 /// What an application sees, and what sessions there are.
-fn effects(w: &World) -> String {
+fn effects(w: &Harness) -> String {
     let of = |n: &Node| {
         let lens: Vec<_> = n.received.values().map(Vec::len).collect();
         format!(
@@ -28,8 +28,8 @@ fn effects(w: &World) -> String {
 }
 
 /// A session with traffic both ways, of which everything was recorded.
-fn recorded(seed: u64) -> (World, Vec<Seen>) {
-    let mut w = World::pair(seed, &[10, 20]);
+fn recorded(seed: u64) -> (Harness, Vec<Seen>) {
+    let mut w = Harness::pair(seed, &[10, 20]);
     w.record = Some(Vec::new());
     let id = w.up();
     let back = w.accepted();
@@ -75,7 +75,7 @@ proptest! {
     /// Datagrams that were changed, cut or made longer on the way open as little as what was made up.
     #[test]
     fn changed_datagrams_have_no_effect(seed in 0u64..4, which in any::<prop::sample::Index>(), bit in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>()) {
-        let mut w = World::pair(seed, &[10]);
+        let mut w = Harness::pair(seed, &[10]);
         let id = w.up();
         w.record = Some(Vec::new());
         let back = w.accepted();
@@ -102,7 +102,7 @@ proptest! {
 /// A holder of the token is another sender all the same: neither the session nor its association are theirs.
 #[test]
 fn another_key_opens_a_session_of_its_own_and_touches_no_other() {
-    let mut w = World::pair(2, &[20]);
+    let mut w = Harness::pair(2, &[20]);
     let id = w.up();
     let accepted = w.accepted();
     let other = secret(&w.seeds, "attacker");
@@ -126,7 +126,7 @@ fn another_key_opens_a_session_of_its_own_and_touches_no_other() {
 
 #[test]
 fn wrong_keys_and_tokens_get_no_answer() {
-    let mut w = World::pair(3, &[20]);
+    let mut w = Harness::pair(3, &[20]);
     let good = w.peer();
     let other = strandcast_seal::Token::from_bytes([9; 32]);
     for peer in [
@@ -167,12 +167,12 @@ fn init() -> Init {
 
 #[test]
 fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answered() {
-    let mut w = World::pair(4, &[20]);
-    let stranger = address([203, 0, 113, 66], 9899);
+    let mut w = Harness::pair(4, &[20]);
+    let unknown = address([203, 0, 113, 66], 9899);
     let packet = plain(&Chunk::Init(init()), 0);
     w.record = Some(Vec::new());
     for _ in 0..100 {
-        w.inject(stranger, server_address(), &packet);
+        w.inject(unknown, server_address(), &packet);
         w.run(ms(10));
     }
     let answers = w.record.take().expect("kept");
@@ -184,7 +184,7 @@ fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answer
     let Chunk::Abort(Abort { causes, .. }) = chunk else { panic!("{chunk:?}") };
     let Cause::UserInitiatedAbort(words) = &causes[0] else { panic!("{causes:?}") };
     assert!(words.starts_with(b"refused: ") && words.windows(7).any(|w| w == b"--plain"));
-    assert!(w.towards[&stranger] <= 3 * w.arrived[&stranger]);
+    assert!(w.towards[&unknown] <= 3 * w.arrived[&unknown]);
     assert!(answers[0].bytes.len() + 28 <= 3 * (32 + 28), "an INIT of 32 bytes");
     // Anything else, and an INIT whose checksum is wrong.
     let mut wrong = packet.clone();
@@ -193,7 +193,7 @@ fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answer
     w.run(ms(5000));
     let cookie = plain(&Chunk::CookieAck(strandcast_proto::wire::chunk::CookieAck), 9);
     for bytes in [&wrong[..], &cookie, &packet[..20], &[]] {
-        w.inject(stranger, server_address(), bytes);
+        w.inject(unknown, server_address(), bytes);
     }
     assert_eq!(w.record.take().expect("kept").len(), 0);
     assert!(w.nodes[0].events.is_empty() && w.stats(0).sessions == 0);
@@ -201,7 +201,7 @@ fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answer
 
 #[test]
 fn a_plain_receiver_says_so_and_the_sender_reports_it_once_and_tries_on() {
-    let mut w = World::pair(5, &[20]);
+    let mut w = Harness::pair(5, &[20]);
     w.record = Some(Vec::new());
     w.nodes[0].end = w.endpoint(None, true, "plain receiver");
     let id = w.connect(1);
@@ -230,7 +230,7 @@ fn a_plain_receiver_says_so_and_the_sender_reports_it_once_and_tries_on() {
 /// Answers to message 1 that was recorded: from each address no more than three times what seemed to come from there.
 #[test]
 fn handshakes_amplify_nothing() {
-    let mut w = World::pair(6, &[20]);
+    let mut w = Harness::pair(6, &[20]);
     w.record = Some(Vec::new());
     w.connect(1);
     let first = w.record.take().expect("kept").remove(0);
@@ -250,7 +250,7 @@ fn handshakes_amplify_nothing() {
 #[test]
 fn a_record_is_readable_with_the_log_of_keys() {
     for cipher in [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305] {
-        let mut w = World::pair(7, &[10, 20]);
+        let mut w = Harness::pair(7, &[10, 20]);
         let mut config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
         config.ciphers = Ciphers::only(cipher);
         w.nodes[0].end = w.endpoint(Some(config), true, "receiver");

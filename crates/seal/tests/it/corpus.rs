@@ -27,8 +27,8 @@ fn handshakes() {
 #[test]
 fn worlds() {
     fn bounded(data: &[u8]) {
-        let heap = allocation_counter::measure(|| fuzzing::seal_world(data)).bytes_max;
+        let heap = allocation_counter::measure(|| fuzzing::seal_sessions(data)).bytes_max;
         assert!(heap < 8 << 20, "{heap} bytes");
     }
-    replay("seal_world", bounded);
+    replay("seal_sessions", bounded);
 }

@@ -16,7 +16,7 @@ fn heap(end: SealedEndpoint) -> i64 {
 
 /// A receiver and one sender with `n` sealed associations that idle.
 fn idle(n: usize) -> [i64; 2] {
-    let mut w = World::pair(1, &[]);
+    let mut w = Harness::pair(1, &[]);
     let receiver = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
     let receiver = SealConfig { max_sessions_of_key: n, ..receiver };
     w.nodes[0].end = w.endpoint(Some(receiver), true, "receiver");

@@ -10,12 +10,12 @@ use strandcast_seal::SealEvent;
 
 use crate::common::*;
 
-fn moved(w: &World) -> usize {
+fn moved(w: &Harness) -> usize {
     w.count(0, |e| matches!(e, SealEvent::Moved { .. }))
 }
 
 /// Sends a message of `len` bytes `n` times, one each `every` milliseconds; `meanwhile` is called before each.
-fn stream(w: &mut World, n: usize, every: u64, mut meanwhile: impl FnMut(&mut World, usize)) -> usize {
+fn stream(w: &mut Harness, n: usize, every: u64, mut meanwhile: impl FnMut(&mut Harness, usize)) -> usize {
     let id = w.nodes[1].events[0].0;
     for i in 0..n {
         meanwhile(w, i);
@@ -29,7 +29,7 @@ fn stream(w: &mut World, n: usize, every: u64, mut meanwhile: impl FnMut(&mut Wo
 #[test]
 fn a_path_goes_on_behind_a_nat_that_forgot_it() {
     for seed in 0..5 {
-        let mut w = World::pair(seed, &[20, 30]);
+        let mut w = Harness::pair(seed, &[20, 30]);
         let id = w.up();
         let sent = stream(&mut w, 200, 10, |w, i| {
             if i == 100 {
@@ -48,7 +48,7 @@ fn a_path_goes_on_behind_a_nat_that_forgot_it() {
 
 #[test]
 fn an_address_that_changes_each_second_loses_nothing() {
-    let mut w = World::pair(1, &[50]);
+    let mut w = Harness::pair(1, &[50]);
     w.up();
     let sent = stream(&mut w, 600, 50, |w, i| {
         if i % 20 == 0 {
@@ -62,7 +62,7 @@ fn an_address_that_changes_each_second_loses_nothing() {
 /// Both uplinks have one address outside, and ports that the NAT exchanges between them.
 #[test]
 fn two_uplinks_behind_one_nat_stay_two_paths_even_if_it_exchanges_them() {
-    let mut w = World::pair(2, &[20, 45]);
+    let mut w = Harness::pair(2, &[20, 45]);
     let [a, b] = [1000, 1001].map(|port| address([203, 0, 113, 9], port));
     (w.uplinks[1].outside, w.uplinks[2].outside) = (a, b);
     let id = w.up();
@@ -81,7 +81,7 @@ fn two_uplinks_behind_one_nat_stay_two_paths_even_if_it_exchanges_them() {
 /// This side's own address changes: the driver has another socket for the path.
 #[test]
 fn a_path_keeps_its_number_when_this_sides_address_changes() {
-    let mut w = World::pair(3, &[20, 30]);
+    let mut w = Harness::pair(3, &[20, 30]);
     let id = w.up();
     let path = w.nodes[1].end.endpoint().association(id).expect("open").paths()[0].id;
     let sent = stream(&mut w, 200, 10, |w, i| {
@@ -107,7 +107,7 @@ fn a_path_keeps_its_number_when_this_sides_address_changes() {
 /// arrives: data stay where they were, and the victim gets no more than three times what seemed to come from it.
 #[test]
 fn datagrams_sent_on_from_elsewhere_move_nothing_and_amplify_nothing() {
-    let mut w = World::pair(4, &[40]);
+    let mut w = Harness::pair(4, &[40]);
     w.up();
     let accepted = w.accepted();
     let real = w.remote(0, accepted, 0);
@@ -130,7 +130,7 @@ fn datagrams_sent_on_from_elsewhere_move_nothing_and_amplify_nothing() {
 /// As above, but from a new address each time: each claims to be the newest.
 #[test]
 fn many_claimed_addresses_get_three_times_what_came_from_each() {
-    let mut w = World::pair(5, &[40]);
+    let mut w = Harness::pair(5, &[40]);
     w.up();
     w.record = Some(Vec::new());
     let mut port = 0;
@@ -155,7 +155,7 @@ fn many_claimed_addresses_get_three_times_what_came_from_each() {
 /// The first datagrams of a new path are sent on from somebody else's address.
 #[test]
 fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
-    let mut w = World::pair(6, &[40]);
+    let mut w = Harness::pair(6, &[40]);
     let id = w.up();
     let uplink = w.add_uplink(1, 1, 60);
     let tuple = FourTuple::new(w.uplinks[uplink].link, w.uplinks[uplink].inside, server_address());
@@ -191,14 +191,14 @@ fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
 #[test]
 fn an_observer_that_passes_challenges_on_takes_no_path_over() {
     for paths in [&[40][..], &[40, 50][..]] {
-        let mut w = World::pair(4, paths);
+        let mut w = Harness::pair(4, paths);
         let id = w.up();
         let accepted = w.accepted();
         let (real, client) = (w.remote(0, accepted, 0), w.uplinks[1].outside);
         let mallory = address([203, 0, 113, 66], 53);
         w.record = Some(Vec::new());
         let (from, mut passed) = (w.now, 0);
-        let mut relay = |w: &mut World| {
+        let mut relay = |w: &mut Harness| {
             let active = w.now - from < ms(1000);
             for _ in 0..10 {
                 for seen in core::mem::take(w.record.as_mut().expect("kept")) {

@@ -10,7 +10,7 @@ use crate::common::*;
 
 #[test]
 fn an_association_opens_within_two_round_trips() {
-    let mut w = World::pair(1, &[20]);
+    let mut w = Harness::pair(1, &[20]);
     let start = w.now;
     let id = w.connect(1);
     assert!(w.run_until(ms(1000), |w| w.connected(1, id)));
@@ -28,7 +28,7 @@ fn an_association_opens_within_two_round_trips() {
 #[test]
 fn transfers_survive_bad_networks() {
     for seed in 0..8 {
-        let mut w = World::pair(seed, &[10, 25, 40]);
+        let mut w = Harness::pair(seed, &[10, 25, 40]);
         let id = w.up();
         let back = w.accepted();
         for uplink in &mut w.uplinks[1..] {
@@ -64,7 +64,7 @@ fn transfers_survive_bad_networks() {
 /// 1000 senders of one association each, on one port of the receiver.
 #[test]
 fn a_thousand_associations_on_one_port_lose_nothing() {
-    let mut w = World::new(3);
+    let mut w = Harness::new(3);
     w.add_server(open_access(&w.seeds.clone()));
     let mut ids = Vec::new();
     for n in 0..1000 {
@@ -90,7 +90,7 @@ fn a_thousand_associations_on_one_port_lose_nothing() {
 
 #[test]
 fn a_receiver_that_was_restarted_is_known_within_a_second_and_a_half_and_connected_to_again() {
-    let mut w = World::pair(4, &[20, 30]);
+    let mut w = Harness::pair(4, &[20, 30]);
     let id = w.up();
     w.send(1, id, pattern(0, 5000));
     w.run(ms(2000));
@@ -101,7 +101,7 @@ fn a_receiver_that_was_restarted_is_known_within_a_second_and_a_half_and_connect
     (w.nodes[0].events, w.nodes[0].received) = Default::default();
     let restarted = w.now;
     w.send(1, id, pattern(0, 5000));
-    let lost = |w: &World| w.count(1, |e| matches!(e, SealEvent::Lost { why: Lost::Unknown, .. })) == 1;
+    let lost = |w: &Harness| w.count(1, |e| matches!(e, SealEvent::Lost { why: Lost::Unknown, .. })) == 1;
     assert!(w.run_until(ms(3000), lost));
     assert!(w.now - restarted <= ms(1500 + 40), "{:?}", w.now - restarted);
     let closed = Event::Closed(CloseReason::SealLost(Lost::Unknown.to_string()));
@@ -115,11 +115,11 @@ fn a_receiver_that_was_restarted_is_known_within_a_second_and_a_half_and_connect
 /// A handshake an hour renews the keys under load, and the association sees nothing of it.
 #[test]
 fn keys_are_renewed_hourly_and_nothing_is_lost() {
-    let mut w = World::pair(5, &[20, 60]);
+    let mut w = Harness::pair(5, &[20, 60]);
     let id = w.up();
     w.run(ms(3_590_000));
     let mut sent = 0;
-    let losses = |w: &World| {
+    let losses = |w: &Harness| {
         let paths = w.nodes[1].end.endpoint().association(id).expect("open").paths().len();
         (0..paths as u8)
             .map(|p| w.path_stats(1, id, p).timeouts + w.path_stats(1, id, p).lost_fast)
@@ -150,7 +150,7 @@ fn keys_are_renewed_hourly_and_nothing_is_lost() {
 #[test]
 fn a_silence_of_a_minute_ends_and_the_session_goes_on() {
     for seed in 0..4 {
-        let mut w = World::pair(seed, &[20, 60]);
+        let mut w = Harness::pair(seed, &[20, 60]);
         let id = w.up();
         for (n, up) in [(0, false), (1, true)] {
             w.uplinks[1..].iter_mut().for_each(|u| u.up = up);
@@ -167,9 +167,9 @@ fn a_silence_of_a_minute_ends_and_the_session_goes_on() {
 /// A receiver that answers nothing more, while what is sent arrives: the sender's keys are renewed as soon as it answers,
 /// whatever the two sides made of the handshakes between.
 #[test]
-fn a_way_back_that_fails_for_a_minute_does_not_end_the_session() {
+fn a_return_path_that_fails_for_a_minute_does_not_end_the_session() {
     for seed in 0..4 {
-        let mut w = World::pair(seed, &[20]);
+        let mut w = Harness::pair(seed, &[20]);
         let id = w.up();
         w.deaf = Some(1);
         w.send(1, id, pattern(0, 3000));
@@ -187,7 +187,7 @@ fn a_way_back_that_fails_for_a_minute_does_not_end_the_session() {
 #[test]
 fn generations_change_while_paths_are_skewed() {
     for skew in [500, 5000] {
-        let mut w = World::pair(6, &[10, skew]);
+        let mut w = Harness::pair(6, &[10, skew]);
         w.uplinks[1..].iter_mut().for_each(|u| u.jitter = ms(100));
         let id = w.up();
         w.run(ms(2 * skew));
@@ -207,7 +207,7 @@ fn generations_change_while_paths_are_skewed() {
 /// An idle session adds little to its association's heartbeats.
 #[test]
 fn an_idle_session_is_quiet() {
-    let mut w = World::pair(7, &[20]);
+    let mut w = Harness::pair(7, &[20]);
     w.up();
     w.run(ms(20_000));
     w.record = Some(Vec::new());
@@ -221,7 +221,7 @@ fn an_idle_session_is_quiet() {
 
 #[test]
 fn a_sender_whose_key_is_revoked_is_told_and_gets_no_answer_any_more() {
-    let mut w = World::pair(8, &[20]);
+    let mut w = Harness::pair(8, &[20]);
     let id = w.up();
     let mut access = open_access(&w.seeds);
     access.revoked.insert(secret(&w.seeds, "sender").public());
@@ -246,7 +246,7 @@ fn a_sender_whose_key_is_revoked_is_told_and_gets_no_answer_any_more() {
 /// The datagram that says so may be lost: the sender finds out by itself.
 #[test]
 fn a_revoked_sender_that_was_not_told_finds_out() {
-    let mut w = World::pair(9, &[20]);
+    let mut w = Harness::pair(9, &[20]);
     let id = w.up();
     let mut access = open_access(&w.seeds);
     access.revoked.insert(secret(&w.seeds, "sender").public());
@@ -256,13 +256,13 @@ fn a_revoked_sender_that_was_not_told_finds_out() {
     w.pump();
     w.uplinks[1].up = true;
     w.send(1, id, pattern(0, 1000));
-    let refused = |w: &World| w.count(1, |e| matches!(e, SealEvent::Lost { why: Lost::Refused, .. })) == 1;
+    let refused = |w: &Harness| w.count(1, |e| matches!(e, SealEvent::Lost { why: Lost::Refused, .. })) == 1;
     assert!(w.run_until(ms(1500), refused), "{:?}", w.nodes[1].seal_events);
 }
 
 #[test]
 fn a_token_for_one_admits_one() {
-    let mut w = World::new(10);
+    let mut w = Harness::new(10);
     let mut access = open_access(&w.seeds);
     access.grants[0].once = true;
     w.add_server(access);
@@ -287,7 +287,7 @@ fn a_token_for_one_admits_one() {
 #[test]
 fn one_handshake_serves_all_paths() {
     for seed in 0..20 {
-        let mut w = World::pair(seed, &[10, 10, 10]);
+        let mut w = Harness::pair(seed, &[10, 10, 10]);
         for uplink in &mut w.uplinks[1..] {
             (uplink.loss, uplink.jitter, uplink.duplicate) = (0.2, ms(40), 0.2);
         }
@@ -302,7 +302,7 @@ fn one_handshake_serves_all_paths() {
 /// The first uplink delivers nothing: neither INIT nor anything else may depend on it.
 #[test]
 fn a_dead_uplink_does_not_keep_the_handshake_from_the_other() {
-    let mut w = World::pair(11, &[10, 30]);
+    let mut w = Harness::pair(11, &[10, 30]);
     w.uplinks[1].up = false;
     let start = w.now;
     let id = w.connect(1);
@@ -313,7 +313,7 @@ fn a_dead_uplink_does_not_keep_the_handshake_from_the_other() {
 /// An uplink that comes and goes gets another path number each time: handshakes bring new ones in time.
 #[test]
 fn path_numbers_do_not_run_out() {
-    let mut w = World::pair(12, &[20]);
+    let mut w = Harness::pair(12, &[20]);
     let id = w.up();
     let mut sent = 0;
     for n in 0..100u16 {
@@ -344,7 +344,7 @@ fn path_numbers_do_not_run_out() {
 /// More sessions than there may be are not opened, and those that are go on.
 #[test]
 fn sessions_are_limited() {
-    let mut w = World::new(13);
+    let mut w = Harness::new(13);
     let access = open_access(&w.seeds);
     w.add_server(access);
     let mut config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
@@ -365,10 +365,10 @@ fn sessions_are_limited() {
     assert_eq!(w.stats(0).sessions, 3);
 }
 
-/// Answers to strangers are limited to 100 a second for each address; those behind the seal are none.
+/// Answers to unknown sources are limited to 100 a second for each address; those behind the seal are none.
 #[test]
 fn two_hundred_senders_a_second_from_one_address_all_connect_at_once() {
-    let mut w = World::new(23);
+    let mut w = Harness::new(23);
     let access = open_access(&w.seeds);
     w.add_server(access);
     let mut ids = Vec::new();
@@ -391,7 +391,7 @@ fn two_hundred_senders_a_second_from_one_address_all_connect_at_once() {
 #[test]
 fn round_trips_of_eight_seconds_are_no_obstacle() {
     for (seed, rtt, jitter) in [(14, 600, 0), (15, 3000, 200), (16, 5000, 300), (17, 8000, 500)] {
-        let mut w = World::pair(seed, &[rtt / 2, rtt / 2]);
+        let mut w = Harness::pair(seed, &[rtt / 2, rtt / 2]);
         w.uplinks[1..].iter_mut().for_each(|uplink| uplink.jitter = ms(jitter));
         let began = w.now;
         let id = w.connect(1);
@@ -412,11 +412,11 @@ fn round_trips_of_eight_seconds_are_no_obstacle() {
     }
 }
 
-/// While keys are renewed the way back works for moments alone, so that sender and receiver are at different handshakes: the
-/// session goes on all the same.
+/// While keys are renewed the return path works for moments alone, so that sender and receiver are at different
+/// handshakes: the session goes on all the same.
 #[test]
-fn a_renewal_over_a_way_back_that_flaps_ends_nothing() {
-    fn stream(w: &mut World, ids: [AssociationId; 2], mut until: impl FnMut(&World) -> bool, most: u64) {
+fn a_renewal_over_a_return_path_that_flaps_ends_nothing() {
+    fn stream(w: &mut Harness, ids: [AssociationId; 2], mut until: impl FnMut(&Harness) -> bool, most: u64) {
         for k in 0..most {
             if until(w) {
                 return;
@@ -437,7 +437,7 @@ fn a_renewal_over_a_way_back_that_flaps_ends_nothing() {
             w.run(ms(1));
         }
     }
-    let mut w = World::pair(5, &[20]);
+    let mut w = Harness::pair(5, &[20]);
     let id = w.up();
     let ids = [w.accepted(), id];
     w.run(ms(3_590_000));
@@ -457,7 +457,7 @@ fn a_renewal_over_a_way_back_that_flaps_ends_nothing() {
     stream(&mut w, ids, |_| false, 60);
     w.deaf = None;
     stream(&mut w, ids, |_| false, 3000);
-    assert!(w.stats(1).begun > begun, "the way back failed again");
+    assert!(w.stats(1).begun > begun, "the return path failed again");
     let lost = w.count(1, |e| matches!(e, SealEvent::Lost { .. }));
     assert_eq!((lost, w.stats(0).unknown_sessions), (0, 0));
 }

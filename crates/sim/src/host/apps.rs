@@ -135,14 +135,14 @@ pub struct Adaptive {
     /// Least and greatest rate, payload bits per second. It begins with the least one.
     pub range_bps: [u64; 2],
     /// What was advised, and when: payload bits per second now, and without the largest path.
-    pub heard: Vec<(Instant, u64, u64)>,
+    pub advice_log: Vec<(Instant, u64, u64)>,
 }
 
 impl Adaptive {
     /// Messages of `size` bytes, each given up after `lifetime`.
     pub fn new(size: usize, range_bps: [u64; 2], lifetime: Duration) -> Self {
         let messages = Cbr::new(size, Duration::from_secs(1), Some(lifetime));
-        let mut app = Adaptive { messages, range_bps, heard: Vec::new() };
+        let mut app = Adaptive { messages, range_bps, advice_log: Vec::new() };
         app.follow(range_bps[0]);
         app
     }
@@ -157,7 +157,7 @@ impl App for Adaptive {
     fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
         self.messages.on_event(now, endpoint, id, event);
         if let Event::Advice(advice) = event {
-            self.heard.push((now, advice.rate_bps, advice.safe_bps));
+            self.advice_log.push((now, advice.rate_bps, advice.safe_bps));
             self.follow(advice.rate_bps);
         }
     }

@@ -15,4 +15,4 @@ pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{SctpHost, TracedApp};
 pub use symbols::{SymbolName, application_bytes, symbol};
-pub use verdicts::Witness;
+pub use verdicts::ArrivalTimes;

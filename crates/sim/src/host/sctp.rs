@@ -19,7 +19,7 @@ use crate::net::{
 
 use super::chunks::{DataChunk, data_chunks, data_parts};
 use super::symbols::application_bytes;
-use super::verdicts::{Verdicts, Witness};
+use super::verdicts::{ArrivalTimes, Verdicts};
 
 /// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
 const MOST_ROUNDS: usize = 100_000;
@@ -67,7 +67,7 @@ pub struct SctpHost {
     /// The association whose arrivals are noted.
     noted: Option<AssociationId>,
     /// What this host got, for the verdicts of the other; and its own verdicts.
-    witness: Option<Witness>,
+    arrivals: Option<ArrivalTimes>,
     verdicts: Option<Verdicts>,
     news: bool,
 }
@@ -87,7 +87,7 @@ impl SctpHost {
             unroutable: 0,
             highest: None,
             noted: None,
-            witness: None,
+            arrivals: None,
             verdicts: None,
             news: true,
         }
@@ -111,12 +111,12 @@ impl SctpHost {
     }
 
     /// Writes down what this host gets, for the verdicts of its peer on paths.
-    pub fn testify(&mut self, witness: Witness) {
-        self.witness = Some(witness);
+    pub fn record_arrivals(&mut self, arrivals: ArrivalTimes) {
+        self.arrivals = Some(arrivals);
     }
 
     /// Counts the verdicts on paths of the noted association, beside what `peer` got.
-    pub fn count_verdicts(&mut self, peer: Witness, rto_min: Duration) {
+    pub fn count_verdicts(&mut self, peer: ArrivalTimes, rto_min: Duration) {
         self.verdicts = Some(Verdicts::new(peer, rto_min));
     }
 
@@ -318,8 +318,8 @@ impl Agent for SctpHost {
             self.unroutable += 1;
             return;
         };
-        if let Some(witness) = self.witness.as_ref().filter(|_| !meta.damaged) {
-            witness.got(now, meta.path);
+        if let Some(arrivals) = self.arrivals.as_ref().filter(|_| !meta.damaged) {
+            arrivals.record(now, meta.path);
         }
         let before = self.taken();
         let stride = wire.len();
@@ -391,9 +391,12 @@ impl Agent for SctpHost {
         }
     }
 
-    fn remarks(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {
+    fn diagnostics(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint().association(id)) else { return };
-        association.remarks(now).into_iter().for_each(|remark| report(association.scheme().name(), remark));
+        association
+            .diagnostics(now)
+            .into_iter()
+            .for_each(|diagnostic| report(association.scheme().name(), diagnostic));
     }
 
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {

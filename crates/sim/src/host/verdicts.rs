@@ -9,16 +9,16 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// When the peer last got a packet by each path. Both hosts of a flow have it.
 #[derive(Clone, Debug)]
-pub struct Witness(Arc<[AtomicU64]>);
+pub struct ArrivalTimes(Arc<[AtomicU64]>);
 
-impl Witness {
+impl ArrivalTimes {
     /// For a flow of so many paths.
     pub fn new(paths: usize) -> Self {
-        Witness((0..paths).map(|_| AtomicU64::new(0)).collect())
+        ArrivalTimes((0..paths).map(|_| AtomicU64::new(0)).collect())
     }
 
     /// A whole packet came by `path`.
-    pub(super) fn got(&self, now: Instant, path: u8) {
+    pub(super) fn record(&self, now: Instant, path: u8) {
         if let Some(at) = self.0.get(usize::from(path)) {
             at.store((now - Instant::ZERO).as_nanos() as u64, Ordering::Relaxed);
         }
@@ -34,13 +34,13 @@ impl Witness {
 /// our packets during the preceding RTO.
 #[derive(Debug)]
 pub(super) struct Verdicts {
-    peer: Witness,
+    peer: ArrivalTimes,
     rto_min: Duration,
     counts: Vec<[u64; 4]>,
 }
 
 impl Verdicts {
-    pub fn new(peer: Witness, rto_min: Duration) -> Self {
+    pub fn new(peer: ArrivalTimes, rto_min: Duration) -> Self {
         let counts = vec![[0; 4]; peer.0.len()];
         Verdicts { peer, rto_min, counts }
     }

@@ -33,7 +33,7 @@ pub trait Agent: Any + Debug + Send {
     fn counters(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 
     /// Diagnostics of the scheme in use: `report(scheme, sentence)`.
-    fn remarks(&self, _now: Instant, _report: &mut dyn FnMut(&str, &'static str)) {}
+    fn diagnostics(&self, _now: Instant, _report: &mut dyn FnMut(&str, &'static str)) {}
 
     /// What changes all the time (window, round-trip time): `gauge(path, name, value)`.
     fn gauges(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}

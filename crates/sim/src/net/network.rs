@@ -436,10 +436,10 @@ impl<W: Observer> Network<W> {
             wire.departing.push_back(Departing { at: departs, len: meta.len, lost, retransmissions, from });
             self.engine.schedule(departs, Event::Departed(id));
         }
-        self.watch_wire(id);
+        self.observe_link(id);
     }
 
-    fn watch_wire(&mut self, id: DirectedLinkId) {
+    fn observe_link(&mut self, id: DirectedLinkId) {
         let wire = &mut self.wires[id.index()];
         let Some(at) = wire.link.poll_timeout() else { return };
         if wire.alarm.is_none_or(|set| at < set) {
@@ -472,7 +472,7 @@ impl<W: Observer> Network<W> {
                 }
             }
         }
-        self.watch_wire(id);
+        self.observe_link(id);
         if let Some(id) = pending {
             self.wake(id);
         }

@@ -75,7 +75,14 @@ pub trait Observer {
     fn sent(&mut self, _now: Instant, _from: AgentId, _packet: &Packet) {}
 
     /// A packet came to a link.
-    fn offered(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta, _fate: EnqueueOutcome) {}
+    fn offered(
+        &mut self,
+        _now: Instant,
+        _wire: DirectedLinkId,
+        _head: &PacketMeta,
+        _outcome: EnqueueOutcome,
+    ) {
+    }
 
     /// A packet came out of a link.
     fn arrived(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta) {}

@@ -39,7 +39,7 @@ impl Record {
 
 /// A transmission that arrived or was lost.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Fate {
+pub(super) struct SegmentInfo {
     pub(super) ordinal: u64,
     pub(super) sent: Instant,
     pub(super) len: u32,
@@ -49,8 +49,8 @@ pub(super) struct Fate {
 /// Transmissions of which it became known what happened to them, for congestion controls that ask.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    pub(super) delivered: Vec<Fate>,
-    pub(super) lost: Vec<Fate>,
+    pub(super) delivered: Vec<SegmentInfo>,
+    pub(super) lost: Vec<SegmentInfo>,
 }
 
 impl News {
@@ -321,8 +321,8 @@ impl Scoreboard {
     }
 }
 
-fn fate(record: &Record, ordinal: u64) -> Fate {
-    Fate { ordinal, sent: record.sent, len: record.len, transmissions: record.transmissions }
+fn segment_info(record: &Record, ordinal: u64) -> SegmentInfo {
+    SegmentInfo { ordinal, sent: record.sent, len: record.len, transmissions: record.transmissions }
 }
 
 /// A segment arrived.
@@ -337,13 +337,13 @@ fn arrived(
         *newest = (*newest).max(Some(record.sent));
     }
     if let Some(news) = news {
-        news.delivered.push(fate(record, ordinal));
+        news.delivered.push(segment_info(record, ordinal));
     }
 }
 
 /// A transmission is judged lost.
 fn lost(record: &Record, ordinal: u64, news: &mut Option<News>) {
     if let Some(news) = news {
-        news.lost.push(fate(record, ordinal));
+        news.lost.push(segment_info(record, ordinal));
     }
 }

@@ -12,7 +12,7 @@ use strandcast_proto::wire::serial::{StreamId, Tsn};
 
 use super::config::Config;
 use super::schedule::{Choice, Scene, Scheduling, tsn};
-use super::scoreboard::{Fate, Record, Scoreboard};
+use super::scoreboard::{Record, Scoreboard, SegmentInfo};
 use super::subflow::{LossEvent, Progress, Subflow};
 
 /// The windows of all subflows.
@@ -136,8 +136,8 @@ impl Windows {
         let path = PathId(id);
         let Record { len, transmissions, .. } = *at.subflows[path.index()].board.record(ordinal);
         self.last_path_used = Some(path);
-        let fate = Fate { ordinal, sent: at.now, len, transmissions };
-        self.tell_of(at, path, fate, |chunk| Signal::Sent(chunk));
+        let segment = SegmentInfo { ordinal, sent: at.now, len, transmissions };
+        self.tell_of(at, path, segment, |chunk| Signal::Sent(chunk));
     }
 
     /// Tells of one segment.
@@ -145,35 +145,39 @@ impl Windows {
         &mut self,
         at: &Scene<'_>,
         path: PathId,
-        fate: Fate,
+        segment: SegmentInfo,
         signal: impl for<'a> FnOnce(&'a ChunkInfo) -> Signal<'a>,
     ) {
         let mut chunk = core::mem::replace(&mut self.chunk, no_chunk());
-        chunk.tsn = tsn(fate.ordinal);
-        chunk.len = u64::from(fate.len);
-        chunk.losses = (fate.transmissions - 1).min(255) as u8;
+        chunk.tsn = tsn(segment.ordinal);
+        chunk.len = u64::from(segment.len);
+        chunk.losses = (segment.transmissions - 1).min(255) as u8;
         chunk.transmissions.clear();
-        let next_tsn = tsn(fate.ordinal + 1);
+        let next_tsn = tsn(segment.ordinal + 1);
         let transmission = Transmission {
             path,
-            at: fate.sent,
+            at: segment.sent,
             next_tsn,
             in_flight: true,
             misses: 0,
             overtaken: None,
             lost: None,
         };
-        for _ in 0..fate.transmissions.min(2) {
+        for _ in 0..segment.transmissions.min(2) {
             chunk.transmissions.push(transmission);
         }
         self.tell(at, &signal(&chunk));
         self.chunk = chunk;
     }
 
-    pub(super) fn tell_lost(&mut self, at: &Scene<'_>, id: u8, lost: &[Fate]) {
+    pub(super) fn tell_lost(&mut self, at: &Scene<'_>, id: u8, lost: &[SegmentInfo]) {
         let path = PathId(id);
-        for fate in lost {
-            self.tell_of(at, path, *fate, |chunk| Signal::Lost { chunk, path, cause: LossCause::Congestion });
+        for segment in lost {
+            self.tell_of(at, path, *segment, |chunk| Signal::Lost {
+                chunk,
+                path,
+                cause: LossCause::Congestion,
+            });
         }
     }
 
@@ -182,22 +186,22 @@ impl Windows {
         &mut self,
         at: &Scene<'_>,
         id: u8,
-        delivered: &[Fate],
+        delivered: &[SegmentInfo],
         progress: Option<&Progress>,
         flight_before: u64,
     ) {
         let path = PathId(id);
-        for fate in delivered {
-            self.tell_of(at, path, *fate, |chunk| Signal::Delivered { chunk, path: Some(path) });
+        for segment in delivered {
+            self.tell_of(at, path, *segment, |chunk| Signal::Delivered { chunk, path: Some(path) });
         }
         let (Some(first), Some(last)) = (delivered.first(), delivered.last()) else { return };
         let rtt = progress.and_then(|progress| progress.rtt);
-        let again = delivered.iter().filter(|fate| fate.transmissions > 1).count() as u32;
+        let again = delivered.iter().filter(|segment| segment.transmissions > 1).count() as u32;
         let sum = Sum {
-            bytes: delivered.iter().map(|fate| u64::from(fate.len)).sum(),
+            bytes: delivered.iter().map(|segment| u64::from(segment.len)).sum(),
             segments: delivered.len() as u32,
             again,
-            newest_sent: delivered.iter().map(|fate| fate.sent).max(),
+            newest_sent: delivered.iter().map(|segment| segment.sent).max(),
             range: (tsn(first.ordinal), tsn(last.ordinal)),
         };
         let mut info = info(&at.subflows[path.index()].board, path, flight_before, rtt, sum);

@@ -103,7 +103,7 @@ impl Run {
 /// Runs `spec` over `paths` for `seconds`; the path named by `dies` is a black hole from then on.
 fn run(spec: &str, paths: &[Path], seconds: f64, dies: Option<(usize, f64)>, seed: u64) -> Run {
     let networks: Vec<PathNetwork> = paths.iter().enumerate().map(|(i, p)| p.network(i)).collect();
-    let mut s = Stage::live(spec, &networks, seed);
+    let mut s = Harness::live(spec, &networks, seed);
     let app = s.net.add_app(s.client, Adaptive::new(SIZE, [1_000_000, 100_000_000], LATENCY));
     let (mut rates, mut sent) = (Vec::new(), 0);
     for tenth in 1..=(seconds * 10.0) as u32 {
@@ -116,7 +116,7 @@ fn run(spec: &str, paths: &[Path], seconds: f64, dies: Option<(usize, f64)>, see
                 .for_each(|d| s.net.set_black_hole(path, d, true));
         }
         let app = s.net.app::<Adaptive>(app);
-        if let Some(last) = app.heard.last() {
+        if let Some(last) = app.advice_log.last() {
             rates.push((now, last.1 as f64, last.2 as f64));
         }
         if tenth == 50 {

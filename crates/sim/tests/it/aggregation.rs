@@ -9,7 +9,7 @@ use crate::common::*;
 /// Goodput from 5 s to 65 s as a share of what the paths can carry as payload, mean of `seeds` seeds.
 fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {
     let one = |seed| {
-        let mut s = Stage::new("cmt", networks, window, seed);
+        let mut s = Harness::new("cmt", networks, window, seed);
         s.net.add_app(s.client, BulkSender::new(FULL));
         s.net.run_until(at(65.0));
         assert_eq!((s.sink().damaged, s.sink().out_of_order), (0, 0), "seed {seed}");
@@ -76,7 +76,7 @@ mod thorough {
 #[test]
 fn runs_repeat_bit_for_bit() {
     let run = |seed| {
-        let mut s = Stage::new("cmt", &strandcast_netem::topology::field(), 1 << 20, seed);
+        let mut s = Harness::new("cmt", &strandcast_netem::topology::field(), 1 << 20, seed);
         s.net.add_app(s.client, BulkSender::new(FULL));
         s.net.run_until(at(10.0));
         s.net.fingerprint().to_string()

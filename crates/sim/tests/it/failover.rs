@@ -27,9 +27,9 @@ enum Traffic {
     Video,
 }
 
-fn set(s: &mut Stage, outage: Outage, on: bool) {
+fn set(s: &mut Harness, outage: Outage, on: bool) {
     let path = s.paths[0];
-    let hole = |s: &mut Stage, d| s.net.set_black_hole(path, d, on);
+    let hole = |s: &mut Harness, d| s.net.set_black_hole(path, d, on);
     match outage {
         Outage::Forward => hole(s, Direction::Forward),
         Outage::Reverse => hole(s, Direction::Reverse),
@@ -42,7 +42,7 @@ fn set(s: &mut Stage, outage: Outage, on: bool) {
     }
 }
 
-fn sent_on_first(s: &Stage) -> u64 {
+fn sent_on_first(s: &Harness) -> u64 {
     s.association().path_stats(PathId(0)).expect("the first path").chunks_sent
 }
 
@@ -53,7 +53,7 @@ struct Outcome {
 }
 
 fn play(spec: &str, networks: &[PathNetwork], outage: Outage, traffic: Traffic, seed: u64) -> Outcome {
-    let mut s = Stage::new(spec, networks, 1 << 20, seed);
+    let mut s = Harness::new(spec, networks, 1 << 20, seed);
     match traffic {
         Traffic::Bulk => s.net.add_app(s.client, BulkSender::new(FULL)),
         Traffic::Video => {
@@ -110,7 +110,7 @@ fn cmt_resumes_within_1_5_s_and_returns_within_3_s() {
 /// inactive and data move; each timeout's retransmissions take the alternate before that.
 #[test]
 fn sctp_moves_when_path_max_retrans_is_exceeded() {
-    let mut s = Stage::new("sctp", &[clean("a", 10_000_000), clean("b", 10_000_000)], 1 << 20, 1);
+    let mut s = Harness::new("sctp", &[clean("a", 10_000_000), clean("b", 10_000_000)], 1 << 20, 1);
     s.net.add_app(s.client, Cbr::new(1000, Duration::from_millis(10), None));
     s.net.run_until(at(5.0));
     assert_eq!(s.association().paths()[1].last_sent, None, "one path at a time");

@@ -16,7 +16,7 @@ const MESSAGES: u64 = 2280;
 
 /// Share of messages late or lost, and each path's share of the bytes.
 fn play(seed: u64) -> (f64, Vec<f64>) {
-    let mut s = Stage::new("cmt", &field(), 1 << 20, seed);
+    let mut s = Harness::new("cmt", &field(), 1 << 20, seed);
     s.net.add_app(s.client, Cbr::new(1336, INTERVAL, Some(LATENCY)));
     for (at_s, on) in [(10.0, true), (15.0, false)] {
         s.net.run_until(at(at_s));

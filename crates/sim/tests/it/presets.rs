@@ -27,9 +27,9 @@ fn bad(name: &str, rate_bps: u64, loss: f64) -> PathNetwork {
 }
 
 /// Sends [`MESSAGES`] over three bad paths, the first of which is down for five seconds, and checks all that arrives.
-fn delivers(spec: &str, seed: u64) -> Stage {
+fn delivers(spec: &str, seed: u64) -> Harness {
     let networks = [bad("a", 4_000_000, 0.01), bad("b", 2_000_000, 0.03), bad("c", 1_000_000, 0.05)];
-    let mut s = Stage::new(spec, &networks, 1 << 18, seed);
+    let mut s = Harness::new(spec, &networks, 1 << 18, seed);
     s.net.add_app(s.client, BulkSender::new(FULL).limited(MESSAGES));
     s.net.run_until(at(4.0));
     for d in [Direction::Forward, Direction::Reverse] {

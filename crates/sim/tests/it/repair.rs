@@ -66,7 +66,7 @@ fn stream(
     (warm, seconds): (u64, u64),
     seed: u64,
 ) -> Outcome {
-    let mut s = Stage::live(spec, paths, seed);
+    let mut s = Harness::live(spec, paths, seed);
     let source = s.net.add_app(s.client, Cbr::new(SIZE, INTERVAL, Some(latency)));
     let mut buffered = 0;
     while s.net.now() < at(seconds as f64) {
@@ -195,7 +195,7 @@ fn losses_for_good_do_not_fill_the_send_buffer() {
 #[test]
 fn messages_of_several_packets_are_given_up_before_they_begin() {
     let run = |spec: &str, paths: &[PathNetwork], packets: usize| {
-        let mut s = Stage::live(spec, paths, 1);
+        let mut s = Harness::live(spec, paths, 1);
         let every = ms(packets as u64) / paths.len() as u32;
         s.net.add_app(s.client, Cbr::new(packets * FULL, every, Some(ms(700))));
         s.net.run_until(at(30.0));
@@ -222,19 +222,19 @@ fn messages_of_several_packets_are_given_up_before_they_begin() {
 #[test]
 fn what_is_not_covered_arrives_as_ever() {
     for code in CODES {
-        let stage = || Stage::live(&format!("bond,fec={code},fec-when=always"), &two(0.02, 2.0), 1);
-        let uncovered = |s: &Stage| {
+        let harness = || Harness::live(&format!("bond,fec={code},fec-when=always"), &two(0.02, 2.0), 1);
+        let uncovered = |s: &Harness| {
             let coding = s.association().stats().coding;
             assert_eq!((coding.sources_sent, coding.repairs_sent, s.sink().damaged), (0, 0, 0), "{code}");
         };
-        let mut s = stage();
+        let mut s = harness();
         s.net.add_app(s.client, BulkSender::new(FULL).limited(3000));
         while s.sink().deliveries.len() < 3000 && s.net.now() < at(60.0) {
             s.net.run_for(ms(100));
             uncovered(&s);
         }
         assert!(s.sink().deliveries.iter().map(|d| d.number).eq(0..3000), "{code}");
-        let mut s = stage();
+        let mut s = harness();
         let long = s.net.add_app(s.client, Cbr::new(2 * FULL, ms(20), Some(ms(5000))));
         s.net.run_until(at(20.0));
         uncovered(&s);
@@ -247,7 +247,7 @@ fn what_is_not_covered_arrives_as_ever() {
 #[test]
 fn long_messages_among_covered_ones_arrive_whole() {
     for code in CODES {
-        let mut s = Stage::live(&format!("bond,fec={code},fec-when=always"), &two(0.0, 1.0), 1);
+        let mut s = Harness::live(&format!("bond,fec={code},fec-when=always"), &two(0.0, 1.0), 1);
         let short = s.net.add_app(s.client, Cbr::new(SIZE, ms(10), Some(ms(1000))));
         let long = s.net.add_app(s.client, Cbr::new(8 * FULL, ms(37), Some(ms(5000))));
         s.net.run_until(at(20.0));

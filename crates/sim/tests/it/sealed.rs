@@ -18,7 +18,7 @@ use strandcast_sim::host::{AppId, BulkSender, Direction, HostId, Net, NetPath, S
 use crate::common::{at, clean};
 
 /// A sealed sender and a sealed receiver.
-struct Stage {
+struct Harness {
     net: Net,
     client: HostId,
     server: HostId,
@@ -27,7 +27,7 @@ struct Stage {
     sink: AppId,
 }
 
-fn stage(networks: Vec<PathNetwork>, seed: u64) -> Stage {
+fn harness(networks: Vec<PathNetwork>, seed: u64) -> Harness {
     let seeds = Seeds::new(seed, 0);
     let mut random = seeds.stream("keys");
     let keys = [SecretKey::generate(&mut random), SecretKey::generate(&mut random)];
@@ -50,10 +50,10 @@ fn stage(networks: Vec<PathNetwork>, seed: u64) -> Stage {
     let paths: Vec<NetPath> = networks.into_iter().map(|n| net.add_path(client, server, n)).collect();
     let sink = net.add_app(server, Sink::default());
     let id = net.connect_to(client, &paths, scheme, Some(peer)).expect("a free endpoint");
-    Stage { net, client, server, paths, id, sink }
+    Harness { net, client, server, paths, id, sink }
 }
 
-impl Stage {
+impl Harness {
     fn seals(&self) -> [SealStats; 2] {
         [self.client, self.server].map(|host| self.net.sealed(host).seal_stats().expect("a seal"))
     }
@@ -63,7 +63,7 @@ impl Stage {
 /// 1312 bytes of payload in 1397.
 #[test]
 fn a_saturated_link_gives_its_rate_less_headers_and_envelopes() {
-    let mut s = stage(vec![clean("link", 8_000_000)], 1);
+    let mut s = harness(vec![clean("link", 8_000_000)], 1);
     s.net.add_app(s.client, BulkSender::new(1312));
     let (from, to) = (at(4.0), at(24.0));
     s.net.run_until(to);
@@ -75,7 +75,7 @@ fn a_saturated_link_gives_its_rate_less_headers_and_envelopes() {
 #[test]
 fn same_seed_same_trajectory() {
     let run = |seed| {
-        let mut s = stage(field(), seed);
+        let mut s = harness(field(), seed);
         s.net.add_app(s.client, BulkSender::new(900));
         s.net.run_for(Duration::from_secs(10));
         (s.net.fingerprint(), s.net.app::<Sink>(s.sink).bytes())
@@ -103,7 +103,7 @@ fn bad(rate_bps: u64, delay_ms: u64, seed: u64) -> PathNetwork {
 fn faults_lose_nothing() {
     for seed in 0..6 {
         let networks = (0..3).map(|n| bad(3_000_000, 10 + 15 * n, seed)).collect();
-        let mut s = stage(networks, seed);
+        let mut s = harness(networks, seed);
         let sender = s.net.add_app(s.client, BulkSender::new(1000).limited(9000));
         let mut random = Seeds::new(seed, 1).stream("faults");
         for _ in 0..12 {
@@ -145,11 +145,11 @@ fn faults_lose_nothing() {
 
 /// A sender whose every path falls silent for half a minute is back with the network.
 #[test]
-fn silence_is_endured() {
-    let mut s = stage(vec![clean("a", 4_000_000), clean("b", 4_000_000)], 3);
+fn silence_is_tolerated() {
+    let mut s = harness(vec![clean("a", 4_000_000), clean("b", 4_000_000)], 3);
     s.net.add_app(s.client, BulkSender::new(1000).limited(20_000));
     s.net.run_until(at(5.0));
-    let all = |s: &mut Stage, on| {
+    let all = |s: &mut Harness, on| {
         for path in s.paths.clone() {
             s.net.set_black_hole(path, Direction::Forward, on);
             s.net.set_black_hole(path, Direction::Reverse, on);

@@ -26,7 +26,7 @@ fn path(name: &str, mbps: u64, delay: u64) -> PathNetwork {
 /// The longest gap in delivery when path `dead` is a black hole from 5 s to 9 s of 12 s.
 fn gap(spec: &str, dead: usize, bulk: bool, seed: u64) -> Duration {
     let networks = [path("a", 20, 10), path("b", 10, 40)];
-    let mut s = Stage::live(spec, &networks, seed);
+    let mut s = Harness::live(spec, &networks, seed);
     if bulk {
         s.net.add_app(s.client, BulkSender::new(FULL));
     } else {

@@ -82,7 +82,7 @@ fn strand_lists_what_its_parts_have() {
     for key in ["scheduler=wary", "cc=queue-aware", "loss=silence", "feedback=heartbeats", "rtx=scheduler"] {
         assert!(listed.contains(&key), "{key}: {text}");
     }
-    for key in ["last-moment=on", "evidence=25", "triage=off", "initial-cwnd=10", "pf=on", "fec=off"] {
+    for key in ["last-moment=on", "data-probe=25", "triage=off", "initial-cwnd=10", "pf=on", "fec=off"] {
         assert!(listed.contains(&key), "{key}: {text}");
     }
     let names: Vec<&str> = listed.iter().filter_map(|key| key.split('=').next()).collect();

@@ -12,7 +12,7 @@ use strandcast_seal::{Cipher, Ciphers};
 use crate::common;
 use crate::common::home::Home;
 use crate::common::scene::{Scene, as_it_is};
-use crate::common::wire::Way;
+use crate::common::wire::Direction;
 use crate::common::{captured, clip, file, port, seconds};
 
 #[test]
@@ -21,7 +21,7 @@ fn every_recorded_datagram_replayed_at_once_and_later_has_no_effect() {
     scene.plays_on(3, "", |scene| {
         // From where it came, and from elsewhere.
         for recorded in scene.wire.recorded() {
-            scene.strike(recorded.way, &recorded.bytes);
+            scene.strike(recorded.direction, &recorded.bytes);
         }
     });
 }
@@ -29,8 +29,8 @@ fn every_recorded_datagram_replayed_at_once_and_later_has_no_effect() {
 #[test]
 fn datagrams_put_together_have_no_effect() {
     let mut last: [Vec<u8>; 2] = Default::default();
-    let scene = Scene::set("together", move |way, bytes| {
-        let last = &mut last[usize::from(way == Way::ToSender)];
+    let scene = Scene::set("together", move |direction, bytes| {
+        let last = &mut last[usize::from(direction == Direction::ToSender)];
         let before = std::mem::replace(last, bytes.to_vec());
         vec![[&before, bytes].concat(), [bytes, &before].concat(), [bytes, bytes].concat(), bytes.to_vec()]
     });
@@ -72,11 +72,11 @@ fn cut_and_lengthened_datagrams_have_no_effect() {
 fn datagrams_in_another_order_lose_nothing() {
     let mut held: Vec<Vec<u8>> = Vec::new();
     let mut passed = 0;
-    let scene = Scene::set("order", move |way, bytes| {
+    let scene = Scene::set("order", move |direction, bytes| {
         passed += 1;
         // The handshake passes; later four each arrive in the reverse order.
-        if way == Way::ToSender || passed < 20 {
-            return as_it_is(way, bytes);
+        if direction == Direction::ToSender || passed < 20 {
+            return as_it_is(direction, bytes);
         }
         held.push(bytes.to_vec());
         if held.len() < 4 { Vec::new() } else { held.drain(..).rev().collect() }
@@ -86,17 +86,17 @@ fn datagrams_in_another_order_lose_nothing() {
 
 #[test]
 fn an_answer_that_claims_to_be_plain_does_not_downgrade() {
-    let scene = Scene::set("downgrade", |way, bytes| match (way, bytes.first()) {
+    let scene = Scene::set("downgrade", |direction, bytes| match (direction, bytes.first()) {
         // Type 5 (ADR 17), with the initiator's id of what it answers, in front of the receiver's own answer.
-        (Way::ToSender, Some(3)) => {
+        (Direction::ToSender, Some(3)) => {
             let hint = [&[5, 1, 0, 0], &bytes[4..12]].concat();
             vec![hint, bytes.to_vec()]
         }
-        _ => as_it_is(way, bytes),
+        _ => as_it_is(direction, bytes),
     });
     let wire = scene.plays_on(3, "", |scene| {
         let first = scene.wire.recorded().swap_remove(0).bytes;
-        scene.strike(Way::ToSender, &[&[5, 1, 0, 0], &first[4..12]].concat());
+        scene.strike(Direction::ToSender, &[&[5, 1, 0, 0], &first[4..12]].concat());
     });
     // Nothing of SCTP was in the clear: all datagrams are of types 1 to 5, and a plain one begins with a port.
     assert!(wire.recorded().iter().all(|r| (1..=4).contains(&r.bytes[0])));
@@ -108,8 +108,8 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
     // Where message 1 and message 2 have their ciphers, encrypted, behind the keys in front of them (ADR 17).
     const CIPHERS: [usize; 2] = [12 + 8 + 32 + 48, 12 + 32];
     let mut passed = [0; 2];
-    let scene = Scene::set("version", move |way, bytes| {
-        let side = usize::from(way == Way::ToSender);
+    let scene = Scene::set("version", move |direction, bytes| {
+        let side = usize::from(direction == Direction::ToSender);
         passed[side] += 1;
         let mut changed = bytes.to_vec();
         match passed[side] {
@@ -124,7 +124,7 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
             for version in [0, 2, 255] {
                 let mut other = recorded.bytes.clone();
                 other[1] = version;
-                scene.strike(recorded.way, &other);
+                scene.strike(recorded.direction, &other);
             }
         }
         let said = scene.receiver.said();
@@ -153,8 +153,8 @@ fn clear_sctp_between_sealed_ends_is_not_heard() {
             let causes = vec![Cause::UserInitiatedAbort(Bytes::from_static(b"refused: forged"))];
             writer.chunk(&Abort { reflected_tag: tag % 2 > 0, causes });
             writer.finish();
-            for way in [Way::ToReceiver, Way::ToSender] {
-                scene.strike(way, &packet);
+            for direction in [Direction::ToReceiver, Direction::ToSender] {
+                scene.strike(direction, &packet);
             }
         }
         let plain = common::run(&format!("send {} {}", clip().display(), scene.receiver_at()));
@@ -174,7 +174,7 @@ fn a_recorded_stream_replayed_to_a_new_receiver_admits_no_sender() {
     let receiver = home.start(&format!("receive 127.0.0.1:{port} {}", out.display()));
     receiver.says("listening");
     let attacker = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    for recorded in wire.recorded().iter().filter(|r| r.way == Way::ToReceiver) {
+    for recorded in wire.recorded().iter().filter(|r| r.direction == Direction::ToReceiver) {
         attacker.send_to(&recorded.bytes, ("127.0.0.1", port)).unwrap();
     }
     // An honest sender is received meanwhile.
@@ -195,7 +195,8 @@ fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
     let mut file = PcapWriter::new(std::fs::File::create(&sealed).unwrap()).unwrap();
     let (van, studio) = ("127.0.0.1:40000".parse().unwrap(), "127.0.0.1:9899".parse().unwrap());
     for recorded in wire.recorded() {
-        let (from, to) = if recorded.way == Way::ToReceiver { (van, studio) } else { (studio, van) };
+        let (from, to) =
+            if recorded.direction == Direction::ToReceiver { (van, studio) } else { (studio, van) };
         file.datagram(recorded.at, from, to, &recorded.bytes).unwrap();
     }
     let decrypt = |keys: &std::path::Path| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common;
 use crate::common::home::Home;
-use crate::common::wire::{Way, Wire};
+use crate::common::wire::{Direction, Wire};
 use crate::common::{clip, port, seconds};
 
 /// Shorter ones carry no media: a transport packet has 188 bytes.
@@ -35,7 +35,7 @@ fn datagrams(input: &Path, ip: IpAddr, sealed: bool) -> Vec<usize> {
     let recorded = wire.recorded();
     // Byte 0 of a sealed datagram is 1, of a handshake's 2 and more, of a plain one that of an SCTP port (5000).
     let media = |bytes: &[u8]| bytes.len() > LEAST && (bytes[0] == 1 || !sealed);
-    let to_receiver = recorded.iter().filter(|r| r.way == Way::ToReceiver && media(&r.bytes));
+    let to_receiver = recorded.iter().filter(|r| r.direction == Direction::ToReceiver && media(&r.bytes));
     to_receiver.map(|r| r.bytes.len()).collect()
 }
 

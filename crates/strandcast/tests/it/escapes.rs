@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use strandcast_proto::text::needs_escape;
 
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::{Ended, clip, file, port, run, seconds, start};
 use crate::scenarios::{TWO_PATHS, folder, scenario};
 
@@ -26,11 +26,11 @@ fn clean(ended: &Ended, code: i32) {
 
 #[test]
 fn a_receivers_words() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let input = clip();
     for (words, code) in [(format!("refused: {EVIL}"), 5), (EVIL.to_owned(), 0)] {
         let port = port();
-        let mut door = world.listen(port);
+        let mut door = runtime.listen(port);
         let sender = start(&format!("send {} 127.0.0.1:{port} --json --stats", input.display()));
         door.accept().abort(&words);
         if code == 0 {
@@ -45,11 +45,11 @@ fn a_receivers_words() {
 
 #[test]
 fn a_senders_words() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let (port, out) = (port(), file("words.ts"));
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once --json --stats", out.display()));
     receiver.says("listening");
-    let peer = world.connect(1, port);
+    let peer = runtime.connect(1, port);
     let _talk = peer.talks(1, b'a');
     receiver.says("receiving from");
     peer.abort(&format!("refused: {EVIL}"));
@@ -58,10 +58,10 @@ fn a_senders_words() {
 
 #[test]
 fn a_perf_servers_words() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     for json in ["", "--json"] {
         let port = port();
-        let mut door = world.listen(port);
+        let mut door = runtime.listen(port);
         let client = start(&format!("perf client 127.0.0.1:{port} {json}"));
         door.accept().abort(EVIL);
         clean(&client.end(), 5);
@@ -70,11 +70,11 @@ fn a_perf_servers_words() {
 
 #[test]
 fn a_perf_clients_words() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let port = port();
     let server = start(&format!("perf server 127.0.0.1:{port} --once"));
     server.says("listening");
-    let peer = world.connect(1, port);
+    let peer = runtime.connect(1, port);
     let begin = format!(r#"{{"start":{{"version":1,"reverse":false,"time_ms":1000,"message":{}}}}}"#, 1000);
     peer.says(1, Bytes::from(begin));
     server.says("receiving from");
@@ -84,11 +84,11 @@ fn a_perf_clients_words() {
 
 #[test]
 fn results_of_a_perf_peer_are_numbers() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let port = port();
     let server = start(&format!("perf server 127.0.0.1:{port} --once"));
     server.says("listening");
-    let peer = world.connect(1, port);
+    let peer = runtime.connect(1, port);
     peer.says(1, Bytes::from(format!(r#"{{"end":{{"bytes":1,"messages":1,"seconds":1e300,"{EVIL}":1}}}}"#)));
     let ended = server.end();
     ended.fails(5, &["not a strandcast perf client"]);

@@ -20,7 +20,7 @@ use strandcast_seal::{Access, Peer, SealConfig, SealedEndpoint, SecretKey};
 
 use crate::common::home::Home;
 use crate::common::scene::{LATENCY, Scene, as_it_is};
-use crate::common::wire::Way;
+use crate::common::wire::Direction;
 use crate::common::{pairing, seconds};
 
 /// Datagrams per second of senders without keys.
@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(2);
 /// A flood that reached less has shown nothing: of senders without keys a quarter of what was meant; of insiders twice what
 /// makes a receiver ask for cookies.
 const LEAST: u32 = RATE / 4;
-const LEAST_INSIDERS: u32 = 200;
+const MIN_INSIDERS: u32 = 200;
 /// How long a flood lasts at least.
 const SHORTEST: Duration = Duration::from_secs(5);
 /// How long another sender takes to connect at the most.
@@ -48,7 +48,7 @@ const HEADERS: u64 = 28;
 struct Tally {
     datagrams: u32,
     sent: u64,
-    heard: u64,
+    answered: u64,
 }
 
 /// A flood that runs until it is ended.
@@ -119,12 +119,12 @@ impl Sources {
     }
 
     /// Takes what came.
-    fn hear(&self, tally: &mut Tally, mut heard: impl FnMut(usize, &[u8])) {
+    fn hear(&self, tally: &mut Tally, mut answered: impl FnMut(usize, &[u8])) {
         let mut buffer = [0; 2048];
         for (n, socket) in self.0.iter().enumerate() {
             while let Ok(len) = socket.recv(&mut buffer) {
-                tally.heard += len as u64 + HEADERS;
-                heard(n, &buffer[..len]);
+                tally.answered += len as u64 + HEADERS;
+                answered(n, &buffer[..len]);
             }
         }
     }
@@ -169,13 +169,14 @@ fn withstands(name: &str, least: u32, flood: impl FnOnce(&Scene) -> Flood) {
     println!("{name}: {reached:.0} per second, {tally:?}, {grown} bytes grown, connected after {took:?}");
     assert!(lasted >= SHORTEST && reached > f64::from(least), "{reached} per second for {lasted:?}");
     assert!(took < CONNECTS, "it took {took:?}");
-    assert!(tally.heard <= 3 * tally.sent, "{tally:?}");
+    assert!(tally.answered <= 3 * tally.sent, "{tally:?}");
     assert!(grown < GROWTH, "{grown} bytes");
 }
 
 /// The first message that passed, and all datagrams to the receiver until now.
 fn recorded(scene: &Scene) -> (Vec<u8>, Vec<Vec<u8>>) {
-    let all = scene.wire.recorded().into_iter().filter(|r| r.way == Way::ToReceiver).map(|r| r.bytes);
+    let all =
+        scene.wire.recorded().into_iter().filter(|r| r.direction == Direction::ToReceiver).map(|r| r.bytes);
     let all: Vec<Vec<u8>> = all.collect();
     assert_eq!((all[0][0], all[0].len()), (2, 1200), "message 1 (ADR 17)");
     (all[0].clone(), all)
@@ -215,7 +216,7 @@ fn recorded_messages() {
 /// on to open a session and an association.
 #[test]
 fn handshakes_of_insiders() {
-    withstands("insiders", LEAST_INSIDERS, |scene| {
+    withstands("insiders", MIN_INSIDERS, |scene| {
         let peer = pairing::peer(&scene.studio.pairing(&scene.receiver_at().to_string(), ""));
         let (mut insiders, sources) =
             (Insiders::new(peer, scene.receiver_at()), Sources::bind(250, scene.port));

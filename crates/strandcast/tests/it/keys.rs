@@ -194,7 +194,7 @@ fn senders_are_allowed_named_and_revoked() {
     let list = String::from_utf8(studio.run("key list").out).unwrap();
     assert!(list.contains("revoked since 2"), "{list}");
     studio.run("key revoke sck1-abc").fails(2, &["cut short: 57 characters missing"]);
-    studio.run("key revoke stranger").fails(2, &["no sender stranger"]);
+    studio.run("key revoke unknown").fails(2, &["no sender unknown"]);
     studio.run(&format!("key allow {}", &key[..40])).fails(2, &["cut short"]);
 }
 

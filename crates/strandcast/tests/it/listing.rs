@@ -48,7 +48,7 @@ fn a_description_has_the_keys_of_the_chosen_parts_and_all_has_every_key() {
     let chosen = text(&run("schemes strand"));
     let all = text(&run("schemes --all strand"));
     let has = |text: &str, key: &str| text.lines().any(|line| line.starts_with(&format!("    {key}=")));
-    for key in ["scheduler", "cc", "loss", "feedback", "evidence", "last-moment", "pf"] {
+    for key in ["scheduler", "cc", "loss", "feedback", "data-probe", "last-moment", "pf"] {
         assert!(has(&chosen, key) && has(&all, key), "{key}: {chosen}");
     }
     for key in ["m", "psi", "turn", "train"] {

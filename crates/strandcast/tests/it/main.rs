@@ -25,6 +25,6 @@ mod sealed;
 mod sealed_forgeries;
 mod simulate;
 mod simulate_input;
-mod strangers;
 mod streams;
 mod takeover;
+mod unknown_sources;

@@ -16,11 +16,12 @@ fn results_have_the_format_of_iperf3_in_either_direction() {
         client.succeeds();
         server.end().succeeds();
         let json = client.json();
-        let remarks: Vec<&str> = client.err.lines().filter(|l| l.starts_with("scheme cmt-cl-fd: ")).collect();
-        let in_json = json["end"]["remarks"].as_array().expect("a list");
+        let diagnostics: Vec<&str> =
+            client.err.lines().filter(|l| l.starts_with("scheme cmt-cl-fd: ")).collect();
+        let in_json = json["end"]["diagnostics"].as_array().expect("a list");
         // Also reversed: the client still reports its scheme.
-        assert_eq!((remarks.len(), in_json.len()), (1, 1), "{}", client.err);
-        assert!(remarks[0].contains("frame errors"), "{}", client.err);
+        assert_eq!((diagnostics.len(), in_json.len()), (1, 1), "{}", client.err);
+        assert!(diagnostics[0].contains("frame errors"), "{}", client.err);
         assert!(json["end"]["counters"]["distribution_periods"].is_u64(), "{json}");
         let number = |pointer: &str| {
             json.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {json}"))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::{clip, file, port, run, seconds, start};
 
 #[test]
@@ -80,9 +80,9 @@ fn a_summary_that_cannot_be_printed_is_reported_at_the_end() {
 /// Also when the whole file was read before the receiver was lost.
 #[test]
 fn a_reconnecting_sender_ends_on_request() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let port = port();
-    let mut door = world.listen(port);
+    let mut door = runtime.listen(port);
     let (input, _) = seconds(1, "looking.ts");
     let sender = start(&format!("send {} 127.0.0.1:{port} --retry forever", input.display()));
     let receiver = door.accept();

@@ -14,7 +14,7 @@ use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter, Tsn, Ve
 
 use crate::common;
 use crate::common::scene::{Scene, as_it_is};
-use crate::common::wire::{Way, Wire};
+use crate::common::wire::{Direction, Wire};
 use crate::common::{Running, captured, clip, file, port, start};
 
 /// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.
@@ -81,7 +81,7 @@ impl Association {
 /// What is forged, for which side.
 struct Forgery {
     name: &'static str,
-    to: Way,
+    to: Direction,
     /// Whether it harms a stream without keys.
     harms: bool,
     /// Packets of chunks.
@@ -89,8 +89,8 @@ struct Forgery {
 }
 
 /// Packets with the tag of the side that they are for; an INIT has none.
-fn packet(of: &Association, to: Way, chunks: &[Chunk]) -> Vec<u8> {
-    let mut header = if to == Way::ToReceiver { of.to_receiver } else { of.to_sender };
+fn packet(of: &Association, to: Direction, chunks: &[Chunk]) -> Vec<u8> {
+    let mut header = if to == Direction::ToReceiver { of.to_receiver } else { of.to_sender };
     if matches!(chunks, [Chunk::Init(_)]) {
         header.verification_tag = VerificationTag(0);
     }
@@ -103,10 +103,10 @@ fn packet(of: &Association, to: Way, chunks: &[Chunk]) -> Vec<u8> {
 
 /// The packet in envelopes like the newest that passed: behind it, far ahead of it, and in the next generation of keys; as
 /// it is, and as any wrong key would leave it.
-fn enveloped(scene: &Scene, to: Way, packet: &[u8]) -> Vec<Vec<u8>> {
+fn enveloped(scene: &Scene, to: Direction, packet: &[u8]) -> Vec<Vec<u8>> {
     let recorded = scene.wire.recorded();
     let newest =
-        recorded.iter().rfind(|r| r.way == to && r.bytes[0] == 1).expect("data passed").bytes.clone();
+        recorded.iter().rfind(|r| r.direction == to && r.bytes[0] == 1).expect("data passed").bytes.clone();
     let (front, number) = (&newest[..ENVELOPE.0 - 4], u32::from_be_bytes(newest[9..13].try_into().unwrap()));
     let scrambled: Vec<u8> = packet.iter().enumerate().map(|(n, b)| b ^ (n * 167 + 59) as u8).collect();
     let numbers = [1, 1000, 1 << 22].map(|ahead| number.wrapping_add(ahead).to_be_bytes());
@@ -183,7 +183,7 @@ fn own() -> Body {
 const FOR_A_RECEIVER: &[Forgery] = &[
     Forgery {
         name: "forward-tsn",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: true,
         packets: |of| {
             let new_cumulative_tsn = of.data.tsn + BEYOND;
@@ -192,13 +192,13 @@ const FOR_A_RECEIVER: &[Forgery] = &[
     },
     Forgery {
         name: "shutdown-to-receiver",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: true,
         packets: |of| vec![vec![Shutdown { cumulative_tsn_ack: of.data.tsn + BEYOND }.into()]],
     },
     Forgery {
         name: "data",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: true,
         packets: |of| {
             let message = |n| Message { header: of.media(n), body: own() };
@@ -207,7 +207,7 @@ const FOR_A_RECEIVER: &[Forgery] = &[
     },
     Forgery {
         name: "end",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: true,
         packets: |of| {
             let messages = u64::from(of.media.sequence) + 1;
@@ -215,10 +215,10 @@ const FOR_A_RECEIVER: &[Forgery] = &[
             vec![vec![of.data(1, Message { header: of.media(1), body: Body::End(end) })]]
         },
     },
-    Forgery { name: "abort-to-receiver", to: Way::ToReceiver, harms: true, packets: |_| abort("") },
+    Forgery { name: "abort-to-receiver", to: Direction::ToReceiver, harms: true, packets: |_| abort("") },
     Forgery {
         name: "fragments",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: true,
         packets: |of| {
             let fragment = |n: u32, beginning| {
@@ -236,7 +236,7 @@ const FOR_A_RECEIVER: &[Forgery] = &[
     },
     Forgery {
         name: "moved",
-        to: Way::ToReceiver,
+        to: Direction::ToReceiver,
         harms: false,
         packets: |_| {
             let item = |path| ReportItem {
@@ -251,30 +251,35 @@ const FOR_A_RECEIVER: &[Forgery] = &[
 ];
 
 const FOR_A_SENDER: &[Forgery] = &[
-    Forgery { name: "refusal", to: Way::ToSender, harms: true, packets: |_| abort("refused: forged") },
-    Forgery { name: "abort-to-sender", to: Way::ToSender, harms: true, packets: |_| abort("") },
+    Forgery { name: "refusal", to: Direction::ToSender, harms: true, packets: |_| abort("refused: forged") },
+    Forgery { name: "abort-to-sender", to: Direction::ToSender, harms: true, packets: |_| abort("") },
     Forgery {
         name: "shutdown-to-sender",
-        to: Way::ToSender,
+        to: Direction::ToSender,
         harms: true,
         packets: |of| vec![vec![Shutdown { cumulative_tsn_ack: of.acked }.into()]],
     },
     Forgery {
         name: "sack-5-ahead",
-        to: Way::ToSender,
+        to: Direction::ToSender,
         harms: false,
         packets: |of| sack(of.data.tsn + 5, 1 << 20, &[]),
     },
     Forgery {
         name: "sack-far-ahead",
-        to: Way::ToSender,
+        to: Direction::ToSender,
         harms: true,
         packets: |of| sack(of.data.tsn + BEYOND, 1 << 20, &[]),
     },
-    Forgery { name: "no-window", to: Way::ToSender, harms: false, packets: |of| sack(of.acked, 0, &[]) },
+    Forgery {
+        name: "no-window",
+        to: Direction::ToSender,
+        harms: false,
+        packets: |of| sack(of.acked, 0, &[]),
+    },
     Forgery {
         name: "long-sack",
-        to: Way::ToSender,
+        to: Direction::ToSender,
         harms: false,
         packets: |of| sack(of.acked, 1 << 20, &[GapBlock { start: 2, end: u16::MAX }; 16_000]),
     },
@@ -302,7 +307,7 @@ fn the_same_chunks_harm_a_stream_without_keys() {
 /// A cookie that was seen, echoed from elsewhere, and a handshake in the sender's name with the number of its stream.
 #[test]
 fn a_seen_handshake_and_a_seen_stream_take_nothing_over() {
-    let to = Way::ToReceiver;
+    let to = Direction::ToReceiver;
     have_no_effect(&[
         Forgery { name: "cookie", to, harms: false, packets: |of| vec![vec![of.cookie.clone().into()]; 10] },
         Forgery {

@@ -51,9 +51,9 @@ fn from_standard_input_to_standard_output() {
     let send = format!("send - 127.0.0.1:{port} --latency 300 --scheme cmt-cl-fd");
     let sender = start_with(&send, input.into()).end();
     sender.succeeds();
-    let remarks =
+    let diagnostics =
         sender.err.lines().filter(|l| l.starts_with("scheme cmt-cl-fd: ") && l.contains("frame errors"));
-    assert_eq!(remarks.count(), 1, "the loopback has no frames: {}", sender.err);
+    assert_eq!(diagnostics.count(), 1, "the loopback has no frames: {}", sender.err);
     let receiver = receiver.end();
     receiver.succeeds();
     assert!(receiver.out == bytes, "{} bytes of {}", receiver.out.len(), bytes.len());

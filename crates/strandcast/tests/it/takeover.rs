@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use strandcast_proto::association::CloseReason;
 
 use crate::common;
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::{Running, file, port, seconds, start};
 
 const BUSY: &str = "refused: already receiving from another sender";
@@ -31,9 +31,9 @@ fn packets_of(mark: u8, out: &Path) -> usize {
 
 #[test]
 fn observing_a_packet_is_not_enough_to_replace_a_sender() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let (receiver, port, out) = receive("seen.ts", "");
-    let own = world.connect(1, port);
+    let own = runtime.connect(1, port);
     let _talk = own.talks(7, b'a');
     receiver.says("receiving from");
     let begun = Instant::now();
@@ -42,7 +42,7 @@ fn observing_a_packet_is_not_enough_to_replace_a_sender() {
         // From the sender's own address and from another one, with and without the session number visible in every
         // packet.
         for (host, session) in [(1, 7), (2, 7), (1, 8), (2, 8)] {
-            let other = world.connect(host, port);
+            let other = runtime.connect(host, port);
             let _talk = other.talks(session, b'z');
             assert_eq!(other.closed(), CloseReason::PeerAborted(BUSY.into()), "{}", receiver.said());
             tries += 1;
@@ -54,9 +54,9 @@ fn observing_a_packet_is_not_enough_to_replace_a_sender() {
 }
 
 /// Time from a sender's death until the output grew again with another one, in seconds.
-fn follows(world: &World, name: &str, host: u8, session: u32, abort: bool) -> f64 {
+fn follows(runtime: &PeerRuntime, name: &str, host: u8, session: u32, abort: bool) -> f64 {
     let (receiver, port, out) = receive(&format!("{name}.ts"), "--silence 8");
-    let first = world.connect(1, port);
+    let first = runtime.connect(1, port);
     let talk = first.talks(7, b'a');
     receiver.until("data", || played(&out) > 1000);
     match abort {
@@ -65,7 +65,7 @@ fn follows(world: &World, name: &str, host: u8, session: u32, abort: bool) -> f6
     }
     drop(talk);
     let died = Instant::now();
-    let second = world.connect(host, port);
+    let second = runtime.connect(host, port);
     let _talk = second.talks(session, b'b');
     receiver.until("the next sender", || packets_of(b'b', &out) > 0);
     died.elapsed().as_secs_f64()
@@ -73,7 +73,7 @@ fn follows(world: &World, name: &str, host: u8, session: u32, abort: bool) -> f6
 
 #[test]
 fn a_silent_sender_is_replaced_by_the_rule() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     // (own address, own stream, the association has ended), at least, at most; in seconds.
     let cases = [
         ("restart", 1, 8, false, 1.7, 4.0),
@@ -81,13 +81,13 @@ fn a_silent_sender_is_replaced_by_the_rule() {
         ("back", 1, 7, false, 1.7, 4.0),
         ("back-after-end", 1, 7, true, 0.0, 1.5),
         ("back-from-elsewhere", 2, 7, false, 4.7, 7.0),
-        ("stranger", 2, 8, false, 7.7, 10.5),
+        ("unknown", 2, 8, false, 7.7, 10.5),
     ];
     std::thread::scope(|scope| {
         for (name, host, session, abort, least, most) in cases {
-            let world = &world;
+            let runtime = &runtime;
             scope.spawn(move || {
-                let took = follows(world, name, host, session, abort);
+                let took = follows(runtime, name, host, session, abort);
                 assert!((least..most).contains(&took), "{name}: {took:.2} s");
                 println!("{name}: {took:.2} s");
             });
@@ -119,9 +119,9 @@ fn a_killed_sender_that_starts_again_is_played_within_four_seconds() {
 
 #[test]
 fn a_sender_that_may_retry_waits_for_its_turn_and_loses_nothing() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let (receiver, port, out) = receive("turn.ts", "--silence 3");
-    let first = world.connect(2, port);
+    let first = runtime.connect(2, port);
     let talk = first.talks(7, b'a');
     receiver.says("receiving from");
     let (input, bytes) = seconds(2, "turn-in.ts");
@@ -137,10 +137,10 @@ fn a_sender_that_may_retry_waits_for_its_turn_and_loses_nothing() {
 
 #[test]
 fn a_refusal_ends_a_sender_only_where_it_may() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let input = common::clip();
     let (one, other) = (port(), port());
-    let (mut door, mut shut) = (world.listen(one), world.listen(other));
+    let (mut door, mut shut) = (runtime.listen(one), runtime.listen(other));
     let patient = start(&format!("send {} 127.0.0.1:{one} --retry forever", input.display()));
     let plain = start(&format!("send {} 127.0.0.1:{other}", input.display()));
     for _ in 0..3 {
@@ -160,13 +160,13 @@ fn a_refusal_ends_a_sender_only_where_it_may() {
 
 #[test]
 fn a_stream_survives_a_forged_abort() {
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     let (receiver, port, out) = receive("farewell.ts", "--once");
-    let first = world.connect(1, port);
+    let first = runtime.connect(1, port);
     let _talk = first.talks(7, b'a');
     receiver.until("data", || played(&out) > 1000);
     first.abort("refused: forged");
-    let second = world.connect(1, port);
+    let second = runtime.connect(1, port);
     let _talk = second.talks(7, b'b');
     receiver.until("more of it", || packets_of(b'b', &out) > 60);
     receiver.signal(Signal::SIGTERM);

@@ -94,7 +94,7 @@ impl Model {
         self.ends[SENDER].views.leave(path, chunk.info.len, chunk.info.symbol);
         let cause = judge(&mut self.ends[SENDER], self.now, &chunk.info);
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
-            chunk.fate = Delivery::Lost(cause);
+            chunk.delivery = Delivery::Lost(cause);
             self.lost.insert(seq);
         }
         self.ends[SENDER].signal(self.now, &Signal::Lost { chunk: &chunk.info, path, cause });
@@ -138,7 +138,7 @@ impl Model {
     /// Partial reliability gives one outstanding chunk up; the receiver is notified at once.
     pub fn give_up(&mut self) {
         let open: Vec<u32> =
-            self.chunks.iter().filter(|(_, c)| c.fate != Delivery::Acked).map(|(s, _)| *s).collect();
+            self.chunks.iter().filter(|(_, c)| c.delivery != Delivery::Acked).map(|(s, _)| *s).collect();
         let Some(&seq) = open.get(self.random.below(open.len() as u64) as usize) else { return };
         self.abandon(seq);
     }
@@ -149,7 +149,7 @@ impl Model {
             t.in_flight = false;
             self.ends[SENDER].views.leave(t.path, chunk.info.len, chunk.info.symbol);
         }
-        chunk.fate = Delivery::Acked;
+        chunk.delivery = Delivery::Acked;
         self.lost.remove(&seq);
         self.received.insert(seq);
         self.ends[SENDER].signal(self.now, &Signal::Abandoned(&chunk.info));

@@ -20,7 +20,7 @@ const STORM: Duration = Duration::from_secs(6);
 /// In which time everything must be delivered afterwards.
 const CALM: Duration = Duration::from_secs(300);
 /// How long a sender may stay mute with nothing in flight.
-pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const MAX_MUTE: Duration = Duration::from_secs(1);
 
 pub(super) const SENDER: usize = 0;
 pub(super) const RECEIVER: usize = 1;
@@ -43,7 +43,7 @@ pub(super) enum Delivery {
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub info: ChunkInfo,
-    pub fate: Delivery,
+    pub delivery: Delivery,
 }
 
 /// A SACK on its way.
@@ -101,7 +101,7 @@ pub(super) struct Model {
     /// What came by each path: the last chunk, when, packets and bytes.
     pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
     /// When the report of arrivals was written that was heard last.
-    pub heard: Instant,
+    pub last_report: Instant,
     pub sack_timer: Option<(Instant, PathId)>,
     pub mute_since: Option<Instant>,
     potentially_failed: bool,
@@ -134,7 +134,7 @@ impl Model {
             received_cum: 0,
             packets: 0,
             arrived: BTreeMap::new(),
-            heard: Instant::ZERO,
+            last_report: Instant::ZERO,
             sack_timer: None,
             mute_since: None,
             potentially_failed: random.chance(0.5),
@@ -239,7 +239,7 @@ impl Model {
     fn advance(&mut self, to: Instant) {
         if let Some(since) = self.mute_since {
             assert!(
-                to - since <= PATIENCE,
+                to - since <= MAX_MUTE,
                 "nothing in flight, data waiting, nothing sent since {since:?}: {self:#?}"
             );
         }

@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
-    AckInfo, Backlog, BlockView, Blocked, BlockedBy, ChunkInfo, Head, HeartbeatInfo, Importance, LinkId,
-    LinkSample, LossCause, LossTrigger, MOST_ACTS, PathArrivals, PathId, PathState, PeerArrivals, PeerTime,
-    RepairOffer, Report, ReportTrigger, RxInfo, Scheme, Signal, Symbol, SymbolKind, SymbolsInFlight,
-    Transmission,
+    AckInfo, Backlog, BlockView, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, Importance, LinkId,
+    LinkSample, LossCause, LossTrigger, MOST_ACTS, MessageHead, PathArrivals, PathId, PathState,
+    PeerArrivals, PeerTime, RepairOffer, Report, ReportTrigger, RxInfo, Scheme, Signal, Symbol, SymbolKind,
+    SymbolsInFlight, Transmission,
 };
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
@@ -48,7 +48,7 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         }
         reports.clear();
         scheme.feedback().probe(&view);
-        scheme.feedback().ways_back(&view);
+        scheme.feedback().return_paths(&view);
         noise.act(scheme, &picture);
         scheme.poll_timeout();
         scheme.congestion().limit(PathId(noise.0.below(32) as u8));
@@ -331,8 +331,8 @@ impl Noise {
         if self.maybe() { Some(self.0.below(10)) } else { None }
     }
 
-    fn head(&mut self) -> Head {
-        Head {
+    fn head(&mut self) -> MessageHead {
+        MessageHead {
             importance: self.importance(),
             next_len: self.bytes(),
             next_expires: if self.maybe() { Some(self.time()) } else { None },

@@ -77,8 +77,8 @@ impl Model {
         if !self.ends[SENDER].driver.hears_arrivals() {
             return;
         }
-        let overtaken = sack.written < self.heard;
-        self.heard = self.heard.max(sack.written);
+        let overtaken = sack.written < self.last_report;
+        self.last_report = self.last_report.max(sack.written);
         let time = |at: Instant| PeerTime((1 << 32) + at.as_nanos() / 1000);
         let said = |(path, (seq, at, packets, bytes)): (&PathId, &(u32, Instant, u64, u64))| {
             let on = self.chunks.get(seq).and_then(|c| c.info.on(*path));
@@ -101,7 +101,7 @@ impl Model {
         let newly: Vec<u32> = self
             .chunks
             .iter()
-            .filter(|(s, c)| sack.covers(**s) && c.fate != Delivery::Acked)
+            .filter(|(s, c)| sack.covers(**s) && c.delivery != Delivery::Acked)
             .map(|(s, _)| *s)
             .collect();
         let mut named = Vec::new();
@@ -192,7 +192,7 @@ impl Model {
                 ack.newest_sent = ack.newest_sent.max(Some(t.at));
             }
         }
-        chunk.fate = Delivery::Acked;
+        chunk.delivery = Delivery::Acked;
         self.lost.remove(&seq);
         let last = chunk.info.path();
         if chunk.info.sent_once() {

@@ -2,8 +2,8 @@
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
-    Act, Backlog, Blocked, BlockedBy, ChunkInfo, Head, Heads, Importance, MOST_ACTS, PathId, ReportTrigger,
-    Retransmit, Transmission,
+    Act, Backlog, Blocked, BlockedBy, ChunkInfo, Heads, Importance, MOST_ACTS, MessageHead, PathId,
+    ReportTrigger, Retransmit, Transmission,
 };
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::StreamId;
@@ -46,7 +46,7 @@ impl Model {
     }
 
     fn copy(&mut self, seq: u32, to: PathId) {
-        let flies = self.chunks.get(&seq).is_some_and(|c| c.fate == Delivery::InFlight);
+        let flies = self.chunks.get(&seq).is_some_and(|c| c.delivery == Delivery::InFlight);
         let there = flies && self.chunks[&seq].info.transmissions.iter().any(|t| t.path == to && t.in_flight);
         if flies && !there && self.admits(to) {
             self.transmit(seq, to);
@@ -86,7 +86,7 @@ impl Model {
             if let Some(first) = paths.first() {
                 self.lost.remove(&seq);
                 self.free_retransmit[first.index()] = false;
-                self.chunks.get_mut(&seq).expect("just seen").fate = Delivery::InFlight;
+                self.chunks.get_mut(&seq).expect("just seen").delivery = Delivery::InFlight;
                 paths.iter().for_each(|path| self.transmit(seq, *path));
                 return true;
             }
@@ -96,7 +96,7 @@ impl Model {
 
     fn verdict(&mut self, seq: u32) -> Retransmit {
         let chunk = &self.chunks[&seq];
-        let Delivery::Lost(cause) = chunk.fate else { panic!("{seq} is among the lost: {chunk:?}") };
+        let Delivery::Lost(cause) = chunk.delivery else { panic!("{seq} is among the lost: {chunk:?}") };
         self.ends[SENDER].retransmit(self.now, &chunk.info, cause)
     }
 
@@ -150,7 +150,7 @@ impl Model {
 
     /// All that waits is of one importance.
     fn heads(&self) -> Heads {
-        let head = Head {
+        let head = MessageHead {
             importance: Importance::Normal,
             next_len: self.next_len,
             next_expires: expiry(self.next),
@@ -187,7 +187,7 @@ impl Model {
             losses: 0,
             symbol: None,
         };
-        self.chunks.insert(seq, Chunk { info, fate: Delivery::InFlight });
+        self.chunks.insert(seq, Chunk { info, delivery: Delivery::InFlight });
         self.next += 1;
         self.queue -= 1;
         self.next_len = 100 + self.random.below(400);

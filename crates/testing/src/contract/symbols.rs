@@ -13,7 +13,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::{StreamId, Tsn};
 
 use super::harness::SchemeHarness;
-use super::model::PATIENCE;
+use super::model::MAX_MUTE;
 
 /// Blocks of one case, how many are open at once, and source symbols of the longest.
 const BLOCKS: u32 = 20;
@@ -179,7 +179,7 @@ impl Toy {
         if let Some(since) = self.mute_since {
             let blocks = self.end.views.blocks();
             assert!(
-                self.now - since <= PATIENCE,
+                self.now - since <= MAX_MUTE,
                 "nothing in flight, nothing sent since {since:?}: {blocks:?}"
             );
         }

@@ -201,7 +201,7 @@ fn a_scheme_that_does_not_repeat_is_refused() {
 #[derive(Debug)]
 struct Talks;
 impl Policy for Talks {
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         if !view.peer_reports {
             out.extend(["alone", "alone"]);
         }
@@ -228,13 +228,13 @@ fn what_parts_say_is_what_the_scheme_says() {
         blocks: &[],
     };
     let (mut said, mut counted) = (Vec::new(), Vec::new());
-    talks.remarks(&view, &mut said);
+    talks.diagnostics(&view, &mut said);
     talks.counters(&mut counted);
     assert_eq!(
         (said.as_slice(), counted.as_slice()),
         (["alone", "alone"].as_slice(), [("talks", 2)].as_slice())
     );
-    rfc::scheme().remarks(&view, &mut said);
+    rfc::scheme().diagnostics(&view, &mut said);
     assert_eq!(said.len(), 2, "RFC 9260 has nothing to say");
 }
 

@@ -12,7 +12,7 @@ use strandcast_proto::wire::serial::Tsn;
 pub(super) fn scheme(seeds: &Seeds) -> Box<dyn Scheme> {
     let parts = rfc::scheme();
     let loss = Restless { random: seeds.stream("acts"), base: parts.loss };
-    Box::new(Parts { loss: Box::new(loss), feedback: Box::new(AnyWay), ..parts })
+    Box::new(Parts { loss: Box::new(loss), feedback: Box::new(AnyReturnPath), ..parts })
 }
 
 #[derive(Debug)]
@@ -67,14 +67,14 @@ impl LossPolicy for Restless {
     }
 }
 
-/// Wants SACKs by other ways each second.
+/// Wants SACKs by other return paths each second.
 #[derive(Debug)]
-struct AnyWay;
+struct AnyReturnPath;
 
-impl Policy for AnyWay {}
+impl Policy for AnyReturnPath {}
 
-impl Feedback for AnyWay {
-    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
+impl Feedback for AnyReturnPath {
+    fn return_paths(&mut self, view: &View<'_>) -> PathSet {
         let second = view.now.as_nanos() / 1_000_000_000;
         view.paths.iter().map(|p| p.id).filter(|p| second >> p.index() & 1 == 0).collect()
     }

@@ -28,7 +28,7 @@ const VICTIM: usize = 1;
 /// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
 
-struct Stage<'a> {
+struct Harness<'a> {
     script: Script<'a>,
     now: Instant,
     ends: [Endpoint; 2],
@@ -57,10 +57,10 @@ fn play(script: Script<'_>, codings: [Option<Coding>; 2]) {
     if script.0.len() > LONGEST {
         return;
     }
-    let Some(mut stage) = Stage::established(script, codings) else { return };
-    while !stage.script.is_empty() {
-        stage.act();
-        stage.drain(false);
+    let Some(mut harness) = Harness::established(script, codings) else { return };
+    while !harness.script.is_empty() {
+        harness.act();
+        harness.drain(false);
     }
 }
 
@@ -76,7 +76,7 @@ fn tuple(kind: u8) -> FourTuple {
     FourTuple::new(LinkId(link), local, SocketAddr::from((ip, port)))
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Harness<'a> {
     /// After the handshake; the first byte chooses the configuration.
     fn established(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Option<Self> {
         let kind = script.u8();
@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
         };
         let peer = Endpoint::new(config(codings[PEER]), &seeds.child("peer"));
         let victim = Endpoint::new(config(codings[VICTIM]), &seeds.child("victim"));
-        let mut stage = Stage {
+        let mut harness = Harness {
             script,
             now: Instant::from_millis(10_000),
             ends: [peer, victim],
@@ -115,9 +115,9 @@ impl<'a> Stage<'a> {
         let t = tuple(0);
         let paths = vec![(FourTuple::new(t.link, t.remote, t.local), None)];
         let connect = Connect { paths, port: 5000, scheme: (accept)(&seeds), transport: None };
-        stage.ids[PEER] = stage.ends[PEER].connect(stage.now, connect).ok()?;
-        stage.drain(true);
-        Some(stage)
+        harness.ids[PEER] = harness.ends[PEER].connect(harness.now, connect).ok()?;
+        harness.drain(true);
+        Some(harness)
     }
 
     fn act(&mut self) {

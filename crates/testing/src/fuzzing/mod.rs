@@ -7,9 +7,9 @@ mod coded;
 mod packet;
 mod pair;
 mod script;
-mod strangers;
+mod unknown_sources;
 
 pub use association::{association, coded_association};
 pub use packet::packet;
 pub use pair::{coded_pair, pair};
-pub use strangers::strangers;
+pub use unknown_sources::unknown_sources;

@@ -129,7 +129,7 @@ impl<'a> Play<'a> {
         let base = if kind & 64 > 0 { TransportConfig::live() } else { TransportConfig::default() };
         let codes = codings != [None, None];
         let transport = |coding| TransportConfig {
-            endured_silence: base.endured_silence.map(|_| Duration::from_secs(1_000_000)),
+            silence_timeout: base.silence_timeout.map(|_| Duration::from_secs(1_000_000)),
             association_max_retrans: 100_000,
             max_init_retrans: 100_000,
             strict_rfc: kind & 4 > 0,

@@ -8,13 +8,13 @@ use dcsctp::api::{
 };
 use strandcast_proto::time::Duration;
 
-use super::{Fate, Foreign, How, Note};
+use super::{Foreign, How, PeerState, UserMessage};
 
 /// One end of it.
 pub struct Dcsctp {
     socket: Box<dyn DcSctpSocket>,
     packets: VecDeque<Bytes>,
-    fate: Fate,
+    state: PeerState,
     /// How often the peer came back without its memory.
     pub restarts: u32,
 }
@@ -29,12 +29,12 @@ impl Dcsctp {
         while let Some(event) = self.socket.poll_event() {
             match event {
                 SocketEvent::SendPacket(packet) => self.packets.push_back(packet.into()),
-                SocketEvent::OnConnected() => self.fate = Fate::Open,
+                SocketEvent::OnConnected() => self.state = PeerState::Open,
                 SocketEvent::OnConnectionRestarted() => self.restarts += 1,
-                SocketEvent::OnClosed() => self.fate = Fate::Closed,
-                SocketEvent::OnAborted(..) => self.fate = Fate::Aborted,
+                SocketEvent::OnClosed() => self.state = PeerState::Closed,
+                SocketEvent::OnAborted(..) => self.state = PeerState::Aborted,
                 SocketEvent::OnError(ErrorKind::ParseFailed | ErrorKind::ProtocolViolation, what)
-                    if self.fate == Fate::Open =>
+                    if self.state == PeerState::Open =>
                 {
                     panic!("dcsctp did not like our packet: {what}")
                 }
@@ -55,7 +55,7 @@ impl Foreign for Dcsctp {
             ..Options::default()
         };
         let socket = dcsctp::new_socket("theirs", &options);
-        Dcsctp { socket, packets: VecDeque::new(), fate: Fate::Opening, restarts: 0 }
+        Dcsctp { socket, packets: VecDeque::new(), state: PeerState::Opening, restarts: 0 }
     }
 
     fn connect(&mut self, now: Duration) {
@@ -81,17 +81,18 @@ impl Foreign for Dcsctp {
         self.packets.pop_front()
     }
 
-    fn send(&mut self, now: Duration, note: &Note, how: How) {
+    fn send(&mut self, now: Duration, message: &UserMessage, how: How) {
         let options =
             SendOptions { unordered: how.unordered, lifetime: how.lifetime, ..SendOptions::default() };
-        let message = Message::new(StreamId(note.stream), PpId(note.ppid), note.payload.to_vec());
+        let message = Message::new(StreamId(message.stream), PpId(message.ppid), message.payload.to_vec());
         self.at(now).send(message, &options).expect("room to send");
     }
 
-    fn received(&mut self) -> Vec<Note> {
+    fn received(&mut self) -> Vec<UserMessage> {
         let next = || self.socket.get_next_message();
-        let note = |m: Message| Note { stream: m.stream_id.0, ppid: m.ppid.0, payload: m.payload.into() };
-        std::iter::from_fn(next).map(note).collect()
+        let message =
+            |m: Message| UserMessage { stream: m.stream_id.0, ppid: m.ppid.0, payload: m.payload.into() };
+        std::iter::from_fn(next).map(message).collect()
     }
 
     fn shutdown(&mut self, now: Duration) {
@@ -100,10 +101,10 @@ impl Foreign for Dcsctp {
 
     fn abort(&mut self, now: Duration) {
         self.at(now).close();
-        self.fate = Fate::Aborted;
+        self.state = PeerState::Aborted;
     }
 
-    fn fate(&self) -> Fate {
-        self.fate
+    fn state(&self) -> PeerState {
+        self.state
     }
 }

@@ -31,7 +31,7 @@ const START: Instant = Instant::from_millis(10_000);
 
 /// A message, going out or come in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Note {
+pub struct UserMessage {
     pub stream: u16,
     pub ppid: u32,
     pub payload: Bytes,
@@ -46,7 +46,7 @@ pub struct How {
 
 /// The end state of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum PeerState {
     Opening,
     Open,
     Closed,
@@ -66,11 +66,11 @@ pub trait Foreign {
     fn poll_timeout(&self) -> Option<Duration>;
     fn handle_timeout(&mut self, now: Duration);
     fn output(&mut self, now: Duration) -> Option<Bytes>;
-    fn send(&mut self, now: Duration, note: &Note, how: How);
-    fn received(&mut self) -> Vec<Note>;
+    fn send(&mut self, now: Duration, message: &UserMessage, how: How);
+    fn received(&mut self) -> Vec<UserMessage>;
     fn shutdown(&mut self, now: Duration);
     fn abort(&mut self, now: Duration);
-    fn fate(&self) -> Fate;
+    fn state(&self) -> PeerState;
 }
 
 /// What the link does to packets.
@@ -88,22 +88,22 @@ pub type Filter = Box<dyn FnMut(PacketOrigin, &Bytes) -> bool>;
 
 /// What our side is made of.
 #[derive(Clone)]
-pub struct Ours {
+pub struct OurEnd {
     pub scheme: SchemeFactory,
     pub transport: TransportConfig,
 }
 
 /// RFC 9260, and room for all that a test sends at once.
-impl Default for Ours {
+impl Default for OurEnd {
     fn default() -> Self {
         let transport = TransportConfig { send_buffer: 1 << 22, ..TransportConfig::default() };
-        Ours { scheme: Arc::new(|_| Box::new(rfc::scheme())), transport }
+        OurEnd { scheme: Arc::new(|_| Box::new(rfc::scheme())), transport }
     }
 }
 
 pub struct Pair<F> {
     pub now: Instant,
-    pub made_of: Ours,
+    pub made_of: OurEnd,
     pub ours: Endpoint,
     pub id: Option<AssociationId>,
     pub events: Vec<Event>,
@@ -112,8 +112,8 @@ pub struct Pair<F> {
     pub filter: Filter,
     pub journal: Journal,
     /// What each side's application read.
-    pub we_got: Vec<Note>,
-    pub they_got: Vec<Note>,
+    pub we_got: Vec<UserMessage>,
+    pub they_got: Vec<UserMessage>,
     flying: BTreeMap<(Instant, u64), (PacketOrigin, Bytes)>,
     sequence: u64,
     random: Random,
@@ -121,10 +121,10 @@ pub struct Pair<F> {
 
 impl<F: Foreign> Pair<F> {
     pub fn new(title: &str, seed: u64, loss: f64) -> Self {
-        Pair::with(Ours::default(), title, seed, loss)
+        Pair::with(OurEnd::default(), title, seed, loss)
     }
 
-    pub fn with(made_of: Ours, title: &str, seed: u64, loss: f64) -> Self {
+    pub fn with(made_of: OurEnd, title: &str, seed: u64, loss: f64) -> Self {
         let seeds = Seeds::new(seed, 0);
         Pair {
             now: START,
@@ -144,8 +144,8 @@ impl<F: Foreign> Pair<F> {
         }
     }
 
-    fn endpoint(made_of: &Ours, seeds: &Seeds) -> Endpoint {
-        let Ours { scheme, transport } = made_of.clone();
+    fn endpoint(made_of: &OurEnd, seeds: &Seeds) -> Endpoint {
+        let OurEnd { scheme, transport } = made_of.clone();
         let transport = Arc::new(transport);
         let config = EndpointConfig { transport, accept: Some(scheme), ..EndpointConfig::default() };
         Endpoint::new(config, &seeds.child("ours"))
@@ -186,25 +186,26 @@ impl<F: Foreign> Pair<F> {
     /// Connects and waits for it.
     pub fn open(&mut self, by: PacketOrigin) {
         self.connect(by);
-        let open = self.run_until(60, |p| p.theirs.fate() == Fate::Open && p.our_fate() == Fate::Open);
-        assert!(open, "no association: {:?} {:?}", self.events, self.theirs.fate());
+        let open =
+            self.run_until(60, |p| p.theirs.state() == PeerState::Open && p.our_state() == PeerState::Open);
+        assert!(open, "no association: {:?} {:?}", self.events, self.theirs.state());
         assert!(self.events.contains(&Event::Connected { peer_is_strandcast: false }), "{:?}", self.events);
     }
 
-    pub fn send(&mut self, by: PacketOrigin, note: &Note, how: How) {
+    pub fn send(&mut self, by: PacketOrigin, message: &UserMessage, how: How) {
         match by {
             PacketOrigin::Us => {
                 let options = SendOptions {
-                    stream: note.stream,
-                    ppid: note.ppid,
+                    stream: message.stream,
+                    ppid: message.ppid,
                     unordered: how.unordered,
                     lifetime: how.lifetime,
                     ..SendOptions::default()
                 };
                 let id = self.id.expect("connected");
-                self.ours.send(self.now, id, note.payload.clone(), options).expect("room to send");
+                self.ours.send(self.now, id, message.payload.clone(), options).expect("room to send");
             }
-            PacketOrigin::Them => self.theirs.send(self.elapsed(), note, how),
+            PacketOrigin::Them => self.theirs.send(self.elapsed(), message, how),
         }
         self.pump();
     }
@@ -225,17 +226,17 @@ impl<F: Foreign> Pair<F> {
         self.pump();
     }
 
-    pub fn our_fate(&self) -> Fate {
+    pub fn our_state(&self) -> PeerState {
         let closed = self.events.iter().find_map(|e| if let Event::Closed(r) = e { Some(r) } else { None });
         match closed {
-            Some(CloseReason::Shutdown) => Fate::Closed,
-            Some(_) => Fate::Aborted,
-            None if self.events.iter().any(|e| matches!(e, Event::Connected { .. })) => Fate::Open,
-            None => Fate::Opening,
+            Some(CloseReason::Shutdown) => PeerState::Closed,
+            Some(_) => PeerState::Aborted,
+            None if self.events.iter().any(|e| matches!(e, Event::Connected { .. })) => PeerState::Open,
+            None => PeerState::Opening,
         }
     }
 
-    pub fn got(&self, by: PacketOrigin) -> &[Note] {
+    pub fn got(&self, by: PacketOrigin) -> &[UserMessage] {
         if by == PacketOrigin::Us { &self.we_got } else { &self.they_got }
     }
 
@@ -267,7 +268,7 @@ impl<F: Foreign> Pair<F> {
         }
         while let Some(message) = self.id.and_then(|id| self.ours.recv(id)) {
             let (stream, ppid) = (message.stream.0, message.ppid.0);
-            self.we_got.push(Note { stream, ppid, payload: message.payload });
+            self.we_got.push(UserMessage { stream, ppid, payload: message.payload });
         }
         while let Some(packet) = self.theirs.output(self.elapsed()) {
             self.launch(PacketOrigin::Them, packet);

@@ -10,7 +10,7 @@ use strandcast_proto::time::Duration;
 use strandcast_proto::wire::{Chunk, Packet};
 
 use super::journal::PacketOrigin;
-use super::{Fate, Foreign, How, Note, Pair};
+use super::{Foreign, How, Pair, PeerState, UserMessage};
 use crate::endpoints::{ms, pattern};
 
 pub const BOTH: [PacketOrigin; 2] = [PacketOrigin::Us, PacketOrigin::Them];
@@ -28,17 +28,17 @@ pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> 
     let mut p = Pair::<F>::new(&format!("handshake by {by:?}"), seed, loss);
     p.open(by);
     for side in BOTH {
-        let note = Note { stream: 1, ppid: PPIDS[0], payload: Bytes::from_static(b"hello") };
-        p.send(side, &note, How::default());
+        let message = UserMessage { stream: 1, ppid: PPIDS[0], payload: Bytes::from_static(b"hello") };
+        p.send(side, &message, How::default());
         let got = p.run_until(60, |p| !p.got(other(side)).is_empty());
         assert!(got, "{side:?} was not heard");
-        assert_eq!(p.got(other(side)), [note]);
+        assert_eq!(p.got(other(side)), [message]);
     }
     p
 }
 
 /// Messages of all sizes over four streams, the last of them unordered.
-fn mixture(random: &mut Random, messages: usize, largest: usize) -> Vec<Note> {
+fn mixture(random: &mut Random, messages: usize, largest: usize) -> Vec<UserMessage> {
     let size = |random: &mut Random| match random.below(10) {
         0 => 1,
         1..=4 => 1 + random.below(300) as usize,
@@ -46,33 +46,34 @@ fn mixture(random: &mut Random, messages: usize, largest: usize) -> Vec<Note> {
         8 => 2_000 + random.below(8_000) as usize,
         _ => largest / 2 + random.below(largest as u64 / 2) as usize,
     };
-    let note = |n: usize| {
+    let message = |n: usize| {
         let stream = random.below(4) as u16;
-        Note { stream, ppid: PPIDS[n % 2], payload: pattern(n * 7919, size(random)).into() }
+        UserMessage { stream, ppid: PPIDS[n % 2], payload: pattern(n * 7919, size(random)).into() }
     };
-    (0..messages).map(note).collect()
+    (0..messages).map(message).collect()
 }
 
-fn of_stream(notes: &[Note], stream: u16) -> Vec<Note> {
-    notes.iter().filter(|n| n.stream == stream).cloned().collect()
+fn of_stream(messages: &[UserMessage], stream: u16) -> Vec<UserMessage> {
+    messages.iter().filter(|n| n.stream == stream).cloned().collect()
 }
 
 /// Everything arrived, and in order where an order was asked for.
-fn assert_delivered(sent: &[Note], got: &[Note], by: PacketOrigin) {
+fn assert_delivered(sent: &[UserMessage], got: &[UserMessage], by: PacketOrigin) {
     for stream in 0..=UNORDERED {
         let (mut sent, mut got) = (of_stream(sent, stream), of_stream(got, stream));
         if stream == UNORDERED {
             sent.sort();
             got.sort();
         }
-        let sizes = |notes: &[Note]| notes.iter().map(|n| (n.ppid, n.payload.len())).collect::<Vec<_>>();
+        let sizes =
+            |messages: &[UserMessage]| messages.iter().map(|n| (n.ppid, n.payload.len())).collect::<Vec<_>>();
         assert_eq!(sizes(&got), sizes(&sent), "{by:?}, stream {stream}");
         assert!(got == sent, "{by:?}, stream {stream}: other bytes");
     }
 }
 
-fn how(note: &Note) -> How {
-    How { unordered: note.stream == UNORDERED, lifetime: None }
+fn how(message: &UserMessage) -> How {
+    How { unordered: message.stream == UNORDERED, lifetime: None }
 }
 
 /// Traffic both ways at once, then a graceful close by `by`.
@@ -116,9 +117,10 @@ pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin, seed: u64, larges
 
 pub fn close<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin) {
     p.shutdown(by);
-    let closed = p.run_until(120, |p| p.our_fate() != Fate::Open && p.theirs.fate() != Fate::Open);
-    assert!(closed, "not closed: {:?}, {:?}", p.our_fate(), p.theirs.fate());
-    assert_eq!((p.our_fate(), p.theirs.fate()), (Fate::Closed, Fate::Closed), "{:?}", p.events);
+    let closed =
+        p.run_until(120, |p| p.our_state() != PeerState::Open && p.theirs.state() != PeerState::Open);
+    assert!(closed, "not closed: {:?}, {:?}", p.our_state(), p.theirs.state());
+    assert_eq!((p.our_state(), p.theirs.state()), (PeerState::Closed, PeerState::Closed), "{:?}", p.events);
 }
 
 /// `by` closes while its messages are still queued: they are delivered first (RFC 9260 §9.2).
@@ -127,8 +129,8 @@ pub fn close_with_data_queued<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = mixture(&mut random, 60, 20_000);
     p.open(PacketOrigin::Us);
-    for note in &sent {
-        p.send(by, note, how(note));
+    for message in &sent {
+        p.send(by, message, how(message));
     }
     close(&mut p, by);
     assert_delivered(&sent, p.got(other(by)), by);
@@ -138,10 +140,10 @@ pub fn abort<F: Foreign>(by: PacketOrigin, seed: u64) {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, 0.0);
     p.abort(by);
     p.run(ms(200));
-    assert_ne!(p.our_fate(), Fate::Open);
-    assert_ne!(p.theirs.fate(), Fate::Open);
+    assert_ne!(p.our_state(), PeerState::Open);
+    assert_ne!(p.theirs.state(), PeerState::Open);
     if by == PacketOrigin::Them {
-        assert_eq!(p.our_fate(), Fate::Aborted);
+        assert_eq!(p.our_state(), PeerState::Aborted);
     }
     assert!(p.journal.count(by, |c| matches!(c, Chunk::Abort(_))) > 0);
 }
@@ -188,10 +190,10 @@ pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, o
         let stream = [0, 1, UNORDERED][n as usize % 3];
         let size = if n % 5 == 0 { large } else { 500 };
         let payload = [n.to_be_bytes().to_vec(), pattern(n as usize * 331, size)].concat().into();
-        let note = Note { stream, ppid: PPIDS[0], payload };
+        let message = UserMessage { stream, ppid: PPIDS[0], payload };
         let lifetime = (stream != 1).then_some(lifetime);
-        p.send(by, &note, How { lifetime, ..how(&note) });
-        sent.push(note);
+        p.send(by, &message, How { lifetime, ..how(&message) });
+        sent.push(message);
         p.run(ms(40));
     }
     let reliable = of_stream(&sent, 1);
@@ -215,14 +217,14 @@ pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, o
 }
 
 /// The number a message begins with.
-fn number(note: &Note) -> u32 {
-    u32::from_be_bytes(note.payload[..4].try_into().expect("four bytes"))
+fn number(message: &UserMessage) -> u32 {
+    u32::from_be_bytes(message.payload[..4].try_into().expect("four bytes"))
 }
 
-fn assert_subsequence(part: &[Note], whole: &[Note]) {
+fn assert_subsequence(part: &[UserMessage], whole: &[UserMessage]) {
     let mut whole = whole.iter();
-    for note in part {
-        assert!(whole.any(|n| n == note), "#{} out of order or altered", number(note));
+    for message in part {
+        assert!(whole.any(|n| n == message), "#{} out of order or altered", number(message));
     }
 }
 
@@ -230,25 +232,25 @@ fn assert_subsequence(part: &[Note], whole: &[Note]) {
 pub fn idle<F: Foreign>(seed: u64) {
     let mut p = handshake::<F>(PacketOrigin::Them, seed, 0.0);
     p.run(Duration::from_secs(130));
-    assert_eq!((p.our_fate(), p.theirs.fate()), (Fate::Open, Fate::Open));
+    assert_eq!((p.our_state(), p.theirs.state()), (PeerState::Open, PeerState::Open));
     let asked = p.journal.count(PacketOrigin::Us, |c| matches!(c, Chunk::Heartbeat(_)));
     let answered = p.journal.count(PacketOrigin::Them, |c| matches!(c, Chunk::HeartbeatAck(_)));
     assert!(asked >= 3 && answered == asked, "{asked} heartbeats, {answered} answers");
     let id = p.id.expect("connected");
     assert_eq!(p.ours.association(id).expect("open").paths()[0].state, PathState::Active);
     for side in BOTH {
-        let note = Note { stream: 0, ppid: PPIDS[1], payload: Bytes::from_static(b"still here") };
-        p.send(side, &note, How::default());
+        let message = UserMessage { stream: 0, ppid: PPIDS[1], payload: Bytes::from_static(b"still here") };
+        p.send(side, &message, How::default());
         p.run(ms(500));
-        assert_eq!(p.got(other(side)).last(), Some(&note));
+        assert_eq!(p.got(other(side)).last(), Some(&message));
     }
 }
 
 fn hello<F: Foreign>(p: &mut Pair<F>) {
     for side in BOTH {
-        let note = Note { stream: 2, ppid: PPIDS[0], payload: Bytes::from_static(b"hello again") };
-        p.send(side, &note, How::default());
-        let got = p.run_until(60, |p| p.got(other(side)).last() == Some(&note));
+        let message = UserMessage { stream: 2, ppid: PPIDS[0], payload: Bytes::from_static(b"hello again") };
+        p.send(side, &message, How::default());
+        let got = p.run_until(60, |p| p.got(other(side)).last() == Some(&message));
         assert!(got, "{side:?} was not heard");
     }
 }
@@ -270,19 +272,20 @@ pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     p.journal.title = format!("they restart, seed {seed}, loss {loss}");
     p.restart_theirs(seed + 100);
     p.connect(PacketOrigin::Them);
-    let again = p.run_until(60, |p| p.theirs.fate() == Fate::Open && p.events.contains(&Event::Restarted));
+    let again =
+        p.run_until(60, |p| p.theirs.state() == PeerState::Open && p.events.contains(&Event::Restarted));
     assert!(again, "{:?}", p.events);
     hello(&mut p);
     close(&mut p, PacketOrigin::Them);
 }
 
 /// We lose our state and open anew.
-pub fn restart_of_ours<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
+pub fn restart_of_our_end<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("we restart, seed {seed}, loss {loss}");
     p.restart_ours(seed + 100);
     p.connect(PacketOrigin::Us);
-    let again = p.run_until(60, |p| p.our_fate() == Fate::Open);
+    let again = p.run_until(60, |p| p.our_state() == PeerState::Open);
     assert!(again, "{:?}", p.events);
     hello(&mut p);
     p

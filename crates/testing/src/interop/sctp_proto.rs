@@ -10,7 +10,7 @@ use sctp_proto::{
 };
 use strandcast_proto::time::Duration;
 
-use super::{Fate, Foreign, How, Note, OUR_ADDRESS};
+use super::{Foreign, How, OUR_ADDRESS, PeerState, UserMessage};
 
 #[allow(clippy::disallowed_types, reason = "the crate's own notion of time: a base and what has passed")]
 type StdInstant = std::time::Instant;
@@ -21,8 +21,8 @@ pub struct SctpProto {
     endpoint: Endpoint,
     association: Option<(AssociationHandle, Association)>,
     packets: VecDeque<Bytes>,
-    notes: Vec<Note>,
-    fate: Fate,
+    messages: Vec<UserMessage>,
+    state: PeerState,
     /// We asked for a close, or the peer did.
     closing: bool,
 }
@@ -36,8 +36,8 @@ impl SctpProto {
             endpoint: Endpoint::new(Arc::new(EndpointConfig::new()), Some(Arc::new(config))),
             association: None,
             packets: VecDeque::new(),
-            notes: Vec::new(),
-            fate: Fate::Opening,
+            messages: Vec::new(),
+            state: PeerState::Opening,
             closing: false,
         }
     }
@@ -51,7 +51,7 @@ impl SctpProto {
         if let Payload::RawEncode(packets) = payload {
             if packets.iter().any(|p| p[12] == SHUTDOWN_COMPLETE) {
                 // Nothing follows, yet the crate raises no event then.
-                self.fate = Fate::Closed;
+                self.state = PeerState::Closed;
             }
             self.packets.extend(packets);
         }
@@ -62,17 +62,17 @@ impl SctpProto {
         self.closing |= association.is_closing();
         while let Some(event) = association.poll() {
             match event {
-                TheirEvent::Connected => self.fate = Fate::Open,
-                TheirEvent::HandshakeFailed { .. } => self.fate = Fate::Aborted,
-                TheirEvent::AssociationLost { .. } if self.closing => self.fate = Fate::Closed,
-                TheirEvent::AssociationLost { .. } => self.fate = Fate::Aborted,
+                TheirEvent::Connected => self.state = PeerState::Open,
+                TheirEvent::HandshakeFailed { .. } => self.state = PeerState::Aborted,
+                TheirEvent::AssociationLost { .. } if self.closing => self.state = PeerState::Closed,
+                TheirEvent::AssociationLost { .. } => self.state = PeerState::Aborted,
                 TheirEvent::Stream(StreamEvent::Readable { id }) => {
                     let Ok(mut stream) = association.stream(id) else { continue };
                     while let Ok(Some(chunks)) = stream.read() {
                         let mut payload = vec![0; chunks.len()];
                         chunks.read(&mut payload).expect("it fits");
                         let ppid = chunks.ppi as u32;
-                        self.notes.push(Note { stream: id, ppid, payload: payload.into() });
+                        self.messages.push(UserMessage { stream: id, ppid, payload: payload.into() });
                     }
                 }
                 _ => {}
@@ -130,8 +130,8 @@ impl Foreign for SctpProto {
         self.packets.pop_front()
     }
 
-    fn send(&mut self, _: Duration, note: &Note, how: How) {
-        let (ppid, id) = (note.ppid.into(), note.stream);
+    fn send(&mut self, _: Duration, message: &UserMessage, how: How) {
+        let (ppid, id) = (message.ppid.into(), message.stream);
         let association = self.association();
         if association.stream(id).is_err() {
             association.open_stream(id, ppid).expect("a stream");
@@ -142,12 +142,12 @@ impl Foreign for SctpProto {
             None => (ReliabilityType::Reliable, 0),
         };
         stream.set_reliability_params(how.unordered, kind, value).expect("open");
-        let written = stream.write_with_ppi(&note.payload, ppid).expect("room to send");
-        assert_eq!(written, note.payload.len());
+        let written = stream.write_with_ppi(&message.payload, ppid).expect("room to send");
+        assert_eq!(written, message.payload.len());
     }
 
-    fn received(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
+    fn received(&mut self) -> Vec<UserMessage> {
+        std::mem::take(&mut self.messages)
     }
 
     fn shutdown(&mut self, _: Duration) {
@@ -159,7 +159,7 @@ impl Foreign for SctpProto {
         panic!("the crate sends no ABORT on its user's behalf");
     }
 
-    fn fate(&self) -> Fate {
-        self.fate
+    fn state(&self) -> PeerState {
+        self.state
     }
 }

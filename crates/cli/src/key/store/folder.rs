@@ -180,16 +180,16 @@ impl Store {
 
 /// Sees when another process has changed who may send to this machine.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct ChangeDetector {
     path: PathBuf,
     seen: Option<Stamp>,
 }
 
-impl Watch {
+impl ChangeDetector {
     /// Watches from now on. Create it before the file is read.
-    pub(crate) fn new(store: &Store) -> Watch {
+    pub(crate) fn new(store: &Store) -> ChangeDetector {
         let path = store.senders_path();
-        Watch { seen: Stamp::of(&path), path }
+        ChangeDetector { seen: Stamp::of(&path), path }
     }
 
     /// Whether the file has changed since the last look.
@@ -201,7 +201,7 @@ impl Watch {
 
 /// The version of a file, whatever else is in it.
 #[derive(Deserialize)]
-struct Head {
+struct VersionHeader {
     version: u32,
 }
 
@@ -216,8 +216,8 @@ fn load<F: DeserializeOwned + Default>(path: &Path) -> Result<F, CliError> {
         CliError::Store(format!("{path}, line {line}: {words}: restore it from a copy"))
     };
     match toml::from_str(&text).map_err(broken)? {
-        Head { version: VERSION } => toml::from_str(&text).map_err(broken),
-        Head { .. } => Err(newer(path)),
+        VersionHeader { version: VERSION } => toml::from_str(&text).map_err(broken),
+        VersionHeader { .. } => Err(newer(path)),
     }
 }
 

@@ -11,7 +11,7 @@ mod test_folder;
 mod tests;
 
 pub(crate) use file::{refuse_if_public, write_new};
-pub(crate) use folder::{Store, Watch, random, wall_clock};
+pub(crate) use folder::{ChangeDetector, Store, random, wall_clock};
 pub(crate) use receivers::{Receiver, Receivers};
 #[cfg(test)]
 use senders::WhoError;

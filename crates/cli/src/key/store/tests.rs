@@ -206,15 +206,15 @@ fn senders_survive_the_file() {
 }
 
 #[test]
-fn a_change_is_seen_by_a_watch_once() {
+fn a_change_is_detected_once() {
     let folder = TestFolder::new("watch");
     let store = store(&folder);
     store.identity_or_new().unwrap();
-    let mut watch = Watch::new(&store);
-    assert!(!watch.changed());
+    let mut changes = ChangeDetector::new(&store);
+    assert!(!changes.changed());
     for n in 0..3 {
         pair(&store, n);
-        assert!(watch.changed() && !watch.changed());
+        assert!(changes.changed() && !changes.changed());
     }
 }
 
@@ -311,7 +311,7 @@ fn keys_can_be_allowed_and_revoked_before_they_come() {
     assert_eq!(senders.get(&key(2)).unwrap().label(), "van", "a name stays");
     senders.revoke(&key_text(&key(4)), 3).unwrap();
     assert!(!senders.enrol(token(1).id(), key(4), 4) && !admitted(&senders, 4, 1, 4));
-    assert!(matches!(senders.revoke("stranger", 5), Err(WhoError::Unknown(_))));
+    assert!(matches!(senders.revoke("unknown", 5), Err(WhoError::Unknown(_))));
     let damaged = &key_text(&key(5))[..50];
     assert!(matches!(senders.revoke(damaged, 5), Err(WhoError::Damaged(_))));
 }

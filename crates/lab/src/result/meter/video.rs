@@ -15,7 +15,7 @@ use crate::result::Frame;
 /// Length of the parts of the mean of eq. 17 over time.
 const BIN: Duration = Duration::from_secs(10);
 /// The smallest deficit of eq. 17, as a share of the expected rate: 60 dB.
-const LEAST_DEFICIT: f64 = 1e-3;
+const MIN_DEFICIT: f64 = 1e-3;
 
 /// A video that a flow carries.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub struct VideoFrame {
 /// thousandth counts as that, so that 60 dB is the most; nothing at all is 0 dB.
 pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
     let deficit = 1.0 - (measured_bps / expected_bps).clamp(0.0, 1.0);
-    -20.0 * libm::log10(deficit.max(LEAST_DEFICIT))
+    -20.0 * libm::log10(deficit.max(MIN_DEFICIT))
 }
 
 /// What a [`FlowMeter`](super::FlowMeter) does for a video.

@@ -64,7 +64,7 @@ impl SctpProfile {
 /// Declares the constants: the struct that a scenario has of them, the keys of its table, and what the transport is told.
 ///
 /// Those in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
-/// unit is doubted.
+/// unit gets a warning.
 macro_rules! constants {
     (
         transport {$(
@@ -168,18 +168,18 @@ constants! {
         rto_initial: Duration = SPAN => Minute,
         /// RTO.Min
         rto_min: Duration = SPAN => Minute,
-        /// RTO.Min between two of ours; `rto_min` alone sets both
+        /// RTO.Min between two Strandcast peers; `rto_min` alone sets both
         #[serde(skip_serializing_if = "Option::is_none")]
-        rto_min_ours: Option<Duration> = OTHER_SPAN,
+        rto_min_strandcast: Option<Duration> = OTHER_SPAN,
         /// RTO.Max
         rto_max: Duration = SPAN => Hour,
         /// Max.Burst, packets
         max_burst: u32 = whole::<u32, 1, 1_000_000>(),
         /// SACK.Delay
         sack_delay: Duration = TIME => Delay,
-        /// SACK.Delay between two of ours; `sack_delay` alone sets both
+        /// SACK.Delay between two Strandcast peers; `sack_delay` alone sets both
         #[serde(skip_serializing_if = "Option::is_none")]
-        sack_delay_ours: Option<Duration> = OTHER_TIME,
+        sack_delay_strandcast: Option<Duration> = OTHER_TIME,
         /// what gets no answer is sent again before its timer expires
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         tail_probes: bool = SWITCH,
@@ -199,7 +199,7 @@ constants! {
         association_max_retrans: u32 = whole::<u32, 0, 1_000_000>(),
         /// silence on all paths that ends an association; 0: errors end it
         #[serde(skip_serializing_if = "Option::is_none")]
-        endured_silence: Option<Duration> = TIME_OR_ERRORS,
+        silence_timeout: Option<Duration> = TIME_OR_ERRORS,
         /// least time without an answer until a path is inactive; 0: errors decide
         #[serde(skip_serializing_if = "Option::is_none")]
         failed_after: Option<Duration> = TIME_OR_ERRORS,
@@ -235,11 +235,11 @@ const BUFFER_LIMIT: Sort<Option<u32>> = {
     }
 };
 
-/// A time above zero between two of ours, if it is another.
+/// A time above zero between two Strandcast peers, if it is another.
 const OTHER_SPAN: Sort<Option<Duration>> =
     Sort { value_type: SPAN.value_type, read: |item| (SPAN.read)(item).map(Some), write: other };
 
-/// A time between two of ours, if it is another.
+/// A time between two Strandcast peers, if it is another.
 const OTHER_TIME: Sort<Option<Duration>> =
     Sort { value_type: TIME.value_type, read: |item| (TIME.read)(item).map(Some), write: other };
 

@@ -155,11 +155,11 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
             "sealed packets go in UDP; give `encapsulation = \"udp\"` in `sctp`, or leave `seal` out";
         return Err(flow.error_at(&SCTP_FLOW.seal.key, message));
     }
-    if table.has(&SCTP.rto_min) && !table.has(&SCTP.rto_min_ours) {
-        sctp.rto_min_ours = None;
+    if table.has(&SCTP.rto_min) && !table.has(&SCTP.rto_min_strandcast) {
+        sctp.rto_min_strandcast = None;
     }
-    if table.has(&SCTP.sack_delay) && !table.has(&SCTP.sack_delay_ours) {
-        sctp.sack_delay_ours = None;
+    if table.has(&SCTP.sack_delay) && !table.has(&SCTP.sack_delay_strandcast) {
+        sctp.sack_delay_strandcast = None;
     }
     if sctp.rto_min > sctp.rto_max {
         let message = format!("RTO.Min {:?} is above RTO.Max {:?}; swap them", sctp.rto_min, sctp.rto_max);
@@ -179,7 +179,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     for (name, item) in table.item_or_empty(&TCP.tcp.key).children()? {
         let value = constant(&item)?;
         if let (TcpValue::Number(n), true) = (&value, config.is_time(&name)) {
-            Item { longest: longest(&name), ..item.clone() }.doubt(Quantity::Time, *n);
+            Item { longest: longest(&name), ..item.clone() }.warn_if_unlikely(Quantity::Time, *n);
         }
         config.set(&name, &(&value).into()).map_err(|wrong| match wrong {
             ConfigError::Value { why, .. } => item.wrong(&why),
@@ -200,7 +200,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     Ok(Tcp { profile: profile.to_string(), set })
 }
 
-/// Above what a time of TCP is doubted.
+/// Above what a time of TCP gets a warning.
 fn longest(name: &str) -> Longest {
     match name {
         "ack_delay" | "granularity" => Longest::Delay,

@@ -10,7 +10,7 @@ use crate::scenario::error::hint;
 use crate::scenario::keys::radio::{FILE_PLACE, GRID, NAMED, NODE, PlaceKind, RADIO, RECTANGLE};
 use crate::scenario::keys::root::ROOT;
 use crate::scenario::model::{Node, Scenario};
-use crate::scenario::radio::{Place, Radio};
+use crate::scenario::radio::{Placement, Radio};
 use crate::scenario::table::{Read, Table};
 use crate::scenario::value::Named;
 
@@ -61,7 +61,7 @@ pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Ra
     Ok(radios)
 }
 
-fn radio(table: &Table<'_>, place: Place, stations: Vec<String>) -> Read<Radio> {
+fn radio(table: &Table<'_>, place: Placement, stations: Vec<String>) -> Read<Radio> {
     let profile = table.get(&RADIO.profile)?;
     let mut config = RadioConfig::of(profile);
     let medium = keyed(table, &RADIO.medium, &mut config.medium)?;
@@ -72,33 +72,33 @@ fn radio(table: &Table<'_>, place: Place, stations: Vec<String>) -> Read<Radio> 
     Ok(Radio { profile, routing, place, stations, medium, dcf, mobility })
 }
 
-fn place(kind: PlaceKind, table: &Table<'_>) -> Read<Place> {
+fn place(kind: PlaceKind, table: &Table<'_>) -> Read<Placement> {
     let prefix = || table.get(&NAMED.prefix);
     Ok(match kind {
-        PlaceKind::Grid => Place::Grid {
+        PlaceKind::Grid => Placement::Grid {
             prefix: prefix()?,
             columns: table.get(&GRID.columns)?,
             rows: table.get(&GRID.rows)?,
             spacing: table.get(&GRID.spacing)?,
         },
-        PlaceKind::Uniform => Place::Uniform {
+        PlaceKind::Uniform => Placement::Uniform {
             prefix: prefix()?,
             count: table.get(&RECTANGLE.count)?,
             width: table.get(&RECTANGLE.width)?,
             height: table.get(&RECTANGLE.height)?,
         },
-        PlaceKind::File => Place::File { prefix: prefix()?, file: table.get(&FILE_PLACE.file)? },
+        PlaceKind::File => Placement::File { prefix: prefix()?, file: table.get(&FILE_PLACE.file)? },
     })
 }
 
 /// A radio's place, and the names of the nodes that it makes.
-fn made(radio: &Table<'_>) -> Read<(Place, Vec<String>)> {
+fn made(radio: &Table<'_>) -> Read<(Placement, Vec<String>)> {
     if !radio.has(&RADIO.place) {
-        return Ok((Place::Nodes, Vec::new()));
+        return Ok((Placement::Nodes, Vec::new()));
     }
     let (kind, table) = radio.kind(&RADIO.place)?;
     let place = place(kind, &table)?;
-    if let Place::File { file, .. } = &place {
+    if let Placement::File { file, .. } = &place {
         let item = table.item(&FILE_PLACE.file.key)?;
         parse_csv(&file.text).map_err(|wrong| match wrong {
             PlacementError::BadLine { line, ref text } => {

@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
 
 /// Of a message's wait in its host, causes with less than this share are left out.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// What a message spent time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,7 +146,7 @@ impl Explanation {
             let buffer = Cause::new(CauseKind::SendBuffer, message.created, message.taken, None);
             causes.insert(0, Cause { time: unheld, ..buffer });
         }
-        causes.retain(|cause| cause.time.as_secs_f64() >= LEAST_SHARE * wait.as_secs_f64());
+        causes.retain(|cause| cause.time.as_secs_f64() >= MIN_SHARE * wait.as_secs_f64());
         causes
     }
 }

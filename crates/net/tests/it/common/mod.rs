@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use strandcast_net::driver::{
-    AssociationHandle, Client, ClientSeal, Listener, PacketTap, SealWatch, Server, ServerSeal, Uplink,
+    AssociationHandle, Client, ClientSeal, Listener, PacketTap, SealHooks, Server, ServerSeal, Uplink,
 };
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::association::SendOptions;
@@ -58,11 +58,11 @@ pub fn endpoint() -> EndpointConfig {
 pub type Events = Arc<Mutex<Vec<SealEvent>>>;
 
 /// Writes down what happens.
-pub fn watch() -> (SealWatch, Events) {
+pub fn hooks() -> (SealHooks, Events) {
     let events = Events::default();
     let book = Arc::clone(&events);
     let on_event = Box::new(move |_, event: &SealEvent| book.lock().expect("no panic").push(event.clone()));
-    (SealWatch { on_event: Some(on_event), keylog: None }, events)
+    (SealHooks { on_event: Some(on_event), keylog: None }, events)
 }
 
 pub fn listen(seal: Option<ServerSeal>, tap: Option<PacketTap>) -> Listener {
@@ -71,8 +71,8 @@ pub fn listen(seal: Option<ServerSeal>, tap: Option<PacketTap>) -> Listener {
 }
 
 pub fn sealed_server(access: Access) -> (Listener, Events) {
-    let (watch, events) = watch();
-    (listen(Some(ServerSeal { identity: receiver(), access, watch }), None), events)
+    let (hooks, events) = hooks();
+    (listen(Some(ServerSeal { identity: receiver(), access, hooks }), None), events)
 }
 
 pub fn connect(
@@ -94,8 +94,8 @@ pub fn sealed_client(
     identity: SecretKey,
     peer: Peer,
 ) -> (AssociationHandle, Events) {
-    let (watch, events) = watch();
-    (connect(to, paths, Some(ClientSeal { identity, peer, watch }), None), events)
+    let (hooks, events) = hooks();
+    (connect(to, paths, Some(ClientSeal { identity, peer, hooks }), None), events)
 }
 
 pub async fn pair(paths: usize) -> (AssociationHandle, AssociationHandle, Listener) {

@@ -17,7 +17,7 @@ impl Assembler<'_> {
         self.tx.act(self.cx, now);
         // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
         for _ in 0..MAX_EMPTY {
-            if let Some(transmit) = self.stray_output(buf).or_else(|| self.mtu_probe(now, buf)) {
+            if let Some(transmit) = self.off_path_output(buf).or_else(|| self.mtu_probe(now, buf)) {
                 return Some(transmit);
             }
             let path = self.next_path(now)?;
@@ -41,7 +41,7 @@ impl Assembler<'_> {
             let more = self.cx.state != State::Closed
                 && self.cx.control.is_empty()
                 && self.rx.sack_due().is_none()
-                && self.cx.paths[path.index()].heartbeats.wanted.is_empty()
+                && self.cx.paths[path.index()].heartbeats.requests.is_empty()
                 && self
                     .tx
                     .decide(self.cx, now)
@@ -70,9 +70,9 @@ impl Assembler<'_> {
         if matches!(self.cx.state, State::Closed | State::CookieWait | State::CookieEchoed) {
             return None;
         }
-        if let Some(i) = self.cx.paths.iter().position(|p| !p.heartbeats.wanted.is_empty()) {
+        if let Some(i) = self.cx.paths.iter().position(|p| !p.heartbeats.requests.is_empty()) {
             if self.cx.paths.view(i).state == PathState::Closed {
-                self.cx.paths[i].heartbeats.wanted.clear();
+                self.cx.paths[i].heartbeats.requests.clear();
                 return self.next_path(now);
             }
             return Some(PathId(i as u8));

@@ -39,9 +39,9 @@ impl Context {
     pub fn make_heartbeat(&mut self, now: Instant, path: PathId, probe: bool, pad_to: usize) -> Heartbeat {
         let nonce = self.random.u64();
         let view = self.paths.view(path.index());
-        let evidence = self.evidence_wait(path).filter(|_| self.paths[path.index()].confirmed);
+        let wait = self.answer_wait(path).filter(|_| self.paths[path.index()].confirmed);
         let timeout = match self.probe_interval(path) {
-            _ if evidence.is_some() => evidence.unwrap_or_default(),
+            _ if wait.is_some() => wait.unwrap_or_default(),
             Some(limit) if !matches!(view.state, PathState::Active | PathState::Unconfirmed) => {
                 view.rto.min(limit)
             }

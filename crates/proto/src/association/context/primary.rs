@@ -8,17 +8,17 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, Signal};
 use crate::time::Instant;
 
-/// What the application wants as the primary path.
+/// What the application requests as the primary path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum PrimaryRequest {
     Path(PathId),
     /// It was closed: the next one over this link to this address.
-    Way(LinkId, SocketAddr),
+    Address(LinkId, SocketAddr),
 }
 
-impl Wish {
-    fn way(tuple: &FourTuple) -> Self {
-        Wish::Way(tuple.link, tuple.remote)
+impl PrimaryRequest {
+    fn address(tuple: &FourTuple) -> Self {
+        PrimaryRequest::Address(tuple.link, tuple.remote)
     }
 }
 
@@ -26,7 +26,7 @@ impl Context {
     /// The application wants `path`, an open one, as the primary (RFC 9260 §11.1.6): at once if it is confirmed, else as
     /// soon as it is.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
-        self.wish = Some(Wish::Path(path));
+        self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {
             self.signal(now, &Signal::PathChanged(path));
             self.offer_burst(now);
@@ -35,7 +35,8 @@ impl Context {
 
     /// Makes `path` the primary if it is wanted and confirmed; whether it was not the primary before.
     pub fn prefer(&mut self, path: PathId) -> bool {
-        let wanted = self.wish == Some(Wish::Path(path)) && self.paths[path.index()].confirmed;
+        let wanted =
+            self.primary_request == Some(PrimaryRequest::Path(path)) && self.paths[path.index()].confirmed;
         let changes = wanted && self.paths.seen().primary() != path;
         if changes {
             self.paths.seen_mut().set_primary(path);
@@ -46,15 +47,15 @@ impl Context {
 
     /// `path` was opened: it may be the wanted one that comes back.
     pub fn primary_opened(&mut self, path: PathId) {
-        if self.wish == Some(Wish::way(&self.paths[path.index()].tuple)) {
-            self.wish = Some(Wish::Path(path));
+        if self.primary_request == Some(PrimaryRequest::address(&self.paths[path.index()].tuple)) {
+            self.primary_request = Some(PrimaryRequest::Path(path));
         }
     }
 
     /// `path` was closed. If it was the primary, the first open one is now; if it was wanted, it is again once it comes back.
     pub fn primary_closed(&mut self, path: PathId) {
-        if self.wish == Some(Wish::Path(path)) {
-            self.wish = Some(Wish::way(&self.paths[path.index()].tuple));
+        if self.primary_request == Some(PrimaryRequest::Path(path)) {
+            self.primary_request = Some(PrimaryRequest::address(&self.paths[path.index()].tuple));
         }
         let next = self.paths.views().iter().map(|v| v.id).find(|p| self.is_open(*p));
         if let Some(next) = next.filter(|_| self.paths.seen().primary() == path) {
@@ -64,9 +65,9 @@ impl Context {
 
     /// What is wanted of the peer's previous instance is wanted of this one.
     pub fn want_as(&mut self, previous: &Context) {
-        self.wish = previous.wish.map(|wish| match wish {
-            Wish::Path(path) => Wish::way(&previous.paths[path.index()].tuple),
-            Wish::Way(..) => wish,
+        self.primary_request = previous.primary_request.map(|primary_request| match primary_request {
+            PrimaryRequest::Path(path) => PrimaryRequest::address(&previous.paths[path.index()].tuple),
+            PrimaryRequest::Address(..) => primary_request,
         });
         for path in (0..self.paths.len()).map(|i| PathId(i as u8)) {
             self.primary_opened(path);

@@ -1,5 +1,5 @@
-//! Nothing is heard from the peer on any path: how long that is endured, how it is looked for meanwhile, and how data go
-//! on when it answers ([`crate::config::TransportConfig::endured_silence`]).
+//! Nothing is heard from the peer on any path: how long that is tolerated, how the peer is probed meanwhile, and how
+//! data go on when it answers ([`crate::config::TransportConfig::silence_timeout`]).
 
 use super::Context;
 use crate::association::event::CloseReason;
@@ -14,18 +14,18 @@ const PROBE: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 pub(in crate::association) struct Silence {
     /// The first timeout since the peer was last heard, and when all paths are probed next.
-    spell: Option<(Instant, Instant)>,
+    ongoing: Option<(Instant, Instant)>,
     /// The peer was heard again; what was in flight meanwhile is lost once a path has answered.
     ended: bool,
 }
 
 impl Silence {
     pub fn timeout(&self) -> Option<Instant> {
-        self.spell.map(|(_, probe)| probe)
+        self.ongoing.map(|(_, probe)| probe)
     }
 
     pub fn lasts(&self) -> bool {
-        self.spell.is_some()
+        self.ongoing.is_some()
     }
 
     /// Whether a silence ended since this was last asked.
@@ -35,27 +35,27 @@ impl Silence {
 }
 
 impl Context {
-    fn endured(&self) -> Option<Duration> {
-        self.config.endured_silence
+    fn silence_timeout(&self) -> Option<Duration> {
+        self.config.silence_timeout
     }
 
     /// A timeout on a path that carries data: whether time decides over the end of the association, not the number of errors.
     pub fn silence_begins(&mut self, now: Instant) -> bool {
-        let endures = self.endured().is_some();
-        if endures && self.silence.spell.is_none() {
-            self.silence.spell = Some((now, now + PROBE));
+        let tolerates = self.silence_timeout().is_some();
+        if tolerates && self.silence.ongoing.is_none() {
+            self.silence.ongoing = Some((now, now + PROBE));
         }
-        endures
+        tolerates
     }
 
     /// All paths are probed, whatever their state; or the silence lasted too long.
     pub fn on_silence(&mut self, now: Instant) {
-        let Some((since, _)) = self.silence.spell.filter(|(_, probe)| *probe <= now) else { return };
-        let limit = self.endured().filter(|_| self.state.is_open());
+        let Some((since, _)) = self.silence.ongoing.filter(|(_, probe)| *probe <= now) else { return };
+        let limit = self.silence_timeout().filter(|_| self.state.is_open());
         if limit.is_some_and(|limit| now - since >= limit) {
             self.abort_for(CloseReason::Unreachable);
         }
-        self.silence.spell = limit.map(|_| (since, now + PROBE));
+        self.silence.ongoing = limit.map(|_| (since, now + PROBE));
         if limit.is_some() {
             self.probe_all(|_| true);
         }
@@ -75,13 +75,13 @@ impl Context {
     /// The peer was heard, on whichever path.
     #[inline]
     pub fn silence_ends(&mut self) {
-        if let Some(spell) = self.silence.spell.take() {
-            self.spell_ends(spell);
+        if let Some(ongoing) = self.silence.ongoing.take() {
+            self.finish_silence(ongoing);
         }
     }
 
     #[cold]
-    fn spell_ends(&mut self, (since, probe): (Instant, Instant)) {
+    fn finish_silence(&mut self, (since, probe): (Instant, Instant)) {
         // Where another path is heard at once, only the one that timed out was silent.
         self.silence.ended |= probe > since + PROBE;
         self.errors = 0;

@@ -8,11 +8,11 @@ use crate::time::{Duration, Instant};
 
 /// Heartbeats in a row that must go unanswered, without a tail probe, before a path counts as potentially failed beyond what
 /// `pf_max_retrans` asks for.
-const MORE_BEFORE_DOUBT: u32 = 2;
+const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
 /// Errors in a row before a path is given up: bursts of loss count packets, not time.
 const ERRORS_BEFORE_FAILURE: u32 = 40;
-/// A heartbeat that brings evidence waits this long at least for its answer.
-const LEAST_WAIT: Duration = Duration::from_millis(250);
+/// A heartbeat on which a verdict depends waits this long at least for its answer.
+const MIN_WAIT: Duration = Duration::from_millis(250);
 
 impl Context {
     pub fn set_path_state(&mut self, now: Instant, path: PathId, state: PathState) {
@@ -137,16 +137,17 @@ impl Context {
             return (pf.is_some_and(|pf| errors > pf), errors > self.config.path_max_retrans);
         };
         let quiet = p.answered.map_or(Duration::MAX, |at| now - at);
-        let more = if p.tail.spent { 0 } else { MORE_BEFORE_DOUBT };
-        let doubted = pf.is_some_and(|pf| errors > pf + more) && quiet >= v.rto_raw().unwrap_or_default();
+        let more = if p.tail.spent { 0 } else { MORE_BEFORE_POTENTIALLY_FAILED };
+        let potentially_failed =
+            pf.is_some_and(|pf| errors > pf + more) && quiet >= v.rto_raw().unwrap_or_default();
         let enough = errors > self.config.path_max_retrans.max(ERRORS_BEFORE_FAILURE);
-        (doubted, enough && quiet >= after)
+        (potentially_failed, enough && quiet >= after)
     }
 
-    /// How long a heartbeat's answer is waited for where verdicts need evidence; the next one leaves then.
-    pub fn evidence_wait(&self, path: PathId) -> Option<Duration> {
+    /// How long a heartbeat's answer is waited for where verdicts depend on it; the next one leaves then.
+    pub fn answer_wait(&self, path: PathId) -> Option<Duration> {
         let v = self.paths.view(path.index());
         let usual = v.rto_raw().unwrap_or(self.config.rto_initial).max(self.config.rto_min);
-        self.config.failed_after.map(|_| usual.max(LEAST_WAIT))
+        self.config.failed_after.map(|_| usual.max(MIN_WAIT))
     }
 }

@@ -68,7 +68,7 @@ impl Context {
         let p = &mut self.paths[path.index()];
         p.stats.packets_received += 1;
         p.stats.bytes_received += len as u64;
-        p.last_heard = Some(now);
+        p.last_received = Some(now);
         self.stats.wire_received += wire;
         self.take_allowance(path, wire);
         self.silence_ends();

@@ -1,4 +1,5 @@
-//! Paths that join, leave, move and are suspended while the association lives: REPORTs under AUTH between two of ours.
+//! Paths that join, leave, move and are suspended while the association lives: REPORTs under AUTH between two
+//! Strandcast peers.
 
 use super::PathManager;
 use crate::association::control_queue::Control;
@@ -8,7 +9,7 @@ use crate::path::FourTuple;
 use crate::policy::{PathId, PathState, Report, Signal};
 use crate::time::Instant;
 use crate::wire::chunk::report::{
-    KIND_ARRIVALS, KIND_ARRIVED, KIND_ARRIVED_WANTED, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE,
+    KIND_ARRIVALS, KIND_ARRIVED, KIND_ARRIVED_REQUEST, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE,
     KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
 };
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
@@ -71,7 +72,7 @@ impl PathManager<'_> {
             ReportItemFlavour::Reliable(serial) => Some(serial),
             ReportItemFlavour::Plain => None,
         };
-        let seen = serial.is_some_and(|s| self.cx.reports.was_heard(s));
+        let seen = serial.is_some_and(|s| self.cx.reports.was_received(s));
         let on = if seen {
             from.path
         } else if item.kind < KIND_FIRST_SCHEME {
@@ -88,7 +89,7 @@ impl PathManager<'_> {
         };
         // What could not be done is not echoed and not remembered: it may be done when it comes again.
         if let (Some(serial), Some(_), false) = (serial, on, seen) {
-            self.cx.reports.note_heard(serial);
+            self.cx.reports.note_received(serial);
         }
         if let (Some(echo), Some(path)) = (item.echo(), on.filter(|p| self.cx.is_open(*p))) {
             let auth = item.kind < KIND_FIRST_SCHEME;
@@ -99,7 +100,7 @@ impl PathManager<'_> {
 
     /// A new, authenticated report on a path; where its echo goes, `None` if nothing could be done.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
-        if let (KIND_ARRIVED_WANTED, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
+        if let (KIND_ARRIVED_REQUEST, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
             let sane = self.rx.report_arrived(serial, &item.payload);
             self.cx.stats.bad_chunks += u64::from(!sane);
             return from.path.filter(|_| sane);

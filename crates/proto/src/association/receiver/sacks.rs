@@ -26,7 +26,7 @@ impl Receiver {
         }
         self.acks.on_packet(on, seen.new);
         self.note_arrived(cx, now, range.1, on, bytes);
-        self.size.heard.insert(on);
+        self.size.received_on.insert(on);
         if now >= self.size.due {
             self.fit_receive_buffer(cx, now);
         }
@@ -43,9 +43,9 @@ impl Receiver {
         };
         cx.signal(now, &Signal::Arrived(&rx));
         let rule = cx.ask(now, |scheme, view| scheme.feedback().sack(view, &rx));
-        let endures = cx.config.endured_silence.is_some();
-        let named = || self.acks.way_named(&cx.paths, self.arrived.ways());
-        let back = || named().unwrap_or_else(|| self.acks.way_back(now, &cx.paths, on, endures));
+        let tolerates_silence = cx.config.silence_timeout.is_some();
+        let named = || self.acks.named_return_path(&cx.paths, self.arrived.return_paths());
+        let back = || named().unwrap_or_else(|| self.acks.return_path(now, &cx.paths, on, tolerates_silence));
         let via = rule.via.filter(|p| cx.is_open(*p)).unwrap_or_else(back);
         // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
         let first = cx.stats.sacks_sent == 0 && self.acks.due().is_none();

@@ -9,7 +9,7 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
 /// The least that counts as a round trip: below it timers and scheduling are what takes time.
-const LEAST_ROUND: Duration = Duration::from_millis(1);
+const MIN_ROUND: Duration = Duration::from_millis(1);
 /// A path's round trip is measured at most this often,
 const SOUND_EVERY: Duration = Duration::from_millis(200);
 /// and no more than once for so many bytes of data, so that heartbeats stay below 0.2 % of them.
@@ -59,14 +59,14 @@ impl Receiver {
     /// The longest round trip of the paths by which data come.
     fn round(&self, cx: &Context) -> Option<Duration> {
         let rx = &self.size;
-        let heard = rx.heard.iter().chain(rx.heard_before.iter());
-        let longest = heard.filter_map(|p| cx.paths.get(p.index())?.sounding.rtt).max();
-        longest.map(|rtt| rtt.max(LEAST_ROUND))
+        let received_on = rx.received_on.iter().chain(rx.received_on_before.iter());
+        let longest = received_on.filter_map(|p| cx.paths.get(p.index())?.sounding.rtt).max();
+        longest.map(|rtt| rtt.max(MIN_ROUND))
     }
 
     /// Measures the round trips of paths by which data come.
     fn sound(&mut self, cx: &mut Context, now: Instant) {
-        for path in self.size.heard.iter() {
+        for path in self.size.received_on.iter() {
             let (p, view) = cx.paths.row_mut(path.index());
             let proven = p.confirmed && view.state != PathState::Closed;
             let lost = p.sounding.pending.is_some_and(|(_, sent)| now - sent >= SOUND_LOST);

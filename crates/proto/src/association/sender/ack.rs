@@ -207,7 +207,7 @@ impl Sender {
         }
         let threshold = cx.driver.threshold(ack.path);
         if self.rq.count_misses(now, tsn, ack.path, misses, threshold) {
-            self.judge_overtaken(cx, now, tsn, ack.path);
+            self.check_overtaken(cx, now, tsn, ack.path);
         }
     }
 

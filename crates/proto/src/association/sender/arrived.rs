@@ -1,30 +1,32 @@
-//! What the peer says of arrivals by its clock: asked for, and handed to the scheme (REPORT items ARRIVED WANTED and ARRIVED).
+//! What the peer says of arrivals by its clock: asked for, and handed to the scheme (REPORT items ARRIVED REQUEST and
+//! ARRIVED).
 
 use super::Sender;
 use crate::association::context::Context;
 use crate::policy::{PathId, Signal};
 use crate::time::Instant;
-use crate::tx::Heard;
-use crate::wire::chunk::report::{HeardArrived, KIND_ARRIVED_WANTED, encode_ways};
+use crate::tx::ReceivedReport;
+use crate::wire::chunk::report::{ArrivedItem, KIND_ARRIVED_REQUEST, encode_return_paths};
 
 impl Sender {
-    /// Asks the peer to report arrivals, by the ways back that the scheme prefers now, if it wants to hear of them.
+    /// Asks the peer to report arrivals, by the return paths that the scheme prefers now, if it wants to hear of them.
     pub fn want_arrived(&mut self, cx: &mut Context, now: Instant) {
         if !cx.driver.hears_arrivals() || !cx.may_report() {
             return;
         }
-        let ways = cx.ask(now, |scheme, view| scheme.feedback().ways_back(view));
-        if self.arrived.ask(now, ways) {
-            let names = ways.iter().filter(|p| cx.is_open(*p)).filter_map(|p| cx.paths[p.index()].wire_id);
-            let payload = encode_ways(names);
-            cx.reports.say_more(now, (KIND_ARRIVED_WANTED, None, payload), None, false);
+        let return_paths = cx.ask(now, |scheme, view| scheme.feedback().return_paths(view));
+        if self.arrived.ask(now, return_paths) {
+            let names =
+                return_paths.iter().filter(|p| cx.is_open(*p)).filter_map(|p| cx.paths[p.index()].wire_id);
+            let payload = encode_return_paths(names);
+            cx.reports.say_more(now, (KIND_ARRIVED_REQUEST, None, payload), None, false);
             cx.resend_reports(now);
         }
     }
 
     /// The peer says what arrived; the report came by `on`.
     pub fn on_arrived(&mut self, cx: &mut Context, now: Instant, on: PathId, payload: &[u8]) {
-        let arrived = HeardArrived::read(payload).filter(|_| self.arrived.asked());
+        let arrived = ArrivedItem::read(payload).filter(|_| self.arrived.asked());
         let Some(arrived) = arrived else {
             cx.stats.bad_chunks += 1;
             return;
@@ -32,12 +34,12 @@ impl Sender {
         let (rq, context) = (&self.rq, &*cx);
         let (path, left) = (|name| context.path_by_wire_id(name), |tsn, path| rq.left_once(tsn, path));
         match self.arrived.hear(now, on, arrived, path, left) {
-            Heard::News(report) => cx.signal(now, &Signal::PeerArrivals(report)),
-            Heard::Old(report) => {
+            ReceivedReport::News(report) => cx.signal(now, &Signal::PeerArrivals(report)),
+            ReceivedReport::Old(report) => {
                 cx.stats.old_arrived += 1;
                 cx.signal(now, &Signal::PeerArrivals(report));
             }
-            Heard::Nonsense => cx.stats.bad_chunks += 1,
+            ReceivedReport::Nonsense => cx.stats.bad_chunks += 1,
         }
     }
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::association::buffer_size::SendSize;
 use crate::association::right_sizing::Buffer;
 use crate::config::TransportConfig;
-use crate::policy::{Head, Heads, Importance, Queued};
+use crate::policy::{Heads, Importance, MessageHead, Queued};
 use crate::time::{Duration, Instant};
 use crate::tx::{Cut, QueuedMessage, SendQueue, next_chunk};
 use crate::wire::{Ppid, Ssn, StreamId};
@@ -127,7 +127,7 @@ impl SendBuffer {
     /// The heads of what waits. Chunks have at most `max` bytes of payload, and `beside` more in the books.
     pub fn heads(&self, max: usize, beside: usize) -> Heads {
         let heads = Importance::ALL.iter().filter_map(|i| self.queue.head(*i));
-        let shown = heads.map(|m| Head {
+        let shown = heads.map(|m| MessageHead {
             importance: m.importance,
             next_len: (next_chunk(m, max) + beside) as u64,
             next_expires: m.expires,

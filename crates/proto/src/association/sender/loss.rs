@@ -6,7 +6,7 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::path;
-use crate::policy::{ChunkInfo, Importance, Judged, LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::policy::{ChunkInfo, DeclaredLost, Importance, LossCause, LossTrigger, PathId, PathState, Signal};
 use crate::time::Instant;
 use crate::tx::Carries;
 use crate::wire::Tsn;
@@ -21,8 +21,8 @@ impl Sender {
         path: PathId,
         trigger: LossTrigger,
     ) -> Option<LossCause> {
-        let judged = Judged { at: now, by: Some(trigger) };
-        let info = self.take_lost(cx, judged, tsn, path)?;
+        let declared = DeclaredLost { at: now, by: Some(trigger) };
+        let info = self.take_lost(cx, declared, tsn, path)?;
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
         self.lost_by(cx, now, tsn, path, cause)
     }
@@ -36,21 +36,27 @@ impl Sender {
         path: PathId,
         cause: LossCause,
     ) -> Option<LossCause> {
-        self.take_lost(cx, Judged { at: now, by: None }, tsn, path)?;
+        self.take_lost(cx, DeclaredLost { at: now, by: None }, tsn, path)?;
         self.lost_by(cx, now, tsn, path, cause)
     }
 
     /// Takes one transmission of `tsn` out of flight; the chunk as it is then.
-    fn take_lost(&mut self, cx: &mut Context, judged: Judged, tsn: Tsn, path: PathId) -> Option<&ChunkInfo> {
+    fn take_lost(
+        &mut self,
+        cx: &mut Context,
+        declared: DeclaredLost,
+        tsn: Tsn,
+        path: PathId,
+    ) -> Option<&ChunkInfo> {
         if cx.state == State::Closed {
             return None;
         }
         if self.rq.in_flight_on(tsn, path) {
             self.symbol_lost(tsn, path);
         }
-        let info = self.rq.lose(cx.paths.seen_mut(), tsn, path, judged)?;
+        let info = self.rq.lose(cx.paths.seen_mut(), tsn, path, declared)?;
         if let Some(discovery) = &mut cx.paths[path.index()].discovery {
-            discovery.data_lost(judged.at);
+            discovery.data_lost(declared.at);
         }
         Some(info)
     }
@@ -64,7 +70,7 @@ impl Sender {
         path: PathId,
         cause: LossCause,
     ) -> Option<LossCause> {
-        let chunk = self.rq.judge(tsn, path, cause)?;
+        let chunk = self.rq.set_cause(tsn, path, cause)?;
         cx.signal(now, &Signal::Lost { chunk, path, cause });
         Some(cause)
     }
@@ -90,7 +96,7 @@ impl Sender {
         if !answered_probe {
             cx.paths[path.index()].stats.timeouts += 1;
             if let Some(discovery) = &mut cx.paths[path.index()].discovery {
-                discovery.doubt(now);
+                discovery.suspect(now);
             }
         }
         path::back_off(cx.paths.view_mut(path.index()), &cx.config);
@@ -107,7 +113,7 @@ impl Sender {
         self.rq.requeue_suspects(stalled);
         // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
         let again = core::mem::replace(&mut cx.paths[path.index()].timed_out, true);
-        let told = answered_probe || (again && cx.config.endured_silence.is_some());
+        let told = answered_probe || (again && cx.config.silence_timeout.is_some());
         if let (Some(highest), Some(cause), false) = (highest, cause, told) {
             self.rq.set_recover(path, highest);
             let trigger = LossTrigger::Timeout;

@@ -2,7 +2,7 @@
 //! reordering window of RFC 8985 §6.2), and what is taken back when losses turn out to be spurious (RFC 4015).
 //!
 //! The window of a path is measured: how much later than the first SACK that missed it a chunk was acknowledged that arrived
-//! after all. One miss indication alone is no evidence: a copy on another path may be what arrived. Where packets keep their
+//! after all. One miss indication alone proves nothing: a copy on another path may be what arrived. Where packets keep their
 //! order nothing is ever late, the window is zero, and the third miss indication decides as in RFC 9260 §7.2.4. The verdict on
 //! a chunk of a message with a lifetime comes in time for a retransmission.
 
@@ -24,7 +24,7 @@ impl Sender {
     }
 
     /// Misses have reached the threshold of `tsn` on `path`: it is lost, or its verdict waits for the reordering window.
-    pub(super) fn judge_overtaken(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
+    pub(super) fn check_overtaken(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
         let window = self.reordering_window(cx, now, path);
         let chunk = self.rq.get(tsn).map(|c| &c.info);
         let overtaken = chunk.and_then(|c| c.on(path)).and_then(|t| t.overtaken);
@@ -54,7 +54,7 @@ impl Sender {
         overtaken.clear();
         self.rq.overtaken(path, threshold, &mut overtaken);
         for &tsn in &overtaken {
-            self.judge_overtaken(cx, now, tsn, path);
+            self.check_overtaken(cx, now, tsn, path);
         }
         self.scratch = overtaken;
         self.rq.prune(path);
@@ -90,8 +90,8 @@ impl Sender {
             let chunks = a.spurious.len() as u32;
             cx.paths[path.index()].stats.spurious_losses += u64::from(chunks);
             let mut before = None;
-            for judged in a.spurious.drain(..) {
-                before = self.rq.take_back(now, path, judged, rto).or(before);
+            for declared in a.spurious.drain(..) {
+                before = self.rq.take_back(now, path, declared, rto).or(before);
             }
             let trigger = LossTrigger::FastRetransmit;
             cx.signal(now, &Signal::Spurious { path, trigger, chunks, before });

@@ -9,7 +9,8 @@ use crate::tx::MANY_GAPS;
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
 
-/// A path that has brought no acknowledgement back for so long may have a dead way back: those that come by others count.
+/// A path that has brought no acknowledgement back for so long may have a dead return path: those that come by others
+/// count.
 const OWN_TRIP: Duration = Duration::from_secs(1);
 
 impl Sender {

@@ -86,8 +86,7 @@ impl BlockStream {
     /// The decoders', a message, those that one symbol may hold, and a number for each stream.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
-        let messages =
-            (symbol_length / crate::coding::record::LEAST_RECORD + 1).next_power_of_two().max(KEPT);
+        let messages = (symbol_length / crate::coding::record::MIN_RECORD + 1).next_power_of_two().max(KEPT);
         let ready = symbol_length + messages * size_of::<Message>();
         self.receiver.bound() + 2 * longest + ready + 4 * usize::from(self.streams)
     }

@@ -154,7 +154,7 @@ fn losses_that_are_no_black_hole_cost_a_probe() {
     route.run(Duration::from_secs(1));
     assert_eq!(route.probes.len(), before, "losses with an acknowledgement between them");
     for _ in 0..100 {
-        route.discovery.doubt(route.now);
+        route.discovery.suspect(route.now);
         route.run(Duration::from_millis(20));
     }
     assert_eq!(route.found(), (1400, DiscoveryState::SearchComplete));
@@ -171,7 +171,7 @@ fn a_path_that_is_down_is_no_black_hole() {
     let mut route = Route::new(1500, 1400, 1500);
     route.run(Duration::from_secs(10));
     route.up = false;
-    route.discovery.doubt(route.now);
+    route.discovery.suspect(route.now);
     route.run(Duration::from_secs(100));
     assert_eq!(route.discovery.plpmtu(), 1500);
     assert!(route.asked >= 50, "small packets tell whether the path is up: {}", route.asked);
@@ -217,11 +217,11 @@ fn after_ten_minutes_larger_sizes_are_tried_again() {
     assert!((1412..=1420).contains(&found.0), "{found:?}");
     let complete = route.now - Duration::from_secs(100);
     route.mtu = 1500;
-    // A doubt meanwhile does not put it off.
+    // A suspicion meanwhile does not put it off.
     route.run(Duration::from_secs(300));
-    route.discovery.doubt(route.now);
+    route.discovery.suspect(route.now);
     route.run(Duration::from_secs(150));
-    assert_eq!((route.found(), route.probes.len()), (found, sent + 1), "the one that answers the doubt");
+    assert_eq!((route.found(), route.probes.len()), (found, sent + 1), "the one that answers the suspicion");
     route.run(Duration::from_secs(100));
     assert_eq!(route.found(), (1500, DiscoveryState::SearchComplete));
     let raised = route.probes.last().map(|p| p.0 - complete).expect("a probe");

@@ -15,16 +15,16 @@ fn arrived(clock: u32, paths: &[ArrivedBy]) -> Bytes {
 }
 
 /// Paths 0 to 3 are called 100 to 103; TSN n left at n ms.
-fn hear<'a>(reports: &'a mut ArrivedReports, ms: u64, said: &Bytes) -> Heard<'a> {
+fn hear<'a>(reports: &'a mut ArrivedReports, ms: u64, said: &Bytes) -> ReceivedReport<'a> {
     let path = |name: u16| (100..104).contains(&name).then(|| PathId((name - 100) as u8));
     let left = |tsn: Tsn, _| (tsn.0 > 0).then(|| Instant::from_millis(u64::from(tsn.0)));
-    let said = HeardArrived::read(said).expect("a report");
+    let said = ArrivedItem::read(said).expect("a report");
     reports.hear(Instant::from_millis(ms), PathId(1), said, path, left)
 }
 
 fn news(reports: &mut ArrivedReports, ms: u64, said: &Bytes) -> PeerArrivals {
     match hear(reports, ms, said) {
-        Heard::News(news) => news.clone(),
+        ReceivedReport::News(news) => news.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -74,12 +74,12 @@ fn a_report_that_was_overtaken_tells_its_way_alone() {
     };
     let mut reports = ArrivedReports::new();
     news(&mut reports, 50, &arrived(2000, &[by(100, 5, 0, 3)]));
-    assert_eq!(hear(&mut reports, 51, &arrived(1999, &[by(100, 4, 0, 2)])), Heard::Old(&old(1999)));
+    assert_eq!(hear(&mut reports, 51, &arrived(1999, &[by(100, 4, 0, 2)])), ReceivedReport::Old(&old(1999)));
     let at_once = news(&mut reports, 52, &arrived(2000, &[by(100, 6, 0, 4)]));
     assert_eq!(at_once.paths[0].packets, 4);
     assert_eq!(
         hear(&mut reports, 52, &arrived(2000, &[by(100, 5, 0, 3)])),
-        Heard::Old(&old(2000)),
+        ReceivedReport::Old(&old(2000)),
         "the first of these two"
     );
     assert_eq!(
@@ -101,7 +101,7 @@ fn a_peer_that_contradicts_itself_is_not_heard() {
     ] {
         let mut reports = ArrivedReports::new();
         news(&mut reports, 50, &arrived(1000, &before));
-        assert_eq!(hear(&mut reports, 50, &arrived(1010, paths)), Heard::Nonsense, "{what}");
+        assert_eq!(hear(&mut reports, 50, &arrived(1010, paths)), ReceivedReport::Nonsense, "{what}");
         let next = news(&mut reports, 51, &arrived(1020, &[by(100, 8, 0, 5)]));
         assert_eq!(next.paths[0].packets, 5, "after {what} it goes on");
     }
@@ -115,16 +115,16 @@ fn when_a_packet_left_stays_known_while_nothing_newer_arrives() {
     let late = Instant::from_millis(49);
     for (name, sent) in [(100, Instant::from_millis(5)), (103, late)] {
         let said = arrived(2000 + u32::from(name), &[by(name, 5, 1000 + u32::from(name), 3)]);
-        let said = HeardArrived::read(&said).expect("a report");
-        let heard =
+        let said = ArrivedItem::read(&said).expect("a report");
+        let received =
             reports.hear(Instant::from_millis(51), PathId(0), said, |_| Some(PathId(0)), |_, _| Some(late));
-        let Heard::News(news) = heard else { panic!("{heard:?}") };
+        let ReceivedReport::News(news) = received else { panic!("{received:?}") };
         assert_eq!(news.paths[0].sent, Some(sent), "another path took the slot, or none did");
     }
 }
 
 #[test]
-fn ways_back_are_asked_for_at_once_and_changed_seldom() {
+fn return_paths_are_asked_for_at_once_and_changed_rarely() {
     let mut reports = ArrivedReports::new();
     let (none, one) = (PathSet::default(), PathSet::one(PathId(1)));
     let at = Instant::from_millis;

@@ -1,9 +1,9 @@
 //! TSNs in flight on several paths at once.
 //!
-//! A SACK says that a TSN arrived, not which of its copies. Between two of ours the receiver, once it was asked, names the
-//! path of each arrival beside its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so that each copy leaves
-//! its own path's flight, lets its own window grow, and is missed there when it is lost. Towards other peers no window grows
-//! from such a TSN.
+//! A SACK says that a TSN arrived, not which of its copies. Between two Strandcast peers the receiver, once it was
+//! asked, names the path of each arrival beside its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so
+//! that each copy leaves its own path's flight, lets its own window grow, and is missed there when it is lost. Towards
+//! other peers no window grows from such a TSN.
 //!
 //! A copy whose TSN is acknowledged while nothing is known of itself stays in its path's window as unsettled: the packet may
 //! still be in a queue there. It no longer counts in what the peer's receive window holds.

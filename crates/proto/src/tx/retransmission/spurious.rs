@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use super::RetransmissionQueue;
 use super::ack::SackContext;
-use crate::policy::{ChunkInfo, Judged, Limit, LossTrigger, PathId, PathViews, Transmission};
+use crate::policy::{ChunkInfo, DeclaredLost, Limit, LossTrigger, PathId, PathViews, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::outstanding::ChunkState;
 use crate::wire::serial::Tsn;
 
-/// Loss events that are remembered of a path: evidence comes a round trip later, when the next one may have begun.
+/// Loss events that are remembered of a path: proof comes a round trip later, when the next one may have begun.
 const EVENTS: usize = 4;
 
 /// A loss event after which nothing has shown for so many timeouts that it was spurious was none.
@@ -37,7 +37,7 @@ struct LossEvent {
 pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
 
 impl LossEvents {
-    /// `lost` chunks were judged lost. `begins`: the path's limits, if a loss event begins.
+    /// `lost` chunks were declared lost. `begins`: the path's limits, if a loss event begins.
     fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, by: LossTrigger) {
         match (begins, self.0.iter_mut().rfind(|e| e.by == by)) {
             (Some(before), _) => {
@@ -51,10 +51,11 @@ impl LossEvents {
         }
     }
 
-    /// A chunk that was judged lost so arrived after all. The limits to return to, if with it a whole event was spurious.
-    fn arrived(&mut self, now: Instant, judged: Judged, rto: Duration) -> Option<Limit> {
+    /// A chunk that was declared lost so arrived after all. The limits to return to, if with it a whole event was
+    /// spurious.
+    fn arrived(&mut self, now: Instant, declared: DeclaredLost, rto: Duration) -> Option<Limit> {
         self.forget(now, rto);
-        let of = |e: &LossEvent| Some(e.by) == judged.by && e.began <= judged.at;
+        let of = |e: &LossEvent| Some(e.by) == declared.by && e.began <= declared.at;
         let at = self.0.iter().rposition(of)?;
         self.0[at].spurious += 1;
         if self.0[at].spurious >= self.0[at].lost { self.undo(at) } else { None }
@@ -88,8 +89,8 @@ impl RetransmissionQueue {
         into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
     }
 
-    /// `lost` chunks of `path` were judged lost, noticed `by` miss indications or a timeout. `begins`: the path's limits before,
-    /// if a loss event begins with them.
+    /// `lost` chunks of `path` were declared lost, noticed `by` miss indications or a timeout. `begins`: the path's
+    /// limits before, if a loss event begins with them.
     pub fn note_losses(
         &mut self,
         now: Instant,
@@ -103,10 +104,17 @@ impl RetransmissionQueue {
         }
     }
 
-    /// A chunk that was `judged` lost on `path` arrived after all; the limits to return to, if with it all of that loss event did.
-    pub fn take_back(&mut self, now: Instant, path: PathId, judged: Judged, rto: Duration) -> Option<Limit> {
+    /// A chunk that was `declared` lost on `path` arrived after all; the limits to return to, if with it all of that
+    /// loss event did.
+    pub fn take_back(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        declared: DeclaredLost,
+        rto: Duration,
+    ) -> Option<Limit> {
         let flight = &mut self.flights[path.index()];
-        let before = flight.events.arrived(now, judged, rto);
+        let before = flight.events.arrived(now, declared, rto);
         flight.recover = flight.recover.filter(|_| before.is_none());
         before
     }
@@ -164,21 +172,22 @@ impl RetransmissionQueue {
             [first] if 2 * r.now.saturating_since(last.at) < least => first,
             _ => return,
         };
-        let judged = arrived.lost.take().filter(|j| j.by.is_some());
-        let missed = judged.is_none_or(|j| j.by == Some(LossTrigger::FastRetransmit));
+        let declared = arrived.lost.take().filter(|j| j.by.is_some());
+        let missed = declared.is_none_or(|j| j.by == Some(LossTrigger::FastRetransmit));
         let late = arrived.overtaken.filter(|_| missed && arrived.misses > 1);
         let ack = &mut r.outcome.paths[arrived.path.index()];
         if let Some(at) = late {
             ack.overtaken_for = ack.overtaken_for.max(r.now.saturating_since(at));
         }
-        ack.spurious.extend(judged.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
+        ack.spurious.extend(declared.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
     }
 
-    /// The peer has `tsn` twice, which was sent again since it was judged lost, as the transmission says: both arrived.
+    /// The peer has `tsn` twice, which was sent again since it was declared lost, as the transmission says: both
+    /// arrived.
     pub(super) fn note_needless(r: &mut crate::tx::AckOutcome, first: Transmission) {
-        let Some(judged) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
+        let Some(declared) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
         let path = &mut r.paths[first.path.index()];
-        path.spurious.push(judged);
+        path.spurious.push(declared);
         path.needless_again = true;
     }
 }
@@ -195,8 +204,8 @@ mod tests {
         Limit { cwnd, ssthresh: Some(2 * cwnd), pacing: None }
     }
 
-    fn missed(ms: u64) -> Judged {
-        Judged { at: at(ms), by: Some(MISSED) }
+    fn missed(ms: u64) -> DeclaredLost {
+        DeclaredLost { at: at(ms), by: Some(MISSED) }
     }
 
     const MISSED: LossTrigger = LossTrigger::FastRetransmit;

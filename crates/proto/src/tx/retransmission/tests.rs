@@ -16,26 +16,26 @@ use crate::wire::serial::{Ppid, Ssn, StreamId};
 const LEN: u64 = 116;
 
 /// A queue with its ledger, and a clock that moves a millisecond with each call.
-struct World {
+struct Fixture {
     rq: RetransmissionQueue,
     ledger: PathViews,
     reports: ArrivalReports,
     now: Instant,
 }
 
-impl World {
+impl Fixture {
     fn new(paths: u8) -> Self {
-        let mut world = World {
+        let mut fixture = Fixture {
             rq: RetransmissionQueue::new(Tsn(1), true),
             ledger: PathViews::default(),
             reports: ArrivalReports::default(),
             now: Instant::ZERO,
         };
         for i in 0..paths {
-            world.ledger.put(fixture::path(i));
-            world.rq.open(PathId(i));
+            fixture.ledger.put(fixture::path(i));
+            fixture.rq.open(PathId(i));
         }
-        world
+        fixture
     }
 
     fn sent(&mut self, path: u8, next_tsn: Tsn) -> Transmission {
@@ -76,9 +76,9 @@ impl World {
     }
 
     fn lose(&mut self, tsn: u32, path: u8) {
-        let judged = Judged { at: self.now, by: Some(LossTrigger::Timeout) };
-        if self.rq.lose(&mut self.ledger, Tsn(tsn), PathId(path), judged).is_some() {
-            self.rq.judge(Tsn(tsn), PathId(path), LossCause::Congestion);
+        let declared = DeclaredLost { at: self.now, by: Some(LossTrigger::Timeout) };
+        if self.rq.lose(&mut self.ledger, Tsn(tsn), PathId(path), declared).is_some() {
+            self.rq.set_cause(Tsn(tsn), PathId(path), LossCause::Congestion);
         }
     }
 
@@ -135,25 +135,25 @@ impl World {
 /// a FORWARD-TSN may have moved.
 #[test]
 fn symbols_given_up_that_arrive_are_named_by_gap_blocks() {
-    let mut world = World::new(1);
+    let mut fixture = Fixture::new(1);
     let header = |number| Header::Repair { block: number, sources: 4, seed: number };
     for number in 1..=4 {
-        let tsn = world.send(0);
-        world.rq.outstanding.get_mut(tsn).expect("just sent").header = Some(header(number));
+        let tsn = fixture.send(0);
+        fixture.rq.outstanding.get_mut(tsn).expect("just sent").header = Some(header(number));
     }
     for tsn in 2..=4 {
-        world.lose(tsn, 0);
-        world.rq.abandon(&mut world.ledger, Tsn(tsn));
+        fixture.lose(tsn, 0);
+        fixture.rq.abandon(&mut fixture.ledger, Tsn(tsn));
     }
     let named = |outcome: &AckOutcome| outcome.symbols.clone();
-    assert_eq!(named(&world.sack(0, &[(3, 3)])), [(header(3), None)]);
-    assert_eq!(named(&world.sack(0, &[(3, 3)])), [], "once");
+    assert_eq!(named(&fixture.sack(0, &[(3, 3)])), [(header(3), None)]);
+    assert_eq!(named(&fixture.sack(0, &[(3, 3)])), [], "once");
     assert_eq!(
-        named(&world.sack(4, &[])),
+        named(&fixture.sack(4, &[])),
         [(header(1), Some(PathId(0)))],
         "TSN 2 and 4 may have been skipped"
     );
-    world.check();
+    fixture.check();
 }
 
 fn newly(outcome: &AckOutcome) -> Vec<u32> {
@@ -163,7 +163,7 @@ fn newly(outcome: &AckOutcome) -> Vec<u32> {
 /// RFC 9260 §6.2.1 D: what gap blocks report has left the flight, once, and stays until the cumulative TSN passes it.
 #[test]
 fn a_sack_takes_each_chunk_out_of_its_path_s_flight_once() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     for path in [0, 1, 0, 1, 0] {
         w.send(path);
     }
@@ -186,7 +186,7 @@ fn what_is_proven_can_only_have_come_by_that_path() {
     let proven = |outcome: &AckOutcome| -> Vec<u64> {
         outcome.paths.iter().map(|a| (a.info.newly_acked / LEN) * 10 + a.info.proven / LEN).collect()
     };
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     for _ in 0..5 {
         w.send(0);
     }
@@ -216,7 +216,7 @@ fn what_is_proven_can_only_have_come_by_that_path() {
 /// cumulative TSN.
 #[test]
 fn progress_is_counted_by_path() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     for path in [0, 1, 1] {
         w.send(path);
     }
@@ -231,7 +231,7 @@ fn progress_is_counted_by_path() {
 /// of several paths overtake each other.
 #[test]
 fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
-    let mut w = World::new(1);
+    let mut w = Fixture::new(1);
     for _ in 0..3 {
         w.send(0);
     }
@@ -252,7 +252,7 @@ fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
 /// A chunk is lost when no transmission of it is under way any more; acknowledged after all, it was no loss.
 #[test]
 fn a_loss_is_of_one_transmission() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.send(0);
     assert_eq!(w.copy(1, 1), Some(false), "new on its path");
     w.lose(1, 0);
@@ -269,7 +269,7 @@ fn a_loss_is_of_one_transmission() {
 /// the peer's window has to hold the chunk once.
 #[test]
 fn of_copies_nobody_named_the_later_one_stays_in_flight() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.send(0);
     w.copy(1, 1);
     let outcome = w.sack(1, &[]);
@@ -287,7 +287,7 @@ fn of_copies_nobody_named_the_later_one_stays_in_flight() {
 /// With word of it, each copy is credited to its own path.
 #[test]
 fn copies_that_are_named_count_on_their_own_paths() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.reports.begin(Instant::ZERO);
     w.send(0);
     w.copy(1, 1);
@@ -317,7 +317,7 @@ fn named(outcome: &AckOutcome) -> Vec<(u32, Option<u8>)> {
 /// Each chunk is named once, by cumulative TSN or gap block, whichever acknowledges it first.
 #[test]
 fn acknowledged_chunks_are_named_once() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     for path in [0, 1, 0, 1] {
         w.send(path);
     }
@@ -336,7 +336,7 @@ fn acknowledged_chunks_are_named_once() {
 /// A chunk on two paths, lost on one: what arrives is what is under way on the other.
 #[test]
 fn a_copy_that_is_left_is_what_arrives() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.send(0);
     w.copy(1, 1);
     w.lose(1, 1);
@@ -348,7 +348,7 @@ fn a_copy_that_is_left_is_what_arrives() {
 /// on its path. Without its word no path is named.
 #[test]
 fn copies_are_named_by_the_peer_s_word() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.send(0);
     w.copy(1, 1);
     assert_eq!(named(&w.sack(1, &[])), [(1, None)]);
@@ -371,7 +371,7 @@ fn copies_are_named_by_the_peer_s_word() {
 /// Nothing is kept for schemes that do not ask.
 #[test]
 fn nothing_is_named_unless_it_is_wanted() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     w.rq.names_deliveries = false;
     w.reports.begin(Instant::ZERO);
     w.send(0);
@@ -388,7 +388,7 @@ fn nothing_is_named_unless_it_is_wanted() {
 /// RFC 5682's conclusion: what a spurious timeout took for lost is under way as before, from the late one on.
 #[test]
 fn a_spurious_timeout_is_undone() {
-    let mut w = World::new(1);
+    let mut w = Fixture::new(1);
     for _ in 0..4 {
         w.send(0);
     }
@@ -407,7 +407,7 @@ fn a_spurious_timeout_is_undone() {
 /// RFC 6298's Karn: the round trip of a chunk that was sent twice is not taken.
 #[test]
 fn only_what_was_sent_once_is_timed() {
-    let mut w = World::new(2);
+    let mut w = Fixture::new(2);
     for (tsn, copied) in [(1, false), (2, true)] {
         w.send(0);
         w.rq.time(PathId(0), Tsn(tsn));
@@ -453,7 +453,7 @@ proptest! {
     /// acknowledged, lost or abandoned.
     #[test]
     fn the_books_agree(steps in prop::collection::vec(step(), 1..200)) {
-        let mut w = World::new(3);
+        let mut w = Fixture::new(3);
         for step in steps {
             let base = w.rq.cum_acked().0 + 1;
             match step {

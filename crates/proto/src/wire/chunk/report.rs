@@ -26,7 +26,9 @@ mod arrived;
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 
-pub use arrived::{Arrived, ArrivedBy, HeardArrived, MAX_WAYS, decode_ways, encode_ways};
+pub use arrived::{
+    Arrived, ArrivedBy, ArrivedItem, MAX_RETURN_PATHS, decode_return_paths, encode_return_paths,
+};
 
 use super::{ChunkDecode, ChunkEncode};
 use crate::wire::cursor::Cursor;
@@ -51,7 +53,7 @@ pub const KIND_COPIES: u16 = 6;
 /// Item kind: TSNs that came by a path.
 pub const KIND_ARRIVALS: u16 = 7;
 /// Item kind: what arrives by which path is of interest, beside each SACK.
-pub const KIND_ARRIVED_WANTED: u16 = 8;
+pub const KIND_ARRIVED_REQUEST: u16 = 8;
 /// Item kind: what arrived by each path, by the receiver's clock.
 pub const KIND_ARRIVED: u16 = 9;
 /// The first kind that belongs to schemes; those below are the core's.

@@ -9,7 +9,7 @@
 //! | marks end a probe; while cruising they cut the rate until the next one | BBRv3's short-term model (§5.5.10.3) | [`Guard::mark`] |
 //! | losses without a queue: a trial at 85 % for two round trips decides | BBRv3's headroom; none for the trial | [`Guard::judge_losses`] |
 //! | losses while the queue is about as long as its longest of late: it may be short, and full | Veno (Fu and Liew 2003) | [`Guard::is_full`] |
-//! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::watch_others`] |
+//! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::update_queue_range`] |
 //! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
 //!
 //! `ASSUMED`: the constants below that name no source, and what the trial concludes: losses that halve at 85 % of the rate
@@ -128,7 +128,7 @@ struct Trial {
 
 /// The queueing delays of some round trips, seconds.
 #[derive(Copy, Clone, Debug)]
-struct Watch {
+struct QueueRange {
     round: u64,
     least: f64,
     most: f64,
@@ -152,7 +152,7 @@ pub struct Guard {
     loss: f64,
     verdict: Verdict,
     trial: Option<Trial>,
-    watch: Watch,
+    queues: QueueRange,
     competes: bool,
     /// The round in which it ducked, and when the least round-trip time was last found.
     ducked: Option<u64>,
@@ -182,7 +182,7 @@ impl Guard {
             loss: 0.0,
             verdict: Verdict::None,
             trial: None,
-            watch: Watch { round: 0, least: f64::INFINITY, most: 0.0 },
+            queues: QueueRange { round: 0, least: f64::INFINITY, most: 0.0 },
             competes: false,
             ducked: None,
             least_at: start.now,
@@ -260,13 +260,13 @@ impl Guard {
     }
 
     /// Others keep the queue filled if it was not nearly empty for some round trips.
-    fn watch_others(&mut self) {
-        let Watch { round, least, most } = self.watch;
+    fn update_queue_range(&mut self) {
+        let QueueRange { round, least, most } = self.queues;
         if self.bbr.rounds.count < round + EMPTY_ROUNDS {
             return;
         }
         self.competes = least > (NEARLY_EMPTY * most).max(NO_QUEUE);
-        self.watch = Watch { round: self.bbr.rounds.count, least: f64::INFINITY, most: 0.0 };
+        self.queues = QueueRange { round: self.bbr.rounds.count, least: f64::INFINITY, most: 0.0 };
     }
 
     /// Half of the rate for a round trip once the least round-trip time is old.
@@ -288,8 +288,8 @@ impl Guard {
         self.longest = self.longest.max(queue);
         self.sum += queue;
         self.samples += 1.0;
-        self.watch.least = self.watch.least.min(queue);
-        self.watch.most = self.watch.most.max(queue);
+        self.queues.least = self.queues.least.min(queue);
+        self.queues.most = self.queues.most.max(queue);
     }
 }
 
@@ -310,7 +310,7 @@ impl Model for Guard {
         if self.bbr.rounds.began {
             self.longest *= FORGETS;
             self.judge_losses(ack.now);
-            self.watch_others();
+            self.update_queue_range();
         }
         self.mark(ack, sampler);
         let probed = matches!(before, State::Startup | State::Drain | State::Up);

@@ -15,7 +15,7 @@ const NEAR: (f64, f64) = (0.125, 500.0);
 /// `bbr_lt_bw_max_rtts`: so long the rate is used.
 const USED_ROUNDS: u64 = 48;
 /// No interval is shorter, seconds.
-const LEAST_SECONDS: f64 = 0.001;
+const MIN_SECONDS: f64 = 0.001;
 
 /// The intervals of a path.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ impl Policer {
     fn finish(&mut self, now: Instant, sampler: &Sampler) {
         let (delivered, lost) = (sampler.delivered() - self.delivered, sampler.lost() - self.lost);
         let seconds = now.saturating_since(self.since).as_secs_f64();
-        if delivered == 0 || (lost as f64) < LOSS * delivered as f64 || seconds < LEAST_SECONDS {
+        if delivered == 0 || (lost as f64) < LOSS * delivered as f64 || seconds < MIN_SECONDS {
             return;
         }
         let rate = delivered as f64 / seconds;

@@ -18,7 +18,7 @@ use crate::estimate::QUEUE;
 /// No window is larger, bytes.
 const MOST_WINDOW: f64 = (1u64 << 36) as f64;
 /// No pacing rate is lower, bytes per second: a timer is always set.
-const LEAST_RATE: f64 = 100.0;
+const MIN_RATE: f64 = 100.0;
 /// A path that could have sent is left unused if nothing leaves for this part of a round trip and this long.
 const UNUSED_SHARE: u32 = 8;
 const UNUSED: Duration = Duration::from_millis(2);
@@ -82,9 +82,9 @@ impl<M: Model> Path<M> {
     fn on_sent(&mut self, view: &View<'_>, chunk: &ChunkInfo) {
         let (now, seen) = (view.now, &view[chunk.path()]);
         let several = view.paths.iter().filter(|p| p.state != PathState::Closed).count() > 1;
-        let patience = seen.srtt.unwrap_or_default() / UNUSED_SHARE + UNUSED;
+        let holdoff = seen.srtt.unwrap_or_default() / UNUSED_SHARE + UNUSED;
         let before = seen.in_flight.saturating_sub(chunk.len);
-        if several && self.free.is_some_and(|since| now > since + patience) {
+        if several && self.free.is_some_and(|since| now > since + holdoff) {
             self.sampler.mark_limited(before);
         }
         if before == 0 && self.sampler.is_limited() {
@@ -92,7 +92,7 @@ impl<M: Model> Path<M> {
         }
         let packet = (chunk.tsn, chunk.len, chunk.sent_once());
         self.sampler.on_sent(now, packet, seen.in_flight, seen.in_flight_chunks);
-        let gap = self.model.pacing().map_or(0.0, |rate| chunk.len as f64 / rate.max(LEAST_RATE));
+        let gap = self.model.pacing().map_or(0.0, |rate| chunk.len as f64 / rate.max(MIN_RATE));
         self.next = self.next.max(now) + Duration::from_secs_f64(gap);
         self.free = None;
         self.note_room(now, seen);
@@ -148,7 +148,7 @@ impl<M: Model> Path<M> {
 
     fn limit(&self, headers: Headers, packet: f64) -> Limit {
         let cwnd = self.model.cwnd().clamp(packet, MOST_WINDOW) as u64;
-        let rate = self.model.pacing().map(|rate| rate.max(LEAST_RATE) * (packet + headers.0) / packet);
+        let rate = self.model.pacing().map(|rate| rate.max(MIN_RATE) * (packet + headers.0) / packet);
         Limit { cwnd, ssthresh: None, pacing: rate.map(Rate::from_bytes_per_s) }
     }
 }

@@ -33,7 +33,7 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// `bbr_cwnd_min_target`, packets.
-const LEAST_PACKETS: f64 = 4.0;
+const MIN_PACKETS: f64 = 4.0;
 /// `bbr_cwnd_gain`.
 const CWND_GAIN: f64 = 2.0;
 /// `bbr_pacing_margin_percent`, as a share.
@@ -223,7 +223,7 @@ impl V1 {
                 if self.probe_rtt_round_done {
                     self.check_probe_rtt_done(ack.now);
                 }
-            } else if ack.in_flight as f64 <= LEAST_PACKETS * self.packet {
+            } else if ack.in_flight as f64 <= MIN_PACKETS * self.packet {
                 self.probe_rtt_until = Some(ack.now + PROBE_RTT);
                 self.probe_rtt_round_done = false;
                 self.rounds.start(sampler.delivered());
@@ -318,10 +318,10 @@ impl V1 {
             } else if self.cwnd < target || (sampler.delivered() as f64) < self.initial {
                 self.cwnd = grown;
             }
-            self.cwnd = self.cwnd.max(LEAST_PACKETS * self.packet);
+            self.cwnd = self.cwnd.max(MIN_PACKETS * self.packet);
         }
         if self.mode == Mode::ProbeRtt {
-            self.cwnd = self.cwnd.min(LEAST_PACKETS * self.packet);
+            self.cwnd = self.cwnd.min(MIN_PACKETS * self.packet);
         }
     }
 }
@@ -361,7 +361,7 @@ impl Model for V1 {
     }
 
     fn on_penalty(&mut self) {
-        self.cwnd = (self.cwnd / 2.0).max(LEAST_PACKETS * self.packet).min(self.cwnd);
+        self.cwnd = (self.cwnd / 2.0).max(MIN_PACKETS * self.packet).min(self.cwnd);
     }
 
     fn on_restart(&mut self, now: Instant, _: &Sampler) {

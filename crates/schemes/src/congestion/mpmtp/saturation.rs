@@ -7,23 +7,23 @@ use super::config::MpmtpConfig;
 /// Weight of a sample in the smoothed round-trip time (RFC 6298 §2.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
 /// The round-trip time at losses is further from where the rise was seen than this, seconds.
-const LEAST_SPAN: f64 = 0.001;
+const MIN_SPAN: f64 = 0.001;
 
 /// The least value of the last half to whole of a time.
 #[derive(Clone, Debug)]
-struct Least {
+struct Minimum {
     since: Option<Instant>,
     now: f64,
     before: f64,
 }
 
-impl Least {
-    const NONE: Least = Least { since: None, now: f64::INFINITY, before: f64::INFINITY };
+impl Minimum {
+    const NONE: Minimum = Minimum { since: None, now: f64::INFINITY, before: f64::INFINITY };
 
     fn push(&mut self, now: Instant, window: Duration, value: f64) {
         let since = *self.since.get_or_insert(now);
         if now.saturating_since(since) > window / 2 {
-            *self = Least { since: Some(now), now: f64::INFINITY, before: self.now };
+            *self = Minimum { since: Some(now), now: f64::INFINITY, before: self.now };
         }
         self.now = self.now.min(value);
     }
@@ -40,7 +40,7 @@ pub struct Saturation {
     /// Of the round that goes on.
     least: f64,
     samples: u32,
-    base: Least,
+    base: Minimum,
     /// The least of the last finished round: RTT_cur.
     current: f64,
     smoothed: Option<f64>,
@@ -57,7 +57,7 @@ impl Default for Saturation {
         Saturation {
             least: f64::INFINITY,
             samples: 0,
-            base: Least::NONE,
+            base: Minimum::NONE,
             current: 0.0,
             smoothed: None,
             rises: 0,
@@ -113,7 +113,7 @@ impl Saturation {
     /// not linear.
     pub fn position(&self) -> Option<f64> {
         let rise = self.rise?;
-        let known = self.limit.filter(|limit| *limit > rise + LEAST_SPAN);
+        let known = self.limit.filter(|limit| *limit > rise + MIN_SPAN);
         let limit = known.unwrap_or_else(|| (2.0 * self.base.get()).max(1.5 * rise));
         Some(((self.current - rise) / (limit - rise)).clamp(0.0, 1.0))
     }

@@ -7,7 +7,7 @@ use super::loss_intervals::LossIntervals;
 use super::saturation::Saturation;
 
 /// α_min: growth per round trip near w_max, segments.
-const ALPHA_LEAST: f64 = 1.0;
+const MIN_ALPHA: f64 = 1.0;
 
 /// From `high` at 0 to `low` at 1 along a hyperbola: the form of equations 13 to 15 and 17 to 21.
 pub fn hyperbola(high: f64, low: f64, x: f64) -> f64 {
@@ -38,9 +38,9 @@ impl Default for Subflow {
     fn default() -> Self {
         Subflow {
             w_max: None,
-            convex: ALPHA_LEAST,
+            convex: MIN_ALPHA,
             grew: false,
-            alpha: ALPHA_LEAST,
+            alpha: MIN_ALPHA,
             linear: 1.0,
             delta: None,
             balance: 1.0,
@@ -61,7 +61,7 @@ impl Subflow {
         while left > 0.0 {
             let some = left.min(1.0);
             self.linear = position.map_or(1.0, |x| hyperbola(1.0, 1.0 / now.max(1.0), x));
-            self.alpha = (self.linear * self.profile(now, config)).min(now).max(ALPHA_LEAST);
+            self.alpha = (self.linear * self.profile(now, config)).min(now).max(MIN_ALPHA);
             now += some * (part * self.alpha / now).min(1.0);
             left -= some;
         }
@@ -72,16 +72,16 @@ impl Subflow {
     /// α without L: concave below the window of the last loss, convex from there on.
     fn profile(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let Some(w_max) = self.w_max.filter(|w_max| w < *w_max) else { return self.convex };
-        let most = ALPHA_LEAST.max((1.0 - config.b) * w_max);
+        let most = MIN_ALPHA.max((1.0 - config.b) * w_max);
         let down = (w_max - w) / (config.b * w_max);
-        ALPHA_LEAST + (most - ALPHA_LEAST) * down * down
+        MIN_ALPHA + (most - MIN_ALPHA) * down * down
     }
 
     /// A round trip ended, with a window of `w`.
     pub fn on_round(&mut self, now: Instant, w: f64, config: &MpmtpConfig) {
         let above = self.w_max.is_none_or(|w_max| w >= w_max);
         if self.grew && above && self.saturation.rise().is_none() {
-            self.convex = (self.convex + 1.0).min(w).max(ALPHA_LEAST);
+            self.convex = (self.convex + 1.0).min(w).max(MIN_ALPHA);
         }
         self.saturation.on_round(now, self.grew, config);
         self.grew = false;
@@ -89,7 +89,7 @@ impl Subflow {
 
     /// Slow start goes on: the window grows although [`Subflow::grow`] is not called. Whether it is to end.
     pub fn in_slow_start(&mut self) -> bool {
-        (self.grew, self.convex) = (true, ALPHA_LEAST);
+        (self.grew, self.convex) = (true, MIN_ALPHA);
         self.saturation.rise().is_some()
     }
 
@@ -112,7 +112,7 @@ impl Subflow {
     /// The profiles begin anew.
     pub fn restart(&mut self) {
         self.saturation.restart();
-        (self.convex, self.alpha, self.linear, self.grew) = (ALPHA_LEAST, ALPHA_LEAST, 1.0, false);
+        (self.convex, self.alpha, self.linear, self.grew) = (MIN_ALPHA, MIN_ALPHA, 1.0, false);
     }
 
     /// ᾱ becomes `alpha`.
@@ -125,7 +125,7 @@ impl Subflow {
     /// a window of `w` on average can have.
     pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let most = self.w_max.map_or(w, |w_max| (1.0 - config.b) * w_max);
-        self.mean.last.unwrap_or_else(|| most.max(ALPHA_LEAST).sqrt())
+        self.mean.last.unwrap_or_else(|| most.max(MIN_ALPHA).sqrt())
     }
 }
 

@@ -23,14 +23,14 @@ pub(super) struct Curve {
     /// The window before a loss that the curve does not know yet, bytes.
     cut: Option<u64>,
     /// The last acknowledgement.
-    heard: Instant,
+    last_acked: Instant,
     /// Time in which the window was used up, since it grew last.
     full: Duration,
 }
 
 impl Default for Curve {
     fn default() -> Self {
-        Curve { cubic: None, cut: None, heard: Instant::ZERO, full: Duration::ZERO }
+        Curve { cubic: None, cut: None, last_acked: Instant::ZERO, full: Duration::ZERO }
     }
 }
 
@@ -56,9 +56,9 @@ impl Curve {
     /// An acknowledgement, for a window of `cwnd` bytes.
     pub fn on_acked(&mut self, now: Instant, ack: &AckInfo, cwnd: u64, mtu: u64) {
         if ack.flight_before + mtu > cwnd {
-            self.full += now.saturating_since(self.heard);
+            self.full += now.saturating_since(self.last_acked);
         }
-        self.heard = now;
+        self.last_acked = now;
     }
 
     /// Bytes by which a window of `cwnd` bytes grows once all of it was acknowledged; `part` is what coupling leaves of a

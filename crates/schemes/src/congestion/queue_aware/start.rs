@@ -14,7 +14,7 @@ const GROWTH: f64 = 1.25;
 /// Least growth of the round trip through a full bottleneck, as a factor; a delivery rate that grows by it shows that there is none.
 const FULL: f64 = 1.125;
 /// Least number of chunks in flight for which a delay counts.
-const LEAST_CHUNKS: u64 = 8;
+const MIN_CHUNKS: u64 = 8;
 
 /// The first slow start, a round trip at a time.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Start {
         }
         let trip = seen.least + self.sum / f64::from(self.samples);
         let (verdict, probation) = match self.probation {
-            None if self.least > (seen.least / 4.0).max(0.01) && seen.chunks >= LEAST_CHUNKS => {
+            None if self.least > (seen.least / 4.0).max(0.01) && seen.chunks >= MIN_CHUNKS => {
                 let to = (seen.cwnd as f64 * GROWTH) as u64;
                 (Verdict::UpTo(to), Some(Probation { trip, rate: seen.rate, to, reached: false }))
             }

@@ -21,21 +21,21 @@ fn pacing(limit: Limit) -> f64 {
     limit.pacing.expect("the receiver asked").bytes_per_s() * 1012.0 / 1040.0
 }
 
-struct Stage {
+struct Harness {
     picture: Picture,
     peer: PeerRate,
     cc: ReceiverPaced,
 }
 
-impl Stage {
+impl Harness {
     fn new() -> Self {
-        let mut stage = Stage {
+        let mut harness = Harness {
             picture: Picture::new(2),
             peer: PeerRate::default(),
             cc: ReceiverPaced::new(WindowConfig::default()),
         };
-        stage.tell(&Signal::PathChanged(P0));
-        stage
+        harness.tell(&Signal::PathChanged(P0));
+        harness
     }
 
     fn tell(&mut self, signal: &Signal<'_>) {
@@ -62,7 +62,7 @@ fn near(got: f64, wanted: f64) {
 
 #[test]
 fn windows_of_rfc_9260_stand_in_before_the_first_rate() {
-    let mut s = Stage::new();
+    let mut s = Harness::new();
     let initial = s.cc.limit(P0);
     assert_eq!((initial.cwnd, initial.pacing), (4 * MTU, None), "min(4·MTU, max(2·MTU, 4404))");
     s.tell(&Signal::Acked(&ack(0, 2, (1, 2), 4 * MTU)));
@@ -73,7 +73,7 @@ fn windows_of_rfc_9260_stand_in_before_the_first_rate() {
 
 #[test]
 fn data_are_paced_at_the_receivers_rate_with_two_products_as_window() {
-    let mut s = Stage::new();
+    let mut s = Harness::new();
     s.asked(P0, 100_000, 1);
     near(pacing(s.cc.limit(P0)), 100e3);
     assert_eq!(s.cc.limit(P0).cwnd, 20_000, "2 · 100 kB/s · 100 ms");
@@ -90,7 +90,7 @@ fn data_are_paced_at_the_receivers_rate_with_two_products_as_window() {
 
 #[test]
 fn after_a_timeout_one_packet_until_the_receiver_is_heard() {
-    let mut s = Stage::new();
+    let mut s = Harness::new();
     s.timeout(P0);
     assert_eq!((s.cc.limit(P0).cwnd, s.cc.limit(P0).pacing), (MTU, None), "no rate yet: RFC 9260");
     s.asked(P0, 100_000, 1);
@@ -107,7 +107,7 @@ fn after_a_timeout_one_packet_until_the_receiver_is_heard() {
 /// Algorithm 1, line 12.
 #[test]
 fn a_switch_brings_the_rate_of_the_new_path() {
-    let mut s = Stage::new();
+    let mut s = Harness::new();
     s.asked(P0, 100_000, 1);
     s.tell(&Signal::Peer(&Notice::Switch { rate: Some(120_000), serial: 1 }.report(Some(P1))));
     near(pacing(s.cc.limit(P1)), 120e3);
@@ -116,7 +116,7 @@ fn a_switch_brings_the_rate_of_the_new_path() {
 
 #[test]
 fn a_slot_used_again_has_no_rate() {
-    let mut s = Stage::new();
+    let mut s = Harness::new();
     s.asked(P0, 100_000, 1);
     s.picture.paths[0].state = PathState::Closed;
     s.tell(&Signal::PathChanged(P0));

@@ -3,10 +3,10 @@
 use strandcast_proto::time::{Duration, Instant};
 
 use super::equations::{Most, RateConfig, Round, RoundTrip, STEP, Smoothed};
-use crate::estimate::tear::{Place, Sequence, Tear};
+use crate::estimate::tear::{Sequence, SequencePosition, Tear};
 
 /// Least time between two feedbacks.
-const LEAST_PAUSE: Duration = Duration::from_millis(10);
+const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// Time after which a feedback without effect is repeated while no round trip is known, seconds: RTO.Initial.
 const INITIAL_RTO: f64 = 1.0;
 /// Share of what was asked for that must come, else the application had no more.
@@ -18,11 +18,11 @@ const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
 /// How much more than it last received a path is asked for.
 const OF_RECEIVED: f64 = 2.0;
 /// A spacing below this is the host's, not the path's, seconds.
-const LEAST_SPACING: f64 = 1e-6;
+const MIN_SPACING: f64 = 1e-6;
 /// No rate is lower, bytes per second.
-const LEAST_RATE: f64 = 1.0;
+const MIN_RATE: f64 = 1.0;
 /// No round trip is shorter, seconds.
-const LEAST_RTT: f64 = 1e-6;
+const MIN_RTT: f64 = 1e-6;
 
 /// What is reported to the sender: the rate, and that a new round begins when it uses it.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -96,7 +96,7 @@ pub struct PathRate {
     packet_bytes: f64,
     given: Option<Given>,
     wanted: bool,
-    heard: Option<Instant>,
+    last_received: Option<Instant>,
     data_at: Option<Instant>,
     deadline: Option<Instant>,
     spacing: Spacing,
@@ -133,7 +133,7 @@ impl PathRate {
             packet_bytes: 0.0,
             given: None,
             wanted: false,
-            heard: None,
+            last_received: None,
             data_at: None,
             deadline: None,
             spacing: Spacing::default(),
@@ -167,8 +167,8 @@ impl PathRate {
     }
 
     /// When something with a label last came.
-    pub fn heard(&self) -> Option<Instant> {
-        self.heard
+    pub fn last_received(&self) -> Option<Instant> {
+        self.last_received
     }
 
     /// Nothing came for too long, and still nothing has.
@@ -193,9 +193,11 @@ impl PathRate {
         // What is missing before the first packet of a round was of the round before.
         let place = self.sequence.place(number);
         match place {
-            Place::Next => {}
-            Place::Beyond(missing) => self.counts.missing = self.counts.missing.saturating_add(missing),
-            Place::Late => self.counts.missing = self.counts.missing.saturating_sub(1),
+            SequencePosition::Next => {}
+            SequencePosition::Beyond(missing) => {
+                self.counts.missing = self.counts.missing.saturating_add(missing)
+            }
+            SequencePosition::Late => self.counts.missing = self.counts.missing.saturating_sub(1),
         }
         if first {
             self.begin(now, round);
@@ -205,7 +207,7 @@ impl PathRate {
             self.probe.1 = None;
         }
         self.probe.0 = number;
-        self.heard = Some(now);
+        self.last_received = Some(now);
         self.lost = false;
         first
     }
@@ -217,7 +219,7 @@ impl PathRate {
         if probe {
             let spacing = self.probe.1.map(|t| (now - t).as_secs_f64());
             let half_trip = self.trip.rtt().map_or(INITIAL_RTO, |r| r / 2.0);
-            if let Some(s) = spacing.filter(|s| (LEAST_SPACING..half_trip).contains(s)) {
+            if let Some(s) = spacing.filter(|s| (MIN_SPACING..half_trip).contains(s)) {
                 let shown = bytes as f64 / s;
                 self.capacity = Some(self.capacity.map_or(shown, |c| c + (shown - c) / 4.0));
             }
@@ -228,7 +230,7 @@ impl PathRate {
             }
             self.data_at = Some(now);
             (self.quiet, self.silent) = (false, false);
-            self.deadline = self.patience().map(|d| now + d);
+            self.deadline = self.silence_limit().map(|d| now + d);
         }
     }
 
@@ -238,7 +240,7 @@ impl PathRate {
             let sample = (now - given.at).as_secs_f64();
             // Data wait for their turn, half a pause on average; probes leave at once.
             let pause = given.asked.filter(|_| self.primary).map_or(0.0, |rate| self.packet_bytes / rate);
-            self.trip.sample((sample - pause.min(sample) / 2.0).max(LEAST_RTT));
+            self.trip.sample((sample - pause.min(sample) / 2.0).max(MIN_RTT));
         }
         if self.round.is_some() {
             self.close(now);
@@ -310,7 +312,7 @@ impl PathRate {
     }
 
     fn push(&mut self, rate: f64) {
-        let rate = rate.max(LEAST_RATE);
+        let rate = rate.max(MIN_RATE);
         self.rate = Some(rate);
         self.smoothed.push(rate);
     }
@@ -321,7 +323,7 @@ impl PathRate {
         let since = self.given.map(|g| (now - g.at).as_secs_f64());
         let overdue = self.given.is_some_and(|g| g.round == round)
             && since.is_some_and(|s| s > self.trip.rto().unwrap_or(INITIAL_RTO));
-        let early = since.is_some_and(|s| s < LEAST_PAUSE.as_secs_f64());
+        let early = since.is_some_and(|s| s < MIN_PAUSE.as_secs_f64());
         if early || !(self.wanted || overdue) {
             return None;
         }
@@ -340,7 +342,7 @@ impl PathRate {
     }
 
     /// How long the silence after this packet may last.
-    fn patience(&self) -> Option<Duration> {
+    fn silence_limit(&self) -> Option<Duration> {
         let window = 2.0 * f64::from(self.last_packets) * self.spacing.mean + 4.0 * self.spacing.deviation;
         Some(seconds(window.max(self.trip.rtt()?)))
     }
@@ -394,8 +396,8 @@ impl PathRate {
         {
             let pause = self.packet_bytes / rate;
             self.spacing = Spacing { mean: pause, deviation: pause / 2.0 };
-            self.last_packets = (rtt / pause.max(LEAST_SPACING)).clamp(1.0, 1e6) as u32;
-            self.tear.resume(rtt / pause.max(LEAST_SPACING));
+            self.last_packets = (rtt / pause.max(MIN_SPACING)).clamp(1.0, 1e6) as u32;
+            self.tear.resume(rtt / pause.max(MIN_SPACING));
         }
     }
 

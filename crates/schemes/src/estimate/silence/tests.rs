@@ -12,14 +12,14 @@ const AHEAD: u64 = 5_000_000;
 const WAY: u64 = 30;
 
 /// Two paths; what is sent arrives [`WAY`] later unless a test says otherwise, and a report of path 1 takes as long.
-struct Stage {
+struct Harness {
     picture: Picture,
     silence: Silence,
     packets: [u64; 2],
     last: [PathArrivals; 2],
 }
 
-impl Stage {
+impl Harness {
     fn new() -> Self {
         let none = |path| PathArrivals {
             path: PathId(path),
@@ -30,7 +30,7 @@ impl Stage {
             bytes: 0,
         };
         let (picture, silence) = (Picture::new(2), Silence::default());
-        Stage { picture, silence, packets: [0; 2], last: [none(0), none(1)] }
+        Harness { picture, silence, packets: [0; 2], last: [none(0), none(1)] }
     }
 
     fn signal(&mut self, at_ms: u64, signal: &Signal<'_>) {
@@ -110,86 +110,86 @@ impl Stage {
 
 #[test]
 fn silence_shows_by_the_reports_of_other_paths() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
-    let verdicts = stage.dark(2000, 3500);
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
+    let verdicts = harness.dark(2000, 3500);
     let ms = |d: Duration| d.as_millis() as u64 + WAY + 1;
     let expected = [
-        (ms(PATIENCE_LEAST), Verdict::Stalled),
-        (ms(PATIENCE_LEAST + RESEND), Verdict::Silent),
+        (ms(MIN_HOLDOFF), Verdict::Stalled),
+        (ms(MIN_HOLDOFF + RESEND), Verdict::Silent),
         (ms(DEATH), Verdict::Dead),
     ];
     assert_eq!(verdicts, expected);
-    assert_eq!(stage.verdict(1), Verdict::Live);
+    assert_eq!(harness.verdict(1), Verdict::Live);
 }
 
 #[test]
 fn nothing_is_overdue_before_it_can_have_come() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
     for t in (2000..2300).step_by(10) {
-        stage.arrives(1, t, t + WAY);
-        stage.reports(t + WAY);
+        harness.arrives(1, t, t + WAY);
+        harness.reports(t + WAY);
     }
-    assert_eq!(stage.verdict(0), Verdict::Live, "path 0 was given nothing");
-    stage.sends(0, 2300);
-    stage.reports(2300 + WAY + 59);
-    assert_eq!(stage.verdict(0), Verdict::Live);
-    stage.reports(2300 + WAY + 61);
-    assert_eq!(stage.verdict(0), Verdict::Stalled);
+    assert_eq!(harness.verdict(0), Verdict::Live, "path 0 was given nothing");
+    harness.sends(0, 2300);
+    harness.reports(2300 + WAY + 59);
+    assert_eq!(harness.verdict(0), Verdict::Live);
+    harness.reports(2300 + WAY + 61);
+    assert_eq!(harness.verdict(0), Verdict::Stalled);
 }
 
 #[test]
 fn a_longer_way_is_no_silence() {
-    let mut stage = Stage::new();
+    let mut harness = Harness::new();
     for t in (1000..3000).step_by(20) {
-        stage.sends(0, t);
+        harness.sends(0, t);
         if t >= 1300 {
-            stage.arrives(0, t - 300, t);
+            harness.arrives(0, t - 300, t);
         }
-        stage.arrives(1, t, t + WAY);
-        stage.reports(t + WAY);
-        assert_eq!(stage.verdict(0), Verdict::Live, "at {t} ms");
+        harness.arrives(1, t, t + WAY);
+        harness.reports(t + WAY);
+        assert_eq!(harness.verdict(0), Verdict::Live, "at {t} ms");
     }
 }
 
 #[test]
 fn an_arrival_ends_a_suspicion_and_makes_the_next_one_later() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
-    assert_eq!(stage.dark(2000, 2065), [(WAY + 61, Verdict::Stalled)]);
-    stage.arrives(0, 2000, 2000 + WAY + 105);
-    stage.reports(2000 + WAY + 105);
-    assert_eq!((stage.verdict(0), stage.silence.count.needless), (Verdict::Live, 1));
-    stage.flows(2200, 3000);
-    let later = stage.dark(3000, 3200)[0].0;
-    assert_eq!(later, (PATIENCE_LEAST + STEP).as_millis() as u64 + WAY + 1);
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
+    assert_eq!(harness.dark(2000, 2065), [(WAY + 61, Verdict::Stalled)]);
+    harness.arrives(0, 2000, 2000 + WAY + 105);
+    harness.reports(2000 + WAY + 105);
+    assert_eq!((harness.verdict(0), harness.silence.count.needless), (Verdict::Live, 1));
+    harness.flows(2200, 3000);
+    let later = harness.dark(3000, 3200)[0].0;
+    assert_eq!(later, (MIN_HOLDOFF + STEP).as_millis() as u64 + WAY + 1);
 }
 
 #[test]
 fn an_answer_to_a_heartbeat_ends_a_suspicion() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
-    stage.dark(2000, 2200);
-    assert_eq!(stage.verdict(0), Verdict::Silent);
-    stage.answers(0, 2150, 2230);
-    assert_eq!(stage.verdict(0), Verdict::Live);
-    stage.reports(2400);
-    assert_eq!(stage.verdict(0), Verdict::Live, "what left before the heartbeat is not awaited");
-    assert_eq!(stage.silence.count.needless, 0, "it was lost");
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
+    harness.dark(2000, 2200);
+    assert_eq!(harness.verdict(0), Verdict::Silent);
+    harness.answers(0, 2150, 2230);
+    assert_eq!(harness.verdict(0), Verdict::Live);
+    harness.reports(2400);
+    assert_eq!(harness.verdict(0), Verdict::Live, "what left before the heartbeat is not awaited");
+    assert_eq!(harness.silence.count.needless, 0, "it was lost");
 }
 
 /// Both paths bring what they are given, reports come back in turn; those by path 0 from `deaf_ms` to `until_ms` don't.
-fn deaf(stage: &mut Stage, deaf_ms: u64, until_ms: u64) -> Option<u64> {
+fn deaf(harness: &mut Harness, deaf_ms: u64, until_ms: u64) -> Option<u64> {
     let mut since = None;
     for (n, t) in (1000..until_ms).step_by(15).enumerate() {
         let via = (n % 2) as u8;
-        stage.sends(0, t);
-        stage.arrives(0, t, t + WAY);
+        harness.sends(0, t);
+        harness.arrives(0, t, t + WAY);
         if via == 1 || t < deaf_ms {
-            stage.reports_by(via, t + WAY);
+            harness.reports_by(via, t + WAY);
         }
-        if stage.verdict(0) == Verdict::Deaf {
+        if harness.verdict(0) == Verdict::Deaf {
             since = since.or(Some(t - deaf_ms));
         }
     }
@@ -197,108 +197,108 @@ fn deaf(stage: &mut Stage, deaf_ms: u64, until_ms: u64) -> Option<u64> {
 }
 
 #[test]
-fn a_way_back_that_brings_nothing_more_is_deaf() {
-    let mut stage = Stage::new();
-    assert_eq!(deaf(&mut stage, 3000, 3000), None);
-    let mut stage = Stage::new();
-    let since = deaf(&mut stage, 3000, 3300).expect("it shows");
+fn a_return_path_that_brings_nothing_more_is_deaf() {
+    let mut harness = Harness::new();
+    assert_eq!(deaf(&mut harness, 3000, 3000), None);
+    let mut harness = Harness::new();
+    let since = deaf(&mut harness, 3000, 3300).expect("it shows");
     assert!((45..=80).contains(&since), "after {since} ms");
-    stage.reports_by(0, 3400);
-    assert_eq!(stage.verdict(0), Verdict::Live, "a report came");
-    let mut stage = Stage::new();
-    deaf(&mut stage, 3000, 3300);
-    stage.answers(0, 3350, 3410);
-    assert_eq!(stage.verdict(0), Verdict::Live, "an answer came");
-    stage.sends(0, 3420);
-    stage.reports(3700);
-    assert_eq!(stage.verdict(0), Verdict::Stalled, "silence outweighs deafness");
+    harness.reports_by(0, 3400);
+    assert_eq!(harness.verdict(0), Verdict::Live, "a report came");
+    let mut harness = Harness::new();
+    deaf(&mut harness, 3000, 3300);
+    harness.answers(0, 3350, 3410);
+    assert_eq!(harness.verdict(0), Verdict::Live, "an answer came");
+    harness.sends(0, 3420);
+    harness.reports(3700);
+    assert_eq!(harness.verdict(0), Verdict::Stalled, "silence outweighs deafness");
 }
 
 #[test]
 fn a_deaf_path_stays_deaf_until_something_comes_back_by_it() {
-    let mut stage = Stage::new();
-    deaf(&mut stage, 3000, 3300);
-    stage.sends(0, 3300);
-    stage.reports(3300 + WAY + 61);
-    assert_eq!(stage.verdict(0), Verdict::Stalled);
-    stage.arrives(0, 3300, 3400);
-    stage.reports(3400);
-    assert_eq!(stage.verdict(0), Verdict::Deaf, "its data arrive, by the other way");
-    stage.reports_by(0, 3450);
-    assert_eq!(stage.verdict(0), Verdict::Live);
+    let mut harness = Harness::new();
+    deaf(&mut harness, 3000, 3300);
+    harness.sends(0, 3300);
+    harness.reports(3300 + WAY + 61);
+    assert_eq!(harness.verdict(0), Verdict::Stalled);
+    harness.arrives(0, 3300, 3400);
+    harness.reports(3400);
+    assert_eq!(harness.verdict(0), Verdict::Deaf, "its data arrive, by the other way");
+    harness.reports_by(0, 3450);
+    assert_eq!(harness.verdict(0), Verdict::Live);
 }
 
 /// Its acknowledgements would not be heard, either.
 #[test]
 fn a_deaf_path_that_stalls_is_silent_at_once() {
-    let mut stage = Stage::new();
-    deaf(&mut stage, 3000, 3300);
-    stage.sends(0, 3300);
-    stage.reports(3300 + WAY + 61);
-    assert!(stage.silence.poll_timeout().is_some_and(|at| at <= stage.picture.now));
-    stage.signal(3300 + 2 * WAY + 61, &Signal::Tick);
-    assert_eq!(stage.verdict(0), Verdict::Silent);
+    let mut harness = Harness::new();
+    deaf(&mut harness, 3000, 3300);
+    harness.sends(0, 3300);
+    harness.reports(3300 + WAY + 61);
+    assert!(harness.silence.poll_timeout().is_some_and(|at| at <= harness.picture.now));
+    harness.signal(3300 + 2 * WAY + 61, &Signal::Tick);
+    assert_eq!(harness.verdict(0), Verdict::Silent);
 }
 
 /// It is written before the newest one, which came by the quicker way, and has no paths.
 #[test]
 fn reports_that_were_overtaken_keep_their_way_from_being_deaf() {
-    let mut stage = Stage::new();
+    let mut harness = Harness::new();
     for (n, t) in (1000..4000).step_by(15).enumerate() {
-        stage.sends(0, t);
-        stage.arrives(0, t, t + WAY);
+        harness.sends(0, t);
+        harness.arrives(0, t, t + WAY);
         if n % 2 == 1 {
-            stage.reports_by(1, t + WAY);
+            harness.reports_by(1, t + WAY);
         } else {
             let written = PeerTime(1000 * (AHEAD + t - 30));
             let report = PeerArrivals { written, via: PathId(0), paths: Default::default() };
-            stage.signal(t + 2 * WAY, &Signal::PeerArrivals(&report));
+            harness.signal(t + 2 * WAY, &Signal::PeerArrivals(&report));
         }
-        assert_ne!(stage.verdict(0), Verdict::Deaf, "at {t} ms");
+        assert_ne!(harness.verdict(0), Verdict::Deaf, "at {t} ms");
     }
 }
 
 /// Path 0 is dead, and answers at these times, milliseconds: what it is then.
-fn returns(stage: &mut Stage, answers: &[(u64, Verdict)]) {
+fn returns(harness: &mut Harness, answers: &[(u64, Verdict)]) {
     for (at, verdict) in answers {
-        stage.answers(0, at - 60, *at);
-        assert_eq!(stage.verdict(0), *verdict, "at {at} ms");
+        harness.answers(0, at - 60, *at);
+        assert_eq!(harness.verdict(0), *verdict, "at {at} ms");
     }
 }
 
 #[test]
 fn a_dead_path_that_answers_is_there_for_need_until_its_probation_is_over() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
-    stage.dark(2000, 3500);
-    assert_eq!(stage.verdict(0), Verdict::Dead);
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
+    harness.dark(2000, 3500);
+    assert_eq!(harness.verdict(0), Verdict::Dead);
     let (dead, back) = (Verdict::Dead, Verdict::Returning);
-    returns(&mut stage, &[(4000, dead), (4100, dead), (4200, back), (4500, back), (4600, Verdict::Live)]);
+    returns(&mut harness, &[(4000, dead), (4100, dead), (4200, back), (4500, back), (4600, Verdict::Live)]);
 }
 
 #[test]
 fn a_returning_path_that_stalls_goes_on_with_its_probation() {
-    let mut stage = Stage::new();
-    stage.flows(1000, 2000);
-    stage.dark(2000, 3500);
-    returns(&mut stage, &[(4000, Verdict::Dead), (4100, Verdict::Dead), (4200, Verdict::Returning)]);
-    stage.dark(4300, 4420);
-    assert!(matches!(stage.verdict(0), Verdict::Stalled | Verdict::Silent));
-    returns(&mut stage, &[(4510, Verdict::Returning), (4620, Verdict::Live)]);
+    let mut harness = Harness::new();
+    harness.flows(1000, 2000);
+    harness.dark(2000, 3500);
+    returns(&mut harness, &[(4000, Verdict::Dead), (4100, Verdict::Dead), (4200, Verdict::Returning)]);
+    harness.dark(4300, 4420);
+    assert!(matches!(harness.verdict(0), Verdict::Stalled | Verdict::Silent));
+    returns(&mut harness, &[(4510, Verdict::Returning), (4620, Verdict::Live)]);
 }
 
 /// How long a path has to answer before it is used again, after `deaths` deaths in a row.
 fn probation(deaths: u32) -> u64 {
-    let mut stage = Stage::new();
+    let mut harness = Harness::new();
     let mut t = 2000;
-    stage.flows(1000, t);
+    harness.flows(1000, t);
     for death in 1..=deaths {
-        stage.dark(t, t + 1500);
-        assert_eq!(stage.verdict(0), Verdict::Dead);
+        harness.dark(t, t + 1500);
+        assert_eq!(harness.verdict(0), Verdict::Dead);
         let back = t + 2000;
         for answer in (back..).step_by(100) {
-            stage.answers(0, answer - 60, answer);
-            if stage.verdict(0) == Verdict::Live {
+            harness.answers(0, answer - 60, answer);
+            if harness.verdict(0) == Verdict::Live {
                 t = answer + 100;
                 if death == deaths {
                     return answer - back;
@@ -306,7 +306,7 @@ fn probation(deaths: u32) -> u64 {
                 break;
             }
         }
-        stage.flows(t, t + 1000);
+        harness.flows(t, t + 1000);
         t += 1000;
     }
     unreachable!("it returned")

@@ -76,7 +76,7 @@ impl Policy for Rounds {
         }
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         if !view.peer_reports {
             out.push("the peer does not speak REPORT: no rates and no choice of path by the receiver, as plain SCTP");
         } else if self.sender.is_ignored() {

@@ -15,7 +15,7 @@ use crate::estimate::PathRate;
 /// A path that was not heard of for so long, or for so many round trips, is no place to go.
 const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
 /// An order that had no effect for so long, or for so many round trips, is taken back.
-const PATIENCE: (Duration, f64) = (Duration::from_millis(300), 5.0);
+const ORDER_TIMEOUT: (Duration, f64) = (Duration::from_millis(300), 5.0);
 /// Reports waiting at once.
 const OUTBOX: usize = 8;
 
@@ -161,7 +161,7 @@ impl Receiver {
             if p.is_lost() {
                 return false;
             }
-            let age = p.heard().map(|t| (view.now - t).as_secs_f64());
+            let age = p.last_received().map(|t| (view.now - t).as_secs_f64());
             let limit = FRESH.0.max(2 * self.config.train).as_secs_f64();
             age.is_some_and(|age| age <= limit.max(FRESH.1 * p.trip().rtt().unwrap_or(0.0)))
         };
@@ -182,8 +182,8 @@ impl Receiver {
     /// Tells the sender where to go; each time with a new serial, so that it counts for more than all before.
     fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
         let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
-        let patience = PATIENCE.0.as_secs_f64().max(PATIENCE.1 * rtt);
-        let until = view.now + Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
+        let timeout = ORDER_TIMEOUT.0.as_secs_f64().max(ORDER_TIMEOUT.1 * rtt);
+        let until = view.now + Duration::try_from_secs_f64(timeout).unwrap_or(Duration::MAX);
         self.ordered = Some(Ordered { path, rate, at: view.now, until });
         self.serial = self.serial.wrapping_add(1);
         let notice = Notice::Switch { rate: rate.map(whole), serial: self.serial };
@@ -195,7 +195,7 @@ impl Receiver {
     /// No data came where they were ordered to. The order may be lost, or the path that it names: a sender that obeys it later,
     /// or did and does not get through, is called back to the path that was left, if that is heard.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
-        let since = |p: Option<&PathRate>| p.and_then(PathRate::heard).is_some_and(|t| t > order.at);
+        let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {
             self.path(order.path).lose();
         }

@@ -23,7 +23,7 @@ enum Flying {
 }
 
 /// A sender, a receiver, and what is between them.
-struct World {
+struct Harness {
     sender: Rounds,
     receiver: Rounds,
     /// What each of them sees.
@@ -44,7 +44,7 @@ struct World {
     quiet: u32,
 }
 
-impl World {
+impl Harness {
     /// A path a delay, ms one way.
     fn new(config: RoundsConfig, delays: &[u64]) -> Self {
         let paths = delays.len() as u8;
@@ -52,7 +52,7 @@ impl World {
         for path in pictures.iter_mut().flat_map(|p| &mut p.paths) {
             path.limit.cwnd = 1 << 20;
         }
-        World {
+        Harness {
             sender: Rounds::new(config),
             receiver: Rounds::new(config),
             pictures,
@@ -205,175 +205,179 @@ fn only_failures() -> RoundsConfig {
 
 #[test]
 fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(3000);
-    let (path, rate) = world.receiver.receiver().current().expect("data came");
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(3000);
+    let (path, rate) = harness.receiver.receiver().current().expect("data came");
     let rtt = rate.trip().rtt().expect("rounds");
     assert_eq!(path, P0);
     assert!((0.095..0.125).contains(&rtt), "100 ms, feedback at every second packet: {rtt}");
-    assert!(world.rate(P0).is_some_and(|r| r >= 90_000), "{:?}: a packet every 10 ms came", world.rate(P0));
-    assert!(world.rate(P1).is_some());
-    assert!(world.trains.iter().all(|p| *p == P1));
-    assert!((20..=30).contains(&world.trains.len()), "one per round trip: {}", world.trains.len());
-    assert!(world.orders.is_empty());
+    assert!(
+        harness.rate(P0).is_some_and(|r| r >= 90_000),
+        "{:?}: a packet every 10 ms came",
+        harness.rate(P0)
+    );
+    assert!(harness.rate(P1).is_some());
+    assert!(harness.trains.iter().all(|p| *p == P1));
+    assert!((20..=30).contains(&harness.trains.len()), "one per round trip: {}", harness.trains.len());
+    assert!(harness.orders.is_empty());
 }
 
 /// Reading of Definition 2 and the delayed response timer: within 3 round trips, where RFC 9260's failover takes a minute.
 #[test]
 fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(4000);
-    world.delays[0] = None;
-    let failed = world.now();
-    world.run(1000);
-    let (when, path, via) = world.orders[0];
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(4000);
+    harness.delays[0] = None;
+    let failed = harness.now();
+    harness.run(1000);
+    let (when, path, via) = harness.orders[0];
     // What was under way arrives for another 50 ms.
     assert!(when - failed <= Duration::from_millis(50 + 300), "{:?} after the failure", when - failed);
-    assert_eq!((path, via, world.current), (P1, Some(P1), P1));
-    assert_eq!(world.orders.len(), 1, "once: {:?}", world.orders);
-    assert!(world.receiver.receiver().current().is_some_and(|(p, r)| p == P1 && !r.is_silent()));
+    assert_eq!((path, via, harness.current), (P1, Some(P1), P1));
+    assert_eq!(harness.orders.len(), 1, "once: {:?}", harness.orders);
+    assert!(harness.receiver.receiver().current().is_some_and(|(p, r)| p == P1 && !r.is_silent()));
 }
 
 /// A path that fell silent may have been heard of a moment ago, and have the better rate.
 #[test]
 fn a_path_left_for_its_silence_is_no_place_to_go_until_it_is_heard() {
-    let mut world = World::new(RoundsConfig::default(), &[20, 50]);
-    world.run(4000);
-    assert_eq!(world.current, P0, "40 ms against 100");
-    let before = world.orders.len();
-    world.delays[0] = None;
-    world.run(5000);
-    let orders = &world.orders[before..];
+    let mut harness = Harness::new(RoundsConfig::default(), &[20, 50]);
+    harness.run(4000);
+    assert_eq!(harness.current, P0, "40 ms against 100");
+    let before = harness.orders.len();
+    harness.delays[0] = None;
+    harness.run(5000);
+    let orders = &harness.orders[before..];
     assert!(!orders.is_empty() && orders.iter().all(|(_, path, _)| *path == P1), "{orders:?}");
     assert!(orders.iter().all(|(_, _, via)| *via == Some(P1)), "nor by it: {orders:?}");
-    let (after, left) = (world.orders.len(), world.now());
-    world.delays[0] = Some(Duration::from_millis(20));
-    world.run(20_000);
-    assert!(world.orders[after..].iter().any(|(when, path, _)| *path == P0 && *when > left), "heard again");
+    let (after, left) = (harness.orders.len(), harness.now());
+    harness.delays[0] = Some(Duration::from_millis(20));
+    harness.run(20_000);
+    assert!(harness.orders[after..].iter().any(|(when, path, _)| *path == P0 && *when > left), "heard again");
 }
 
 /// The path dies as the order to use it is given: what the sender has on it never comes.
 #[test]
 fn a_sender_on_a_dead_path_is_called_back() {
-    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
-    while world.current == P0 {
-        world.run(1);
-        assert!(world.now() < Instant::from_millis(10_000));
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 20]);
+    while harness.current == P0 {
+        harness.run(1);
+        assert!(harness.now() < Instant::from_millis(10_000));
     }
-    assert_eq!(world.orders.len(), 1);
-    let died = world.now();
-    world.delays[1] = None;
-    world.run(3000);
-    let (when, path, via) = world.orders[1];
-    assert_eq!((path, via, world.current), (P0, Some(P0), P0));
+    assert_eq!(harness.orders.len(), 1);
+    let died = harness.now();
+    harness.delays[1] = None;
+    harness.run(3000);
+    let (when, path, via) = harness.orders[1];
+    assert_eq!((path, via, harness.current), (P0, Some(P0), P0));
     assert!(when - died <= Duration::from_millis(500), "{:?}", when - died);
-    assert!(world.orders[1..].iter().all(|(_, path, _)| *path == P0), "{:?}", world.orders);
+    assert!(harness.orders[1..].iter().all(|(_, path, _)| *path == P0), "{:?}", harness.orders);
 }
 
 /// Serials: whatever is sent again of the first order has no effect any more.
 #[test]
 fn an_order_that_does_not_arrive_is_taken_back_by_a_newer_one() {
-    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
-    while world.orders.is_empty() {
-        world.run(1);
-        assert!(world.now() < Instant::from_millis(10_000));
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 20]);
+    while harness.orders.is_empty() {
+        harness.run(1);
+        assert!(harness.now() < Instant::from_millis(10_000));
     }
-    world.delays[1] = None;
-    world.flying.retain(|(_, f)| !matches!(f, Flying::Back { path: P1, .. }));
-    world.run(2000);
-    let paths: Vec<PathId> = world.orders.iter().map(|(_, path, _)| *path).collect();
-    assert_eq!((&paths[..2], world.current), (&[P1, P0][..], P0));
+    harness.delays[1] = None;
+    harness.flying.retain(|(_, f)| !matches!(f, Flying::Back { path: P1, .. }));
+    harness.run(2000);
+    let paths: Vec<PathId> = harness.orders.iter().map(|(_, path, _)| *path).collect();
+    assert_eq!((&paths[..2], harness.current), (&[P1, P0][..], P0));
     assert!(paths[1..].iter().all(|p| *p == P0), "no second attempt: {paths:?}");
 }
 
-/// Alg. 1 line 4, with the order on the way back that is fastest.
+/// Alg. 1 line 4, with the order on the return path that is fastest.
 #[test]
 fn a_faster_path_is_ordered_by_the_way_with_the_lowest_round_trip_time() {
-    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
-    world.pause = Some(Duration::from_millis(40));
-    world.run(6000);
-    let (_, path, via) = world.orders[0];
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 20]);
+    harness.pause = Some(Duration::from_millis(40));
+    harness.run(6000);
+    let (_, path, via) = harness.orders[0];
     assert_eq!((path, via), (P1, Some(P1)), "40 ms against 100");
-    assert!(world.trains.contains(&P0), "the former path is probed now");
+    assert!(harness.trains.contains(&P0), "the former path is probed now");
 }
 
 /// Eq. 10.
 #[test]
 fn the_fastest_of_several_paths_is_ordered() {
-    let mut world = World::new(RoundsConfig::default(), &[60, 40, 15, 40]);
-    world.pause = Some(Duration::from_millis(40));
-    world.run(6000);
-    assert_eq!(world.orders[0].1, PathId(2), "windows grow with the round trips");
+    let mut harness = Harness::new(RoundsConfig::default(), &[60, 40, 15, 40]);
+    harness.pause = Some(Duration::from_millis(40));
+    harness.run(6000);
+    assert_eq!(harness.orders[0].1, PathId(2), "windows grow with the round trips");
 }
 
 #[test]
 fn one_path_leaves_nothing_to_choose_or_probe() {
-    let mut world = World::new(RoundsConfig::default(), &[50]);
-    world.run(3000);
-    assert!(world.rate(P0).is_some());
-    world.delays[0] = None;
-    world.run(3000);
-    assert!(world.orders.is_empty() && world.trains.is_empty());
+    let mut harness = Harness::new(RoundsConfig::default(), &[50]);
+    harness.run(3000);
+    assert!(harness.rate(P0).is_some());
+    harness.delays[0] = None;
+    harness.run(3000);
+    assert!(harness.orders.is_empty() && harness.trains.is_empty());
 }
 
 #[test]
 fn a_pause_of_the_application_is_no_failure() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(4000);
-    world.pause = None;
-    world.run(60_000);
-    assert_eq!((world.quiet, world.orders.len()), (1, 0));
-    let trains = world.trains.len();
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(4000);
+    harness.pause = None;
+    harness.run(60_000);
+    assert_eq!((harness.quiet, harness.orders.len()), (1, 0));
+    let trains = harness.trains.len();
     assert!(trains < 70, "probes end with the data: {trains}");
-    world.pause = Some(Duration::from_millis(10));
-    world.run(3000);
-    assert!(world.orders.is_empty());
-    assert!(world.trains.len() > trains, "and begin with them again");
+    harness.pause = Some(Duration::from_millis(10));
+    harness.run(3000);
+    assert!(harness.orders.is_empty());
+    assert!(harness.trains.len() > trains, "and begin with them again");
 }
 
 /// A sender that may not send is not quiet: what it sent may be lost.
 #[test]
 fn a_full_window_is_no_pause() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(3000);
-    world.pause = None;
-    world.pictures[0].paths[0].in_flight = 1 << 20;
-    world.run(2000);
-    assert_eq!(world.quiet, 0);
-    assert!(world.orders.iter().all(|(_, path, _)| *path == P1) && !world.orders.is_empty(), "a failure");
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(3000);
+    harness.pause = None;
+    harness.pictures[0].paths[0].in_flight = 1 << 20;
+    harness.run(2000);
+    assert_eq!(harness.quiet, 0);
+    assert!(harness.orders.iter().all(|(_, path, _)| *path == P1) && !harness.orders.is_empty(), "a failure");
 }
 
 #[test]
 fn a_full_buffer_of_the_receiver_is_no_failure() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(3000);
-    world.pause = None;
-    (world.pictures[0].rwnd, world.pictures[0].paths[0].in_flight) = (0, 1000);
-    world.run(2000);
-    assert_eq!((world.quiet, world.orders.len()), (1, 0));
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(3000);
+    harness.pause = None;
+    (harness.pictures[0].rwnd, harness.pictures[0].paths[0].in_flight) = (0, 1000);
+    harness.run(2000);
+    assert_eq!((harness.quiet, harness.orders.len()), (1, 0));
 }
 
 #[test]
 fn a_path_that_does_not_answer_is_no_alternative() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(4000);
-    world.delays[1] = None;
-    world.run(5000);
-    world.delays[0] = None;
-    world.run(3000);
-    assert!(world.orders.is_empty(), "{:?}", world.orders);
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(4000);
+    harness.delays[1] = None;
+    harness.run(5000);
+    harness.delays[0] = None;
+    harness.run(3000);
+    assert!(harness.orders.is_empty(), "{:?}", harness.orders);
 }
 
 #[test]
 fn only_active_paths_are_ordered_and_probed() {
-    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
-    for picture in &mut world.pictures {
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 20]);
+    for picture in &mut harness.pictures {
         picture.paths[1].state = PathState::PotentiallyFailed;
     }
-    world.run(4000);
-    world.delays[0] = None;
-    world.run(2000);
-    assert!(world.orders.is_empty() && world.trains.is_empty());
+    harness.run(4000);
+    harness.delays[0] = None;
+    harness.run(2000);
+    assert!(harness.orders.is_empty() && harness.trains.is_empty());
 }
 
 #[test]
@@ -403,41 +407,41 @@ fn packets_are_numbered_path_by_path() {
 
 #[test]
 fn a_peer_without_reports_is_told_of_and_not_probed() {
-    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
-    world.pictures[0].peer_reports = false;
-    world.run(3000);
-    assert!(world.trains.is_empty());
-    let mut remarks = Vec::new();
-    world.sender.remarks(&world.pictures[0].view(), &mut remarks);
-    world.receiver.remarks(&world.pictures[1].view(), &mut remarks);
-    assert_eq!(remarks.len(), 1, "{remarks:?}");
-    assert!(remarks[0].starts_with("the peer does not speak REPORT"));
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 50]);
+    harness.pictures[0].peer_reports = false;
+    harness.run(3000);
+    assert!(harness.trains.is_empty());
+    let mut diagnostics = Vec::new();
+    harness.sender.diagnostics(&harness.pictures[0].view(), &mut diagnostics);
+    harness.receiver.diagnostics(&harness.pictures[1].view(), &mut diagnostics);
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert!(diagnostics[0].starts_with("the peer does not speak REPORT"));
 }
 
 #[test]
 fn a_peer_that_keeps_no_rounds_is_told_of() {
-    let remarks = |world: &World| {
-        let mut remarks = Vec::new();
-        world.sender.remarks(&world.pictures[0].view(), &mut remarks);
-        remarks
+    let diagnostics = |harness: &Harness| {
+        let mut diagnostics = Vec::new();
+        harness.sender.diagnostics(&harness.pictures[0].view(), &mut diagnostics);
+        diagnostics
     };
-    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
-    world.run(5000);
-    assert!(world.rate(P0).is_some() && remarks(&world).is_empty());
-    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
-    world.delays = vec![None; 2];
-    world.run(2500);
-    assert!(remarks(&world).is_empty(), "it may still come");
-    world.run(2500);
-    assert!(remarks(&world)[0].starts_with("the peer gives no rates"), "{:?}", remarks(&world));
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 50]);
+    harness.run(5000);
+    assert!(harness.rate(P0).is_some() && diagnostics(&harness).is_empty());
+    let mut harness = Harness::new(RoundsConfig::default(), &[50, 50]);
+    harness.delays = vec![None; 2];
+    harness.run(2500);
+    assert!(diagnostics(&harness).is_empty(), "it may still come");
+    harness.run(2500);
+    assert!(diagnostics(&harness)[0].starts_with("the peer gives no rates"), "{:?}", diagnostics(&harness));
 }
 
 #[test]
 fn a_slot_used_again_begins_anew() {
-    let mut world = World::new(only_failures(), &[50, 50]);
-    world.run(3000);
-    world.pictures[1].paths[0].state = PathState::Closed;
-    world.receiver.on_signal(&world.pictures[1].view(), &Signal::PathChanged(P0));
-    assert!(world.receiver.receiver().current().is_none());
-    assert_eq!(world.receiver.poll_timeout(), None);
+    let mut harness = Harness::new(only_failures(), &[50, 50]);
+    harness.run(3000);
+    harness.pictures[1].paths[0].state = PathState::Closed;
+    harness.receiver.on_signal(&harness.pictures[1].view(), &Signal::PathChanged(P0));
+    assert!(harness.receiver.receiver().current().is_none());
+    assert_eq!(harness.receiver.poll_timeout(), None);
 }

@@ -162,11 +162,11 @@ fn eq_3_stays_finite_at_both_ends() {
 #[test]
 fn frames_of_an_interval_are_differences_of_counters() {
     let mut frames = Frames::default();
-    assert!(!frames.heard());
+    assert!(!frames.reported());
     let none = FrameCount { frames: 0, errors: 0, length: 0.0 };
     assert_eq!(frames.close(), none);
     frames.hear(&sample(0, 0, 0));
-    assert!(!frames.heard(), "a link that sent nothing says nothing");
+    assert!(!frames.reported(), "a link that sent nothing says nothing");
     frames.hear(&sample(1000, 20, 5));
     assert_eq!(frames.close(), FrameCount { length: 1500.0, ..none }, "what was before the path counts not");
     frames.hear(&sample(1100, 30, 7));

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use strandcast_proto::policy::{Assignment, Backlog, PathId, PathSet, PathView, View};
 
-use super::mind::QualityAware;
+use super::driver::QualityAware;
 use super::model::QualityModel;
 use crate::schedule::{Allocation, Offer, most, weight};
 

@@ -4,7 +4,7 @@
 
 mod config;
 mod distribute;
-mod mind;
+mod driver;
 mod model;
 mod quality_path;
 #[cfg(test)]
@@ -12,5 +12,5 @@ mod tests;
 mod windows;
 
 pub(super) use config::QualityKeys;
-pub(super) use mind::{QualityAware, put};
+pub(super) use driver::{QualityAware, put};
 pub(super) use model::{After, Measured, QualityModel, Reduction};

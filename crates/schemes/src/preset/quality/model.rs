@@ -80,7 +80,7 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     fn estimate(&self, path: &Self::Path, index: usize, out: &mut Estimate);
 
     /// Says of all `paths` what people should know.
-    fn remarks<'a>(
+    fn diagnostics<'a>(
         &self,
         _view: &View<'_>,
         _paths: impl Iterator<Item = &'a Self::Path>,

@@ -137,9 +137,9 @@ impl Rig {
         out
     }
 
-    fn remarks(&self) -> Vec<&'static str> {
+    fn diagnostics(&self) -> Vec<&'static str> {
         let mut out = Vec::new();
-        self.scheme.remarks(&self.picture.view(), &mut out);
+        self.scheme.diagnostics(&self.picture.view(), &mut out);
         out
     }
 }
@@ -382,7 +382,7 @@ fn what_is_lost_goes_to_the_largest_window() {
 
 /// T3 every 120 ms, while srtt + 4 rttvar is 150 ms: one spacing is known with the second, three in a row with the fourth.
 #[test]
-fn paths_with_timeouts_in_quick_succession_are_put_aside() {
+fn paths_with_timeouts_in_quick_succession_are_suspended() {
     let mut rig = Rig::new("cmt-cl,initial-cwnd=4", 2);
     for n in 1..=4 {
         assert_eq!(rig.count("paths_put_aside"), 0, "before timeout {n}");
@@ -412,7 +412,7 @@ fn paths_with_timeouts_in_quick_succession_are_put_aside() {
 }
 
 #[test]
-fn slower_timeouts_put_nothing_aside() {
+fn slower_timeouts_suspend_nothing() {
     for (spec, pause) in [("cmt-cl", 160), ("cmt-cl,inactive=off", 120)] {
         let mut rig = Rig::new(spec, 2);
         for _ in 0..20 {
@@ -425,7 +425,7 @@ fn slower_timeouts_put_nothing_aside() {
 
 /// As printed, u ≤ RTO: u begins at 1 s, RTO is 1 s. The last path stays.
 #[test]
-fn the_literal_rule_puts_aside_what_loses_within_an_rto() {
+fn the_literal_rule_suspends_what_loses_within_an_rto() {
     let mut rig = Rig::new("cmt-cl,inactive=literal", 3);
     rig.wait(1000);
     rig.tell(&Signal::Tick);
@@ -529,21 +529,21 @@ fn algorithm_4_as_printed_stalls() {
 #[test]
 fn people_are_told_once_that_no_link_reports_frame_errors() {
     let mut rig = Rig::new("cmt-cl,report-fer=on", 2);
-    assert!(rig.remarks().is_empty(), "who only receives asks nothing of links");
+    assert!(rig.diagnostics().is_empty(), "who only receives asks nothing of links");
     rig.picture.paths[0].last_sent = Some(rig.picture.now);
-    assert_eq!(rig.remarks(), ["no link reports frame errors: runs on transport-layer estimates alone"]);
+    assert_eq!(rig.diagnostics(), ["no link reports frame errors: runs on transport-layer estimates alone"]);
     assert_eq!(rig.estimate(0).frame_error_rate, None);
     rig.departures(1);
     assert_eq!(
-        rig.remarks(),
+        rig.diagnostics(),
         ["some links report no frame errors: their paths run on transport-layer estimates alone"]
     );
     rig.departures(0);
-    assert!(rig.remarks().is_empty());
+    assert!(rig.diagnostics().is_empty());
     assert!(rig.estimate(1).frame_error_rate.is_some());
     rig.picture.peer_reports = false;
-    assert_eq!(rig.remarks().len(), 1, "the peer's links");
-    assert!(Rig::new("cmt-qa", 2).remarks().is_empty());
+    assert_eq!(rig.diagnostics().len(), 1, "the peer's links");
+    assert!(Rig::new("cmt-qa", 2).diagnostics().is_empty());
 }
 
 #[test]

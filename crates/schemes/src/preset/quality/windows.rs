@@ -5,7 +5,7 @@ use strandcast_proto::policy::{AckInfo, Limit, LossCause, LossTrigger, PathId, V
 use strandcast_proto::rfc::Window;
 use strandcast_proto::wire::serial::Tsn;
 
-use super::mind::QualityAware;
+use super::driver::QualityAware;
 use super::model::{After, QualityModel, Reduction};
 use crate::congestion::{Balance, FAST_RETRANSMIT_COUNTS, Member, Members, TIMEOUT_COUNTS};
 

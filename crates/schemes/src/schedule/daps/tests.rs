@@ -113,16 +113,16 @@ fn never_waits_for_a_slower_path() {
 
 /// A path that does not answer has no turns while others do; a lost chunk is in no plan.
 #[test]
-fn paths_in_doubt_and_lost_chunks() {
-    let mut doubt = picture(&[(20, 2), (80, 2)]);
-    doubt.paths[0].error_count = 1;
-    doubt.paths[0].in_flight = 2 * MTU;
-    assert_eq!(takes(&mut daps(), &doubt), Some(1));
-    doubt.paths[1].in_flight = 2 * MTU;
-    doubt.paths[0].in_flight = 0;
-    assert_eq!(takes(&mut daps(), &doubt), None, "the sound one will have room");
-    doubt.paths[1].error_count = 1;
-    assert_eq!(takes(&mut daps(), &doubt), Some(0), "all are in doubt");
+fn suspect_paths_and_lost_chunks() {
+    let mut suspects = picture(&[(20, 2), (80, 2)]);
+    suspects.paths[0].error_count = 1;
+    suspects.paths[0].in_flight = 2 * MTU;
+    assert_eq!(takes(&mut daps(), &suspects), Some(1));
+    suspects.paths[1].in_flight = 2 * MTU;
+    suspects.paths[0].in_flight = 0;
+    assert_eq!(takes(&mut daps(), &suspects), None, "the sound one will have room");
+    suspects.paths[1].error_count = 1;
+    assert_eq!(takes(&mut daps(), &suspects), Some(0), "all are suspect");
     let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting() };
     let again = daps().next(&picture(&[(20, 2), (80, 2)]).view(), &lost).map(|a| a.paths[0]);
     assert_eq!(again, Some(PathId(1)));

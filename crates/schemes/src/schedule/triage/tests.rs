@@ -213,12 +213,12 @@ fn it_has_to_be_too_much_for_a_while() {
         picture.now += EACH;
     }
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1]);
-    picture.now += SPELL - EACH;
+    picture.now += AFTER_GIVE_UP - EACH;
     crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1], "within two seconds");
-    picture.now += SPELL;
+    picture.now += AFTER_GIVE_UP;
     crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
-    assert_eq!(looked(&mut triage, &picture, &much(&picture)), [0; 0], "it takes patience again");
+    assert_eq!(looked(&mut triage, &picture, &much(&picture)), [0; 0], "the holdoff applies again");
 }
 
 #[test]

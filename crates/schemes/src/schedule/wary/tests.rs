@@ -31,13 +31,13 @@ fn takes(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission:
         retransmission,
         ..Backlog::default()
     };
-    let config = WaryConfig { turns: Duration::ZERO, ..WaryConfig::default() };
+    let config = WaryConfig { rotation: Duration::ZERO, ..WaryConfig::default() };
     let assignment = config.build().next(&later.view(), &backlog);
     assignment.map_or(Vec::new(), |a| a.paths.iter().map(|p| p.0).collect())
 }
 
 #[test]
-fn slower_paths_carry_evidence_too() {
+fn slower_paths_carry_data_probes_too() {
     let mut p = picture(8.0, 60);
     p.paths[0].last_sent = Some(p.now + Duration::from_millis(100));
     assert_eq!(takes(&p, 24, Some(500), false), [0]);
@@ -50,7 +50,7 @@ fn slower_paths_carry_evidence_too() {
 }
 
 #[test]
-fn a_path_that_loses_nothing_carries_evidence_that_has_one_try() {
+fn a_path_that_loses_nothing_carries_data_probes_that_have_one_try() {
     let mut p = picture(8.0, 60);
     p.paths[0].last_sent = Some(p.now + Duration::from_millis(100));
     assert_eq!(takes(&p, 49, Some(85), false), [0], "30 ms, and 60 more if it is lost, are too many");
@@ -64,7 +64,7 @@ fn a_path_that_loses_nothing_carries_evidence_that_has_one_try() {
 #[test]
 fn a_thin_stream_does_not_go_by_the_slower_path() {
     let mut p = picture(8.0, 60);
-    let mut scheduler = WaryConfig { turns: Duration::ZERO, ..WaryConfig::default() }.build();
+    let mut scheduler = WaryConfig { rotation: Duration::ZERO, ..WaryConfig::default() }.build();
     let mut taken = Vec::new();
     for _ in 0..8 {
         p.now += Duration::from_millis(50);
@@ -93,7 +93,7 @@ fn what_no_path_brings_in_time_makes_way() {
 }
 
 #[test]
-fn evidence_takes_half_of_a_window() {
+fn data_probes_take_half_of_a_window() {
     let mut p = picture(8.0, 60);
     p.paths[0].last_sent = Some(p.now + Duration::from_millis(200));
     p.paths[1].limit.cwnd = 10 * MTU;
@@ -147,7 +147,7 @@ fn over_time(config: WaryConfig, p: &mut Picture, chunks: usize) -> Vec<u8> {
 
 #[test]
 fn paths_take_turns_of_a_round_trip() {
-    let config = WaryConfig { evidence: Duration::ZERO, ..WaryConfig::default() };
+    let config = WaryConfig { data_probe: Duration::ZERO, ..WaryConfig::default() };
     let taken = over_time(config, &mut picture(8.0, 60), 300);
     let slower = |range: core::ops::Range<usize>| taken[range].iter().filter(|p| **p == 1).count();
     assert_eq!([slower(0..100), slower(100..200), slower(200..300)], [0, 6, 0], "60 ms each other second");
@@ -163,7 +163,7 @@ fn what_is_too_late_for_the_free_path_gives_way() {
     let mut p = picture(8.0, 400);
     p.paths[0].in_flight = p.paths[0].limit.cwnd;
     let mut wary =
-        WaryConfig { turns: Duration::ZERO, evidence: Duration::ZERO, ..WaryConfig::default() }.build();
+        WaryConfig { rotation: Duration::ZERO, data_probe: Duration::ZERO, ..WaryConfig::default() }.build();
     let mut next = |left_ms: u64, bytes: u64, retransmission: bool| {
         let next_expires = Some(p.now + Duration::from_millis(left_ms));
         let (messages, next_len) = (10, MTU);

@@ -8,59 +8,59 @@ use super::*;
 
 /// A message 1 is dropped, for this reason, and leaves nothing.
 #[track_caller]
-fn dropped(world: &mut World, datagram: &[u8], why: HandshakeDrop) {
-    let before = world.responder.counts().dropped(why);
-    let outcome = world.receive(at(0), &from(1), datagram);
+fn dropped(fixture: &mut Fixture, datagram: &[u8], why: HandshakeDrop) {
+    let before = fixture.responder.counts().dropped(why);
+    let outcome = fixture.receive(at(0), &from(1), datagram);
     assert!(matches!(outcome, Outcome::Dropped(w) if w == why), "{outcome:?} instead of {why:?}");
-    assert_eq!(world.responder.counts().dropped(why), before + 1);
-    assert_eq!(world.responder.half_open(), 0);
+    assert_eq!(fixture.responder.counts().dropped(why), before + 1);
+    assert_eq!(fixture.responder.half_open(), 0);
 }
 
 #[test]
 fn without_the_token_nothing_is_computed() {
-    let mut world = World::new(1);
-    let honest = world.initiator().message().to_vec();
-    let other = Token::generate(&mut world.random);
+    let mut fixture = Fixture::new(1);
+    let honest = fixture.initiator().message().to_vec();
+    let other = Token::generate(&mut fixture.random);
     let mut unknown = honest.clone();
     unknown[12..20].copy_from_slice(&other.id().0);
     sign(&mut unknown, &other);
-    dropped(&mut world, &unknown, HandshakeDrop::UnknownToken);
+    dropped(&mut fixture, &unknown, HandshakeDrop::UnknownToken);
     let mut forged = honest.clone();
     sign(&mut forged, &other);
-    dropped(&mut world, &forged, HandshakeDrop::BadMac);
+    dropped(&mut fixture, &forged, HandshakeDrop::BadMac);
     let mut version = honest.clone();
     version[1] = 2;
-    dropped(&mut world, &version, HandshakeDrop::Version);
+    dropped(&mut fixture, &version, HandshakeDrop::Version);
     for length in [0, 1, 12, 20, 1199, 1201, 1500] {
         let mut cut = honest.clone();
         cut.resize(length, 0);
-        dropped(&mut world, &cut, HandshakeDrop::Malformed);
+        dropped(&mut fixture, &cut, HandshakeDrop::Malformed);
     }
-    assert_eq!(world.responder.diffie_hellmans(), 0);
-    assert!(world.answer(at(0), &honest).is_some(), "the honest message is as good as before");
+    assert_eq!(fixture.responder.diffie_hellmans(), 0);
+    assert!(fixture.answer(at(0), &honest).is_some(), "the honest message is as good as before");
 }
 
 /// Only the owner of the key that a message is for can read it.
 #[test]
 fn a_message_for_another_receiver_is_refused() {
-    let mut world = World::new(2);
-    let peer = Peer { key: SecretKey::generate(&mut world.random).public(), token: world.token() };
-    let initiator =
-        Initiator::start(&world.sender, &peer, Ciphers::ALL, None, INIT, &mut world.random).expect("fits");
-    dropped(&mut world, initiator.message(), HandshakeDrop::Forged);
+    let mut fixture = Fixture::new(2);
+    let peer = Peer { key: SecretKey::generate(&mut fixture.random).public(), token: fixture.token() };
+    let initiator = Initiator::start(&fixture.sender, &peer, Ciphers::ALL, None, INIT, &mut fixture.random)
+        .expect("fits");
+    dropped(&mut fixture, initiator.message(), HandshakeDrop::Forged);
 }
 
 /// Somebody who has the token, but not the receiver's key, answers in its place.
 #[test]
 fn nobody_else_answers_for_the_receiver() {
-    let mut world = World::new(3);
-    let mut impostor = World::new(4);
-    impostor.access = world.access.clone();
-    let mut initiator = world.initiator();
-    let mut forged = world.answer(at(0), initiator.message()).expect("asked").1;
-    let ephemeral = SecretKey::generate(&mut world.random).public();
+    let mut fixture = Fixture::new(3);
+    let mut impostor = Fixture::new(4);
+    impostor.access = fixture.access.clone();
+    let mut initiator = fixture.initiator();
+    let mut forged = fixture.answer(at(0), initiator.message()).expect("asked").1;
+    let ephemeral = SecretKey::generate(&mut fixture.random).public();
     forged[12..44].copy_from_slice(&ephemeral.0);
-    sign(&mut forged, &world.token());
+    sign(&mut forged, &fixture.token());
     assert_eq!(initiator.read(&forged).err(), Some(HandshakeError::Forged));
     let outcome = impostor.receive(at(0), &from(1), initiator.message());
     assert!(matches!(outcome, Outcome::Dropped(HandshakeDrop::Forged)), "{outcome:?}");
@@ -68,55 +68,56 @@ fn nobody_else_answers_for_the_receiver() {
 
 #[test]
 fn who_may_not_connect_is_told_so_and_leaves_nothing() {
-    let mut world = World::new(5);
-    let stranger = SecretKey::generate(&mut world.random);
+    let mut fixture = Fixture::new(5);
+    let unknown = SecretKey::generate(&mut fixture.random);
     for revoked in [false, true] {
-        let key = if revoked { world.sender.clone() } else { stranger.clone() };
+        let key = if revoked { fixture.sender.clone() } else { unknown.clone() };
         if revoked {
-            world.access.revoked.insert(key.public());
-            world.access.grants[0].open = true;
+            fixture.access.revoked.insert(key.public());
+            fixture.access.grants[0].open = true;
         }
         let mut initiator =
-            Initiator::start(&key, &world.peer(), Ciphers::ALL, None, INIT, &mut world.random).expect("fits");
-        let outcome = world.receive(at(0), &from(1), initiator.message());
+            Initiator::start(&key, &fixture.peer(), Ciphers::ALL, None, INIT, &mut fixture.random)
+                .expect("fits");
+        let outcome = fixture.receive(at(0), &from(1), initiator.message());
         assert!(matches!(outcome, Outcome::Refused(refused) if refused == key.public()), "{outcome:?}");
-        let (_, answer, packet) = initiator.read(world.responder.output()).expect("authentic");
+        let (_, answer, packet) = initiator.read(fixture.responder.output()).expect("authentic");
         assert_eq!((answer, packet.len()), (Answer::Refused, 0));
-        assert_eq!(world.responder.half_open(), 0);
-        let outcome = world.receive(at(1), &from(1), initiator.message());
+        assert_eq!(fixture.responder.half_open(), 0);
+        let outcome = fixture.receive(at(1), &from(1), initiator.message());
         assert!(matches!(outcome, Outcome::Dropped(HandshakeDrop::Seen)), "{outcome:?}");
     }
-    assert_eq!(world.responder.counts().refused, 2);
+    assert_eq!(fixture.responder.counts().refused, 2);
 }
 
 /// Two begin with the same token before either has shown itself: the first datagram that opens decides.
 #[test]
 fn a_one_time_token_enrols_one_sender() {
-    let mut world = World::new(6);
-    let keys = [SecretKey::generate(&mut world.random), SecretKey::generate(&mut world.random)];
-    let id = world.token().id();
-    world.access.grants[0] = Grant { open: true, once: true, senders: [].into(), token: world.token() };
+    let mut fixture = Fixture::new(6);
+    let keys = [SecretKey::generate(&mut fixture.random), SecretKey::generate(&mut fixture.random)];
+    let id = fixture.token().id();
+    fixture.access.grants[0] = Grant { open: true, once: true, senders: [].into(), token: fixture.token() };
     for key in &keys {
-        let initiator =
-            Initiator::start(key, &world.peer(), Ciphers::ALL, None, INIT, &mut world.random).expect("fits");
-        assert!(matches!(world.receive(at(0), &from(1), initiator.message()), Outcome::Asked(_)));
+        let initiator = Initiator::start(key, &fixture.peer(), Ciphers::ALL, None, INIT, &mut fixture.random)
+            .expect("fits");
+        assert!(matches!(fixture.receive(at(0), &from(1), initiator.message()), Outcome::Asked(_)));
     }
-    assert_eq!(world.access.enrol(id, keys[1].public()), crate::identity::Enrolment::New);
-    assert_eq!(world.access.enrol(id, keys[0].public()), crate::identity::Enrolment::Refused);
-    assert_eq!(world.access.enrol(id, keys[1].public()), crate::identity::Enrolment::Known);
+    assert_eq!(fixture.access.enrol(id, keys[1].public()), crate::identity::Enrolment::New);
+    assert_eq!(fixture.access.enrol(id, keys[0].public()), crate::identity::Enrolment::Refused);
+    assert_eq!(fixture.access.enrol(id, keys[1].public()), crate::identity::Enrolment::Known);
 }
 
 /// Somebody on the way changes a clear field, or what is offered: with the token, so that the MAC is right again.
 #[test]
 fn clear_fields_and_offers_are_bound_to_the_handshake() {
-    let mut world = World::new(7);
-    let token = world.token();
-    let honest = world.initiator().message().to_vec();
+    let mut fixture = Fixture::new(7);
+    let token = fixture.token();
+    let honest = fixture.initiator().message().to_vec();
     for place in (4..12).chain([20, 51, 52, 99, 100, 1167]) {
         let mut changed = honest.clone();
         changed[place] ^= 0x40;
         sign(&mut changed, &token);
-        dropped(&mut world, &changed, HandshakeDrop::Forged);
+        dropped(&mut fixture, &changed, HandshakeDrop::Forged);
     }
     for (place, why) in
         [(0, HandshakeDrop::Malformed), (1, HandshakeDrop::Version), (2, HandshakeDrop::Malformed)]
@@ -124,19 +125,19 @@ fn clear_fields_and_offers_are_bound_to_the_handshake() {
         let mut changed = honest.clone();
         changed[place] ^= 0x40;
         sign(&mut changed, &token);
-        dropped(&mut world, &changed, why);
+        dropped(&mut fixture, &changed, why);
     }
     // The cookie is outside of it: it says nothing to a responder that demands none.
     let mut changed = honest;
     changed[MESSAGE_1_COOKIE] ^= 1;
     sign(&mut changed, &token);
-    assert!(world.answer(at(0), &changed).is_some());
+    assert!(fixture.answer(at(0), &changed).is_some());
 }
 
 /// Payloads that somebody with all keys could write, and that no implementation of the format does.
 #[test]
 fn payloads_of_message_1_that_are_not_in_the_format() {
-    let mut world = World::new(8);
+    let mut fixture = Fixture::new(8);
     let honest = Asking { offer: Ciphers::ALL, continues: None, packet: INIT }.write().expect("fits");
     let with = |place: usize, byte: u8| {
         let mut payload = honest;
@@ -153,24 +154,30 @@ fn payloads_of_message_1_that_are_not_in_the_format() {
         ("padding", with(1051, 1)),
     ];
     for (what, payload) in bad {
-        let mut message = message::Message1::new([7; 8], world.token().id());
-        let role = Role::Initiator(&world.receiver);
-        let random = world.random.clone();
-        world.random.u64();
-        let mut noise =
-            Noise::new(&role, &world.sender, &world.token(), message.clear(), random, &DhCount::default())
-                .expect("built");
+        let mut message = message::Message1::new([7; 8], fixture.token().id());
+        let role = Role::Initiator(&fixture.receiver);
+        let random = fixture.random.clone();
+        fixture.random.u64();
+        let mut noise = Noise::new(
+            &role,
+            &fixture.sender,
+            &fixture.token(),
+            message.clear(),
+            random,
+            &DhCount::default(),
+        )
+        .expect("built");
         noise.write(&payload, message.noise_mut()).expect("fits");
-        message.sign(&[0; 16], &world.token());
+        message.sign(&[0; 16], &fixture.token());
         println!("{what}");
-        dropped(&mut world, message.bytes(), HandshakeDrop::Payload);
+        dropped(&mut fixture, message.bytes(), HandshakeDrop::Payload);
     }
 }
 
 /// A receiver that chooses what was not offered, or writes a payload that is not in the format.
 #[test]
 fn payloads_of_message_2_that_are_not_in_the_format() {
-    let mut world = World::new(8);
+    let mut fixture = Fixture::new(8);
     let offer = Ciphers::only(Cipher::ChaCha20Poly1305);
     let payloads: [(&str, &[u8], bool); 8] = [
         ("honest", &[2, 0, 0, 1, 9], true),
@@ -184,17 +191,17 @@ fn payloads_of_message_2_that_are_not_in_the_format() {
     ];
     for (what, payload, good) in payloads {
         let mut initiator =
-            Initiator::start(&world.sender, &world.peer(), offer, None, INIT, &mut world.random)
+            Initiator::start(&fixture.sender, &fixture.peer(), offer, None, INIT, &mut fixture.random)
                 .expect("fits");
         let clear = &initiator.message()[..20];
-        let random = child(&mut world.random);
+        let random = child(&mut fixture.random);
         let count = DhCount::default();
         let mut noise =
-            Noise::new(&Role::Responder, &world.receiver_key, &world.token(), clear, random, &count)
+            Noise::new(&Role::Responder, &fixture.receiver_key, &fixture.token(), clear, random, &count)
                 .expect("built");
         noise.read(&initiator.message()[20..1168], &mut [0; 1200]).expect("authentic");
         let message =
-            message::message_2(initiator.id(), &world.token(), |out| noise.write(payload, out).ok());
+            message::message_2(initiator.id(), &fixture.token(), |out| noise.write(payload, out).ok());
         let read = initiator.read(&message.expect("fits"));
         let expected = if good { None } else { Some(HandshakeError::Malformed) };
         assert_eq!(read.err(), expected, "{what}");
@@ -203,9 +210,9 @@ fn payloads_of_message_2_that_are_not_in_the_format() {
 
 #[test]
 fn retries_are_for_one_handshake_and_from_somebody_with_the_token() {
-    let mut world = World::new(9);
-    let token = world.token();
-    let mut initiator = world.initiator();
+    let mut fixture = Fixture::new(9);
+    let token = fixture.token();
+    let mut initiator = fixture.initiator();
     let before = initiator.message().to_vec();
     let retry = |id: [u8; 8], token: &Token, cookie: u8| {
         let mut out = Vec::new();
@@ -214,7 +221,7 @@ fn retries_are_for_one_handshake_and_from_somebody_with_the_token() {
     };
     let id = initiator.id();
     assert!(!initiator.on_retry(&retry([1; 8], &token, 1)));
-    assert!(!initiator.on_retry(&retry(id, &Token::generate(&mut world.random), 1)));
+    assert!(!initiator.on_retry(&retry(id, &Token::generate(&mut fixture.random), 1)));
     assert!(!initiator.on_retry(&retry(id, &token, 1)[..43]));
     assert_eq!(initiator.message(), before);
     assert!(initiator.on_retry(&retry(id, &token, 1)));
@@ -223,7 +230,7 @@ fn retries_are_for_one_handshake_and_from_somebody_with_the_token() {
     assert!(changed.iter().all(|n| *n >= 1168) && changed.len() > 16, "cookie and MAC alone: {changed:?}");
     let at_once = (0..100).filter(|n| initiator.on_retry(&retry(id, &token, 2 + (n % 2)))).count();
     assert!(at_once < 40, "{at_once} datagrams of 1200 bytes for as many of 44");
-    assert!(world.answer(at(0), initiator.message()).is_some());
+    assert!(fixture.answer(at(0), initiator.message()).is_some());
 }
 
 /// How the bytes of a datagram were changed.
@@ -236,17 +243,17 @@ proptest! {
 
     #[test]
     fn any_bytes_changed_in_message_1_leave_nothing(changes in prop::collection::vec(change(), 1..4), seed: u64) {
-        let mut world = World::new(seed);
-        let mut message = world.initiator().message().to_vec();
+        let mut fixture = Fixture::new(seed);
+        let mut message = fixture.initiator().message().to_vec();
         let honest = message.clone();
         for (place, bits) in changes {
             message[place] ^= bits;
         }
         prop_assume!(message != honest);
-        let outcome = world.receive(at(0), &from(1), &message);
+        let outcome = fixture.receive(at(0), &from(1), &message);
         prop_assert!(matches!(outcome, Outcome::Dropped(_)), "{:?}", outcome);
-        prop_assert_eq!(world.responder.diffie_hellmans(), 0);
-        prop_assert!(world.answer(at(0), &honest).is_some());
+        prop_assert_eq!(fixture.responder.diffie_hellmans(), 0);
+        prop_assert!(fixture.answer(at(0), &honest).is_some());
     }
 
     /// Noise's own state must survive what is refused, with the right MAC and with a wrong one.
@@ -255,10 +262,10 @@ proptest! {
         forged in prop::collection::vec((prop::collection::vec(change(), 1..4), any::<bool>(), 0..3usize), 0..12),
         seed: u64,
     ) {
-        let mut world = World::new(seed);
-        let token = world.token();
-        let mut initiator = world.initiator();
-        let (theirs, honest) = world.answer(at(0), initiator.message()).expect("asked");
+        let mut fixture = Fixture::new(seed);
+        let token = fixture.token();
+        let mut initiator = fixture.initiator();
+        let (theirs, honest) = fixture.answer(at(0), initiator.message()).expect("asked");
         for (changes, signed, cut) in forged {
             let mut message = honest.clone();
             for (place, bits) in changes {
@@ -286,11 +293,11 @@ proptest! {
         seed: u64,
     ) {
         let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::from(seed % 2 == 0), ceiling: 500 };
-        let mut world = World::with(seed, limits);
-        let token = world.token();
+        let mut fixture = Fixture::with(seed, limits);
+        let token = fixture.token();
         // Loaded, if one handshake per second is all that needs no cookie.
-        let first = world.initiator();
-        prop_assert!(world.answer(at(0), first.message()).is_some());
+        let first = fixture.initiator();
+        prop_assert!(fixture.answer(at(0), first.message()).is_some());
         let mut datagram = datagram;
         if shape > 0 {
             datagram.resize(MESSAGE_1, 0);
@@ -303,15 +310,15 @@ proptest! {
             sign(&mut datagram, &token);
         }
         if shape > 2 {
-            datagram = world.initiator().message().to_vec();
+            datagram = fixture.initiator().message().to_vec();
         }
         for _ in 0..3 {
-            match world.receive(at(1), &from(9), &datagram) {
+            match fixture.receive(at(1), &from(9), &datagram) {
                 Outcome::Dropped(_) => {}
-                Outcome::Send | Outcome::Refused(_) => prop_assert!(world.responder.output().len() <= datagram.len()),
+                Outcome::Send | Outcome::Refused(_) => prop_assert!(fixture.responder.output().len() <= datagram.len()),
                 Outcome::Asked(asked) => {
                     let packet = vec![1; usize::from(u16::from_be_bytes([datagram[30], datagram[31]])) % 1300];
-                    if let Some((_, message)) = world.responder.answer(asked.slot, Answer::New, &packet) {
+                    if let Some((_, message)) = fixture.responder.answer(asked.slot, Answer::New, &packet) {
                         prop_assert!(message.len() <= datagram.len());
                     }
                 }

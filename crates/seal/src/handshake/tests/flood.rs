@@ -31,8 +31,8 @@ struct Honest {
 }
 
 impl Honest {
-    fn start(now: Instant, host: u32, world: &mut World) -> Self {
-        let initiator = world.initiator();
+    fn start(now: Instant, host: u32, fixture: &mut Fixture) -> Self {
+        let initiator = fixture.initiator();
         let (to_responder, to_sender) = (Vec::new(), Vec::new());
         Honest { host, started: now, initiator, sent: 0, to_responder, to_sender, done: None }
     }
@@ -42,7 +42,7 @@ impl Honest {
     }
 
     /// What is to happen until `now`.
-    fn step(&mut self, now: Instant, world: &mut World) {
+    fn step(&mut self, now: Instant, fixture: &mut Fixture) {
         if self.done.is_some() {
             return;
         }
@@ -52,11 +52,11 @@ impl Honest {
         }
         while let Some(n) = self.to_responder.iter().position(|u| u.0 <= now) {
             let (_, host, datagram) = self.to_responder.swap_remove(n);
-            let answer = match world.receive(now, &from(host), &datagram) {
+            let answer = match fixture.receive(now, &from(host), &datagram) {
                 Outcome::Dropped(_) => continue,
-                Outcome::Send | Outcome::Refused(_) => world.responder.output().to_vec(),
+                Outcome::Send | Outcome::Refused(_) => fixture.responder.output().to_vec(),
                 Outcome::Asked(asked) => {
-                    world.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open").1.to_vec()
+                    fixture.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open").1.to_vec()
                 }
             };
             self.to_sender.push((now + WAY, host, answer));
@@ -76,30 +76,30 @@ impl Honest {
 /// begins an honest handshake each half second but in the first second and the last three, from where
 /// sessions were opened before if they are `known`. How long each took.
 fn run(
-    world: &mut World,
+    fixture: &mut Fixture,
     start: Instant,
     s: u64,
     per_s: u64,
     known: bool,
-    mut flood: impl FnMut(&mut World, Instant, u64),
+    mut flood: impl FnMut(&mut Fixture, Instant, u64),
 ) -> Vec<Duration> {
     let mut honest: Vec<Honest> = Vec::new();
     let mut next = start + Duration::from_secs(1);
     for n in 0..s * per_s {
         let now = start + Duration::from_nanos(n * 1_000_000_000 / per_s);
-        flood(world, now, n);
+        flood(fixture, now, n);
         let begun = honest.len() as u64;
         if begun < 2 * s - 8 && now >= next {
             // From anywhere, at any time: not in step with what is refilled or sent.
-            let host = 5_000_000 + world.random.below(1 << 20) as u32;
+            let host = 5_000_000 + fixture.random.below(1 << 20) as u32;
             if known {
-                world.responder.remember(&from(host));
+                fixture.responder.remember(&from(host));
             }
-            honest.push(Honest::start(now, host, world));
-            next = start + Duration::from_micros(1_500_000 + 500_000 * begun + world.random.below(500_000));
+            honest.push(Honest::start(now, host, fixture));
+            next = start + Duration::from_micros(1_500_000 + 500_000 * begun + fixture.random.below(500_000));
         }
-        honest.iter_mut().for_each(|h| h.step(now, world));
-        while world.responder.poll_forgotten().is_some() {}
+        honest.iter_mut().for_each(|h| h.step(now, fixture));
+        while fixture.responder.poll_forgotten().is_some() {}
     }
     honest.iter().map(|h| h.done.unwrap_or(Duration::MAX)).collect()
 }
@@ -111,12 +111,12 @@ fn soon(took: &[Duration]) {
 
 #[test]
 fn twenty_thousand_a_second_without_the_token_compute_and_allocate_nothing() {
-    let mut world = World::new(1);
-    let id = world.token().id();
+    let mut fixture = Fixture::new(1);
+    let id = fixture.token().id();
     let datagram = Cell::new([0x77; MESSAGE_1]);
-    let mut random = world.random.clone();
+    let mut random = fixture.random.clone();
     let mut allocated = 0;
-    let took = run(&mut world, at(0), 8, 20_000, false, |world, now, n| {
+    let took = run(&mut fixture, at(0), 8, 20_000, false, |fixture, now, n| {
         let mut bytes = datagram.get();
         bytes[..4].copy_from_slice(&[2, 1, 0, 0]);
         random.fill(&mut bytes[4..60]);
@@ -125,7 +125,7 @@ fn twenty_thousand_a_second_without_the_token_compute_and_allocate_nothing() {
         }
         random.fill(&mut bytes[MESSAGE_1_COOKIE..]);
         allocated += measure(|| {
-            let outcome = world.receive(now, &from(n as u32), &bytes);
+            let outcome = fixture.receive(now, &from(n as u32), &bytes);
             assert!(matches!(outcome, Outcome::Dropped(HandshakeDrop::BadMac | HandshakeDrop::UnknownToken)));
         })
         .count_total;
@@ -133,51 +133,51 @@ fn twenty_thousand_a_second_without_the_token_compute_and_allocate_nothing() {
     soon(&took);
     assert!(took.iter().all(|t| *t <= 2 * WAY + Duration::from_millis(1)), "as without a flood: {took:?}");
     assert_eq!(allocated, 0);
-    assert_eq!(world.responder.diffie_hellmans(), 4 * took.len() as u64, "those of the honest");
-    assert_eq!(world.responder.counts().retries, 0);
+    assert_eq!(fixture.responder.diffie_hellmans(), 4 * took.len() as u64, "those of the honest");
+    assert_eq!(fixture.responder.counts().retries, 0);
 }
 
 #[test]
 fn recorded_messages_compute_nothing_and_get_no_more_than_they_bring() {
-    let mut world = World::new(2);
+    let mut fixture = Fixture::new(2);
     let recorded: Vec<Vec<u8>> = (0..200)
         .map(|n| {
-            let initiator = world.initiator();
-            let Outcome::Asked(asked) = world.receive(at(n * 20), &from(n as u32), initiator.message())
+            let initiator = fixture.initiator();
+            let Outcome::Asked(asked) = fixture.receive(at(n * 20), &from(n as u32), initiator.message())
             else {
                 panic!("not asked")
             };
-            world.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open");
+            fixture.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open");
             initiator.message().to_vec()
         })
         .collect();
-    let before = world.responder.diffie_hellmans();
+    let before = fixture.responder.diffie_hellmans();
     let (mut sent, mut output) = (0, 0);
     // From other addresses, from within the fifteen seconds to after them.
-    let took = run(&mut world, at(4000), 12, 20_000, false, |world, now, n| {
+    let took = run(&mut fixture, at(4000), 12, 20_000, false, |fixture, now, n| {
         let datagram = &recorded[n as usize % recorded.len()];
         sent += datagram.len();
-        match world.receive(now, &from(900_000 + n as u32), datagram) {
+        match fixture.receive(now, &from(900_000 + n as u32), datagram) {
             Outcome::Dropped(why) => assert_eq!(why, HandshakeDrop::Seen),
-            Outcome::Send => output += world.responder.output().len(),
+            Outcome::Send => output += fixture.responder.output().len(),
             Outcome::Refused(_) | Outcome::Asked(_) => panic!("asked again"),
         }
     });
     assert!(output <= sent);
     soon(&took);
-    assert_eq!(world.responder.diffie_hellmans() - before, 4 * took.len() as u64, "those of the honest");
-    assert_eq!(world.responder.counts().retries, 0);
+    assert_eq!(fixture.responder.diffie_hellmans() - before, 4 * took.len() as u64, "those of the honest");
+    assert_eq!(fixture.responder.counts().retries, 0);
 }
 
 /// Somebody who has the token floods from `hosts` addresses and does with retries what they ask for. Handshakes per
 /// second that were computed for it and for honest senders, and how long those took.
 fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration>) {
-    let mut world = World::new(seed);
-    let token = world.token();
+    let mut fixture = Fixture::new(seed);
+    let token = fixture.token();
     let mut random = Seeds::new(seed, 1).stream("insider");
     let mut underway = std::collections::VecDeque::new();
     let seconds = 14;
-    let took = run(&mut world, at(0), seconds, per_s, known, |world, now, n| {
+    let took = run(&mut fixture, at(0), seconds, per_s, known, |fixture, now, n| {
         let mut message = vec![0; MESSAGE_1];
         message[..4].copy_from_slice(&[2, 1, 0, 0]);
         random.fill(&mut message[4..52]);
@@ -189,10 +189,10 @@ fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration
             due.extend(underway.pop_front());
         }
         for (_, host, mut message) in due {
-            match world.receive(now, &from(host), &message) {
+            match fixture.receive(now, &from(host), &message) {
                 Outcome::Dropped(_) => {}
                 Outcome::Send => {
-                    let retry = world.responder.output();
+                    let retry = fixture.responder.output();
                     assert!(retry.len() <= message.len());
                     if message[MESSAGE_1_COOKIE..MESSAGE_1_MAC] == [0; 16] {
                         message[MESSAGE_1_COOKIE..MESSAGE_1_MAC].copy_from_slice(&retry[12..28]);
@@ -204,13 +204,13 @@ fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration
             }
         }
     });
-    assert!(world.responder.half_open() <= MOST);
+    assert!(fixture.responder.half_open() <= MOST);
     assert!(
-        world.responder.counts().retries > 0
-            && world.responder.counts().dropped(HandshakeDrop::Overloaded) > 0
+        fixture.responder.counts().retries > 0
+            && fixture.responder.counts().dropped(HandshakeDrop::Overloaded) > 0
     );
     // One Diffie–Hellman each: the encrypted static key is no key at all.
-    (world.responder.diffie_hellmans() / seconds, took)
+    (fixture.responder.diffie_hellmans() / seconds, took)
 }
 
 #[test]
@@ -241,84 +241,85 @@ fn a_flood_from_a_hundred_thousand_prefixes_delays_no_sender_that_was_there_befo
 /// With the keys of a sender, too, so that each handshake takes a place: the table and its memory stay as they are.
 #[test]
 fn half_open_handshakes_fill_a_fixed_table() {
-    let mut world = World::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000 });
+    let mut fixture = Fixture::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000 });
     let mut forgotten = Vec::new();
     let mut given = Vec::new();
-    let mut fill = |world: &mut World, from_ms: u64, rounds: u64| {
+    let mut fill = |fixture: &mut Fixture, from_ms: u64, rounds: u64| {
         for n in 0..rounds {
-            let initiator = world.initiator();
-            let Outcome::Asked(asked) = world.receive(at(from_ms + n), &from(n as u32), initiator.message())
+            let initiator = fixture.initiator();
+            let Outcome::Asked(asked) =
+                fixture.receive(at(from_ms + n), &from(n as u32), initiator.message())
             else {
                 panic!("not asked")
             };
-            world.responder.answer(asked.slot, Answer::New, &[0; MOST_2]).expect("half open");
+            fixture.responder.answer(asked.slot, Answer::New, &[0; MOST_2]).expect("half open");
             given.push(asked.slot);
-            forgotten.extend(core::iter::from_fn(|| world.responder.poll_forgotten()));
+            forgotten.extend(core::iter::from_fn(|| fixture.responder.poll_forgotten()));
         }
     };
-    fill(&mut world, 0, 400);
-    assert_eq!(world.responder.half_open(), MOST);
-    let grown = measure(|| fill(&mut world, 400, 600)).bytes_current;
-    assert_eq!(world.responder.half_open(), MOST);
+    fill(&mut fixture, 0, 400);
+    assert_eq!(fixture.responder.half_open(), MOST);
+    let grown = measure(|| fill(&mut fixture, 400, 600)).bytes_current;
+    assert_eq!(fixture.responder.half_open(), MOST);
     assert!(grown < 64 << 10, "{grown} bytes more after 600 handshakes more");
     assert_eq!(forgotten.len(), 1000 - MOST);
     // By chance: neither the oldest nor the newest alone.
     let of_the_first = given[..256].iter().filter(|s| forgotten.contains(s)).count();
     assert!((200..256).contains(&of_the_first), "{of_the_first} of the first 256");
-    world.responder.handle_timeout(at(20_000));
-    forgotten.extend(core::iter::from_fn(|| world.responder.poll_forgotten()));
+    fixture.responder.handle_timeout(at(20_000));
+    forgotten.extend(core::iter::from_fn(|| fixture.responder.poll_forgotten()));
     forgotten.sort();
     assert!(forgotten == given, "each is reported once");
-    assert_eq!(world.responder.half_open(), 0);
+    assert_eq!(fixture.responder.half_open(), 0);
 }
 
 /// RFC 9000 section 8.1.3, WireGuard section 5.4.7: a cookie is good for an address, for one message, for a while.
 #[test]
 fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
     let limits = Limits { ciphers: Ciphers::ALL, cookies: 1, ceiling: 1000 };
-    let mut world = World::with(8, limits);
-    let shown = |world: &mut World, ms: u64, host: u32, message: &[u8]| {
+    let mut fixture = Fixture::with(8, limits);
+    let shown = |fixture: &mut Fixture, ms: u64, host: u32, message: &[u8]| {
         // One more handshake, so that cookies are demanded in this second.
-        let other = world.initiator();
-        world.receive(at(ms), &from(77), other.message());
-        world.receive(at(ms), &from(host), message)
+        let other = fixture.initiator();
+        fixture.receive(at(ms), &from(77), other.message());
+        fixture.receive(at(ms), &from(host), message)
     };
-    let cookie = |world: &mut World, ms: u64, host: u32| {
-        let mut initiator = world.initiator();
-        assert!(matches!(shown(world, ms, host, initiator.message()), Outcome::Send));
-        let retry = world.responder.output().to_vec();
+    let cookie = |fixture: &mut Fixture, ms: u64, host: u32| {
+        let mut initiator = fixture.initiator();
+        assert!(matches!(shown(fixture, ms, host, initiator.message()), Outcome::Send));
+        let retry = fixture.responder.output().to_vec();
         assert_eq!(retry.len(), 44);
         assert!(initiator.on_retry(&retry));
         initiator
     };
-    let mut world_at = |made: u64, host: u32, used: u64, from_host: u32| {
-        let initiator = cookie(&mut world, made, host);
-        matches!(shown(&mut world, used, from_host, initiator.message()), Outcome::Asked(_))
+    let mut fixture_at = |made: u64, host: u32, used: u64, from_host: u32| {
+        let initiator = cookie(&mut fixture, made, host);
+        matches!(shown(&mut fixture, used, from_host, initiator.message()), Outcome::Asked(_))
     };
-    assert!(world_at(100_000, 1, 100_050, 1));
-    assert!(!world_at(101_000, 1, 101_050, 2), "from another address");
-    assert!(world_at(102_000, 1, 161_000, 1), "under the secret before");
-    assert!(!world_at(300_000, 1, 421_000, 1), "two minutes are over");
-    let (mut one, other) = (cookie(&mut world, 600_000, 1), cookie(&mut world, 600_000, 1));
+    assert!(fixture_at(100_000, 1, 100_050, 1));
+    assert!(!fixture_at(101_000, 1, 101_050, 2), "from another address");
+    assert!(fixture_at(102_000, 1, 161_000, 1), "under the secret before");
+    assert!(!fixture_at(300_000, 1, 421_000, 1), "two minutes are over");
+    let (mut one, other) = (cookie(&mut fixture, 600_000, 1), cookie(&mut fixture, 600_000, 1));
     let mut retry = Vec::new();
     let cookie = other.message()[MESSAGE_1_COOKIE..MESSAGE_1_MAC].try_into().expect("16 bytes");
-    message::retry(one.id(), &cookie, &world.token(), &mut retry);
+    message::retry(one.id(), &cookie, &fixture.token(), &mut retry);
     assert!(one.on_retry(&retry));
     assert!(
-        !matches!(shown(&mut world, 600_001, 1, one.message()), Outcome::Asked(_)),
+        !matches!(shown(&mut fixture, 600_001, 1, one.message()), Outcome::Asked(_)),
         "for another message"
     );
-    assert!(matches!(shown(&mut world, 600_001, 1, other.message()), Outcome::Asked(_)));
+    assert!(matches!(shown(&mut fixture, 600_001, 1, other.message()), Outcome::Asked(_)));
 }
 
 /// Those who are alone may use all that there is, from however few addresses: all at once, and with the same pauses.
 #[test]
 fn a_thousand_senders_behind_one_address_connect() {
-    let mut world = World::new(9);
-    let mut senders: Vec<Honest> = (0..1000).map(|_| Honest::start(at(0), 1, &mut world)).collect();
+    let mut fixture = Fixture::new(9);
+    let mut senders: Vec<Honest> = (0..1000).map(|_| Honest::start(at(0), 1, &mut fixture)).collect();
     for ms in 0..20_000 {
-        senders.iter_mut().for_each(|s| s.step(at(ms), &mut world));
-        while world.responder.poll_forgotten().is_some() {}
+        senders.iter_mut().for_each(|s| s.step(at(ms), &mut fixture));
+        while fixture.responder.poll_forgotten().is_some() {}
     }
     let mut took: Vec<Duration> = senders.iter().map(|s| s.done.unwrap_or(Duration::MAX)).collect();
     took.sort();

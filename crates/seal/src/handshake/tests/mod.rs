@@ -24,7 +24,7 @@ const INIT_ACK: &[u8] = b"what an endpoint writes as INIT ACK";
 const WAY: Duration = Duration::from_millis(50);
 
 /// A responder, and one that may connect to it.
-struct World {
+struct Fixture {
     responder: Responder,
     access: Access,
     sender: SecretKey,
@@ -33,14 +33,14 @@ struct World {
     random: Random,
 }
 
-impl World {
+impl Fixture {
     fn new(seed: u64) -> Self {
-        World::with(seed, Limits { ciphers: Ciphers::ALL, ..Limits::default() })
+        Fixture::with(seed, Limits { ciphers: Ciphers::ALL, ..Limits::default() })
     }
 
     fn with(seed: u64, limits: Limits) -> Self {
         let seeds = Seeds::new(seed, 0);
-        let mut random = seeds.stream("world");
+        let mut random = seeds.stream("fixture");
         let (sender, receiver) = (SecretKey::generate(&mut random), SecretKey::generate(&mut random));
         let grant = Grant {
             token: Token::generate(&mut random),
@@ -51,7 +51,7 @@ impl World {
         let access = Access { grants: vec![grant], ..Access::default() };
         let public = receiver.public();
         let responder = Responder::new(receiver.clone(), seeds.stream("responder"), limits);
-        World { responder, access, sender, receiver_key: receiver, receiver: public, random }
+        Fixture { responder, access, sender, receiver_key: receiver, receiver: public, random }
     }
 
     fn token(&self) -> Token {

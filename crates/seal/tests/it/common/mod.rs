@@ -56,7 +56,7 @@ pub struct Seen {
     pub bytes: Vec<u8>,
 }
 
-pub struct World {
+pub struct Harness {
     pub now: Instant,
     pub seeds: Seeds,
     pub nodes: Vec<Node>,
@@ -99,11 +99,11 @@ pub fn live() -> TransportConfig {
     TransportConfig::live()
 }
 
-impl World {
+impl Harness {
     /// A network without nodes.
     pub fn new(seed: u64) -> Self {
         let seeds = Seeds::new(seed, 0);
-        World {
+        Harness {
             now: Instant::from_millis(10_000),
             random: seeds.stream("network"),
             seeds,
@@ -120,15 +120,15 @@ impl World {
 
     /// A receiver at [`server_address`] and a sender with an uplink for each delay.
     pub fn pair(seed: u64, delays_ms: &[u64]) -> Self {
-        let mut world = World::new(seed);
-        let access = open_access(&world.seeds);
-        let seeds = world.seeds.clone();
-        world.add_server(access);
-        let client = world.add_client(secret(&seeds, "sender"));
+        let mut harness = Harness::new(seed);
+        let access = open_access(&harness.seeds);
+        let seeds = harness.seeds.clone();
+        harness.add_server(access);
+        let client = harness.add_client(secret(&seeds, "sender"));
         for (n, delay) in delays_ms.iter().enumerate() {
-            world.add_uplink(client, n as u8, *delay);
+            harness.add_uplink(client, n as u8, *delay);
         }
-        world
+        harness
     }
 
     pub fn endpoint(&self, seal: Option<SealConfig>, accepts: bool, label: &str) -> SealedEndpoint {
@@ -343,7 +343,7 @@ impl World {
         self.pump();
     }
 
-    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&World) -> bool) -> bool {
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&Harness) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {
             if !self.step(end) {

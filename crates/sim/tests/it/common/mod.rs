@@ -39,7 +39,7 @@ pub fn capacity_bps(paths: &[PathNetwork]) -> f64 {
     rates as f64 * FULL as f64 / 1400.0
 }
 
-pub struct Stage {
+pub struct Harness {
     pub net: Net,
     pub client: HostId,
     pub paths: Vec<NetPath>,
@@ -47,7 +47,7 @@ pub struct Stage {
     pub sink: AppId,
 }
 
-impl Stage {
+impl Harness {
     /// A connected pair of hosts that run `spec`, with receive windows of `window` bytes.
     pub fn new(spec: &str, networks: &[PathNetwork], window: u32, seed: u64) -> Self {
         let config = TransportConfig {
@@ -55,12 +55,12 @@ impl Stage {
             send_buffer: 2 * window as usize,
             ..Default::default()
         };
-        Stage::with(spec, networks, config, seed)
+        Harness::with(spec, networks, config, seed)
     }
 
     /// The same with the parameters for real paths.
     pub fn live(spec: &str, networks: &[PathNetwork], seed: u64) -> Self {
-        Stage::with(spec, networks, TransportConfig::live(), seed)
+        Harness::with(spec, networks, TransportConfig::live(), seed)
     }
 
     fn with(spec: &str, networks: &[PathNetwork], mut config: TransportConfig, seed: u64) -> Self {
@@ -76,7 +76,7 @@ impl Stage {
         let paths: Vec<NetPath> = networks.iter().map(|n| net.add_path(client, server, n.clone())).collect();
         let sink = net.add_app(server, Sink::default());
         let id = net.connect(client, &paths, scheme).expect("a free endpoint");
-        Stage { net, client, paths, id, sink }
+        Harness { net, client, paths, id, sink }
     }
 
     pub fn association(&self) -> &Association {

@@ -24,17 +24,17 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// A thread on which all associations of a test run.
 #[derive(Clone)]
-pub struct World {
+pub struct PeerRuntime {
     handle: Handle,
     begun: Instant,
 }
 
-impl World {
-    pub fn start() -> World {
+impl PeerRuntime {
+    pub fn start() -> PeerRuntime {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let handle = runtime.handle().clone();
         std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
-        World { handle, begun: Instant::now() }
+        PeerRuntime { handle, begun: Instant::now() }
     }
 
     fn wait<T>(&self, for_what: &str, future: impl Future<Output = T>) -> T {
@@ -65,7 +65,7 @@ impl World {
             association.connected().await.unwrap();
             association
         });
-        Peer { world: self.clone(), association }
+        Peer { runtime: self.clone(), association }
     }
 
     /// Listens on a port here.
@@ -79,34 +79,34 @@ impl World {
             tap: None,
         };
         let listener = self.wait("listener", async { server.listen().unwrap() });
-        Door { world: self.clone(), listener }
+        Door { runtime: self.clone(), listener }
     }
 }
 
 /// The address that commands connect to.
 pub struct Door {
-    world: World,
+    runtime: PeerRuntime,
     listener: Listener,
 }
 
 impl Door {
     /// The next association.
     pub fn accept(&mut self) -> Peer {
-        let association = self.world.wait("client", self.listener.accept()).expect("the driver runs");
-        Peer { world: self.world.clone(), association }
+        let association = self.runtime.wait("client", self.listener.accept()).expect("the driver runs");
+        Peer { runtime: self.runtime.clone(), association }
     }
 }
 
 /// An association with a command.
 pub struct Peer {
-    world: World,
+    runtime: PeerRuntime,
     association: AssociationHandle,
 }
 
 impl Peer {
     /// The first media message.
     pub fn first_media(&self) -> Message {
-        self.world.wait("media", async {
+        self.runtime.wait("media", async {
             loop {
                 let message = self.association.recv().await.expect("the association lives");
                 if let Ok(media) = Message::decode(message.payload) {
@@ -119,14 +119,14 @@ impl Peer {
     /// Sends bytes on a stream.
     pub fn says(&self, stream: u16, payload: Bytes) {
         let options = SendOptions { stream, ..SendOptions::default() };
-        self.world.wait("room", self.association.send(payload, options)).unwrap();
+        self.runtime.wait("room", self.association.send(payload, options)).unwrap();
     }
 
     /// Sends a stream with this session number, one transport packet filled with `mark` at a time, until it is dropped
     /// or closed. A later continuation starts where the stream would be by then.
     pub fn talks(&self, session: u32, mark: u8) -> Talk {
         let association = self.association.clone();
-        let begun = tokio::time::Instant::from_std(self.world.begun);
+        let begun = tokio::time::Instant::from_std(self.runtime.begun);
         let first = (begun.elapsed().as_millis() / STEP.as_millis()) as u32;
         let talk = async move {
             for sequence in first.. {
@@ -147,7 +147,7 @@ impl Peer {
                 tokio::time::sleep_until(begun + STEP * (sequence + 1)).await;
             }
         };
-        Talk(self.world.handle.spawn(talk))
+        Talk(self.runtime.handle.spawn(talk))
     }
 
     /// Aborts; the command receives these words.
@@ -165,18 +165,18 @@ impl Peer {
     /// Falls silent permanently, as if the process had been killed.
     pub fn dies(&self) {
         self.association.driver().stop();
-        self.world.wait("end", self.association.driver().finished());
+        self.runtime.wait("end", self.association.driver().finished());
     }
 
     /// Waits for the end.
     pub fn closed(&self) -> CloseReason {
-        self.world.wait("close", self.association.closed())
+        self.runtime.wait("close", self.association.closed())
     }
 
     /// Why it ended, if it did within `time`.
     pub fn closes_within(&self, time: Duration) -> Option<CloseReason> {
         let closed = async { tokio::time::timeout(time, self.association.closed()).await.ok() };
-        self.world.handle.block_on(closed)
+        self.runtime.handle.block_on(closed)
     }
 }
 

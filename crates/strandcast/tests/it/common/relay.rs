@@ -56,35 +56,35 @@ impl Relay {
     }
 
     fn forth(&self) {
-        let mut ways: BTreeMap<SocketAddr, Arc<UdpSocket>> = BTreeMap::new();
+        let mut sockets: BTreeMap<SocketAddr, Arc<UdpSocket>> = BTreeMap::new();
         let mut buffer = [0; 65_536];
         loop {
             let Ok((len, from)) = self.front.recv_from(&mut buffer) else { continue };
             if self.cut.load(Ordering::Relaxed) {
                 continue;
             }
-            let way = ways.entry(from).or_insert_with(|| {
-                let way = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
-                let (relay, own) = (self.clone(), Arc::clone(&way));
+            let socket = sockets.entry(from).or_insert_with(|| {
+                let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+                let (relay, own) = (self.clone(), Arc::clone(&socket));
                 thread::spawn(move || relay.back_to(from, &own));
-                way
+                socket
             });
             let tsn =
                 |chunk: &Chunk| if let Chunk::Data(data) = chunk { Some(data.header.tsn) } else { None };
             if let Some(seen) = seen(&buffer[..len], tsn) {
                 let mut sights = self.sights.lock().unwrap();
                 sights.to_receiver = Some(seen);
-                sights.last = Some((from, Arc::clone(way)));
+                sights.last = Some((from, Arc::clone(socket)));
             }
             // The receiver has not started yet, or has ended.
-            let _ = way.send_to(&buffer[..len], self.back);
+            let _ = socket.send_to(&buffer[..len], self.back);
         }
     }
 
-    fn back_to(&self, sender: SocketAddr, way: &UdpSocket) {
+    fn back_to(&self, sender: SocketAddr, socket: &UdpSocket) {
         let mut buffer = [0; 65_536];
         loop {
-            let Ok((len, _)) = way.recv_from(&mut buffer) else { continue };
+            let Ok((len, _)) = socket.recv_from(&mut buffer) else { continue };
             if self.cut.load(Ordering::Relaxed) {
                 continue;
             }
@@ -109,8 +109,8 @@ impl Relay {
     /// Sends the receiver a chunk in the sender's name.
     pub fn forge_to_receiver<C: ChunkEncode>(&self, chunk: impl Fn(Seen) -> C) {
         let seen = self.learn(|sights| sights.to_receiver);
-        let (_, way) = self.learn(|sights| sights.last.clone());
-        way.send_to(&packet(seen.header, &chunk(seen)), self.back).unwrap();
+        let (_, socket) = self.learn(|sights| sights.last.clone());
+        socket.send_to(&packet(seen.header, &chunk(seen)), self.back).unwrap();
     }
 
     fn learn<T>(&self, look: impl Fn(&Sights) -> Option<T>) -> T {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::home::Home;
-use super::wire::{Way, Wire};
+use super::wire::{Direction, Wire};
 use super::{LONG, Running, file, port, seconds};
 
 /// Memory of either side at the most, bytes: the process, a stream's buffers, and the arenas of received datagrams
@@ -31,7 +31,7 @@ pub struct Scene {
 
 impl Scene {
     /// A receiver that ends after one stream. `attack` says what the wire makes of each datagram.
-    pub fn set(name: &str, attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Scene {
+    pub fn set(name: &str, attack: impl FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Scene {
         Scene::listening(name, "--once", attack)
     }
 
@@ -39,7 +39,7 @@ impl Scene {
     pub fn listening(
         name: &str,
         options: &str,
-        attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
+        attack: impl FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
     ) -> Scene {
         let (studio, van) = (Home::new(&format!("{name}-studio")), Home::new(&format!("{name}-van")));
         let (port, out) = (port(), file(&format!("{name}.ts")));
@@ -74,11 +74,11 @@ impl Scene {
     }
 
     /// Sends a datagram to one side in the name of the other, and from the attacker's own address.
-    pub fn strike(&self, way: Way, bytes: &[u8]) {
-        self.wire.forge(way, bytes);
-        let to = match way {
-            Way::ToReceiver => self.receiver_at(),
-            Way::ToSender => self.wire.sender(),
+    pub fn strike(&self, direction: Direction, bytes: &[u8]) {
+        self.wire.forge(direction, bytes);
+        let to = match direction {
+            Direction::ToReceiver => self.receiver_at(),
+            Direction::ToSender => self.wire.sender(),
         };
         self.attacker.sends(to, bytes);
     }
@@ -113,9 +113,9 @@ impl Scene {
         let began = receiver.err.lines().filter(|line| line.starts_with("receiving from")).count();
         assert_eq!(began, 1, "{name}: {}", receiver.err);
         assert!(peak < MOST_MEMORY, "{name}: {peak} bytes of memory");
-        let (struck, heard) = (attacker.sent.get(), attacker.heard.get());
-        println!("{name}: {struck} bytes of attacks, {heard} of answers, {peak} of memory at the most");
-        assert!(heard <= 3 * struck, "{name}: {heard} bytes for {struck}");
+        let (struck, answered) = (attacker.sent.get(), attacker.answered.get());
+        println!("{name}: {struck} bytes of attacks, {answered} of answers, {peak} of memory at the most");
+        assert!(answered <= 3 * struck, "{name}: {answered} bytes for {struck}");
         drop(studio);
         wire
     }
@@ -125,14 +125,14 @@ impl Scene {
 pub struct Attacker {
     socket: UdpSocket,
     pub sent: Cell<u64>,
-    pub heard: Cell<u64>,
+    pub answered: Cell<u64>,
 }
 
 impl Attacker {
     fn new() -> Attacker {
         let socket = UdpSocket::bind("127.0.6.6:0").unwrap();
         socket.set_nonblocking(true).unwrap();
-        Attacker { socket, sent: Cell::default(), heard: Cell::default() }
+        Attacker { socket, sent: Cell::default(), answered: Cell::default() }
     }
 
     /// Sends a datagram.
@@ -146,12 +146,12 @@ impl Attacker {
     /// Takes what came.
     pub fn listens(&self) {
         while let Ok(len) = self.socket.recv(&mut [0; 2048]) {
-            self.heard.set(self.heard.get() + len as u64 + HEADERS);
+            self.answered.set(self.answered.get() + len as u64 + HEADERS);
         }
     }
 }
 
 /// Passes a datagram on unchanged.
-pub fn as_it_is(_: Way, bytes: &[u8]) -> Vec<Vec<u8>> {
+pub fn as_it_is(_: Direction, bytes: &[u8]) -> Vec<Vec<u8>> {
     vec![bytes.to_vec()]
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 /// A direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     ToReceiver,
     ToSender,
 }
@@ -18,12 +18,12 @@ pub enum Way {
 pub struct Recorded {
     /// Since 1970.
     pub at: Duration,
-    pub way: Way,
+    pub direction: Direction,
     pub bytes: Vec<u8>,
 }
 
 /// What passes on in place of a datagram.
-type Attack = Box<dyn FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send>;
+type Attack = Box<dyn FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send>;
 
 type Last = Option<(SocketAddr, Arc<UdpSocket>)>;
 
@@ -40,14 +40,17 @@ pub struct Wire {
 impl Wire {
     /// A wire to a receiver on this port, which passes on what `attack` makes of each datagram. It lasts until the end of
     /// the test.
-    pub fn start(receiver: u16, attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Wire {
+    pub fn start(
+        receiver: u16,
+        attack: impl FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
+    ) -> Wire {
         Wire::between((Ipv4Addr::LOCALHOST, receiver), attack)
     }
 
     /// The same, on the address that the receiver listens on.
     pub fn between(
         receiver: impl Into<SocketAddr>,
-        attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
+        attack: impl FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
     ) -> Wire {
         let back = receiver.into();
         let wire = Wire {
@@ -82,13 +85,13 @@ impl Wire {
     }
 
     /// Sends a datagram in the name of one side to the other.
-    pub fn forge(&self, way: Way, bytes: &[u8]) {
+    pub fn forge(&self, direction: Direction, bytes: &[u8]) {
         let last = self.last.lock().unwrap().clone();
         let (sender, socket) = last.expect("something has passed");
         // A receiver that has ended refuses it.
-        let _ = match way {
-            Way::ToReceiver => socket.send_to(bytes, self.back),
-            Way::ToSender => self.front.send_to(bytes, sender),
+        let _ = match direction {
+            Direction::ToReceiver => socket.send_to(bytes, self.back),
+            Direction::ToSender => self.front.send_to(bytes, sender),
         };
     }
 
@@ -104,7 +107,7 @@ impl Wire {
                 socket
             });
             *self.last.lock().unwrap() = Some((from, Arc::clone(socket)));
-            for bytes in self.pass(Way::ToReceiver, &buffer[..len]) {
+            for bytes in self.pass(Direction::ToReceiver, &buffer[..len]) {
                 // The receiver has not started yet, or has ended.
                 let _ = socket.send_to(&bytes, self.back);
             }
@@ -115,16 +118,16 @@ impl Wire {
         let mut buffer = [0; 65_536];
         loop {
             let Ok((len, _)) = socket.recv_from(&mut buffer) else { continue };
-            for bytes in self.pass(Way::ToSender, &buffer[..len]) {
+            for bytes in self.pass(Direction::ToSender, &buffer[..len]) {
                 // As above.
                 let _ = self.front.send_to(&bytes, sender);
             }
         }
     }
 
-    fn pass(&self, way: Way, bytes: &[u8]) -> Vec<Vec<u8>> {
+    fn pass(&self, direction: Direction, bytes: &[u8]) -> Vec<Vec<u8>> {
         let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        self.recorded.lock().unwrap().push(Recorded { at, way, bytes: bytes.to_vec() });
-        (self.attack.lock().unwrap())(way, bytes)
+        self.recorded.lock().unwrap().push(Recorded { at, direction, bytes: bytes.to_vec() });
+        (self.attack.lock().unwrap())(direction, bytes)
     }
 }

@@ -53,8 +53,8 @@ fn step() -> impl Strategy<Value = Step> {
 impl Sender {
     fn connected(transport: TransportConfig) -> Self {
         let (a, b) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([10, 0, 0, 2], 2)));
-        let endured_silence = transport.endured_silence.map(|_| Duration::from_secs(1_000_000));
-        let transport = TransportConfig { association_max_retrans: 1000, endured_silence, ..transport };
+        let silence_timeout = transport.silence_timeout.map(|_| Duration::from_secs(1_000_000));
+        let transport = TransportConfig { association_max_retrans: 1000, silence_timeout, ..transport };
         let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
         let config = EndpointConfig {
             transport: Arc::new(transport),

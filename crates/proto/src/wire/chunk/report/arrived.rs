@@ -1,12 +1,12 @@
-//! REPORT items ARRIVED and ARRIVED WANTED: what arrived by which path, by the receiver's clock, and by which ways a sender
-//! wants to hear of it (docs/wire-format.md).
+//! REPORT items ARRIVED and ARRIVED REQUEST: what arrived by which path, by the receiver's clock, and by which paths a
+//! sender wants to hear of it (docs/wire-format.md).
 //!
 //! ```text
-//! ARRIVED                                                ARRIVED WANTED
+//! ARRIVED                                                ARRIVED REQUEST
 //!  0                   1                   2              0                   1
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1            0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-            +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//! |                Clock (32)                             |  Path of a way back (16)      |  at most 4 times
+//! |                Clock (32)                             |  Path of a return path (16)   |  at most 4 times
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-            +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! |  Path (16), TSN (32), Age (32), Packets (32), Bytes (32)   at most 16 times
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-
@@ -22,8 +22,8 @@ use crate::wire::tlv;
 
 /// Paths in one ARRIVED item: as many as an association may have.
 pub const MAX_ARRIVED: usize = 16;
-/// Ways back in one ARRIVED WANTED item.
-pub const MAX_WAYS: usize = 4;
+/// Return paths in one ARRIVED REQUEST item.
+pub const MAX_RETURN_PATHS: usize = 4;
 
 /// Bytes of one path.
 const ENTRY: usize = 18;
@@ -39,7 +39,7 @@ pub struct Arrived<I> {
 
 /// An ARRIVED item as it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeardArrived<'a> {
+pub struct ArrivedItem<'a> {
     /// The receiver's clock, microseconds: the low 32 bits.
     pub clock: u32,
     entries: &'a [[u8; ENTRY]],
@@ -60,13 +60,13 @@ pub struct ArrivedBy {
     pub bytes: u32,
 }
 
-impl<'a> HeardArrived<'a> {
+impl<'a> ArrivedItem<'a> {
     /// Reads the payload of an ARRIVED item; `None` if it is none, or has more than `MAX_ARRIVED` paths.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (clock, paths) = payload.split_first_chunk::<4>()?;
         let (entries, rest) = paths.as_chunks::<ENTRY>();
         let fine = rest.is_empty() && entries.len() <= MAX_ARRIVED;
-        fine.then_some(HeardArrived { clock: u32::from_be_bytes(*clock), entries })
+        fine.then_some(ArrivedItem { clock: u32::from_be_bytes(*clock), entries })
     }
 
     /// What arrived by each path.
@@ -137,17 +137,17 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> ChunkEncode for Arrived<I> {
     }
 }
 
-/// The payload of an ARRIVED WANTED item: the ways back that SACKs are to alternate over, by their wire ids; none leaves them
-/// to the receiver. At most [`MAX_WAYS`] are written.
-pub fn encode_ways(ways: impl Iterator<Item = u16>) -> Bytes {
-    ways.take(MAX_WAYS).flat_map(u16::to_be_bytes).collect()
+/// The payload of an ARRIVED REQUEST item: the return paths that SACKs are to alternate over, by their wire ids; none
+/// leaves them to the receiver. At most [`MAX_RETURN_PATHS`] are written.
+pub fn encode_return_paths(paths: impl Iterator<Item = u16>) -> Bytes {
+    paths.take(MAX_RETURN_PATHS).flat_map(u16::to_be_bytes).collect()
 }
 
 /// Reads such a payload; `None` if it is none.
-pub fn decode_ways(payload: &[u8]) -> Option<SmallVec<[u16; MAX_WAYS]>> {
-    let (ways, rest) = payload.as_chunks::<2>();
-    let fine = rest.is_empty() && ways.len() <= MAX_WAYS;
-    fine.then(|| ways.iter().map(|way| u16::from_be_bytes(*way)).collect())
+pub fn decode_return_paths(payload: &[u8]) -> Option<SmallVec<[u16; MAX_RETURN_PATHS]>> {
+    let (paths, rest) = payload.as_chunks::<2>();
+    let fine = rest.is_empty() && paths.len() <= MAX_RETURN_PATHS;
+    fine.then(|| paths.iter().map(|way| u16::from_be_bytes(*way)).collect())
 }
 
 #[cfg(test)]
@@ -179,26 +179,29 @@ mod tests {
             "the same without an allocation"
         );
         let payload = arrived.to_item().payload;
-        let heard = HeardArrived::read(&payload).expect("a report");
-        assert_eq!((heard.clock, heard.paths().collect::<Vec<_>>()), (0xa0b0_c0d0, vec![by(7)]));
+        let item = ArrivedItem::read(&payload).expect("a report");
+        assert_eq!((item.clock, item.paths().collect::<Vec<_>>()), (0xa0b0_c0d0, vec![by(7)]));
     }
 
     #[test]
     fn whatever_is_no_report_is_refused() {
         let many = |n: u16| Arrived { clock: 1, paths: (0..n).map(by) }.to_item().payload;
-        assert_eq!(HeardArrived::read(&many(16)).expect("as many as may be").paths().count(), MAX_PATHS);
-        assert_eq!(HeardArrived::read(&many(17)), None, "too many");
-        assert_eq!(HeardArrived::read(&many(1)[..21]), None, "half a path");
-        assert_eq!(HeardArrived::read(&[1, 2, 3]), None, "half a clock");
+        assert_eq!(ArrivedItem::read(&many(16)).expect("as many as may be").paths().count(), MAX_PATHS);
+        assert_eq!(ArrivedItem::read(&many(17)), None, "too many");
+        assert_eq!(ArrivedItem::read(&many(1)[..21]), None, "half a path");
+        assert_eq!(ArrivedItem::read(&[1, 2, 3]), None, "half a clock");
     }
 
     #[test]
     fn ways_come_back_and_hostile_ones_do_not() {
         for n in 0..=4 {
-            let ways = (0..n).map(|i| 0x8000 + i);
-            assert_eq!(decode_ways(&encode_ways(ways.clone())).expect("ways")[..], ways.collect::<Vec<_>>());
+            let paths = (0..n).map(|i| 0x8000 + i);
+            assert_eq!(
+                decode_return_paths(&encode_return_paths(paths.clone())).expect("paths")[..],
+                paths.collect::<Vec<_>>()
+            );
         }
-        assert_eq!(encode_ways(0..9).len(), 8);
-        assert_eq!((decode_ways(&[1]), decode_ways(&[0; 10])), (None, None));
+        assert_eq!(encode_return_paths(0..9).len(), 8);
+        assert_eq!((decode_return_paths(&[1]), decode_return_paths(&[0; 10])), (None, None));
     }
 }

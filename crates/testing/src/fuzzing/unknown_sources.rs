@@ -55,14 +55,14 @@ struct Held {
 
 /// Bytes from and to an address, headers counted.
 #[derive(Copy, Clone, Default, Debug)]
-struct Account {
+struct ByteCounter {
     given: usize,
     got: usize,
     /// For heartbeats to an address that was listed in INIT.
     listed: usize,
 }
 
-struct World<'a> {
+struct Harness<'a> {
     script: Script<'a>,
     now: Instant,
     end: Endpoint,
@@ -70,27 +70,27 @@ struct World<'a> {
     ids: Vec<AssociationId>,
     held: Vec<Held>,
     heartbeats: Vec<Bytes>,
-    accounts: BTreeMap<SocketAddr, Account>,
+    counters: BTreeMap<SocketAddr, ByteCounter>,
 }
 
 /// Plays `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
 /// answers to heartbeats, each from an address that the unknown source owns or spoofs, among time that passes and what the
 /// application sends. No address that is merely claimed gets more than three times what came from there (and the few
 /// heartbeats that listed ones may have), and what is held stays within bounds.
-pub fn strangers(data: &[u8]) {
+pub fn unknown_sources(data: &[u8]) {
     if data.len() > LONGEST {
         return;
     }
-    let mut world = World::new(Script(data));
-    while !world.script.is_empty() {
-        world.act();
-        world.drain();
+    let mut harness = Harness::new(Script(data));
+    while !harness.script.is_empty() {
+        harness.act();
+        harness.drain();
     }
     // Whatever waits for a timer comes out.
-    world.pass(Duration::from_secs(100));
+    harness.pass(Duration::from_secs(100));
 }
 
-impl<'a> World<'a> {
+impl<'a> Harness<'a> {
     /// The first byte chooses the configuration.
     fn new(mut script: Script<'a>) -> Self {
         let kind = script.u8();
@@ -111,7 +111,7 @@ impl<'a> World<'a> {
             max_associations: 4,
             ..EndpointConfig::default()
         };
-        World {
+        Harness {
             script,
             now: Instant::from_millis(10_000),
             end: Endpoint::new(config, &Seeds::new(1, 0)),
@@ -119,7 +119,7 @@ impl<'a> World<'a> {
             ids: Vec::new(),
             held: Vec::new(),
             heartbeats: Vec::new(),
-            accounts: BTreeMap::new(),
+            counters: BTreeMap::new(),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
             if self.announces {
                 // Path.Max.Retrans + 1 heartbeats, whatever port the handshake comes from.
                 for port in [9899, 9900] {
-                    self.account(SocketAddr::new(listed.ip(), port)).listed +=
+                    self.counter(SocketAddr::new(listed.ip(), port)).listed +=
                         6 * (HEADER_LEN + 20 + HEADERS);
                 }
             }
@@ -222,9 +222,9 @@ impl<'a> World<'a> {
 
     /// The content of a heartbeat to the unknown source, from anywhere and for any association.
     fn answer_heartbeat(&mut self) {
-        let (from, which, heard) = (place(self.script.u8()), self.script.u8(), self.script.u8());
+        let (from, which, index) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let n = self.heartbeats.len().max(1);
-        let Some(info) = self.heartbeats.get(usize::from(heard) % n).cloned() else { return };
+        let Some(info) = self.heartbeats.get(usize::from(index) % n).cloned() else { return };
         let Some(tag) = self.association(which).map(|a| a.tags().0) else { return };
         self.give(from, tag, Some(HeartbeatAck { info }.into()), None);
     }
@@ -261,8 +261,8 @@ impl<'a> World<'a> {
         self.end.association(self.id(which)?)
     }
 
-    fn account(&mut self, address: SocketAddr) -> &mut Account {
-        self.accounts.entry(address).or_default()
+    fn counter(&mut self, address: SocketAddr) -> &mut ByteCounter {
+        self.counters.entry(address).or_default()
     }
 
     /// A packet of `chunk`, with `more` behind it as bytes.
@@ -284,7 +284,7 @@ impl<'a> World<'a> {
         packet.extend_from_slice(&more.unwrap_or_default());
         packet.resize(padded(packet.len()), 0);
         seal(&mut packet);
-        self.account(from).given += packet.len() + HEADERS;
+        self.counter(from).given += packet.len() + HEADERS;
         let tuple = FourTuple::new(LinkId(0), local(1), from);
         let (segment_size, data) = (packet.len(), Bytes::from(packet));
         self.end.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
@@ -330,10 +330,10 @@ impl<'a> World<'a> {
 
     fn sent(&mut self, to: SocketAddr, datagram: &[u8]) {
         if !own(to) {
-            let account = self.account(to);
-            account.got += datagram.len() + HEADERS;
-            let most = 3 * account.given + account.listed;
-            assert!(account.got <= most, "{to} got more than three times what came from there: {account:?}");
+            let counter = self.counter(to);
+            counter.got += datagram.len() + HEADERS;
+            let most = 3 * counter.given + counter.listed;
+            assert!(counter.got <= most, "{to} got more than three times what came from there: {counter:?}");
             return;
         }
         let packet = Packet::parse(Bytes::copy_from_slice(datagram)).expect("what is sent is SCTP");

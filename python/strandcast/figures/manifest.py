@@ -1,4 +1,4 @@
-"""What pictures and pages were made of: notes beside them, all in `made.json`."""
+"""Manifests of pictures and pages, what they were made of: beside them, all in `manifest.json`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from strandcast.version import results_epoch
 FULL = 30
 """So many runs of each cell are full ones at least."""
 
-NOTES = "made.json"
+NOTES = "manifest.json"
 """The file with a folder's notes."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Made:
+class Manifest:
     """What a picture or page was made of.
 
     Attributes:
@@ -37,12 +37,12 @@ class Made:
         """Whether conclusions may be drawn from it."""
         return self.runs >= FULL and not self.quick and not self.schemes
 
-    def like(self, other: Made | None) -> bool:
+    def like(self, other: Manifest | None) -> bool:
         """Whether it may stand on one page with the other: both are full, each with its own runs, or alike in all."""
         return other is not None and (self == other or (self.full and other.full and self.epoch == other.epoch))
 
 
-def note(folder: pathlib.Path, name: str, made: Made) -> None:
+def note(folder: pathlib.Path, name: str, made: Manifest) -> None:
     """Notes what `NAME` in the folder was made of.
 
     Raises:
@@ -51,11 +51,11 @@ def note(folder: pathlib.Path, name: str, made: Made) -> None:
     write(folder, notes(folder) | {name: dataclasses.asdict(made)})
 
 
-def noted(folder: pathlib.Path, name: str) -> Made | None:
+def noted(folder: pathlib.Path, name: str) -> Manifest | None:
     """What `NAME` in the folder was made of; None if nobody knows."""
     try:
         values = notes(folder)[name]
-        return Made(values["runs"], values["quick"], tuple(values["schemes"]), values["epoch"])
+        return Manifest(values["runs"], values["quick"], tuple(values["schemes"]), values["epoch"])
     except (LookupError, TypeError):
         return None
 

@@ -30,23 +30,23 @@ const RECEIVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2,
 /// Steps of four bytes: what, and three that say how. No address that is no sender's gets more than three times what seemed to
 /// come from there, IP and UDP headers counted. What an association delivers is what its sender sent, from the first byte on.
 /// There are no more sessions than handshakes of senders.
-pub fn seal_world(data: &[u8]) {
-    let mut world = World::new();
+pub fn seal_sessions(data: &[u8]) {
+    let mut harness = Harness::new();
     for step in data.chunks_exact(4).take(STEPS) {
         let [what, a, b, c] = [step[0], step[1], step[2], step[3]];
         match what % 10 {
-            0 => world.connect(usize::from(a) % 2),
-            1 => world.send(usize::from(a) % 2, 1 + usize::from(b) * 8),
-            2 => world.deliver(a),
-            3 => (0..=b % 32).for_each(|_| world.deliver(0)),
-            4 => world.spoof(a, b),
-            5 => world.change(a, u16::from_be_bytes([b, c])),
-            6 => world.rebind(usize::from(a) % 2, usize::from(b) % UPLINKS),
-            7 => world.go_on(Duration::from_millis(u64::from(a) << (b % 12))),
-            8 => world.lose(a),
-            _ => world.revoke(a),
+            0 => harness.connect(usize::from(a) % 2),
+            1 => harness.send(usize::from(a) % 2, 1 + usize::from(b) * 8),
+            2 => harness.deliver(a),
+            3 => (0..=b % 32).for_each(|_| harness.deliver(0)),
+            4 => harness.spoof(a, b),
+            5 => harness.change(a, u16::from_be_bytes([b, c])),
+            6 => harness.rebind(usize::from(a) % 2, usize::from(b) % UPLINKS),
+            7 => harness.go_on(Duration::from_millis(u64::from(a) << (b % 12))),
+            8 => harness.lose(a),
+            _ => harness.revoke(a),
         }
-        world.check();
+        harness.check();
     }
 }
 
@@ -65,7 +65,7 @@ struct App {
     sent: usize,
 }
 
-struct World {
+struct Harness {
     now: Instant,
     ends: [SealedEndpoint; 3],
     keys: [PublicKey; 2],
@@ -101,7 +101,7 @@ fn endpoint(seal: SealConfig, accepts: bool, seeds: &Seeds) -> SealedEndpoint {
     SealedEndpoint::new(config, Some(seal), seeds)
 }
 
-impl World {
+impl Harness {
     fn new() -> Self {
         let seeds = Seeds::new(1, 0);
         let secret = |label: &str| SecretKey::generate(&mut seeds.stream(label));
@@ -115,7 +115,7 @@ impl World {
         let [first, second] = labels.map(|label| {
             endpoint(SealConfig::new(secret(label), Access::default()), false, &seeds.child(label))
         });
-        World {
+        Harness {
             now: Instant::from_millis(1000),
             ends: [endpoint(config, true, &seeds.child("receiver")), first, second],
             keys: labels.map(|label| secret(label).public()),

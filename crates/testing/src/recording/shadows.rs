@@ -152,8 +152,8 @@ impl Feedback for Shadowed {
         self.ask(|s| s.feedback().probe(view))
     }
 
-    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
-        self.ask(|s| s.feedback().ways_back(view))
+    fn return_paths(&mut self, view: &View<'_>) -> PathSet {
+        self.ask(|s| s.feedback().return_paths(view))
     }
 }
 

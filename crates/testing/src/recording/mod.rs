@@ -11,7 +11,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 
-/// What a spy has seen; its copies share one count.
+/// What was recorded; its copies share one count.
 #[derive(Clone, Default, Debug)]
 pub struct Tally(Arc<AtomicU64>);
 
@@ -39,7 +39,7 @@ impl RecordingScheme {
 
 impl Scheme for RecordingScheme {
     fn name(&self) -> &str {
-        "spy"
+        "recording"
     }
 
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>) {
@@ -90,8 +90,8 @@ impl Feedback for RecordingScheme {
         self.scheme.feedback().probe(view)
     }
 
-    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
-        self.scheme.feedback().ways_back(view)
+    fn return_paths(&mut self, view: &View<'_>) -> PathSet {
+        self.scheme.feedback().return_paths(view)
     }
 }
 
@@ -100,8 +100,8 @@ impl Policy for RecordingScheme {
         self.scheme.poll_timeout()
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
-        self.scheme.remarks(view, out);
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.scheme.diagnostics(view, out);
     }
 
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {

@@ -1,4 +1,4 @@
-//! The mind: signals in the order of the paper, estimates, and what is asked of a scheme.
+//! The scheme driver: signals in the order of the paper, estimates, and what is asked of a scheme.
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
@@ -31,7 +31,7 @@ pub(super) struct Counters {
     pub periods: u64,
     pub early_periods: u64,
     pub intervals: u64,
-    pub put_aside: u64,
+    pub suspended: u64,
     /// Handling times without a bandwidth, bans lifted, packets sent without credit.
     pub guards: u64,
 }
@@ -177,9 +177,9 @@ impl<J: QualityModel> QualityAware<J> {
             self.probes.insert(path);
         }
         if rule == Inactive::Literal {
-            let aside = others && lane.loses_within_rto(picture);
-            self.counters.put_aside += u64::from(aside && !lane.inactive);
-            lane.inactive = aside;
+            let suspended = others && lane.loses_within_rto(picture);
+            self.counters.suspended += u64::from(suspended && !lane.inactive);
+            lane.inactive = suspended;
         }
     }
 
@@ -196,12 +196,12 @@ impl<J: QualityModel> QualityAware<J> {
         let rule = self.config.inactive;
         let Some(lane) = self.lane_mut(path) else { return };
         let ends = lane.interval.loss_event(view.now, view[path].srtt);
-        let mut aside = false;
+        let mut suspended = false;
         if trigger == LossTrigger::Timeout && rule == Inactive::Timeouts {
-            aside = lane.strike(&view[path], view.now) && others && !lane.inactive;
-            lane.inactive |= aside;
+            suspended = lane.strike(&view[path], view.now) && others && !lane.inactive;
+            lane.inactive |= suspended;
         }
-        self.counters.put_aside += u64::from(aside);
+        self.counters.suspended += u64::from(suspended);
         if ends {
             self.close(view, path);
         }
@@ -407,10 +407,10 @@ impl<J: QualityModel> Policy for QualityAware<J> {
         intervals.chain(literal.then(|| self.distribution.ends())).min()
     }
 
-    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+    fn diagnostics(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         // Who sends no data asks nothing of links.
         if view.paths.iter().any(|p| p.last_sent.is_some()) {
-            self.model.remarks(view, self.lanes.iter().flatten().map(|l| &l.model_state), out);
+            self.model.diagnostics(view, self.lanes.iter().flatten().map(|l| &l.model_state), out);
         }
         if self.frame_errors.is_some() && !view.peer_reports {
             out.push("the peer does not speak REPORT: frame errors on its links stay unknown");
@@ -425,7 +425,7 @@ impl<J: QualityModel> Policy for QualityAware<J> {
             ("distribution_periods", c.periods),
             ("early_distribution_periods", c.early_periods),
             ("estimation_intervals", c.intervals),
-            ("paths_put_aside", c.put_aside),
+            ("paths_put_aside", c.suspended),
             ("guards", c.guards),
         ]);
         if self.friendliness.is_some() {

@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// A 4-tuple whose remote address was proven, or is only claimed.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct PeerAddress {
     pub tuple: FourTuple,
     claim: Option<Claim>,
 }
@@ -33,17 +33,17 @@ struct Claim {
     wait: Duration,
 }
 
-impl Place {
+impl PeerAddress {
     /// Where packets go by this side's own decision, or where the handshake was answered.
     pub fn proven(tuple: FourTuple) -> Self {
-        Place { tuple, claim: None }
+        PeerAddress { tuple, claim: None }
     }
 
     /// Where an authentic datagram seems to come from.
     pub fn claimed(now: Instant, tuple: FourTuple, random: &mut Random) -> Self {
         let mut nonce = [0; 8];
         random.fill(&mut nonce);
-        Place { tuple, claim: Some(Claim { credit: 0, nonce, next: now, wait: FIRST_WAIT }) }
+        PeerAddress { tuple, claim: Some(Claim { credit: 0, nonce, next: now, wait: FIRST_WAIT }) }
     }
 
     /// Whether the address is proven.
@@ -73,7 +73,7 @@ impl Place {
         left.is_some()
     }
 
-    /// The challenge that is due, if so much may go there. Its bytes are to be [spent](Place::spend).
+    /// The challenge that is due, if so much may go there. Its bytes are to be [spent](PeerAddress::spend).
     pub fn challenge(&mut self, now: Instant) -> Option<Control> {
         self.deadline().filter(|next| *next <= now)?;
         let claim = self.claim.as_mut()?;
@@ -105,31 +105,35 @@ mod tests {
 
     use super::*;
 
-    fn claimed() -> Place {
-        Place::claimed(Instant::ZERO, FourTuple::loopback(1, 2), &mut Seeds::new(1, 0).stream("place"))
+    fn claimed() -> PeerAddress {
+        PeerAddress::claimed(
+            Instant::ZERO,
+            FourTuple::loopback(1, 2),
+            &mut Seeds::new(1, 0).stream("address"),
+        )
     }
 
     #[test]
     fn an_unproven_address_gets_three_times_what_came_from_there() {
-        let mut place = claimed();
-        assert!(!place.spend(1, 1), "nothing came");
-        place.earn(100);
+        let mut address = claimed();
+        assert!(!address.spend(1, 1), "nothing came");
+        address.earn(100);
         // 3 * (100 + 28) = 384 = 2 * (164 + 28).
-        assert!(place.spend(1, 164) && place.spend(1, 164));
-        assert!(!place.spend(1, 0));
-        place.prove();
-        assert!(place.spend(100, 100_000));
+        assert!(address.spend(1, 164) && address.spend(1, 164));
+        assert!(!address.spend(1, 0));
+        address.prove();
+        assert!(address.spend(100, 100_000));
     }
 
     #[test]
     fn challenges_back_off_to_three_seconds() {
-        let mut place = claimed();
-        assert_eq!((place.deadline(), place.challenge(Instant::ZERO)), (None, None), "nothing came");
+        let mut address = claimed();
+        assert_eq!((address.deadline(), address.challenge(Instant::ZERO)), (None, None), "nothing came");
         // 3 * (12 + 28) = 120: enough for one, and for more as nothing is spent here.
-        place.earn(12);
+        address.earn(12);
         let mut sent = Vec::new();
         for ms in 0..10_000 {
-            if place.challenge(Instant::from_millis(ms)).is_some() {
+            if address.challenge(Instant::from_millis(ms)).is_some() {
                 sent.push(ms);
             }
         }
@@ -138,13 +142,13 @@ mod tests {
 
     #[test]
     fn only_the_nonce_from_the_very_address_proves_it() {
-        let mut place = claimed();
-        place.earn(100);
-        let Some(Control::Challenge(nonce)) = place.challenge(Instant::ZERO) else { panic!("a challenge") };
-        assert!(place.is_answer(&FourTuple::loopback(1, 2), &nonce));
-        assert!(!place.is_answer(&FourTuple::loopback(1, 3), &nonce));
-        assert!(!place.is_answer(&FourTuple::loopback(1, 2), &[0; 8]));
-        place.prove();
-        assert!(!place.is_answer(&FourTuple::loopback(1, 2), &nonce), "nothing is asked any more");
+        let mut address = claimed();
+        address.earn(100);
+        let Some(Control::Challenge(nonce)) = address.challenge(Instant::ZERO) else { panic!("a challenge") };
+        assert!(address.is_answer(&FourTuple::loopback(1, 2), &nonce));
+        assert!(!address.is_answer(&FourTuple::loopback(1, 3), &nonce));
+        assert!(!address.is_answer(&FourTuple::loopback(1, 2), &[0; 8]));
+        address.prove();
+        assert!(!address.is_answer(&FourTuple::loopback(1, 2), &nonce), "nothing is asked any more");
     }
 }

@@ -28,17 +28,17 @@ pub enum Change {
 /// Compares the interfaces with their previous state. An enumeration takes some tens of microseconds; one per second is
 /// affordable.
 #[derive(Debug, Default)]
-pub struct InterfaceWatch {
+pub struct InterfaceMonitor {
     known: Vec<Interface>,
 }
 
-impl InterfaceWatch {
-    /// A watch that starts from the current interfaces.
+impl InterfaceMonitor {
+    /// A monitor that starts from the current interfaces.
     ///
     /// # Errors
     /// The system's error.
     pub fn start() -> io::Result<Self> {
-        Ok(InterfaceWatch { known: interfaces()? })
+        Ok(InterfaceMonitor { known: interfaces()? })
     }
 
     /// The interfaces at the last poll.

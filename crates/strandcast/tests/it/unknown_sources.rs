@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use strandcast_media::pack::{self, Message};
-use strandcast_net::driver::{ClientSeal, SealWatch};
+use strandcast_net::driver::{ClientSeal, SealHooks};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::wire::{Chunk, Packet};
 use strandcast_seal::SecretKey;
 
 use crate::common::home::Home;
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::scene::{Scene, as_it_is};
 use crate::common::{captured, clip, file, pairing};
 
@@ -93,14 +93,14 @@ fn an_admitted_sender_that_names_the_stream_does_not_take_it_over() {
     let scene = Scene::set("named", as_it_is);
     let peer = pairing::peer(&scene.studio.pairing(&scene.receiver_at().to_string(), ""));
     let pcap = file("named.pcap");
-    let world = World::start();
+    let runtime = PeerRuntime::start();
     scene.plays_on(5, &format!("--pcap {}", pcap.display()), |scene| {
         scene.receiver.until("a message in the capture", || media(&pcap).is_some());
         let session = media(&pcap).unwrap().session;
         for host in [1, 2] {
             let identity = SecretKey::from_bytes([host; 32]);
-            let seal = ClientSeal { identity, peer: peer.clone(), watch: SealWatch::default() };
-            let other = world.connect_with(host, scene.port, Some(seal));
+            let seal = ClientSeal { identity, peer: peer.clone(), hooks: SealHooks::default() };
+            let other = runtime.connect_with(host, scene.port, Some(seal));
             let _talk = other.talks(session, b'z');
             let busy = "refused: already receiving from another sender";
             assert_eq!(other.closed(), CloseReason::PeerAborted(busy.into()), "{}", scene.receiver.said());

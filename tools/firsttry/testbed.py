@@ -78,7 +78,7 @@ class Wire:
         return json.loads(told.splitlines()[-1])
 
 
-class Surroundings(netns.Environment):
+class Testbed(netns.Environment):
     """The namespaces and wires of a cell; on loopback both sides are in one namespace."""
 
     def __init__(self, cell: Cell, seed: int, job: int) -> None:

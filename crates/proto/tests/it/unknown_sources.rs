@@ -50,12 +50,12 @@ fn connected(l: &RawPeer) -> usize {
 
 /// Bytes in and out of one address, headers counted.
 #[derive(Default)]
-struct Account {
+struct ByteCounter {
     given: usize,
     got: usize,
 }
 
-impl Account {
+impl ByteCounter {
     fn give(&mut self, l: &mut RawPeer, victim: FourTuple, chunks: &[Chunk]) -> Vec<SentPacket> {
         let bytes = packet(l.tag, chunks);
         self.given += bytes.len() + HEADERS;
@@ -77,26 +77,26 @@ fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
     let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let victim = from(&l, [203, 0, 113, 5]);
-    let mut account = Account::default();
-    let out = account.give(&mut l, victim, &[CookieEcho { cookie }.into()]);
+    let mut counter = ByteCounter::default();
+    let out = counter.give(&mut l, victim, &[CookieEcho { cookie }.into()]);
     assert_eq!(types(&out)[0][0], COOKIE_ACK);
     assert!(types(&out).iter().flatten().all(|t| [COOKIE_ACK, HEARTBEAT].contains(t)), "{out:?}");
     assert!(out.iter().all(|o| o.tuple == victim));
     for _ in 0..200 {
         let out = l.send(vec![0; 1000], SendOptions::default());
-        account.took(&out, victim);
+        counter.took(&out, victim);
     }
     // Acknowledged blindly all the while, and asked for what unconfirmed paths may have.
     for _ in 0..600 {
         let out = l.run(ms(100));
         assert!(sent_data(&out).is_empty(), "{out:?}");
-        account.took(&out, victim);
+        counter.took(&out, victim);
         let blind =
             [sack(l.tsn.wrapping_sub(1), 1 << 30, &[]), HeartbeatAck { info: vec![0; 12].into() }.into()];
-        account.give(&mut l, victim, &blind);
+        counter.give(&mut l, victim, &blind);
     }
-    println!("{} bytes out for {} in", account.got, account.given);
-    assert!(account.got > 0);
+    println!("{} bytes out for {} in", counter.got, counter.given);
+    assert!(counter.got > 0);
 }
 
 /// … until a nonce came back from there.
@@ -185,7 +185,7 @@ fn a_claimed_address_stays_its_owners() {
 #[test]
 fn suspending_a_claimed_path_confirms_nothing() {
     let mut w = TestPair::new(&[15, 15], config(), 3);
-    // JOIN gets through, the way back is not the client's.
+    // JOIN gets through, the return path is not the client's.
     w.wires[1].up[SERVER] = false;
     w.connect();
     w.run(ms(200));
@@ -331,7 +331,7 @@ fn an_honest_sender_connects_beside_20_000_packets_of_junk_a_second() {
 fn a_move_that_nobody_confirms_stops_nothing() {
     let mut w = TestPair::new(&[15], config(), 3);
     w.up();
-    let (real, mut heard) = (w.wires[0].outside, vec![w.now]);
+    let (real, mut received) = (w.wires[0].outside, vec![w.now]);
     let elsewhere = SocketAddr::from(([203, 0, 113, 5], 50_000));
     for i in 0..500u16 {
         if i % 10 == 0 {
@@ -347,11 +347,11 @@ fn a_move_that_nobody_confirms_stops_nothing() {
         let before = w.apps[CLIENT].messages.len();
         w.run(ms(10));
         if w.apps[CLIENT].messages.len() > before {
-            heard.push(w.now);
+            received.push(w.now);
         }
     }
-    heard.push(w.now);
-    let gap = heard.windows(2).map(|h| h[1] - h[0]).max().expect("messages");
+    received.push(w.now);
+    let gap = received.windows(2).map(|h| h[1] - h[0]).max().expect("messages");
     println!("at most {gap:?} between messages");
     assert!(gap <= ms(250), "{gap:?}");
     assert_eq!(w.association(SERVER).tuple(P0).unwrap().remote, real);
