@@ -89,7 +89,7 @@ fn half_the_rate(buffers: &[Option<u32>], seeds: u64) {
 }
 
 /// Copies on every path that has room: no slower than the best path, and neither path is sent more than it carries.
-fn copies(slow: &[Way], seeds: u64) {
+fn copies(slow: &[PathParameters], seeds: u64) {
     for &slow in slow {
         let (both, best, _) = shares("redundant", &[(20_000_000, 10, 50), slow], None, seeds);
         let result = flow("redundant", &[(20_000_000, 10, 50), slow], None, "", 1);

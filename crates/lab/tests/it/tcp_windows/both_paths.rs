@@ -50,7 +50,8 @@ fn both_paths(seeds: u64) {
     let best = mean(&goodput(&alone("cubic", &["x"], 2 * BDP, ""), seeds));
     for scheduler in ["lowest-rtt", "ecf", "blest", "daps", "linux"] {
         let more = format!("scheduler = '{scheduler}'\n");
-        let share = mean(&goodput(&alone("cubic", &["x", "y"], 16 << 20, &more), seeds)) / (30.0 * 1420.0 / 1500.0);
+        let share =
+            mean(&goodput(&alone("cubic", &["x", "y"], 16 << 20, &more), seeds)) / (30.0 * 1420.0 / 1500.0);
         let small = mean(&goodput(&alone("cubic", &["x", "y"], 2 * BDP, &more), seeds));
         println!(
             "{scheduler}: {share:.4} of the payload capacity; with two products {small:.2}, TCP {best:.2} Mbit/s"
@@ -66,7 +67,8 @@ fn a_small_receive_window(seeds: u64) {
     for (cc, tcp) in [("reno", "reno"), ("lia", "reno"), ("cubic", "cubic")] {
         for times in [1, 2] {
             let window = times * BDP;
-            let best = ["x", "y"].map(|way| mean(&goodput(&alone(tcp, &[way], window, ""), seeds))).into_iter();
+            let best =
+                ["x", "y"].map(|way| mean(&goodput(&alone(tcp, &[way], window, ""), seeds))).into_iter();
             let best = best.fold(0.0, f64::max);
             let ours = goodput(&alone(cc, &["x", "y"], window, "tcp.opportunistic = true\n"), seeds);
             println!("{cc}, {window} bytes: {ours:.2?}, TCP {best:.2} Mbit/s");
