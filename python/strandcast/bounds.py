@@ -13,7 +13,7 @@ import heapq
 
 import numpy as np
 
-from strandcast.truth import OPPORTUNITY, Numbers, ForwardPath
+from strandcast.truth import OPPORTUNITY, ForwardPath, Numbers
 
 SMALL = 1e-9
 """Share of a message that rounding may be off by."""

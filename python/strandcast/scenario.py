@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, overload
 import polars as pl
 
 import strandcast._native as _native
-import strandcast.clone as clone
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]

@@ -435,13 +435,17 @@ def test_the_documentation_shows_each_picture(paper: Paper, root: pathlib.Path) 
 
 def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:
     paper, figure = one("xu2015", "12")
-    text = page.report(paper, {"12": made_up(figure, runs=30)}, tmp_path, Manifest(30), PAPERS).read_text(encoding="utf-8")
+    text = page.report(paper, {"12": made_up(figure, runs=30)}, tmp_path, Manifest(30), PAPERS).read_text(
+        encoding="utf-8"
+    )
     assert "<pre>strandcast figures xu2015 --figure 12</pre>" in text
 
 
 def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
     paper, figure = one("xu2015", "12")
-    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Manifest(3, quick=True), PAPERS)
+    path = page.report(
+        paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Manifest(3, quick=True), PAPERS
+    )
     text = path.read_text(encoding="utf-8")
     assert "QUICK" in text
     assert "run.time=" in text

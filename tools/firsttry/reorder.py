@@ -9,9 +9,9 @@ from statistics import fmean
 import sockets
 from benches import RunError, table
 from cells import Cell, reordered
-from testbed import Testbed
 from sockets import LONG_S, MOST_STALL_MS, MOST_TRIES, Run, contestants
 from store import Measures, Store, share
+from testbed import Testbed
 
 # Bulk: seconds, those of them that do not count, and the rate of each link.
 BULK_S, WARMUP_S, BULK_MBPS = 12, 4, 10.0

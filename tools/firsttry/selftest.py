@@ -15,7 +15,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import cells
 import inputs
-import testbed
 import reorder
 import rule
 import simulator
@@ -23,6 +22,7 @@ import sockets
 import source
 import store
 import tables
+import testbed
 from cells import Cell
 from store import Key
 

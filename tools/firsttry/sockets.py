@@ -19,9 +19,9 @@ import rule
 from benches import ROOT, RunError, each
 from cells import LIGHT_MBPS, SECONDS, Cell
 from inputs import Input, schedule
-from testbed import Testbed, built
 from source import numbered_in
 from store import Key, Measures, Store, share
+from testbed import Testbed, built
 
 sys.path.append(str(ROOT / "tools/bench/links"))
 

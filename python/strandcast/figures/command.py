@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import itertools
 import pathlib
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
