@@ -31,7 +31,9 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
     named = given or pathlib.Path(os.environ[VARIABLE]) if given or os.environ.get(VARIABLE) else None
     if named is not None:
         if not any(named.glob("*/__init__.py")):
-            raise LookupError(f"{named}: no experiments are there; a clone of Strandcast has them in its folder experiments")
+            raise LookupError(
+                f"{named}: no experiments are there; a clone of Strandcast has them in its folder experiments"
+            )
         return named.resolve()
     root = repository()
     if root is None:
