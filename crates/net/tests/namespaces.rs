@@ -128,7 +128,7 @@ async fn fall_and_rise(socket: &PathSocket) {
     let address: IpAddr = "10.78.2.2".parse().unwrap();
     let mut watch = InterfaceWatch::start().unwrap();
     ip("link set up2 down");
-    assert!(matches!(send(socket, 100, 1), SendOutcome::Unreachable));
+    assert!(matches!(send(socket, 100, 1), SendOutcome::Lost));
     let vanished = Change::Vanished { interface: "up2".into(), ip: address };
     assert!(watch.poll().unwrap().contains(&vanished));
     ip("link set up2 up");
@@ -137,7 +137,7 @@ async fn fall_and_rise(socket: &PathSocket) {
     assert!(watch.poll().unwrap().contains(&appeared));
     assert_eq!(ask(socket, 100).await.as_deref(), Some("down2 100"));
     ip("addr del 10.78.2.2/24 dev up2");
-    assert!(matches!(send(socket, 100, 1), SendOutcome::Unreachable));
+    assert!(matches!(send(socket, 100, 1), SendOutcome::Lost));
 }
 
 async fn wait_for_server(socket: &PathSocket) {

@@ -13,8 +13,9 @@ use strandcast_seal::{Access, PublicKey, SealStats};
 use tokio::sync::{Notify, oneshot};
 
 use super::core::Core;
+use super::slot::ListenEvent;
 use super::snapshot::Snapshot;
-use super::sockets::Uplink;
+use super::uplink::Uplink;
 
 pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
 
@@ -130,6 +131,11 @@ impl Driver {
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
         self.call(move |core, now| Snapshot::of(core.endpoint(), id, &core.sockets.link_metadata.lock(), now))
             .await?
+    }
+
+    /// What happened to the addresses it listens on since this was asked last: a socket that is of no use any more is replaced.
+    pub async fn listen_events(&self) -> Vec<ListenEvent> {
+        self.call(|core, _| core.sockets.events.drain(..).collect()).await.unwrap_or_default()
     }
 
     /// Who may connect from now on. Streams of senders that may not any more end at once.

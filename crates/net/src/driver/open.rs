@@ -16,8 +16,9 @@ use super::control::{Control, Driver};
 use super::core::{Core, SealObserver};
 use super::handle::{AssociationHandle, Listener};
 use super::mux::AssociationMux;
-use super::sockets::{PacketDirection, PacketTap, PathSockets, Uplink, current_interfaces};
+use super::sockets::{PacketDirection, PacketTap, PathSockets, current_interfaces};
 use super::task::Task;
+use super::uplink::Uplink;
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;
@@ -211,7 +212,7 @@ impl Server {
         for listen in &self.listen {
             let address = Some(listen.ip()).filter(|ip| !ip.is_unspecified() || ip.is_ipv4());
             let spec = BindSpec { address, interface: None, port: listen.port() };
-            sockets.add_listening(PathSocket::bind(&spec)?);
+            sockets.add_listening(PathSocket::bind(&spec)?, spec);
         }
         let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.watch));
         Parts::new(self.endpoint, sockets, seal, self.tap)

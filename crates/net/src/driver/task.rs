@@ -92,6 +92,10 @@ impl<A: App> Task<A> {
                 self.core.reconcile_interfaces(now);
                 busy = true;
             }
+            if self.core.sockets.poll_timeout().is_some_and(|at| at <= now) {
+                self.core.sockets.listen_again(now);
+                busy = true;
+            }
             busy |= self.core.poll_link_monitor(cx, now);
             if busy || turn == 0 {
                 self.pump(now);
@@ -126,21 +130,29 @@ impl<A: App> Task<A> {
         let Core { sealed, sockets, plain, .. } = &mut self.core;
         let mut any = false;
         for slot in sockets.iter_mut() {
+            if slot.pauses(self.clock) {
+                continue;
+            }
             let Some(socket) = &slot.socket else { continue };
-            let mut lost = match socket.poll_readable(cx) {
-                Poll::Pending => continue,
-                Poll::Ready(ready) => ready.is_err(),
+            let mut failure = match socket.poll_readable(cx) {
+                Poll::Pending => {
+                    slot.is_idle();
+                    continue;
+                }
+                Poll::Ready(ready) => ready.err(),
             };
             any = true;
+            let mut received_any = false;
             for _ in 0..BATCHES_PER_TURN {
                 let received = match socket.try_recv(&mut self.pool) {
                     Ok(Some(received)) => received,
                     Ok(None) => break,
-                    Err(_) => {
-                        lost = true;
+                    Err(error) => {
+                        failure = Some(error);
                         break;
                     }
                 };
+                received_any = true;
                 let Some(tuple) = slot.tuple_of(&received) else { continue };
                 let now = self.clock.now();
                 if !sealed.is_sealed() && plain.answer(now, &received.contents, &mut self.buffer) {
@@ -150,8 +162,11 @@ impl<A: App> Task<A> {
                 sealed.endpoint_mut().copy_kept(self.pool.is_scarce());
                 sealed.receive(now, tuple, received.contents, received.stride);
             }
-            if lost {
-                slot.fail();
+            if received_any {
+                slot.heard();
+            }
+            if let Some(error) = failure {
+                slot.cannot_receive(self.clock.now(), &error);
             }
         }
         any
@@ -194,7 +209,8 @@ impl<A: App> Task<A> {
     /// Whether something is due now; if not, arms the timer.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
-        let of_core = [self.core.sealed.poll_timeout(), self.core.monitor.poll_timeout()];
+        let Core { sealed, monitor, sockets, .. } = &self.core;
+        let of_core = [sealed.poll_timeout(), monitor.poll_timeout(), sockets.poll_timeout()];
         let deadlines = of_core.into_iter().chain([app, self.ends, Some(self.next_interface_poll)]);
         let next = deadlines.flatten().min().unwrap_or(Instant::MAX);
         if next <= self.clock.now() {

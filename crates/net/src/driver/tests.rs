@@ -140,6 +140,91 @@ async fn associations_are_refused_after_the_listener_is_dropped() {
     assert!(matches!(client.closed().await, CloseReason::PeerAborted(_)));
 }
 
+/// Takes the socket of a listener away, as an error of the system does, and its port too while `taken` is there.
+async fn deafen(
+    listener: &Listener,
+    taken: &Arc<Mutex<Option<std::net::UdpSocket>>>,
+    port: Option<SocketAddr>,
+) {
+    let taken = Arc::clone(taken);
+    let begin = move |core: &mut core::Core, _| {
+        let error = std::io::Error::from_raw_os_error(libc::EBADF);
+        core.sockets.iter_mut().for_each(|slot| slot.broke(&error));
+        *taken.lock().unwrap() = port.map(|at| std::net::UdpSocket::bind(at).expect("the port is free"));
+    };
+    listener.driver().call(begin).await.unwrap();
+}
+
+/// The next events of a listener.
+async fn heard_of(listener: &Listener, number: usize) -> Vec<ListenEvent> {
+    let (mut all, end) = (Vec::new(), tokio::time::Instant::now() + Duration::from_secs(8));
+    while all.len() < number {
+        assert!(tokio::time::Instant::now() < end, "{all:?}");
+        all.extend(listener.driver().listen_events().await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_listener_whose_socket_fails_listens_again_and_loses_no_association() {
+    let (client, server, mut listener) = pair(1).await;
+    let (address, taken) = (listener.driver().local_addrs()[0], Arc::default());
+    deafen(&listener, &taken, None).await;
+    client.send(Bytes::from_static(b"still here"), SendOptions::default()).await.unwrap();
+    assert_eq!(server.recv().await.unwrap().payload, b"still here"[..]);
+    let other = connect(address, 1);
+    assert_eq!(other.connected().await, Ok(true));
+    assert!(listener.accept().await.is_some());
+    let why = std::io::Error::from_raw_os_error(libc::EBADF).to_string();
+    let expected = [ListenEvent::Lost { address, why }, ListenEvent::Restored { address }];
+    assert_eq!(heard_of(&listener, 2).await, expected);
+}
+
+#[tokio::test]
+async fn a_listener_that_cannot_listen_again_tries_each_second_and_says_so() {
+    let (client, _server, listener) = pair(1).await;
+    let (address, taken) = (listener.driver().local_addrs()[0], Arc::default());
+    deafen(&listener, &taken, Some(address)).await;
+    let events = heard_of(&listener, 3).await;
+    assert!(matches!(events[0], ListenEvent::Lost { .. }), "{events:?}");
+    let failed = |event: &ListenEvent, least: Duration| match event {
+        ListenEvent::Failed { address: at, why, lasts } => {
+            assert!(why.contains("in use") && *at == address && *lasts >= least, "{event:?}");
+        }
+        other => panic!("{other:?}"),
+    };
+    failed(&events[1], Duration::ZERO);
+    failed(&events[2], Duration::from_millis(990));
+    *taken.lock().unwrap() = None;
+    let events = heard_of(&listener, 1).await;
+    assert_eq!(events.last(), Some(&ListenEvent::Restored { address }));
+    client.abort("done");
+}
+
+/// Errors of receiving that go on: the socket is asked rarely, and replaced after a second.
+#[tokio::test]
+async fn a_socket_that_only_fails_is_left_alone_and_replaced() {
+    let listener = listen();
+    let fails = |core: &mut core::Core, now| {
+        let slot = core.sockets.iter_mut().next().unwrap();
+        let (memory, later) = (std::io::Error::from_raw_os_error(libc::ENOMEM), Duration::from_millis(900));
+        slot.cannot_receive(now, &memory);
+        assert!(slot.socket.is_some());
+        slot.cannot_receive(now + later, &memory);
+        assert!(slot.socket.is_some(), "for a moment it is endured");
+        slot.cannot_receive(now + 2 * later, &memory);
+        assert!(slot.socket.is_none());
+    };
+    listener.driver().call(fails).await.unwrap();
+    assert!(matches!(
+        heard_of(&listener, 2).await[..],
+        [ListenEvent::Lost { .. }, ListenEvent::Restored { .. }]
+    ));
+    let client = connect(listener.driver().local_addrs()[0], 1);
+    assert_eq!(client.connected().await, Ok(true));
+}
+
 /// Remembers the latest sample of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkProbe(Arc<Mutex<Option<LinkSample>>>);

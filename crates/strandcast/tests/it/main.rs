@@ -8,6 +8,7 @@ mod check_rates;
 mod coding;
 mod common;
 mod datagrams;
+mod errno;
 mod escapes;
 mod first_try;
 mod floods;
