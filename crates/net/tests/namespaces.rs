@@ -90,10 +90,10 @@ async fn server() {
 }
 
 async fn client() {
-    let host: IpAddr = SERVER.parse::<SocketAddr>().unwrap().ip();
+    let host: SocketAddr = SERVER.parse().unwrap();
     let specs = usable_paths(&interfaces().unwrap(), host);
     let named: Vec<String> = specs.iter().map(PathSpec::to_string).collect();
-    assert_eq!(named, ["if=up1,bind=10.78.1.2", "if=up2,bind=10.78.2.2"]);
+    assert_eq!(named, ["if=up1", "if=up2"]);
     let all = interfaces().unwrap();
     let open = |spec: &PathSpec| PathSocket::bind(&spec.bind_spec(&all, host).unwrap()).unwrap();
     let sockets: Vec<PathSocket> = specs.iter().map(open).collect();

@@ -99,10 +99,11 @@ async fn client(
         measurement.say(PLAIN);
     }
     let last = remotes.len().saturating_sub(1);
-    for (host, remotes) in remotes.iter().enumerate() {
+    for host in 0..remotes.len() {
         let patience = if host < last { CONNECT_NEXT } else { CONNECT };
-        // A host out of reach from here is no error while there is another one.
-        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, remotes) else { continue };
+        let addresses = transport::in_turn(&remotes, host);
+        // Addresses out of reach from here are no error while there is another one.
+        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, &addresses) else { continue };
         match measurement.run(host, uplinks, patience, &mut stop).await? {
             Some(outcome) => return Ok(outcome),
             None => continue,
@@ -127,7 +128,7 @@ impl Measurement {
         }
     }
 
-    /// Measures to one of the server's hosts; `None` if it does not answer in time.
+    /// Measures to the server, beginning with one of its hosts; `None` if it does not answer in time.
     async fn run(
         &self,
         host: usize,

@@ -178,9 +178,18 @@ impl Driver {
     pub async fn remove_path(&self, id: AssociationId, path: PathId) -> Result<(), AssociationError> {
         let remove = move |core: &mut Core, now| {
             let tuple = core.endpoint().association(id).and_then(|a| a.tuple(path));
+            let link =
+                tuple.map(|tuple| tuple.link).filter(|l| core.sockets.uplinks.iter().any(|u| u.id == *l));
+            let others = core.endpoint().association(id).into_iter().flat_map(|a| a.paths());
+            let beside: Vec<PathId> =
+                others.filter(|p| Some(p.link) == link && p.id != path).map(|p| p.id).collect();
+            for other in beside {
+                // Another way of the same uplink, or a closed one.
+                let _ = core.endpoint_mut().with(id, |a| a.remove_path(now, other));
+            }
             core.endpoint_mut().with(id, |a| a.remove_path(now, path))?;
-            if let Some(tuple) = tuple {
-                core.sockets.forget(tuple.link);
+            if let Some(link) = link {
+                core.sockets.forget(link);
             }
             Ok(())
         };

@@ -4,9 +4,11 @@
 mod control;
 mod core;
 mod handle;
+mod interfaces;
 mod mailbox;
 mod mux;
 mod open;
+mod reconcile;
 mod slot;
 mod snapshot;
 mod sockets;

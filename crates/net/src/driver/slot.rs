@@ -5,14 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::{Duration, Instant};
 
-use super::uplink::Uplink;
+use super::uplink::Candidate;
 use crate::clock::Clock;
-use crate::interface::{Interface, route_mtu};
+use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit, is_fatal};
 
 /// Bytes queued for a socket whose kernel buffer is full; more are dropped, as in any queue on the way.
@@ -55,18 +54,27 @@ pub enum ListenEvent {
     },
 }
 
-/// A slot for one path's socket, which may be closed for the moment.
+/// A slot for one socket, which may be closed for the moment.
 pub(super) struct SocketSlot {
+    /// The uplink or listening address; an uplink has a slot for each way to the peer.
     pub id: LinkId,
     pub socket: Option<PathSocket>,
     /// The address and port last bound, tried first when the socket is reopened.
     bound: Option<SocketAddr>,
     /// The local port to try on the first bind; 0 leaves the choice to the system.
     pub port: u16,
-    /// The uplink and its association; `None` for a listening socket.
-    pub uplink: Option<(Uplink, Option<AssociationId>)>,
-    /// The remote address of an uplink, once bound.
+    /// The peer's address of an uplink; `None` for a listening socket.
     pub remote: Option<SocketAddr>,
+    /// The local address that the association has for the path of this socket; `None`: there is no path.
+    pub placed: Option<SocketAddr>,
+    /// Since when this way is tried or used; `None`: it is not.
+    pub tried: Option<Instant>,
+    /// When that began last.
+    pub last_tried: Instant,
+    /// The last list of interfaces had no address for it.
+    missing: bool,
+    /// The IP-level MTU that the user wants.
+    asked_mtu: Option<u16>,
     /// IP-level MTU to `remote` as the system knows it.
     route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
@@ -100,31 +108,37 @@ struct Waiting {
 }
 
 impl SocketSlot {
-    pub fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
-        let (waiting, waiting_bytes) = (VecDeque::new(), 0);
-        let (socket, bound, port, remote, route_mtu) = (None, None, 0, None, None);
-        let (id, failing, listening) = (LinkId(id), None, None);
+    fn new(id: LinkId, remote: Option<SocketAddr>, asked_mtu: Option<u16>) -> Self {
         SocketSlot {
             id,
-            socket,
-            bound,
-            port,
-            uplink,
+            socket: None,
+            bound: None,
+            port: 0,
             remote,
-            route_mtu,
-            waiting,
-            waiting_bytes,
-            failing,
-            listening,
+            placed: None,
+            tried: None,
+            last_tried: Instant::ZERO,
+            missing: false,
+            asked_mtu,
+            route_mtu: None,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            failing: None,
+            listening: None,
         }
     }
 
+    /// A slot for a way of an uplink.
+    pub fn path(id: LinkId, remote: SocketAddr, mtu: Option<u16>) -> Self {
+        SocketSlot::new(id, Some(remote), mtu)
+    }
+
     /// A slot for a socket that listens, as `spec` has it but for its port.
-    pub fn listening(id: u32, socket: PathSocket, spec: BindSpec) -> Self {
+    pub fn listening(id: LinkId, socket: PathSocket, spec: BindSpec) -> Self {
         let spec = BindSpec { port: socket.local_addr().port(), ..spec };
         let (opened, next) = (Instant::ZERO, Instant::ZERO);
         let listening = Listening { spec, opened, why: None, deaf: None, next };
-        let mut slot = SocketSlot { listening: Some(listening), ..SocketSlot::new(id, None) };
+        let mut slot = SocketSlot { listening: Some(listening), ..SocketSlot::new(id, None, None) };
         slot.take(socket);
         slot
     }
@@ -132,7 +146,7 @@ impl SocketSlot {
     /// The 4-tuple of a received batch.
     pub fn tuple_of(&self, received: &Received) -> Option<FourTuple> {
         let mut local = self.bound?;
-        if let Some(ip) = received.local_ip.filter(|_| local.ip().is_unspecified() && self.uplink.is_none()) {
+        if let Some(ip) = received.local_ip.filter(|_| local.ip().is_unspecified() && self.remote.is_none()) {
             local.set_ip(ip);
         }
         Some(FourTuple::new(self.id, local, received.remote))
@@ -144,25 +158,28 @@ impl SocketSlot {
         Some(FourTuple::new(self.id, self.bound?, self.remote?))
     }
 
+    /// Whether this is the socket of the path that has `local` as its own address.
+    pub fn serves(&self, link: LinkId, local: SocketAddr) -> bool {
+        let here = self.remote.is_none() || self.bound == Some(local) || self.placed == Some(local);
+        self.id == link && here
+    }
+
     /// IP-level MTU of an uplink's path, if configured or less than `default`.
     pub fn mtu(&self, default: u16) -> Option<u16> {
-        let (uplink, _) = self.uplink.as_ref()?;
-        let asked = uplink.spec.mtu.unwrap_or(default);
+        let asked = self.asked_mtu.unwrap_or(default);
         let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
-        (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
+        (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
     /// IP-level MTU of an uplink's path at the most: the configured one, or what interface and route take.
     pub fn mtu_limit(&self) -> Option<u16> {
-        let (uplink, _) = self.uplink.as_ref()?;
-        uplink.spec.mtu.into_iter().chain(self.route_mtu).min()
+        self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }
 
-    /// Name and index of an uplink's interface.
-    pub fn interface<'a>(&self, interfaces: &'a [Interface]) -> Option<(&'a str, u32)> {
-        let (uplink, _) = self.uplink.as_ref()?;
+    /// Name and index of the interface of a path of this uplink.
+    pub fn interface<'a>(&self, spec: &PathSpec, interfaces: &'a [Interface]) -> Option<(&'a str, u32)> {
         let ip = self.bound?.ip();
-        let is = |i: &&Interface| match &uplink.spec.interface {
+        let is = |i: &&Interface| match &spec.interface {
             Some(name) => i.name == *name,
             None => i.owns(ip),
         };
@@ -170,8 +187,13 @@ impl SocketSlot {
         Some((&found.name, found.index?))
     }
 
+    /// The interfaces have no address for it. Whether that is the first time, and it still has a socket: another look is due.
+    pub fn is_missing(&mut self) -> bool {
+        self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
+    }
+
     /// Drops the socket and the datagrams queued for it.
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         self.socket = None;
         self.failing = None;
         self.waiting.clear();
@@ -257,26 +279,27 @@ impl SocketSlot {
         }
     }
 
-    /// Brings the socket in line with the interfaces. Returns the error if it should be open but could not be opened.
-    pub fn refresh(&mut self, interfaces: &[Interface]) -> Option<SocketError> {
-        let (uplink, _) = self.uplink.as_ref()?;
-        let Some((bind, remote)) = uplink.target(interfaces) else {
-            self.close();
-            return None;
+    /// Brings the socket in line with the interfaces. Returns the error if it could not be opened.
+    pub fn refresh(&mut self, to: &Candidate, interfaces: &[Interface]) -> Option<SocketError> {
+        let Candidate { bind, remote } = to;
+        self.missing = false;
+        // What the system does not say now has not changed.
+        self.route_mtu = route_mtu(bind, *remote).or(self.route_mtu);
+        // An address that is there is kept, also if another one would be the first choice now.
+        let owner = bind.interface.as_ref().and_then(|name| interfaces.iter().find(|i| i.name == *name));
+        let same = |bound: SocketAddr| {
+            bind.address.is_none_or(|ip| ip == bound.ip()) || owner.is_some_and(|i| i.owns(bound.ip()))
         };
-        self.route_mtu = route_mtu(&bind, remote);
-        let same = |bound: SocketAddr| bind.address.is_none_or(|ip| ip == bound.ip());
-        if self.socket.is_some() && self.bound.is_some_and(same) && self.remote == Some(remote) {
+        let bound = self.bound.filter(|b| same(*b));
+        if self.socket.is_some() && bound.is_some() {
             return None;
         }
         self.close();
-        // The same port keeps the path's 4-tuple.
-        let had = self.bound.filter(|b| same(*b) && self.remote == Some(remote));
-        let port = had.map_or(self.port, |b| b.port());
-        let again = PathSocket::bind(&BindSpec { port, ..bind.clone() });
-        let socket = if port == 0 { again } else { again.or_else(|_| PathSocket::bind(&bind)) };
-        self.remote = Some(remote);
-        match socket {
+        // The same address and port keep the path's 4-tuple.
+        let port = bound.map_or(self.port, |b| b.port());
+        let address = bound.map(|b| b.ip()).or(bind.address);
+        let again = PathSocket::bind(&BindSpec { port, address, ..bind.clone() });
+        match if port == 0 { again } else { again.or_else(|_| PathSocket::bind(bind)) } {
             Ok(socket) => self.take(socket),
             Err(error) => return Some(error),
         }
@@ -307,7 +330,7 @@ impl SocketSlot {
         contents: &[u8],
     ) -> Result<(), usize> {
         let Some(socket) = &self.socket else { return Ok(()) };
-        let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.uplink.is_none();
+        let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.remote.is_none();
         let src_ip = any.then(|| tuple.local.ip());
         let mut transmit = Transmit { remote: tuple.remote, src_ip, segment_size, contents };
         if !self.waiting.is_empty() {

@@ -1,7 +1,6 @@
 //! The driver's sockets: one per uplink or listening address, reopened whenever possible.
 
 use std::collections::VecDeque;
-use std::io;
 use std::net::SocketAddr;
 use std::task::Context;
 
@@ -29,10 +28,25 @@ pub enum PacketDirection {
 /// Receives every SCTP packet (UDP payload; of sealed datagrams, what is in them), for captures.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
+/// An uplink, and which of its ways to the peer is used.
+pub(super) struct UplinkState {
+    pub id: LinkId,
+    pub uplink: Uplink,
+    /// The association; `None` until there is one.
+    pub owner: Option<AssociationId>,
+    /// It is connected: paths may come and go.
+    pub connected: bool,
+    /// The peer's address that answered last.
+    pub chosen: Option<SocketAddr>,
+    /// Since when none answers.
+    pub bad_since: Option<Instant>,
+}
+
 /// All sockets of one driver.
 #[derive(Default)]
 pub(super) struct PathSockets {
     all: Vec<SocketSlot>,
+    pub uplinks: Vec<UplinkState>,
     next: u32,
     pub link_metadata: SharedLinkMetadata,
     /// What happened to those that listen, as long as nobody has asked.
@@ -40,31 +54,83 @@ pub(super) struct PathSockets {
 }
 
 impl PathSockets {
+    /// Adds an uplink, without sockets.
     pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
-        self.link_metadata.lock().names.insert(LinkId(self.next), uplink.name.clone());
-        self.all.push(SocketSlot::new(self.next, Some((uplink, owner))));
+        let id = LinkId(self.next);
+        self.link_metadata.lock().names.insert(id, uplink.name.clone());
+        let connected = owner.is_some();
+        self.uplinks.push(UplinkState { id, uplink, owner, connected, chosen: None, bad_since: None });
         self.next += 1;
     }
 
     /// Sets the association of all uplinks added so far.
     pub fn set_owner(&mut self, owner: AssociationId) {
-        for (_, of) in self.all.iter_mut().filter_map(|l| l.uplink.as_mut()) {
-            *of = Some(owner);
-        }
+        self.uplinks.iter_mut().for_each(|uplink| uplink.owner = Some(owner));
+    }
+
+    /// An association is connected.
+    pub fn connected(&mut self, owner: AssociationId) {
+        let of_it = self.uplinks.iter_mut().filter(|uplink| uplink.owner == Some(owner));
+        of_it.for_each(|uplink| uplink.connected = true);
+    }
+
+    /// Whether an uplink tries several ways.
+    pub fn are_racing(&self) -> bool {
+        let tried = |id| self.all.iter().filter(move |slot| slot.id == id && slot.tried.is_some()).count();
+        self.uplinks.iter().any(|uplink| tried(uplink.id) > 1)
+    }
+
+    /// The slots of an uplink.
+    pub fn of_uplink(&self, at: usize) -> Vec<usize> {
+        let Some(uplink) = self.uplinks.get(at) else { return Vec::new() };
+        let slots = self.all.iter().enumerate().filter(|(_, slot)| slot.id == uplink.id);
+        slots.map(|(slot, _)| slot).collect()
+    }
+
+    /// The slot of an uplink for a peer's address.
+    pub fn slot_for(&mut self, at: usize, remote: SocketAddr) -> usize {
+        let UplinkState { id, uplink, .. } = &self.uplinks[at];
+        let known = self.all.iter().position(|slot| slot.id == *id && slot.remote == Some(remote));
+        known.unwrap_or_else(|| {
+            self.all.push(SocketSlot::path(*id, remote, uplink.spec.mtu));
+            self.all.len() - 1
+        })
+    }
+
+    /// When an uplink tried a peer's address last.
+    pub fn last_tried(&self, at: usize, remote: SocketAddr) -> Instant {
+        let id = self.uplinks[at].id;
+        let known = self.all.iter().find(|slot| slot.id == id && slot.remote == Some(remote));
+        known.map_or(Instant::ZERO, |slot| slot.last_tried)
+    }
+
+    pub fn slot(&self, slot: usize) -> &SocketSlot {
+        &self.all[slot]
+    }
+
+    pub fn slot_mut(&mut self, slot: usize) -> &mut SocketSlot {
+        &mut self.all[slot]
+    }
+
+    /// Each uplink, with name and index of its interface.
+    pub fn links<'a>(&self, interfaces: &'a [Interface]) -> Vec<(LinkId, Option<(&'a str, u32)>)> {
+        let interface = |of: &UplinkState| {
+            let mut tried = self.all.iter().filter(|slot| slot.id == of.id && slot.tried.is_some());
+            tried.find_map(|slot| slot.interface(&of.uplink.spec, interfaces))
+        };
+        self.uplinks.iter().map(|uplink| (uplink.id, interface(uplink))).collect()
     }
 
     /// Adds a socket that listens, opened as `spec` has it.
     pub fn add_listening(&mut self, socket: PathSocket, spec: BindSpec) {
-        self.all.push(SocketSlot::listening(self.next, socket, spec));
+        self.all.push(SocketSlot::listening(LinkId(self.next), socket, spec));
         self.next += 1;
     }
 
+    /// Forgets an uplink, and closes its sockets.
     pub fn forget(&mut self, id: LinkId) {
-        self.all.retain(|l| l.id != id || l.uplink.is_none());
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &SocketSlot> {
-        self.all.iter()
+        self.all.retain(|slot| slot.id != id || slot.remote.is_none());
+        self.uplinks.retain(|uplink| uplink.id != id);
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut SocketSlot> {
@@ -94,12 +160,9 @@ impl PathSockets {
     /// Sends datagrams. `Err`: datagrams of this size are too big.
     pub fn send(&mut self, transmit: &association::Transmit, contents: &[u8]) -> Result<(), usize> {
         let association::Transmit { tuple, segment_size, fragment, .. } = transmit;
-        let Some(slot) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
+        let Some(slot) = self.all.iter_mut().find(|l| l.serves(tuple.link, tuple.local)) else {
+            return Ok(());
+        };
         slot.send(tuple, *segment_size, *fragment, contents)
     }
-}
-
-/// The current interfaces; none if the system does not list them.
-pub(super) fn current_interfaces() -> Vec<Interface> {
-    crate::interface::interfaces().unwrap_or_else(|_: io::Error| Vec::new())
 }

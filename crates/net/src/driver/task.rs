@@ -7,8 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use strandcast_proto::app::App;
-use strandcast_proto::association::Event;
+use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 use tokio::time::Sleep;
 
@@ -22,7 +23,7 @@ use crate::socket::{PathSocket, Received, Transmit};
 const BATCHES_PER_TURN: usize = 4;
 /// Iterations before the task yields to others.
 const TURNS: usize = 32;
-/// Interval between interface polls and retries of lost paths.
+/// When interfaces are looked at for the first time.
 const INTERFACE_POLL: Duration = Duration::from_secs(1);
 
 /// The state of a running driver.
@@ -88,8 +89,7 @@ impl<A: App> Task<A> {
                 busy = true;
             }
             if now >= self.next_interface_poll {
-                self.next_interface_poll = now + INTERFACE_POLL;
-                self.core.reconcile_interfaces(now);
+                self.next_interface_poll = now + self.core.reconcile_interfaces(now);
                 busy = true;
             }
             if self.core.sockets.poll_timeout().is_some_and(|at| at <= now) {
@@ -180,8 +180,7 @@ impl<A: App> Task<A> {
         loop {
             app_is_due |= self.core.send(now, &mut self.buffer);
             if let Some((id, event)) = self.core.poll_event(now) {
-                if self.client == Some(id) && matches!(event, Event::Connected { .. }) {
-                    // Now open the uplinks that the handshake did not use.
+                if asks_for_paths(&mut self.core, self.client, id, &event) {
                     self.next_interface_poll = now;
                 }
                 self.linger = self.linger.max(longest_rto(self.core.endpoint(), id, &event));
@@ -227,6 +226,20 @@ impl<A: App> Task<A> {
             return true;
         }
         false
+    }
+}
+
+/// Whether an event brings paths to open, or to close.
+fn asks_for_paths(core: &mut Core, client: Option<AssociationId>, id: AssociationId, event: &Event) -> bool {
+    match event {
+        // Now open the uplinks that the handshake did not use.
+        Event::Connected { .. } if client == Some(id) => {
+            core.sockets.connected(id);
+            true
+        }
+        // Of several ways of an uplink one answers: the others are not needed.
+        Event::Path(_, PathChange::State(PathState::Active)) => core.sockets.are_racing(),
+        _ => false,
     }
 }
 

@@ -161,6 +161,7 @@ async fn each_failure_to_bind_has_its_own_message() {
         address: Some(address.parse().unwrap()),
         interface: interface.map(str::to_owned),
         port,
+        scope: 0,
     };
     let taken = on("127.0.0.1");
     let port = taken.local_addr().port();
