@@ -6,7 +6,7 @@ use strandcast_net::driver::{Driver, ListenEvent};
 
 use crate::error::CliError;
 
-/// How long a command is deaf before it ends: whoever watches over it may start it again.
+/// How long a command is deaf before it ends: a supervisor may start it again.
 const DEAF: Duration = Duration::from_secs(10);
 
 /// Lines on what happened to the addresses that a command listens on, since this was asked last.

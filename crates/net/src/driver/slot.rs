@@ -85,7 +85,7 @@ pub(super) struct SocketSlot {
     listening: Option<Listening>,
 }
 
-/// What a listening socket is bound to, and what became of it.
+/// What a listening socket is bound to, and its failures.
 struct Listening {
     spec: BindSpec,
     /// When it was opened last.

@@ -49,7 +49,7 @@ pub(super) struct PathSockets {
     pub uplinks: Vec<UplinkState>,
     next: u32,
     pub link_metadata: SharedLinkMetadata,
-    /// What happened to those that listen, as long as nobody has asked.
+    /// What happened to those that listen, as long as no caller has asked.
     pub events: VecDeque<ListenEvent>,
 }
 

@@ -41,7 +41,7 @@ pub enum SendOutcome {
     Blocked(usize),
     /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
     TooBig,
-    /// The system refused it: no route, address gone, a filter, no memory, or a reason that nobody thought of. The datagrams are
+    /// The system refused it: no route, address gone, a filter, no memory, or a reason that no list has. The datagrams are
     /// lost, as they may be anywhere on the way; the next ones may get through.
     Lost,
     /// There is no socket any more.
@@ -120,7 +120,7 @@ impl PathSocket {
     ///
     /// # Errors
     /// There is no socket any more ([`is_fatal`]), or the system failed several times in a row: it may do so again at once, and wake
-    /// whoever waits for datagrams in vain.
+    /// a caller that waits for datagrams in vain.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         let mut failures = 0;
         loop {

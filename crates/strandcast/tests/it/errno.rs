@@ -80,7 +80,7 @@ fn receive(plan: &str, name: &str) -> Option<(Running, u16, PathBuf)> {
     Some((receiver, port, out))
 }
 
-/// One errno each, at a call in the middle of a stream: all that a system may say, and nobody thought of.
+/// One errno each, at a call in the middle of a stream: all that a system may say, and no list has.
 #[test]
 fn a_receiver_hears_on_after_any_error_of_one_call() {
     let plans =
@@ -114,8 +114,8 @@ fn a_receiver_without_its_socket_opens_another_one() {
     assert!(std::fs::metadata(out).unwrap().len() > 2_000_000);
 }
 
-/// The system never receives again: sockets are replaced, without haste, and then the receiver ends, so that whoever watches over
-/// it starts it anew.
+/// The system never receives again: sockets are replaced, without haste, and then the receiver ends, so that a supervisor
+/// starts it anew.
 #[test]
 fn a_receiver_that_only_fails_to_receive_ends() {
     let Some((receiver, port, _)) = receive("recv,100,2000000000,12", "errno-for-ever.ts") else { return };

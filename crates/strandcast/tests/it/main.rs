@@ -1,5 +1,6 @@
 //! Integration tests of `strandcast-strandcast`, one binary.
 
+mod addresses;
 mod attacks;
 mod bad_input;
 mod catalog;
