@@ -16,6 +16,7 @@ mod error;
 pub mod explain;
 mod input;
 mod key;
+mod listening;
 mod loaded;
 mod media_url;
 mod memory;

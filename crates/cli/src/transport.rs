@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use strandcast_net::driver::{OpenError, Uplink};
 use strandcast_net::entropy;
-use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, usable_paths};
+use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, is_here, usable_paths};
 use strandcast_net::resolve::{HostPort, resolve};
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::config::TransportConfig;
@@ -18,6 +19,9 @@ use crate::media_url::Listen;
 
 /// The default UDP port (RFC 6951).
 pub(crate) const UDP_PORT: u16 = 9899;
+
+/// Timeout for resolving names at the start.
+const RESOLVE: Duration = Duration::from_secs(10);
 
 /// The scheme that `--scheme` names.
 ///
@@ -56,38 +60,64 @@ pub(crate) fn endpoint(args: &TransportArgs, plan: &SchemePlan, accepts: bool) -
     }
 }
 
-/// All addresses of a host.
-///
-/// # Errors
-/// [`CliError::Network`].
-pub(crate) async fn remotes(host: &HostPort) -> Result<Vec<SocketAddr>, CliError> {
-    let port = host.port.unwrap_or(UDP_PORT);
-    resolve(&host.host, port).await.map_err(|e| CliError::Network(e.to_string()))
+/// The addresses of each host, or why there are none; all are looked up at once, and each may take `time`.
+pub(crate) async fn addresses(hosts: &[HostPort], time: Duration) -> Vec<Result<Vec<SocketAddr>, CliError>> {
+    let look = |host: &HostPort| {
+        let (host, port) = (host.host.clone(), host.port.unwrap_or(UDP_PORT));
+        tokio::spawn(async move {
+            let found = tokio::time::timeout(time, resolve(&host, port)).await;
+            let late = |_| CliError::Network(format!("cannot resolve {host}: no answer in time"));
+            found.map_err(late)?.map_err(|e| CliError::Network(e.to_string()))
+        })
+    };
+    let under_way: Vec<_> = hosts.iter().map(look).collect();
+    let mut all = Vec::new();
+    for found in under_way {
+        // A look-up that panicked found nothing.
+        all.push(found.await.unwrap_or(Err(CliError::Aborted)));
+    }
+    all
 }
 
-/// The addresses of each of the receiver's hosts, and the paths to the first one that paths lead to. Of several hosts,
-/// some may be out of reach from here.
+/// All addresses of all hosts, each once, beginning with those of host number `first`.
+pub(crate) fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
+    let (before, after) = hosts.split_at(first.min(hosts.len()));
+    let mut all = Vec::new();
+    for address in after.iter().chain(before).flatten() {
+        if !all.contains(address) {
+            all.push(*address);
+        }
+    }
+    all
+}
+
+/// The addresses of each of the receiver's hosts, and the paths to them. Of several hosts, some may be out of reach from here.
 ///
 /// # Errors
-/// [`CliError::Network`]: of the first host, if paths lead to none.
+/// [`CliError::Network`]: no host has an address, or paths lead to none.
 pub(crate) async fn routes(
     hosts: &[HostPort],
     paths: &PathArgs,
 ) -> Result<(Vec<Vec<SocketAddr>>, Vec<Uplink>), CliError> {
-    let (mut all, mut found) = (Vec::new(), Err(CliError::Network("the receiver has no host".into())));
-    for (at, host) in hosts.iter().enumerate() {
-        let here = remotes(host).await;
-        let leading =
-            here.as_ref().map_err(|e| CliError::Network(e.to_string())).and_then(|r| uplinks(paths, r));
-        if found.is_err() && (at == 0 || leading.is_ok()) {
-            found = leading;
+    let (mut all, mut mistake) = (Vec::new(), None);
+    for found in addresses(hosts, RESOLVE).await {
+        match found {
+            Ok(found) => all.push(found),
+            Err(error) => {
+                mistake = mistake.or(Some(error));
+                all.push(Vec::new());
+            }
         }
-        all.push(here.unwrap_or_default());
     }
-    found.map(|uplinks| (all, uplinks))
+    let remotes = in_turn(&all, 0);
+    match mistake {
+        Some(mistake) if remotes.is_empty() => Err(mistake),
+        _ => uplinks(paths, &remotes).map(|uplinks| (all, uplinks)),
+    }
 }
 
-/// The paths to `remotes`: the configured ones, or else one per interface with a route.
+/// The paths to `remotes`, each of which goes to the one that answers: the configured ones, or else one per interface with a
+/// route to any. If the first that can be reached is this machine, there is one path inside it.
 ///
 /// # Errors
 /// [`CliError::Network`] if a configured path has no interface here, or no path is left.
@@ -100,27 +130,31 @@ pub(crate) fn uplinks(args: &PathArgs, remotes: &[SocketAddr]) -> Result<Vec<Upl
         }
         return Ok(args.paths.iter().map(|spec| Uplink::new(spec.clone(), remotes)).collect());
     }
-    let mut found = remotes.iter().map(|remote| (usable_paths(&here, remote.ip()), *remote));
-    match found.find(|(paths, _)| !paths.is_empty()) {
-        Some((paths, remote)) => Ok(paths.into_iter().map(|spec| uplink(spec, remote)).collect()),
-        None => {
-            let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
-            Err(CliError::Network(format!("no network interface has a route to {}", hosts.join(" or "))))
+    let (mut specs, mut outside) = (Vec::new(), Vec::new());
+    for remote in remotes {
+        let paths = usable_paths(&here, *remote);
+        let inside = is_here(&here, remote.ip());
+        if let (true, true, Some(spec)) = (inside, specs.is_empty(), paths.first()) {
+            let uplink = Uplink::new(spec.clone(), &[*remote]);
+            return Ok(vec![Uplink { name: "loopback".into(), ..uplink }]);
+        }
+        if !inside {
+            outside.push(*remote);
+            specs.extend(paths.into_iter().filter(|path| !specs.contains(path)).collect::<Vec<_>>());
         }
     }
-}
-
-fn uplink(spec: PathSpec, remote: SocketAddr) -> Uplink {
-    let inside = spec.interface.is_none();
-    let uplink = Uplink::new(spec, &[remote]);
-    if inside { Uplink { name: "loopback".into(), ..uplink } } else { uplink }
+    if specs.is_empty() {
+        let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
+        return Err(CliError::Network(format!("no network interface has a route to {}", hosts.join(" or "))));
+    }
+    Ok(specs.into_iter().map(|spec| Uplink::new(spec, &outside)).collect())
 }
 
 /// A path that is only down is retried later; one that cannot exist is an error.
 fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Result<(), CliError> {
     let mut mistake = None;
     for remote in remotes {
-        match spec.bind_spec(here, remote.ip()) {
+        match spec.bind_spec(here, *remote) {
             Ok(_) | Err(PathError::Down(_)) => return Ok(()),
             Err(error) => mistake = mistake.or(Some(error)),
         }

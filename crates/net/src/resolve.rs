@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::str::FromStr;
 use std::time::Duration;
+
+use crate::interface::interfaces;
 
 /// How long the system's resolver may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,13 +26,16 @@ pub enum ResolveError {
     /// The name has no address.
     #[error("{0} has no address")]
     NoAddress(String),
+    /// The zone of a link-local address is no interface here.
+    #[error("{0}: there is no network interface {1}")]
+    NoZone(Ipv6Addr, String),
     /// The resolver did not answer in time.
     #[error("cannot resolve {0}: no answer within 10 s")]
     TimedOut(String),
 }
 
-/// Every address of `host` (a name, an IPv4 or an IPv6 address, the latter with or without brackets), in the
-/// system's order of preference, each once, with `port`.
+/// Every address of `host` (a name, an IPv4 or an IPv6 address, the latter with or without brackets, a link-local one with the
+/// interface as its zone: `fe80::1%eth0`), in the system's order of preference, each once, with `port`.
 ///
 /// # Errors
 /// [`ResolveError`], a one-line diagnostic.
@@ -38,6 +43,12 @@ pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ResolveEr
     let bare = unbracketed(host);
     if let Ok(ip) = bare.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    if let Some((ip, zone)) = bare.split_once('%')
+        && let Ok(ip) = ip.parse::<Ipv6Addr>()
+    {
+        let index = index_of(zone).ok_or_else(|| ResolveError::NoZone(ip, zone.to_owned()))?;
+        return Ok(vec![SocketAddrV6::new(ip, port, 0, index).into()]);
     }
     let found = tokio::time::timeout(TIMEOUT, tokio::net::lookup_host((bare, port))).await;
     let found = found.map_err(|_| ResolveError::TimedOut(host.to_owned()))?;
@@ -52,6 +63,12 @@ pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ResolveEr
         true => Err(ResolveError::NoAddress(host.to_owned())),
         false => Ok(addresses),
     }
+}
+
+/// The index of an interface that is named, or given by its index.
+fn index_of(zone: &str) -> Option<u32> {
+    let by_name = interfaces().unwrap_or_default().into_iter().find(|i| i.name == zone).and_then(|i| i.index);
+    by_name.or_else(|| zone.parse().ok().filter(|index| *index > 0))
 }
 
 fn unbracketed(host: &str) -> &str {
@@ -147,7 +164,7 @@ mod tests {
 
     #[test]
     fn notation_survives_printing() {
-        for text in ["example.org", "example.org:9899", "[2001:db8::1]:9899", "::1"] {
+        for text in ["example.org", "example.org:9899", "[2001:db8::1]:9899", "::1", "[fe80::1%eth0]:9899"] {
             assert_eq!(text.parse::<HostPort>().unwrap().to_string(), text);
         }
     }
@@ -172,6 +189,18 @@ mod tests {
         assert_eq!(resolve("[::1]", 7).await.unwrap(), [local]);
         assert_eq!(resolve("::1", 7).await.unwrap(), [local]);
         assert_eq!(resolve("192.0.2.1", 7).await.unwrap(), ["192.0.2.1:7".parse().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn link_local_addresses_have_their_zone() {
+        let lo = interfaces().unwrap().into_iter().find(|i| i.loopback).unwrap();
+        for zone in [lo.name.clone(), lo.index.unwrap().to_string()] {
+            let host: HostPort = format!("[fe80::1%{zone}]:9").parse().unwrap();
+            let expected = SocketAddrV6::new("fe80::1".parse().unwrap(), 9, 0, lo.index.unwrap());
+            assert_eq!(resolve(&host.host, 9).await.unwrap(), [expected.into()]);
+        }
+        let error = resolve("fe80::1%nonesuch9", 9).await.unwrap_err();
+        assert_eq!(error.to_string(), "fe80::1: there is no network interface nonesuch9");
     }
 
     #[tokio::test]

@@ -18,6 +18,7 @@ use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::key::{Destination, Gate, SealReports};
+use crate::listening::listen_lines;
 use crate::print;
 use crate::show::{bits_per_s, bytes};
 use crate::signals::{self, Stop, stopped};
@@ -98,10 +99,11 @@ async fn client(
         measurement.say(PLAIN);
     }
     let last = remotes.len().saturating_sub(1);
-    for (host, remotes) in remotes.iter().enumerate() {
+    for host in 0..remotes.len() {
         let connect_timeout = if host < last { CONNECT_NEXT } else { CONNECT };
-        // A host out of reach from here is no error while there is another one.
-        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, remotes) else { continue };
+        let addresses = transport::in_turn(&remotes, host);
+        // Addresses out of reach from here are no error while there is another one.
+        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, &addresses) else { continue };
         match measurement.run(host, uplinks, connect_timeout, &mut stop).await? {
             Some(outcome) => return Ok(outcome),
             None => continue,
@@ -126,7 +128,7 @@ impl Measurement {
         }
     }
 
-    /// Measures to one of the server's hosts; `None` if it does not answer in time.
+    /// Measures to the server, beginning with one of its hosts; `None` if it does not answer in time.
     async fn run(
         &self,
         host: usize,
@@ -200,11 +202,16 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// After a while, looks at who may connect.
-async fn look(gate: Option<&mut Gate>, driver: &Driver) {
-    let Some(gate) = gate else { return std::future::pending().await };
-    tokio::time::sleep(LOOK).await;
-    gate.poll(driver).await.iter().for_each(|line| print::line(line));
+/// Looks at who may connect, and whether the server still listens.
+///
+/// # Errors
+/// [`CliError::Network`]: it does not.
+async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<(), CliError> {
+    if let Some(gate) = gate {
+        gate.poll(driver).await.iter().for_each(|line| print::line(line));
+    }
+    listen_lines(driver).await?.iter().for_each(|line| print::line(line));
+    Ok(())
 }
 
 async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
@@ -231,7 +238,10 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         let next = tokio::select! {
             next = served.recv() => next,
             () = stopped(&mut stop) => return Ok(()),
-            () = look(gate.as_mut(), &driver) => continue,
+            () = tokio::time::sleep(LOOK) => {
+                look(gate.as_mut(), &driver).await?;
+                continue;
+            }
         };
         match next {
             Some(ServerEvent::Begun { client, reverse }) => {

@@ -17,6 +17,7 @@ use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::key::{Gate, spare_store};
+use crate::listening::listen_lines;
 use crate::media_url::MediaUrl;
 use crate::memory::Memory;
 use crate::output::Output;
@@ -138,7 +139,7 @@ impl Session {
                 Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
                 Step::Timer => {}
-                Step::Tick => self.tick().await,
+                Step::Tick => self.tick().await?,
             }
             self.play().await?;
             self.decide_takeover().await?;
@@ -309,8 +310,17 @@ impl Session {
         if any { self.output.flush().await } else { Ok(()) }
     }
 
-    async fn tick(&mut self) {
+    async fn tick(&mut self) -> Result<(), CliError> {
         self.poll_gate().await;
+        for line in listen_lines(self.listener.driver()).await? {
+            self.say(&line);
+        }
+        self.observe().await;
+        Ok(())
+    }
+
+    /// Looks at the stream's association.
+    async fn observe(&mut self) {
         let Some(stream) = &mut self.stream else { return };
         let Some(seen) = stream.association.snapshot().await else { return };
         let now = stream.association.now();

@@ -24,9 +24,9 @@ use crate::transport;
 const RESOLVE: Duration = Duration::from_secs(1);
 /// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
-/// The same of an encrypted one after the first at each host: a handshake takes two round trips, of ten seconds at worst.
+/// The same of an encrypted one after the first that begin with each host: a handshake takes two round trips, of ten seconds at worst.
 const PATIENT: Duration = Duration::from_secs(20);
-/// Timeout of the first attempt at each of several hosts.
+/// Timeout of the first attempt that begins with each of several hosts.
 const FIRST: Duration = Duration::from_secs(3);
 /// Pause after an attempt that failed immediately.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ pub(super) struct Plan {
     pub(super) reports: SealReports,
     /// Why attempts failed.
     pub(super) reasons: Reasons,
-    /// Attempts, of which each takes the next host if the one before led nowhere.
+    /// Attempts, of which each begins with the next host.
     pub(super) tries: Arc<AtomicUsize>,
     pub(super) transport: TransportArgs,
     pub(super) paths: PathArgs,
@@ -125,7 +125,8 @@ impl Plan {
         self.reasons.last().map_or(Ok(()), |why| Err(CliError::Peer(why)))
     }
 
-    /// Tries the receiver's hosts in turn, until one answers.
+    /// Tries all of the receiver's addresses at once, until one answers. Uplinks begin with those of another host each time: there
+    /// may be more than they try at a time, and one that is this machine's, too.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
         let most = match tries < hosts {
@@ -153,12 +154,15 @@ impl Plan {
         }
     }
 
-    /// Connects to one of the receiver's hosts.
+    /// Connects to the receiver at any of its addresses; those of `host` come first.
     async fn open(&self, host: usize) -> Result<AssociationHandle, CliError> {
-        let nowhere = || CliError::Usage(format!("{} has no host", self.to.label));
-        let known = self.remotes.get(host).ok_or_else(nowhere)?;
-        let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.to.hosts[host])).await;
-        let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| known.clone());
+        let found = transport::addresses(&self.to.hosts, RESOLVE).await;
+        let known = self.remotes.iter().cloned().chain(std::iter::repeat(Vec::new()));
+        let all: Vec<_> = found.into_iter().zip(known).map(|(found, known)| found.unwrap_or(known)).collect();
+        let remotes = transport::in_turn(&all, host);
+        if remotes.is_empty() {
+            return Err(CliError::Network(format!("{} has no address", self.to.label)));
+        }
         let mut uplinks = transport::uplinks(&self.paths, &remotes).unwrap_or_default();
         // An uplink without a route may get one soon: the driver polls every second.
         let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));

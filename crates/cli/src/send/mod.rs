@@ -3,6 +3,7 @@
 mod advice;
 mod connect;
 mod monitor;
+mod mute;
 mod pump;
 mod reasons;
 mod refusals;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use strandcast_net::driver::AssociationHandle;
+use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Instant;
 
 use super::advice::AdviceOutput;
 use super::connect::Plan;
+use super::mute::MutePaths;
 use super::pump::Pump;
 use super::summary::Summary;
 use super::tariffs::Tariffs;
@@ -26,8 +27,9 @@ pub(super) struct AssociationMonitor {
     tariffs: Tariffs,
     advice: AdviceOutput,
     names: BTreeMap<PathId, String>,
-    /// Paths that do not answer.
-    failing: BTreeSet<PathId>,
+    /// Names of paths that do not answer.
+    failing: BTreeSet<String>,
+    mute: MutePaths,
     /// Received packets at the last activity, and its time.
     received: Option<(u64, Instant)>,
     /// Messages abandoned by previous associations, and by this one.
@@ -57,6 +59,7 @@ impl AssociationMonitor {
             advice,
             names: BTreeMap::new(),
             failing: BTreeSet::new(),
+            mute: MutePaths::new(&plan.uplinks),
             received: None,
             expired: (0, 0),
             repairable: (0, 0),
@@ -85,6 +88,7 @@ impl AssociationMonitor {
         let Some(seen) = association.snapshot().await else { return false };
         self.tariffs.note(&seen);
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
+        self.report_paths(now, &seen);
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         let received = match self.received {
@@ -151,23 +155,33 @@ impl AssociationMonitor {
             let end = self.advice.write(now.as_secs_f64(), *advice);
             end.into_iter().for_each(|line| self.line(&line));
         }
-        let Event::Path(id, change) = event else { return };
-        let PathChange::State(state) = change else { return };
-        let bad = matches!(state, PathState::PotentiallyFailed | PathState::Inactive);
-        if !bad && !self.failing.remove(id) {
-            return;
-        }
+        let Event::Path(id, PathChange::State(state)) = event else { return };
         let name = self.names.get(id).cloned().unwrap_or_else(|| format!("path {}", id.0));
         let text = match state {
-            PathState::Active => "is usable again",
+            PathState::Active => return self.answers(&name),
             PathState::PotentiallyFailed => "does not answer",
             PathState::Inactive => "is given up until it answers",
             _ => return,
         };
-        if bad {
-            self.failing.insert(*id);
-        }
         self.line(&format!("{name} {text}"));
+        self.failing.insert(name);
+    }
+
+    /// A path answers.
+    fn answers(&mut self, name: &str) {
+        if self.failing.remove(name) {
+            self.line(&format!("{name} is usable again"));
+        }
+    }
+
+    /// Reports paths that answer another way than before, and those that never did.
+    fn report_paths(&mut self, now: Instant, seen: &Snapshot) {
+        for path in seen.paths.iter().filter(|p| p.view.state == PathState::Active) {
+            self.answers(&path.name);
+        }
+        for line in self.mute.poll(now, seen) {
+            self.line(&line);
+        }
     }
 
     /// The stream restarts: nothing sent of it was received.
@@ -204,6 +218,7 @@ impl AssociationMonitor {
         self.given_up = (self.given_up(), 0);
         self.received = None;
         self.failing.clear();
+        self.mute.restart();
         self.monitor.restart();
         self.reconnects += 1;
     }

@@ -13,8 +13,9 @@ use strandcast_seal::{Access, PublicKey, SealStats};
 use tokio::sync::{Notify, oneshot};
 
 use super::core::Core;
+use super::slot::ListenEvent;
 use super::snapshot::Snapshot;
-use super::sockets::Uplink;
+use super::uplink::Uplink;
 
 pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
 
@@ -132,6 +133,11 @@ impl Driver {
             .await?
     }
 
+    /// What happened to the addresses it listens on since this was asked last: a socket that is of no use any more is replaced.
+    pub async fn listen_events(&self) -> Vec<ListenEvent> {
+        self.call(|core, _| core.sockets.events.drain(..).collect()).await.unwrap_or_default()
+    }
+
     /// Who may connect from now on. Streams of senders that may not any more end at once.
     pub async fn set_access(&self, access: Access) {
         self.call(|core, now| core.sealed.set_access(now, access)).await;
@@ -172,9 +178,18 @@ impl Driver {
     pub async fn remove_path(&self, id: AssociationId, path: PathId) -> Result<(), AssociationError> {
         let remove = move |core: &mut Core, now| {
             let tuple = core.endpoint().association(id).and_then(|a| a.tuple(path));
+            let link =
+                tuple.map(|tuple| tuple.link).filter(|l| core.sockets.uplinks.iter().any(|u| u.id == *l));
+            let others = core.endpoint().association(id).into_iter().flat_map(|a| a.paths());
+            let beside: Vec<PathId> =
+                others.filter(|p| Some(p.link) == link && p.id != path).map(|p| p.id).collect();
+            for other in beside {
+                // Another way of the same uplink, or a closed one.
+                let _ = core.endpoint_mut().with(id, |a| a.remove_path(now, other));
+            }
             core.endpoint_mut().with(id, |a| a.remove_path(now, path))?;
-            if let Some(tuple) = tuple {
-                core.sockets.forget(tuple.link);
+            if let Some(link) = link {
+                core.sockets.forget(link);
             }
             Ok(())
         };

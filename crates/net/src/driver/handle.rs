@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::control::{Control, Driver};
 use super::mailbox::{CloseRequest, INBOX, Mailbox, OUTBOX, Outgoing, State};
 use super::snapshot::Snapshot;
-use super::sockets::Uplink;
+use super::uplink::Uplink;
 use crate::clock::Clock;
 
 /// Why a message was not accepted. The error returns it.

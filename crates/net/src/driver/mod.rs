@@ -4,18 +4,24 @@
 mod control;
 mod core;
 mod handle;
+mod interfaces;
 mod mailbox;
 mod mux;
 mod open;
+mod reconcile;
+mod slot;
 mod snapshot;
 mod sockets;
 mod task;
 #[cfg(test)]
 mod tests;
+mod uplink;
 
 pub use control::Driver;
 pub use core::SealObserver;
 pub use handle::{AssociationHandle, Listener, SendFailed};
 pub use open::{Client, ClientSeal, KeyLogSink, OpenError, SealHooks, Server, ServerSeal};
+pub use slot::ListenEvent;
 pub use snapshot::{PathSnapshot, Snapshot};
-pub use sockets::{PacketDirection, PacketTap, Uplink};
+pub use sockets::{PacketDirection, PacketTap};
+pub use uplink::Uplink;

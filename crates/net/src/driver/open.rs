@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use strandcast_proto::app::App;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Connect, EndpointConfig};
-use strandcast_proto::path::FourTuple;
+use strandcast_proto::path::{FourTuple, MAX_PATHS};
 use strandcast_proto::policy::Scheme;
+use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, ConnectError, Peer, PlainAnswers, SealConfig, SealedEndpoint, SecretKey};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -15,9 +17,12 @@ use tokio::task::JoinHandle;
 use super::control::{Control, Driver};
 use super::core::{Core, SealObserver};
 use super::handle::{AssociationHandle, Listener};
+use super::interfaces::InterfaceList;
 use super::mux::AssociationMux;
-use super::sockets::{PacketDirection, PacketTap, PathSockets, Uplink, current_interfaces};
+use super::reconcile::MOST_AT_A_TIME;
+use super::sockets::{PacketDirection, PacketTap, PathSockets};
 use super::task::Task;
+use super::uplink::Uplink;
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;
@@ -144,27 +149,19 @@ impl Client {
 
     fn open(self) -> Result<(Parts, AssociationId), OpenError> {
         let Client { endpoint, uplinks, port, scheme, seal, tap } = self;
-        let mut sockets = PathSockets::default();
-        let interfaces = current_interfaces();
+        let (mut sockets, interfaces) = (PathSockets::default(), InterfaceList::now());
         let reasons =
-            uplinks.iter().flat_map(|u| u.remotes.iter().map(|r| u.spec.bind_spec(&interfaces, r.ip())));
+            uplinks.iter().flat_map(|u| u.remotes.iter().map(|r| u.spec.bind_spec(interfaces.known(), *r)));
         let first_reason = reasons.filter_map(Result::err).next();
         for uplink in uplinks {
             sockets.add_uplink(uplink, None);
         }
-        let mut paths: Vec<(FourTuple, Option<u16>)> = Vec::new();
-        // A stack has one local UDP port (RFC 6951 §5.1): peers expect it at each announced address.
-        let (one_port, mut udp_port) = (endpoint.transport.announce, 0);
-        for slot in sockets.iter_mut() {
-            slot.port = udp_port;
-            if let Some(error) = slot.refresh(&interfaces) {
-                return Err(error.into());
-            }
-            paths.extend(slot.tuple().map(|tuple| (tuple, slot.mtu(endpoint.transport.mtu))));
-            udp_port = slot.tuple().filter(|_| one_port).map_or(udp_port, |tuple| tuple.local.port());
-        }
+        let clock = Clock::start();
+        let opened = first_paths(&mut sockets, &interfaces, &endpoint.transport, clock.now());
+        let (paths, failed) = opened;
         if paths.is_empty() {
-            return Err(first_reason.map_or(OpenError::NoAddress, OpenError::NoPath));
+            let reason = first_reason.map_or(OpenError::NoAddress, OpenError::NoPath);
+            return Err(failed.map_or(reason, OpenError::Socket));
         }
         let (peer, seal) = match seal {
             Some(ClientSeal { identity, peer, hooks }) => {
@@ -172,7 +169,7 @@ impl Client {
             }
             None => (None, None),
         };
-        let mut parts = Parts::new(endpoint, sockets, seal, tap)?;
+        let mut parts = Parts::new(endpoint, (sockets, interfaces), seal, tap, clock)?;
         let connect = Connect { paths, port, scheme, transport: None };
         let id = parts.core.sealed.connect(parts.clock.now(), connect, peer)?;
         parts.core.sockets.set_owner(id);
@@ -210,20 +207,21 @@ impl Server {
         let mut sockets = PathSockets::default();
         for listen in &self.listen {
             let address = Some(listen.ip()).filter(|ip| !ip.is_unspecified() || ip.is_ipv4());
-            let spec = BindSpec { address, interface: None, port: listen.port() };
-            sockets.add_listening(PathSocket::bind(&spec)?);
+            let spec = BindSpec { address, scope: scope(*listen), interface: None, port: listen.port() };
+            sockets.add_listening(PathSocket::bind(&spec)?, spec);
         }
         let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.hooks));
-        Parts::new(self.endpoint, sockets, seal, self.tap)
+        Parts::new(self.endpoint, (sockets, InterfaceList::now()), seal, self.tap, Clock::start())
     }
 }
 
 impl Parts {
     fn new(
         config: EndpointConfig,
-        sockets: PathSockets,
+        (sockets, interfaces): (PathSockets, InterfaceList),
         seal: Option<(SealConfig, SealHooks)>,
         tap: Option<PacketTap>,
+        clock: Clock,
     ) -> Result<Parts, OpenError> {
         let seeds = entropy::seeds().map_err(OpenError::Entropy)?;
         let locals = sockets.locals();
@@ -241,13 +239,56 @@ impl Parts {
             sealed.set_keylog(keylog);
         }
         sealed.set_tap(tap.map(of_endpoint));
-        let core = Core { sealed, plain: PlainAnswers::default(), observer, sockets, monitor, mtu };
-        Ok(Parts { core, control, driver, clock: Clock::start() })
+        let core =
+            Core { sealed, plain: PlainAnswers::default(), observer, sockets, interfaces, monitor, mtu };
+        Ok(Parts { core, control, driver, clock })
     }
 
     fn spawn<A: App>(self, app: A, client: Option<AssociationId>) -> JoinHandle<A> {
         let task = Task::new(self.core, app, self.control, client, self.clock);
         tokio::spawn(task.run())
+    }
+}
+
+/// Opens what a client begins with: the most promising way of each uplink to the peer, then the next ones, as many as an
+/// association has room for. INIT goes over all of them, and the first that answers is used. Also why one could not be opened.
+fn first_paths(
+    sockets: &mut PathSockets,
+    interfaces: &InterfaceList,
+    transport: &TransportConfig,
+    now: Instant,
+) -> (Vec<(FourTuple, Option<u16>)>, Option<SocketError>) {
+    let (mut paths, mut failed) = (Vec::new(), None);
+    // A stack has one local UDP port (RFC 6951 §5.1): peers expect it at each announced address, of which they have their own
+    // idea where to send.
+    let (one_port, mut udp_port) = (transport.announce, 0);
+    let ways: Vec<_> = sockets.uplinks.iter().map(|u| u.uplink.candidates(interfaces.known())).collect();
+    for round in 0..if one_port { 1 } else { MOST_AT_A_TIME } {
+        for (at, way) in ways.iter().enumerate().filter_map(|(at, ways)| Some((at, ways.get(round)?))) {
+            if paths.len() == MAX_PATHS {
+                return (paths, failed);
+            }
+            let slot = sockets.slot_for(at, way.remote);
+            let slot = sockets.slot_mut(slot);
+            slot.port = udp_port;
+            if let Some(error) = slot.refresh(way, interfaces.known()) {
+                failed = failed.or(Some(error));
+                continue;
+            }
+            let Some(tuple) = slot.tuple() else { continue };
+            (slot.tried, slot.last_tried, slot.placed) = (Some(now), now, Some(tuple.local));
+            paths.push((tuple, slot.mtu(transport.mtu)));
+            udp_port = if one_port { tuple.local.port() } else { 0 };
+        }
+    }
+    (paths, failed)
+}
+
+/// The zone of an IPv6 address.
+fn scope(address: SocketAddr) -> u32 {
+    match address {
+        SocketAddr::V6(v6) => v6.scope_id(),
+        SocketAddr::V4(_) => 0,
     }
 }
 

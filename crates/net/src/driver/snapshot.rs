@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub buffers: Buffers,
     /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
-    /// Its paths, except closed ones.
+    /// Its paths, except closed ones, and those of uplinks that go on another way.
     pub paths: Vec<PathSnapshot>,
 }
 
@@ -75,7 +75,16 @@ impl Snapshot {
             let confirmed = association.is_confirmed(view.id);
             Some(PathSnapshot { name, tuple, confirmed, view: view.clone(), stats, link })
         };
-        let open = association.paths().iter().filter(|view| view.state != PathState::Closed);
+        // Of an uplink that tries several ways, those that answered; else the first one.
+        let shown = |view: &&PathView| {
+            let one = |other: &&PathView| other.link == view.link && other.state != PathState::Closed;
+            let mut ways = association.paths().iter().filter(one);
+            let first = ways.clone().next().map(|way| way.id) == Some(view.id);
+            let ours = link_metadata.names.contains_key(&view.link);
+            let any = ways.any(|way| association.is_confirmed(way.id));
+            !ours || association.is_confirmed(view.id) || first && !any
+        };
+        let open = association.paths().iter().filter(|view| view.state != PathState::Closed).filter(shown);
         Some(Snapshot {
             at: now,
             scheme: association.scheme().name().to_owned(),

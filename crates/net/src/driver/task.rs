@@ -7,8 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use strandcast_proto::app::App;
-use strandcast_proto::association::Event;
+use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 use tokio::time::Sleep;
 
@@ -22,7 +23,7 @@ use crate::socket::{PathSocket, Received, Transmit};
 const BATCHES_PER_TURN: usize = 4;
 /// Iterations before the task yields to others.
 const TURNS: usize = 32;
-/// Interval between interface polls and retries of lost paths.
+/// When interfaces are looked at for the first time.
 const INTERFACE_POLL: Duration = Duration::from_secs(1);
 
 /// The state of a running driver.
@@ -88,8 +89,11 @@ impl<A: App> Task<A> {
                 busy = true;
             }
             if now >= self.next_interface_poll {
-                self.next_interface_poll = now + INTERFACE_POLL;
-                self.core.reconcile_interfaces(now);
+                self.next_interface_poll = now + self.core.reconcile_interfaces(now);
+                busy = true;
+            }
+            if self.core.sockets.poll_timeout().is_some_and(|at| at <= now) {
+                self.core.sockets.listen_again(now);
                 busy = true;
             }
             busy |= self.core.poll_link_monitor(cx, now);
@@ -126,21 +130,29 @@ impl<A: App> Task<A> {
         let Core { sealed, sockets, plain, .. } = &mut self.core;
         let mut any = false;
         for slot in sockets.iter_mut() {
+            if slot.pauses(self.clock) {
+                continue;
+            }
             let Some(socket) = &slot.socket else { continue };
-            let mut lost = match socket.poll_readable(cx) {
-                Poll::Pending => continue,
-                Poll::Ready(ready) => ready.is_err(),
+            let mut failure = match socket.poll_readable(cx) {
+                Poll::Pending => {
+                    slot.is_idle();
+                    continue;
+                }
+                Poll::Ready(ready) => ready.err(),
             };
             any = true;
+            let mut received_any = false;
             for _ in 0..BATCHES_PER_TURN {
                 let received = match socket.try_recv(&mut self.pool) {
                     Ok(Some(received)) => received,
                     Ok(None) => break,
-                    Err(_) => {
-                        lost = true;
+                    Err(error) => {
+                        failure = Some(error);
                         break;
                     }
                 };
+                received_any = true;
                 let Some(tuple) = slot.tuple_of(&received) else { continue };
                 let now = self.clock.now();
                 if !sealed.is_sealed() && plain.answer(now, &received.contents, &mut self.buffer) {
@@ -150,8 +162,11 @@ impl<A: App> Task<A> {
                 sealed.endpoint_mut().copy_kept(self.pool.is_scarce());
                 sealed.receive(now, tuple, received.contents, received.stride);
             }
-            if lost {
-                slot.fail();
+            if received_any {
+                slot.heard();
+            }
+            if let Some(error) = failure {
+                slot.cannot_receive(self.clock.now(), &error);
             }
         }
         any
@@ -165,8 +180,7 @@ impl<A: App> Task<A> {
         loop {
             app_is_due |= self.core.send(now, &mut self.buffer);
             if let Some((id, event)) = self.core.poll_event(now) {
-                if self.client == Some(id) && matches!(event, Event::Connected { .. }) {
-                    // Now open the uplinks that the handshake did not use.
+                if asks_for_paths(&mut self.core, self.client, id, &event) {
                     self.next_interface_poll = now;
                 }
                 self.linger = self.linger.max(longest_rto(self.core.endpoint(), id, &event));
@@ -194,7 +208,8 @@ impl<A: App> Task<A> {
     /// Whether something is due now; if not, arms the timer.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
-        let of_core = [self.core.sealed.poll_timeout(), self.core.monitor.poll_timeout()];
+        let Core { sealed, monitor, sockets, .. } = &self.core;
+        let of_core = [sealed.poll_timeout(), monitor.poll_timeout(), sockets.poll_timeout()];
         let deadlines = of_core.into_iter().chain([app, self.ends, Some(self.next_interface_poll)]);
         let next = deadlines.flatten().min().unwrap_or(Instant::MAX);
         if next <= self.clock.now() {
@@ -211,6 +226,20 @@ impl<A: App> Task<A> {
             return true;
         }
         false
+    }
+}
+
+/// Whether an event brings paths to open, or to close.
+fn asks_for_paths(core: &mut Core, client: Option<AssociationId>, id: AssociationId, event: &Event) -> bool {
+    match event {
+        // Now open the uplinks that the handshake did not use.
+        Event::Connected { .. } if client == Some(id) => {
+            core.sockets.connected(id);
+            true
+        }
+        // Of several ways of an uplink one answers: the others are not needed.
+        Event::Path(_, PathChange::State(PathState::Active)) => core.sockets.are_racing(),
+        _ => false,
     }
 }
 

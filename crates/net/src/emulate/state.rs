@@ -64,7 +64,7 @@ impl State {
     pub(super) fn new(config: RelayConfig, seeds: &Seeds, clock: Clock) -> Result<State, EmulateError> {
         let RelayConfig { listen, server, network } = config;
         let address = Some(listen.ip());
-        let listen = PathSocket::bind(&BindSpec { address, interface: None, port: listen.port() })?;
+        let listen = PathSocket::bind(&BindSpec { address, port: listen.port(), ..BindSpec::default() })?;
         let label = |direction: &str| format!("emulate/{}/{direction}", network.name);
         Ok(State {
             clock,

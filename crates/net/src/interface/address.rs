@@ -1,6 +1,6 @@
 //! An interface and its addresses.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// A network interface that has addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,5 +45,25 @@ pub(super) fn is_link_local(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => v4.is_link_local(),
         IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    }
+}
+
+/// The interface, by its index, that a link-local IPv6 address is on, if it says so.
+pub(super) fn zone(address: SocketAddr) -> Option<u32> {
+    match address {
+        SocketAddr::V6(v6) => Some(v6.scope_id()).filter(|zone| *zone != 0 && is_link_local(address.ip())),
+        SocketAddr::V4(_) => None,
+    }
+}
+
+/// A link-local IPv6 address as one on the interface with this index, unless it is on one already: what comes from there has a
+/// zone, too.
+pub(crate) fn on_link(address: SocketAddr, index: u32) -> SocketAddr {
+    match address {
+        SocketAddr::V6(mut v6) if v6.scope_id() == 0 && is_link_local(address.ip()) => {
+            v6.set_scope_id(index);
+            v6.into()
+        }
+        other => other,
     }
 }

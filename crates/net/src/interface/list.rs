@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use if_addrs::{IfAddr, IfOperStatus};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::address::{Interface, InterfaceAddress};
+use super::address::{Interface, InterfaceAddress, on_link, zone};
 use super::spec::PathSpec;
 use crate::socket::BindSpec;
 
@@ -51,7 +51,7 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
             let _ = socket.bind_device(Some(interface.as_bytes()));
         }
         if let Some(address) = bind.address.filter(|a| a.is_ipv4() == remote.is_ipv4()) {
-            socket.bind(&SocketAddr::new(address, 0).into()).ok()?;
+            socket.bind(&on_link(SocketAddr::new(address, 0), bind.scope).into()).ok()?;
         }
         socket.connect(&remote.into()).ok()?;
         let mtu = if remote.is_ipv4() { sockopt::ip_mtu(&socket) } else { sockopt::ipv6_mtu(&socket) };
@@ -64,13 +64,19 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     }
 }
 
+/// Whether an address is one of this machine's.
+pub fn is_here(interfaces: &[Interface], host: IpAddr) -> bool {
+    host.is_loopback() || interfaces.iter().any(|i| i.owns(host))
+}
+
 /// One path per interface that is up, not loopback, and has a route to `host`. If `host` is this machine, the only path
 /// is internal.
 ///
 /// When asked for an IPv4 route through one interface, Linux assumes that every destination is on-link, so the main
 /// routing table is read as well. Interfaces whose routes are in other tables are not listed and must be named.
-pub fn usable_paths(interfaces: &[Interface], host: IpAddr) -> Vec<PathSpec> {
-    if host.is_loopback() || interfaces.iter().any(|i| i.owns(host)) {
+pub fn usable_paths(interfaces: &[Interface], remote: SocketAddr) -> Vec<PathSpec> {
+    let host = remote.ip();
+    if is_here(interfaces, host) {
         return vec![PathSpec { address: Some(host), ..PathSpec::default() }];
     }
     let table = std::fs::read_to_string("/proc/net/route").ok();
@@ -81,16 +87,17 @@ pub fn usable_paths(interfaces: &[Interface], host: IpAddr) -> Vec<PathSpec> {
         {
             return None;
         }
-        let address = source_address(i, host)?;
-        Some(PathSpec { interface: Some(i.name.clone()), address: Some(address), mtu: None })
+        let there = zone(remote).is_none_or(|zone| i.index == Some(zone));
+        let _ = source_address(i, remote).filter(|_| there)?;
+        // Its address may change, and is looked up again.
+        Some(PathSpec { interface: Some(i.name.clone()), ..PathSpec::default() })
     });
     paths.collect()
 }
 
-/// The kernel's source address for `host` over `interface`, if it has a route. Nothing is sent: connecting a UDP socket
+/// The kernel's source address for `remote` over `interface`, if it has a route. Nothing is sent: connecting a UDP socket
 /// only looks up the route.
-fn source_address(interface: &Interface, host: IpAddr) -> Option<IpAddr> {
-    let remote = SocketAddr::new(host, 9);
+pub(crate) fn source_address(interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
     let by_interface = socket()?;
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -100,9 +107,10 @@ fn source_address(interface: &Interface, host: IpAddr) -> Option<IpAddr> {
     }
     // Without permission to bind to interfaces: from the interface's address, by the routing table.
     drop(by_interface);
-    let address = interface.address_for(host)?;
+    let address = interface.address_for(remote.ip())?;
     let by_address = socket()?;
-    by_address.bind(&SocketAddr::new(address, 0).into()).ok()?;
+    let local = on_link(SocketAddr::new(address, 0), interface.index.unwrap_or_default());
+    by_address.bind(&local.into()).ok()?;
     by_address.connect(&remote.into()).ok()?;
     Some(address)
 }

@@ -7,7 +7,9 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use address::on_link;
 pub use address::{Interface, InterfaceAddress};
-pub use list::{interfaces, route_mtu, usable_paths};
+pub(crate) use list::source_address;
+pub use list::{interfaces, is_here, route_mtu, usable_paths};
 pub use monitor::{Change, InterfaceMonitor};
 pub use spec::{PathError, PathSpec, PathSpecError};

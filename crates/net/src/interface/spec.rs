@@ -1,17 +1,17 @@
 //! A path specification as users write it.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use super::address::Interface;
+use super::address::{Interface, is_link_local, zone};
 use crate::socket::BindSpec;
 
 /// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links go lower, but below 576 (RFC
 /// 791 §3.1) headers leave hardly any room for payload.
 const MIN_MTU: u16 = 576;
 
-/// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7` or both, with an optional `mtu=1400`,
+/// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or both, with an optional `mtu=1400`,
 /// separated by commas. A parsed specification has at least one of `if` and `bind`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathSpec {
@@ -66,6 +66,9 @@ pub enum PathError {
     /// The address belongs to another interface.
     #[error("address {0} belongs to interface {1}, not {2}")]
     OtherInterface(IpAddr, String, String),
+    /// The remote's zone is another interface.
+    #[error("{0} is on another link than interface {1}")]
+    OtherLink(SocketAddr, String),
     /// The address and the remote are of different families.
     #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
     OtherFamily(IpAddr, IpAddr),
@@ -77,8 +80,13 @@ impl PathSpec {
     ///
     /// # Errors
     /// [`PathError`]; retry when the interfaces have changed.
-    pub fn bind_spec(&self, interfaces: &[Interface], remote: IpAddr) -> Result<BindSpec, PathError> {
-        let owner = self.owner(interfaces)?;
+    pub fn bind_spec(&self, interfaces: &[Interface], to: SocketAddr) -> Result<BindSpec, PathError> {
+        let (owner, remote) = (self.owner(interfaces)?, to.ip());
+        if let Some(owner) =
+            owner.filter(|i| zone(to).is_some_and(|zone| i.index.is_some_and(|at| at != zone)))
+        {
+            return Err(PathError::OtherLink(to, owner.name.clone()));
+        }
         if let Some(owner) = owner.filter(|i| !i.up) {
             return Err(PathError::Down(owner.name.clone()));
         }
@@ -95,7 +103,9 @@ impl PathSpec {
         };
         let here = remote.is_loopback() || interfaces.iter().any(|i| i.owns(remote));
         let interface = owner.filter(|i| !i.loopback && !here).map(|i| i.name.clone());
-        Ok(BindSpec { address, interface, port: 0 })
+        let local = address.is_some_and(|a| a.is_ipv6() && is_link_local(a));
+        let scope = owner.and_then(|i| i.index).filter(|_| local).unwrap_or_default();
+        Ok(BindSpec { address, scope, interface, port: 0 })
     }
 
     /// The named interface, or the one that has the address.
@@ -126,7 +136,13 @@ impl FromStr for PathSpec {
             match part.split_once('=') {
                 Some(("if", "")) => return Err(PathSpecError::NoName),
                 Some(("if", name)) => set(&mut spec.interface, name.to_owned(), "if")?,
-                Some(("bind", ip)) => set(&mut spec.address, parse_address(ip)?, "bind")?,
+                Some(("bind", ip)) => {
+                    let (ip, zone) = parse_address(ip)?;
+                    set(&mut spec.address, ip, "bind")?;
+                    if let Some(zone) = zone {
+                        set(&mut spec.interface, zone, "if")?;
+                    }
+                }
                 Some(("mtu", mtu)) => set(&mut spec.mtu, parse_mtu(mtu)?, "mtu")?,
                 _ => return Err(PathSpecError::Unknown(part.to_owned())),
             }
@@ -157,9 +173,19 @@ fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), Path
     }
 }
 
-fn parse_address(text: &str) -> Result<IpAddr, PathSpecError> {
+/// An address, and the interface that a link-local one names as its zone: `fe80::1%eth0`.
+fn parse_address(text: &str) -> Result<(IpAddr, Option<String>), PathSpecError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-    bare.parse().map_err(|_| PathSpecError::BadAddress(text.to_owned()))
+    let bad = || PathSpecError::BadAddress(text.to_owned());
+    let (ip, zone) = match bare.split_once('%') {
+        Some((ip, zone)) => (ip, Some(zone.to_owned())),
+        None => (bare, None),
+    };
+    let ip: IpAddr = ip.parse().map_err(|_| bad())?;
+    match zone {
+        Some(zone) if zone.is_empty() || ip.is_ipv4() || !is_link_local(ip) => Err(bad()),
+        zone => Ok((ip, zone)),
+    }
 }
 
 fn parse_mtu(text: &str) -> Result<u16, PathSpecError> {

@@ -1,4 +1,4 @@
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use super::list::in_table;
 use super::*;
@@ -6,6 +6,10 @@ use crate::socket::BindSpec;
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
+}
+
+fn at(text: &str) -> SocketAddr {
+    SocketAddr::new(ip(text), 9)
 }
 
 fn interface(name: &str, addresses: &[&str]) -> Interface {
@@ -73,11 +77,12 @@ fn each_mistake_has_its_own_error() {
 #[test]
 fn a_path_is_bound_to_interface_and_address_whichever_is_named() {
     let bound = |spec: &str, remote: &str| {
-        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap()
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), at(remote)).unwrap()
     };
     let expected = |name: &str, address: &str| BindSpec {
         interface: Some(name.into()),
         address: Some(ip(address)),
+        scope: u32::from(address.starts_with("fe80")),
         port: 0,
     };
     assert_eq!(bound("if=wlan0", "203.0.113.1"), expected("wlan0", "192.0.2.7"));
@@ -87,9 +92,33 @@ fn a_path_is_bound_to_interface_and_address_whichever_is_named() {
 }
 
 #[test]
+fn link_local_addresses_are_on_one_link() {
+    let spec: PathSpec = "bind=fe80::1%wlan0".parse().unwrap();
+    let expected = PathSpec { interface: Some("wlan0".into()), address: Some(ip("fe80::1")), mtu: None };
+    assert_eq!(spec, expected);
+    for text in ["bind=fe80::1%", "bind=192.0.2.7%wlan0", "bind=2001:db8::7%wlan0"] {
+        let bad = text.strip_prefix("bind=").unwrap().to_owned();
+        assert_eq!(text.parse::<PathSpec>().unwrap_err(), PathSpecError::BadAddress(bad));
+    }
+    assert_eq!("bind=fe80::1%a,if=a".parse::<PathSpec>().unwrap_err(), PathSpecError::Duplicate("if"));
+    let zoned = |zone| SocketAddr::V6(SocketAddrV6::new("fe80::2".parse().unwrap(), 9, 0, zone));
+    // All interfaces of this machine have index 1.
+    let bound = spec.bind_spec(&machine(), zoned(1)).unwrap();
+    assert_eq!(
+        (bound.scope, bound.address, bound.interface.as_deref()),
+        (1, Some(ip("fe80::1")), Some("wlan0"))
+    );
+    let error = spec.bind_spec(&machine(), zoned(7)).unwrap_err();
+    assert_eq!(error, PathError::OtherLink(zoned(7), "wlan0".into()));
+    // Where the zone is not given, it is that of the path.
+    assert_eq!(on_link(zoned(0), 3), zoned(3));
+    assert_eq!((on_link(zoned(5), 3), on_link(at("2001:db8::1"), 3)), (zoned(5), at("2001:db8::1")));
+}
+
+#[test]
 fn inside_the_machine_no_interface_is_bound() {
     let bound = |spec: &str, remote: &str| {
-        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap()
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), at(remote)).unwrap()
     };
     for (spec, remote) in [
         ("bind=127.0.0.2", "127.0.0.1"),
@@ -106,7 +135,7 @@ fn inside_the_machine_no_interface_is_bound() {
 fn paths_that_this_machine_lacks_are_refused() {
     use PathError as E;
     let error = |spec: &str, remote: &str| {
-        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap_err()
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), at(remote)).unwrap_err()
     };
     let far = "203.0.113.1";
     assert_eq!(error("if=eth9", far), E::NoInterface("eth9".into()));
@@ -130,16 +159,16 @@ fn this_machine_has_a_loopback_with_its_prefix() {
 #[test]
 fn a_host_on_this_machine_has_one_internal_path() {
     let own = PathSpec { address: Some(ip("127.0.0.1")), ..PathSpec::default() };
-    assert_eq!(usable_paths(&interfaces().unwrap(), ip("127.0.0.1")), [own]);
+    assert_eq!(usable_paths(&interfaces().unwrap(), at("127.0.0.1")), [own]);
     let own = PathSpec { address: Some(ip("192.0.2.7")), ..PathSpec::default() };
-    assert_eq!(usable_paths(&machine(), ip("192.0.2.7")), [own]);
+    assert_eq!(usable_paths(&machine(), at("192.0.2.7")), [own]);
 }
 
 #[test]
 fn missing_interfaces_and_interfaces_that_are_down_give_no_paths() {
     let absent: Vec<_> =
         machine().into_iter().map(|i| Interface { name: format!("no-{}", i.name), ..i }).collect();
-    assert_eq!(usable_paths(&absent, ip("203.0.113.1")), []);
+    assert_eq!(usable_paths(&absent, at("203.0.113.1")), []);
 }
 
 /// The kernel's text for: default via wlan0, 10/8 via wwan0, 192.0.2.0/24 rejected on eth0.

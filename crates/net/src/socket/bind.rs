@@ -1,7 +1,7 @@
 //! Opening a path's socket.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 use quinn_udp::UdpSocketState;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -15,6 +15,8 @@ const KERNEL_BUFFER: usize = 4 << 20;
 pub struct BindSpec {
     /// The local address; `None` means any address, IPv6 and IPv4 alike where the machine has both.
     pub address: Option<IpAddr>,
+    /// The zone of a link-local IPv6 address: the index of its interface; 0 for others.
+    pub scope: u32,
     /// The interface for all traffic in both directions.
     pub interface: Option<String>,
     /// The local UDP port; 0 lets the system choose.
@@ -70,6 +72,9 @@ impl PathSocket {
     /// [`SocketError`], a one-line diagnostic.
     pub fn bind(spec: &BindSpec) -> Result<PathSocket, SocketError> {
         match spec.address {
+            Some(IpAddr::V6(v6)) if v6.is_unicast_link_local() => {
+                bind_to(spec, SocketAddrV6::new(v6, spec.port, 0, spec.scope).into())
+            }
             Some(address) => bind_to(spec, SocketAddr::new(address, spec.port)),
             None => {
                 // One IPv6 socket serves IPv4 too, except where IPv6 is disabled.

@@ -14,6 +14,9 @@ use crate::pool::RecvPool;
 /// The longest UDP payload per system call (65535 less an IPv6 and a UDP header).
 const MAX_BATCH: usize = 65_535 - 40 - 8;
 
+/// Errors of receiving, one right after the other, that are taken for lost datagrams.
+const FAILURES: u32 = 16;
+
 /// Datagrams to send: all but the last have `segment_size` bytes, the last has the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit<'a> {
@@ -38,10 +41,10 @@ pub enum SendOutcome {
     Blocked(usize),
     /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
     TooBig,
-    /// The network is unreachable over this socket now (down, no route, refused, address gone). The path has failed for
-    /// the moment; the socket may recover.
-    Unreachable,
-    /// The socket is unusable.
+    /// The system refused it: no route, address gone, a filter, no memory, or a reason that no list has. The datagrams are
+    /// lost, as they may be anywhere on the way; the next ones may get through.
+    Lost,
+    /// There is no socket any more.
     Fatal(io::Error),
 }
 
@@ -113,11 +116,13 @@ impl PathSocket {
     }
 
     /// Takes the next batch from the kernel; `None` if there is none now. Call it until then, or again after
-    /// [`PathSocket::readable`]. Network errors (unreachable, refused) are not reported here but when sending.
+    /// [`PathSocket::readable`]. A single error says no more than that a datagram was lost.
     ///
     /// # Errors
-    /// The socket is unusable.
+    /// There is no socket any more ([`is_fatal`]), or the system failed several times in a row: it may do so again at once, and wake
+    /// a caller that waits for datagrams in vain.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
+        let mut failures = 0;
         loop {
             let mut meta = [RecvMeta::default()];
             let got = self.io.try_io(Interest::READABLE, || {
@@ -126,8 +131,8 @@ impl PathSocket {
             match got {
                 Ok(_) => return Ok(Some(self.received(&meta[0], pool))),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(None),
-                Err(e) if e.kind() == ErrorKind::Interrupted || is_unreachable(&e) => {}
-                Err(e) => return Err(e),
+                Err(e) if is_fatal(&e) || failures == FAILURES => return Err(e),
+                Err(_) => failures += 1,
             }
         }
     }
@@ -225,45 +230,46 @@ fn canonical(addr: SocketAddr) -> SocketAddr {
     }
 }
 
+/// What an error of sending means. Only what is known to be final is taken for that.
 fn classify(e: io::Error) -> SendOutcome {
     if quinn_udp::is_msg_size_err(&e) {
         return SendOutcome::TooBig;
     }
+    if is_fatal(&e) {
+        return SendOutcome::Fatal(e);
+    }
     match e.raw_os_error() {
         // A full interface queue drops the datagram as any queue on the way would.
         Some(libc::ENOBUFS) => SendOutcome::Sent,
-        // The source address has gone, or cannot reach that destination.
-        Some(libc::EINVAL) => SendOutcome::Unreachable,
-        _ if is_unreachable(&e) => SendOutcome::Unreachable,
-        _ => SendOutcome::Fatal(e),
+        _ => SendOutcome::Lost,
     }
 }
 
-/// Errors of the network rather than of the socket.
-fn is_unreachable(e: &io::Error) -> bool {
-    use libc::{
-        EACCES, EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH,
-        ENODEV, ENXIO, EPERM, EPROTO, ETIMEDOUT,
-    };
-    let known = [
-        EACCES,
-        EADDRNOTAVAIL,
-        ECONNREFUSED,
-        ECONNRESET,
-        EHOSTDOWN,
-        EHOSTUNREACH,
-        ENETDOWN,
-        ENETUNREACH,
-        ENODEV,
-        ENXIO,
-        EPERM,
-        EPROTO,
-        ETIMEDOUT,
-    ];
-    e.raw_os_error().is_some_and(|code| known.contains(&code))
+/// Whether an error of a socket says that there is none: its descriptor is closed, or something else. All others may pass.
+pub fn is_fatal(e: &io::Error) -> bool {
+    matches!(e.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))
 }
 
 /// `EIO` or `EINVAL`, by which drivers without segmentation offload refuse a batch.
 fn is_gso_refusal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EIO | libc::EINVAL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors that a system may give one day, known or not: only two of them say that there is no socket.
+    #[test]
+    fn no_error_but_that_there_is_no_socket_is_final() {
+        let fatal: Vec<i32> = (1..200)
+            .filter(|code| {
+                let error = || io::Error::from_raw_os_error(*code);
+                let final_one = matches!(classify(error()), SendOutcome::Fatal(_));
+                assert_eq!(final_one, is_fatal(&error()), "sending and receiving agree: {code}");
+                final_one
+            })
+            .collect();
+        assert_eq!(fatal, [libc::EBADF, libc::ENOTSOCK]);
+    }
 }

@@ -8,4 +8,4 @@ mod io;
 mod tests;
 
 pub use bind::{BindSpec, Bound, PathSocket, SocketError};
-pub use io::{Received, SendOutcome, Transmit};
+pub use io::{Received, SendOutcome, Transmit, is_fatal};

@@ -1,5 +1,6 @@
 //! Integration tests of `strandcast-strandcast`, one binary.
 
+mod addresses;
 mod attacks;
 mod bad_input;
 mod catalog;
@@ -8,6 +9,7 @@ mod check_rates;
 mod coding;
 mod common;
 mod datagrams;
+mod errno;
 mod escapes;
 mod first_try;
 mod floods;

@@ -63,7 +63,8 @@ fn command(args: &str) -> Command {
     command
 }
 
-fn spawn(command: &mut Command) -> Running {
+/// Starts a command as it is.
+pub fn spawn(command: &mut Command) -> Running {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (out, err) = (Arc::default(), Arc::default());
     let readers = vec![

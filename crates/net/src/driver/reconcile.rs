@@ -1,0 +1,226 @@
+//! Paths and interfaces: each uplink's path goes to the first of the peer's addresses that answers, and when it dies or its own
+//! address goes, the others are tried beside it (in the spirit of RFC 8305). A path that works stays.
+
+use strandcast_proto::association::{Association, AssociationError};
+use strandcast_proto::endpoint::{AssociationId, Input};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::core::Core;
+use super::sockets::UplinkState;
+use super::uplink::Candidate;
+
+/// Interval between looks at the interfaces.
+const POLL: Duration = Duration::from_secs(1);
+/// The same while there is something to decide: RFC 8305 §5 waits for so long between two attempts.
+const SOON: Duration = Duration::from_millis(250);
+/// How long a path may be silent before the peer's other addresses are tried beside it: most links come back by themselves.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Addresses of the peer that an uplink tries at a time.
+pub(super) const MOST_AT_A_TIME: usize = 4;
+
+/// What there is to do about an uplink after a look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// At the next poll.
+    Later,
+    /// Soon.
+    Soon,
+}
+
+impl Core {
+    /// Brings the paths in line with the interfaces: closes those whose address has gone, moves those whose address has
+    /// changed, (re)opens those that can be, and of several ways to the peer keeps one that works. When to do so again.
+    pub fn reconcile_interfaces(&mut self, now: Instant) -> Duration {
+        if self.sockets.uplinks.is_empty() {
+            return POLL;
+        }
+        self.interfaces.poll();
+        let mut next = POLL;
+        for at in 0..self.sockets.uplinks.len() {
+            if self.reconcile_uplink(now, at) == Look::Soon {
+                next = SOON;
+            }
+        }
+        self.monitor.watch(&self.sockets.links(self.interfaces.known()));
+        next
+    }
+
+    fn reconcile_uplink(&mut self, now: Instant, at: usize) -> Look {
+        let UplinkState { uplink, owner, .. } = &self.sockets.uplinks[at];
+        let Some(owner) = *owner else { return Look::Later };
+        if self.sealed.endpoint().association(owner).is_none() {
+            return Look::Later;
+        }
+        let candidates = uplink.candidates(self.interfaces.known());
+        let kept = self.keep_up(now, at, owner, &candidates);
+        if !self.sockets.uplinks[at].connected {
+            return kept;
+        }
+        match self.decide(now, at, owner, &candidates) {
+            Look::Later => kept,
+            Look::Soon => Look::Soon,
+        }
+    }
+
+    /// Brings those sockets of an uplink that are in use in line with the interfaces.
+    fn keep_up(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
+        let mut look = Look::Later;
+        for slot in self.sockets.of_uplink(at) {
+            if self.sockets.slot(slot).tried.is_none() {
+                continue;
+            }
+            let remote = self.sockets.slot(slot).remote;
+            match candidates.iter().find(|c| Some(c.remote) == remote) {
+                Some(candidate) => {
+                    // A socket that cannot be opened now is retried at the next poll.
+                    let _ = self.sockets.slot_mut(slot).refresh(candidate, self.interfaces.known());
+                }
+                // What one list of interfaces lacks may be there: only the second one is evidence.
+                None if !self.interfaces.is_fresh() || self.sockets.slot_mut(slot).is_missing() => {
+                    look = Look::Soon
+                }
+                None => self.sockets.slot_mut(slot).close(),
+            }
+            self.place(now, slot, owner);
+            let slot = self.sockets.slot_mut(slot);
+            if slot.socket.is_none() && slot.placed.is_none() {
+                slot.tried = None;
+            }
+        }
+        look
+    }
+
+    /// Puts the path of a slot where its socket is. Whether it is there.
+    fn place(&mut self, now: Instant, slot: usize, owner: AssociationId) -> bool {
+        let slot = self.sockets.slot_mut(slot);
+        let Some(association) = self.sealed.endpoint().association(owner) else { return false };
+        let mtu = slot.mtu(self.mtu);
+        let path = path_of(association, slot.id, slot.placed);
+        let from = path.and_then(|p| association.tuple(p));
+        let sealed = self.sealed.session(owner);
+        let tuple = slot.tuple().map(|tuple| FourTuple { sealed, ..tuple });
+        // A change that the peer refuses is retried at the next poll.
+        let placed: Result<_, AssociationError> = match (path, tuple) {
+            (Some(path), Some(tuple)) if from != Some(tuple) => {
+                self.sealed.move_path(now, owner, path, tuple).map(|()| Some(tuple.local))
+            }
+            (Some(path), None) => {
+                self.sealed.endpoint_mut().with(owner, |a| a.remove_path(now, path)).map(|()| None)
+            }
+            (None, Some(tuple)) => self.sealed.add_path(now, owner, tuple, mtu).map(|_| Some(tuple.local)),
+            (Some(_), Some(_)) => Ok(slot.placed),
+            (None, None) => Ok(None),
+        };
+        let is_there = placed.is_ok();
+        if let Ok(placed) = placed {
+            slot.placed = placed;
+        } else if path.is_none() {
+            slot.placed = None;
+        }
+        if let (Some(tuple), Some(mtu)) = (tuple, slot.mtu_limit()) {
+            self.sealed.handle_input(now, Input::Mtu { tuple, mtu });
+        }
+        is_there
+    }
+
+    /// Keeps the path of an uplink that works, or tries another way.
+    fn decide(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
+        let Some(association) = self.sealed.endpoint().association(owner) else { return Look::Later };
+        let state = &self.sockets.uplinks[at];
+        // The first that answers; among those that answer at once, the most promising.
+        let rank = |slot: &usize| {
+            let remote = self.sockets.slot(*slot).remote;
+            let order = candidates.iter().position(|c| Some(c.remote) == remote);
+            (remote != state.chosen, order.unwrap_or(usize::MAX))
+        };
+        let mut tried: Vec<usize> = self.sockets.of_uplink(at);
+        tried.retain(|slot| self.sockets.slot(*slot).tried.is_some());
+        tried.sort_by_key(rank);
+        let answers = |slot: &&usize| {
+            let slot = self.sockets.slot(**slot);
+            slot.socket.is_some()
+                && path_of(association, slot.id, slot.placed).is_some_and(|p| works(association, p))
+        };
+        if let Some(winner) = tried.iter().find(answers).copied() {
+            tried.into_iter().filter(|slot| *slot != winner).for_each(|slot| self.leave(now, slot, owner));
+            let chosen = self.sockets.slot(winner).remote;
+            let state = &mut self.sockets.uplinks[at];
+            (state.chosen, state.bad_since) = (chosen, None);
+            return Look::Later;
+        }
+        let incumbent =
+            tried.first().map(|slot| self.sockets.slot(*slot)).filter(|s| s.remote == state.chosen);
+        let fades = incumbent.is_some_and(|slot| slot.socket.is_some());
+        let state = &mut self.sockets.uplinks[at];
+        let bad_since = *state.bad_since.get_or_insert(now);
+        if fades && now - bad_since < PATIENCE {
+            return Look::Soon;
+        }
+        self.try_another(now, at, owner, &tried, candidates)
+    }
+
+    /// Tries the way that was tried least lately, beside those under way.
+    fn try_another(
+        &mut self,
+        now: Instant,
+        at: usize,
+        owner: AssociationId,
+        tried: &[usize],
+        candidates: &[Candidate],
+    ) -> Look {
+        let chosen = self.sockets.uplinks[at].chosen;
+        let under_way = |c: &&Candidate| tried.iter().all(|s| self.sockets.slot(*s).remote != Some(c.remote));
+        let mut others: Vec<&Candidate> = candidates.iter().filter(under_way).collect();
+        others.sort_by_key(|c| (Some(c.remote) != chosen, self.sockets.last_tried(at, c.remote)));
+        let Some(next) = others.first() else { return Look::Later };
+        if tried.len() >= MOST_AT_A_TIME {
+            let given_up = |slot: &&usize| {
+                let slot = self.sockets.slot(**slot);
+                slot.remote != chosen && slot.tried.is_some_and(|since| now - since >= PATIENCE)
+            };
+            let oldest = tried.iter().filter(given_up).min_by_key(|slot| self.sockets.slot(**slot).tried);
+            match oldest.copied() {
+                Some(oldest) => self.leave(now, oldest, owner),
+                None => return Look::Soon,
+            }
+        }
+        let slot = self.sockets.slot_for(at, next.remote);
+        let opened = self.sockets.slot_mut(slot);
+        (opened.tried, opened.last_tried) = (Some(now), now);
+        let failed = opened.refresh(next, self.interfaces.known()).is_some();
+        if failed || !self.place(now, slot, owner) {
+            self.leave(now, slot, owner);
+        }
+        if others.len() > 1 || tried.len() >= MOST_AT_A_TIME { Look::Soon } else { Look::Later }
+    }
+
+    /// Ends an attempt, or a path in whose place there is another one.
+    fn leave(&mut self, now: Instant, slot: usize, owner: AssociationId) {
+        self.sockets.slot_mut(slot).close();
+        self.place(now, slot, owner);
+        let slot = self.sockets.slot_mut(slot);
+        if slot.placed.is_none() {
+            slot.tried = None;
+        }
+    }
+}
+
+/// The path of an association that a socket of a link at this address serves.
+fn path_of(
+    association: &Association,
+    link: strandcast_proto::policy::LinkId,
+    placed: Option<std::net::SocketAddr>,
+) -> Option<PathId> {
+    let placed = placed?;
+    let here = |p: PathId| association.tuple(p).is_some_and(|tuple| tuple.local == placed);
+    let open = association.paths().iter().filter(|p| p.link == link && p.state != PathState::Closed);
+    open.map(|p| p.id).find(|p| here(*p))
+}
+
+/// Whether a path answers.
+fn works(association: &Association, path: PathId) -> bool {
+    let state = association.paths().iter().find(|p| p.id == path).map(|p| p.state);
+    association.is_confirmed(path) && matches!(state, Some(PathState::Active | PathState::Suspended))
+}
