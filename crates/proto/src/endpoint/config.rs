@@ -31,6 +31,9 @@ pub struct EndpointConfig {
     /// Heap that all associations may hold together, bytes; more are refused, and windows shrink, when it is used up.
     /// Payloads that the driver's buffers hold are not in it (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
+    /// What peers that open associations code is decoded as it comes. `false`: little of it, until the application wants it
+    /// ([`Association::want`](crate::association::Association::want)); for servers that pick one of many.
+    pub decodes_unasked: bool,
     /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
     pub init_answers: AnswerRates,
     /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).

@@ -272,6 +272,7 @@ impl Endpoint {
         let scheme = make(&seeds.child("scheme"));
         let config = std::sync::Arc::clone(&self.config.transport);
         let mut association = Association::accept(now, config, established(cookie), tuple, scheme, &seeds);
+        association.want(self.config.decodes_unasked);
         if self.config.transport.announce {
             association.pair_with(now, &cookie.peer, &self.config.locals);
         }

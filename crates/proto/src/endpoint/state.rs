@@ -396,7 +396,7 @@ impl Endpoint {
             entry.association.let_go();
         }
         if reading.changed {
-            if reading.acknowledges || reading.undecodable {
+            if reading.acknowledges || reading.waits || reading.undecodable {
                 self.touch(id);
             } else {
                 self.account(id);
