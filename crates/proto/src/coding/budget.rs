@@ -29,11 +29,15 @@ const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
 /// Work per byte: at least, and at most.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
+/// Work of one symbol at the most, which may be done on credit: a window forgets all that it holds.
+#[cfg(any(test, feature = "testing"))]
+const ONE: u64 = 64 << 20;
+
 /// Most work over `time` with `bytes` of symbols: what nothing may exceed, for tests and fuzzers.
 #[cfg(any(test, feature = "testing"))]
 pub fn most(bytes: u64, time: Duration) -> u64 {
     let seconds = time.as_nanos().div_ceil(1_000_000_000) as u64;
-    PER_BYTE.end() * bytes + EACH_SECOND * seconds + BURST.end()
+    PER_BYTE.end() * bytes + EACH_SECOND * seconds + UNWANTED.end() + BURST.start() + ONE
 }
 
 /// See the [module](self).

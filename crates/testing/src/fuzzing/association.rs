@@ -25,6 +25,8 @@ use super::{acting, coded};
 const PEER: usize = 0;
 const VICTIM: usize = 1;
 
+/// When a script begins.
+const START: Instant = Instant::from_millis(10_000);
 /// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
 
@@ -104,14 +106,8 @@ impl<'a> Stage<'a> {
         };
         let peer = Endpoint::new(config(codings[PEER]), &seeds.child("peer"));
         let victim = Endpoint::new(config(codings[VICTIM]), &seeds.child("victim"));
-        let mut stage = Stage {
-            script,
-            now: Instant::from_millis(10_000),
-            ends: [peer, victim],
-            ids: [AssociationId(0); 2],
-            codes,
-            symbols: 0,
-        };
+        let mut stage =
+            Stage { script, now: START, ends: [peer, victim], ids: [AssociationId(0); 2], codes, symbols: 0 };
         let t = tuple(0);
         let paths = vec![(FourTuple::new(t.link, t.remote, t.local), None)];
         let connect = Connect { paths, port: 5000, scheme: (accept)(&seeds), transport: None };
@@ -316,6 +312,7 @@ impl<'a> Stage<'a> {
         }
         if let Some(a) = self.victim() {
             a.assert_consistent();
+            coded::assert_work(a, self.now - START);
         }
         let timer = self.ends[VICTIM].poll_timeout();
         assert!(
