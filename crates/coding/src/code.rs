@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::codec::{Decoder, Encoder};
 use crate::coefficients::Coefficients;
+use crate::kernel::row;
 use crate::linear::{LinearDecoder, LinearEncoder};
-use crate::raptor::{RaptorDecoder, RaptorEncoder};
-use crate::reed_solomon::{RsDecoder, RsEncoder};
+use crate::raptor::{RaptorDecoder, RaptorEncoder, solving};
+use crate::reed_solomon::{RsDecoder, RsEncoder, restoring};
 
 /// Most source symbols of a block or a window: what a symbol's header can count.
 pub const MOST_SOURCES: usize = 4095;
@@ -74,6 +75,23 @@ impl Code {
                 Code::ReedSolomon { repairs } => Box::new(RsDecoder::new(capacity, length, repairs.into())),
                 _ => Box::new(RaptorDecoder::new(capacity, length)),
             },
+        }
+    }
+
+    /// The most work ([`Decoder::work`]) that a decoder of `capacity` source symbols, of which a repair symbol covers `sources`, has
+    /// with each symbol of `length` bytes that an encoder sent: what more a stream costs its receiver, no encoder caused.
+    #[must_use]
+    pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
+        match self {
+            // Each row once to reduce it and once to eliminate what it leads with, and as much for rows that are kept.
+            Code::Rlc | Code::Fountain | Code::Sliding => {
+                (4 * sources * (row(capacity) + row(length))) as u64
+            }
+            // A block may need a symbol more than it has, or two.
+            Code::RaptorQ => 4 * solving(sources, length) / sources.max(1) as u64,
+            Code::ReedSolomon { repairs } => {
+                2 * restoring(sources, repairs.into(), length) / sources.max(1) as u64
+            }
         }
     }
 

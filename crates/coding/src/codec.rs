@@ -81,6 +81,9 @@ pub trait Decoder: Send {
     /// Bytes of memory held at the most, whatever is taken.
     fn bound(&self) -> usize;
 
+    /// Work since it was made: bytes of rows that were read or written, about. It never falls.
+    fn work(&self) -> u64;
+
     /// Of those, bytes that are only taken while a symbol is: several decoders share them.
     fn working(&self) -> usize {
         0

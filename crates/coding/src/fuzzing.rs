@@ -25,6 +25,9 @@ pub fn symbols(data: &[u8]) {
     let mut blocks = BlockReceiver::new(BlockConfig { code, sources: 12, length, blocks: 3, order });
     let mut window = WindowReceiver::new(WindowConfig { sources: 12, held: 20, length, density: 15 });
     let mut given = 0;
+    // Of each symbol: what a whole block or window may cost an honest sender's receiver, and to close as many.
+    let most =
+        4 * (12 * code.fair_work(12, 12, length) + 20 * Code::Sliding.fair_work(12, 20, length)) + 1024;
     while let Some((&length, after)) = rest.split_first() {
         let (symbol, after) = after.split_at(after.len().min(length.into()));
         rest = after;
@@ -35,6 +38,7 @@ pub fn symbols(data: &[u8]) {
             assert_eq!(written, symbol[..symbol.len() - payload.len()]);
             assert_eq!(header.length(), written.len());
         }
+        let before = blocks.work() + window.work();
         let _ = blocks.receive(symbol);
         while let Some(message) = blocks.poll() {
             assert!(message.bytes.len() <= LENGTH);
@@ -43,6 +47,8 @@ pub fn symbols(data: &[u8]) {
         while let Some(message) = window.poll() {
             assert!(message.bytes.len() <= LENGTH);
         }
+        let work = blocks.work() + window.work() - before;
+        assert!(work <= most, "{code}: {work} work of {most} for a symbol");
     }
     for counted in [blocks.statistics(), window.statistics()] {
         assert_eq!(counted.innovative + counted.redundant + counted.refused(), given);

@@ -14,6 +14,22 @@ const SEEDS: u32 = (1 << 24) - (1 << 16);
 /// Symbols taken beyond those of the block: each fails with a probability of 1/256, so that no honest block needs them all.
 const SPARE: usize = 16;
 
+/// Bytes of work that a block costs before its first repair symbol is taken, whatever its size, and passes over its symbols.
+const BEGUN: usize = 1 << 10;
+const PASSES_TO_BEGIN: usize = 2;
+/// Work to solve for a block (RFC 6330 §5.4) as bytes of rows that linear codes add in the same time, measured: passes over its
+/// symbols, and bytes for each of the square of its rows, to which come those of LDPC and HDPC symbols, and whatever its size.
+const PASSES_TO_SOLVE: usize = 8;
+const OF_A_SQUARE: usize = 32;
+const OWN_ROWS: usize = 32;
+const SOLVED: usize = 64 << 10;
+
+/// Work to solve for a block, or to find that more symbols are needed.
+pub(crate) fn solving(symbols: usize, length: usize) -> u64 {
+    let rows = symbols + OWN_ROWS;
+    (SOLVED + PASSES_TO_SOLVE * symbols * length + OF_A_SQUARE * rows * rows) as u64
+}
+
 /// One block of `symbols` symbols of `length` bytes.
 fn block(symbols: usize, length: usize) -> ObjectTransmissionInformation {
     ObjectTransmissionInformation::new((symbols * length) as u64, length as u16, 1, 1, 1)
@@ -102,12 +118,24 @@ pub(crate) struct RaptorDecoder {
     begun: Option<(SourceBlockDecoder, usize)>,
     seeds: Vec<u32>,
     decoded: bool,
+    /// [`Decoder::work`].
+    work: u64,
 }
 
 impl RaptorDecoder {
     pub(crate) fn new(capacity: usize, length: usize) -> Self {
         let store = BlockStore::new(capacity, length);
-        RaptorDecoder { store, begun: None, seeds: Vec::with_capacity(capacity + SPARE), decoded: false }
+        RaptorDecoder {
+            store,
+            begun: None,
+            seeds: Vec::with_capacity(capacity + SPARE),
+            decoded: false,
+            work: 0,
+        }
+    }
+
+    fn worked(&mut self, bytes: usize) {
+        self.work += bytes as u64;
     }
 
     fn symbol(&self, id: u32, payload: &[u8]) -> EncodingPacket {
@@ -120,6 +148,7 @@ impl RaptorDecoder {
     /// Gives the block decoder what came before the first repair symbol.
     fn begin(&mut self, symbols: usize) {
         let length = size(self.store.length());
+        self.worked(BEGUN + PASSES_TO_BEGIN * symbols * length);
         let mut decoder = SourceBlockDecoder::new(0, &block(symbols, length), (symbols * length) as u64);
         let known = (0..symbols).filter_map(|i| self.store.get(i).map(|bytes| self.symbol(i as u32, bytes)));
         let done = decoder.decode(known.collect::<Vec<_>>());
@@ -128,9 +157,13 @@ impl RaptorDecoder {
     }
 
     fn give(&mut self, symbol: EncodingPacket) {
+        self.work += size(self.store.length()) as u64;
         let Some((decoder, symbols)) = &mut self.begun else {
             return;
         };
+        if self.store.count() + self.seeds.len() >= *symbols && !self.decoded {
+            self.work += solving(*symbols, size(self.store.length()));
+        }
         if let Some(bytes) = decoder.decode([symbol]) {
             self.decoded = true;
             for (i, source) in bytes.chunks_exact(size(self.store.length())).enumerate().take(*symbols) {
@@ -210,6 +243,10 @@ impl Decoder for RaptorDecoder {
         let taken = 2 * self.store.capacity() + SPARE;
         let kept = self.store.bound() + taken * (size(self.store.length()) + 160) + size_of::<Self>();
         kept + self.working()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
     }
 
     fn working(&self) -> usize {

@@ -96,6 +96,18 @@ pub(crate) struct RsDecoder {
     count: usize,
     codec: ReedSolomonDecoder,
     padded: Vec<u8>,
+    /// [`Decoder::work`].
+    work: u64,
+}
+
+/// Work to give a block back as bytes of rows that linear codes add in the same time, measured: whatever its size, as what is
+/// missing is located among all 2^16, and passes over its symbols, of which there are a power of two.
+const LOCATED: usize = 1 << 20;
+const PASSES: usize = 4;
+
+/// Work to give a block back.
+pub(crate) fn restoring(symbols: usize, repairs: usize, length: usize) -> u64 {
+    (LOCATED + PASSES * (symbols + repairs).next_power_of_two() * size(length)) as u64
 }
 
 impl RsDecoder {
@@ -110,6 +122,7 @@ impl RsDecoder {
             count: 0,
             codec,
             padded: vec![0; size(length)],
+            work: 0,
         }
     }
 
@@ -123,6 +136,7 @@ impl RsDecoder {
         }
         let (size, length) = (size(self.store.length()), self.store.length());
         let bounds = "enough different symbols of one size";
+        self.work += restoring(symbols, self.arrived.len(), size);
         self.codec.reset(symbols, self.arrived.len(), size).expect(bounds);
         for i in 0..symbols {
             if let Some(bytes) = self.store.get(i) {
@@ -145,6 +159,7 @@ impl Decoder for RsDecoder {
         if self.symbols.is_some_and(|symbols| index >= symbols) {
             return Outcome::Refused;
         }
+        self.work += size(self.store.length()) as u64;
         let outcome = self.store.put(index, payload);
         if outcome == Outcome::Innovative {
             self.try_decode();
@@ -167,6 +182,7 @@ impl Decoder for RsDecoder {
             return Outcome::Redundant;
         }
         let size = size(self.store.length());
+        self.work += size as u64;
         let symbol = &mut self.repairs[seed as usize * size..][..size];
         symbol[..payload.len()].copy_from_slice(payload);
         symbol[payload.len()..].fill(0);
@@ -212,6 +228,10 @@ impl Decoder for RsDecoder {
             + size
             + 4096
             + size_of::<Self>()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
     }
 }
 

@@ -10,6 +10,8 @@
 //! `poll_timeout`. The transport stream itself is never changed: packets are played exactly as they were read.
 #![forbid(unsafe_code)]
 
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 pub mod ingest;
 pub mod pace;
 pub mod pack;

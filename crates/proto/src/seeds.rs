@@ -1,14 +1,23 @@
 //! Labelled random streams: each purpose draws from its own generator, derived from (seed, run, label), so that
 //! a new component never shifts another's draws.
 
+use core::fmt;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
 /// The root of every random stream of one run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Seeds {
     key: [u8; 32],
+}
+
+/// Without the key: who has it knows every draw that follows.
+impl fmt::Debug for Seeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seeds").finish_non_exhaustive()
+    }
 }
 
 impl Seeds {
@@ -41,8 +50,15 @@ impl Seeds {
 }
 
 /// One random stream (ChaCha8).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Random(ChaCha8Rng);
+
+/// Without its state, as for [`Seeds`].
+impl fmt::Debug for Random {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Random").finish_non_exhaustive()
+    }
+}
 
 impl Random {
     /// A uniform 32-bit number.
@@ -101,6 +117,13 @@ mod tests {
         for other in [first(2, 0, "a"), first(1, 1, "a"), first(1, 0, "b")] {
             assert_ne!(first(1, 0, "a"), other);
         }
+    }
+
+    /// What is logged gives no draw away.
+    #[test]
+    fn nothing_is_printed_of_them() {
+        let seeds = Seeds::from_entropy([0x5a; 32]);
+        assert_eq!(format!("{seeds:?} {:?}", seeds.stream("a")), "Seeds { .. } Random { .. }");
     }
 
     #[test]

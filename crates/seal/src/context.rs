@@ -47,6 +47,8 @@ pub(crate) struct Context {
     pub attempts: BTreeMap<[u8; 8], SealId>,
     /// Sessions that were silent for a while: whether anybody needs them is to be asked.
     pub silent: Vec<SealId>,
+    /// Accepted sessions that were not: whether they have an association is to be asked.
+    pub talking: Vec<SealId>,
     pub log: Option<Log>,
     ids: BTreeMap<ConnectionId, Receiving>,
     owners: BTreeMap<u64, Owner>,
@@ -63,6 +65,7 @@ impl Context {
             random,
             attempts: BTreeMap::new(),
             silent: Vec::new(),
+            talking: Vec::new(),
             log: None,
             ids: BTreeMap::new(),
             owners: BTreeMap::new(),

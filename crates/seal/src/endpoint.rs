@@ -147,6 +147,9 @@ impl SealedEndpoint {
                 seal.forget(silent);
             }
         }
+        for talking in seal.take_talking() {
+            seal.associated(now, talking, self.endpoint.has_sealed(talking));
+        }
     }
 
     /// Takes what a driver has beside datagrams. 4-tuples name their session ([`SealedEndpoint::session`]).

@@ -44,15 +44,19 @@ impl Chain {
     }
 
     fn step(&mut self) {
-        self.secret = self.secret.derive("next generation", &[]);
+        self.secret = following(&self.secret);
         self.generation += 1;
     }
 
-    /// A chain whose next generation is `generation`, with this secret: for tests of what is too far to walk to.
-    #[cfg(test)]
+    /// A chain whose next generation is `generation`, with this secret.
     pub(crate) fn at(cipher: Cipher, secret: Secret, generation: u64) -> Self {
         Chain { cipher, generation, secret }
     }
+}
+
+/// The secret of the generation after that of `secret`.
+pub(crate) fn following(secret: &Secret) -> Secret {
+    secret.derive("next generation", &[])
 }
 
 #[cfg(test)]

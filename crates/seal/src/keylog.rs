@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::aead::Cipher;
 use crate::control;
+use crate::generation::following;
 use crate::keys::{ConnectionId, Discard, Keys, PATHS};
 use crate::path::Receiver;
 use crate::secret::Secret;
@@ -48,7 +49,9 @@ pub struct KeyLog {
 /// One path and direction.
 struct Logged {
     cipher: Cipher,
-    secret: [u8; 32],
+    /// The secrets of its generations from the first, as far as any datagram named them: they are derived once, however many
+    /// datagrams name what they are not.
+    secrets: Vec<Secret>,
     receiver: Receiver,
 }
 
@@ -65,7 +68,7 @@ impl KeyLog {
             [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|c| c.to_string() == cipher);
         let (Some(id), Some(cipher), Some(secret)) = (unhex(id), cipher, unhex(secret)) else { return false };
         let receiver = Receiver::new(cipher, Secret::new(secret));
-        self.paths.insert(ConnectionId(id), Logged { cipher, secret, receiver });
+        self.paths.insert(ConnectionId(id), Logged { cipher, secrets: vec![Secret::new(secret)], receiver });
         true
     }
 
@@ -78,7 +81,8 @@ impl KeyLog {
             Ok(_) => {}
             // The record begins, or goes on, in a later generation than a receiver would follow.
             Err(Discard::Generation) => {
-                let mut joined = Receiver::joining(logged.cipher, Secret::new(logged.secret), datagram)?;
+                let secrets = &mut logged.secrets;
+                let mut joined = Receiver::joining(logged.cipher, |g| secret(secrets, g), datagram)?;
                 joined.open(datagram).ok()?;
                 logged.receiver = joined;
             }
@@ -87,6 +91,15 @@ impl KeyLog {
         let packet = control::inside(datagram);
         Some(if control::is_control(packet) { &[] } else { packet })
     }
+}
+
+/// The secret of a generation; those before it are kept, too. A number on the wire names one of 1024.
+fn secret(secrets: &mut Vec<Secret>, generation: u64) -> Secret {
+    let generation = generation as usize;
+    while let (true, Some(last)) = (secrets.len() <= generation, secrets.last()) {
+        secrets.push(following(last));
+    }
+    secrets.get(generation).cloned().unwrap_or_else(|| Secret::new([0; 32]))
 }
 
 fn hex(bytes: &[u8]) -> String {

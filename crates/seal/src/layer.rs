@@ -23,6 +23,9 @@ use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::Datagram;
 
+/// How long a session stays without an association although its peer says something.
+const UNASSOCIATED: Duration = Duration::from_secs(30);
+
 /// Datagrams that were opened: for one path of one session.
 #[derive(Clone, Debug)]
 pub struct Opened {
@@ -400,6 +403,21 @@ impl Seal {
     /// Sessions that were silent for a while.
     pub(crate) fn take_silent(&mut self) -> Vec<SealId> {
         core::mem::take(&mut self.cx.silent)
+    }
+
+    /// Accepted sessions of which something is heard.
+    pub(crate) fn take_talking(&mut self) -> Vec<SealId> {
+        core::mem::take(&mut self.cx.talking)
+    }
+
+    /// Forgets a session that has had no association for too long: it costs memory, whatever its peer says in it.
+    pub(crate) fn associated(&mut self, now: Instant, sealed: SealId, is: bool) {
+        let Some(session) = self.sessions.get_mut(&sealed) else { return };
+        if is {
+            session.used = now;
+        } else if now >= session.used + UNASSOCIATED {
+            self.forget(sealed);
+        }
     }
 
     fn lose(&mut self, sealed: SealId, why: Lost) {

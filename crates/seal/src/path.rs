@@ -120,9 +120,10 @@ impl Sender {
 struct Generation {
     number: u64,
     key: Key,
-    /// The numbers taken, counted from the generation's first. One window for each generation, so that a datagram late by
-    /// some milliseconds is still taken after its sender skipped millions of numbers.
-    taken: Window,
+    /// The numbers taken, counted from the generation's first; `None`: none. One window for each generation, so that a datagram
+    /// late by some milliseconds is still taken after its sender skipped millions of numbers. Nothing that is not authentic
+    /// makes one.
+    taken: Option<Box<Window>>,
 }
 
 /// What is received on a path.
@@ -141,14 +142,16 @@ impl Receiver {
     }
 
     /// A path's receiver that begins with `datagram`, whatever its generation: for reading what was recorded. `None` if there
-    /// can't be such a datagram.
-    pub(crate) fn joining(cipher: Cipher, secret: Secret, datagram: &[u8]) -> Option<Self> {
+    /// can't be such a datagram. `secret` gives the secret of a generation.
+    pub(crate) fn joining(
+        cipher: Cipher,
+        secret: impl FnOnce(u64) -> Secret,
+        datagram: &[u8],
+    ) -> Option<Self> {
         let number = datagram.get(DATA_HEADER - 4..DATA_HEADER)?.first_chunk()?;
         let before = PacketNumber::reconstruct(u32::from_be_bytes(*number), None)?;
-        let mut chain = Chain::new(cipher, secret);
-        while chain.generation() < before.generation() {
-            chain.take();
-        }
+        let generation = before.generation();
+        let chain = Chain::at(cipher, secret(generation), generation);
         Some(Receiver::starting(chain, Some(before)))
     }
 
@@ -176,13 +179,13 @@ impl Receiver {
         let number = PacketNumber::reconstruct(wire, self.highest).ok_or(Discard::Generation)?;
         let generation = self.generation(number.generation())?;
         let within = number.full() as u32 & ((1 << GENERATION_BITS) - 1);
-        if !generation.taken.is_new(within) {
+        if generation.taken.as_ref().is_some_and(|taken| !taken.is_new(within)) {
             return Err(Discard::Replayed);
         }
         if !generation.key.open(number.full(), header, body) {
             return Err(Discard::Forged);
         }
-        generation.taken.take(within);
+        generation.taken.get_or_insert_with(|| Box::new(Window::new())).take(within);
         if self.highest < Some(number) {
             self.advance(number);
         }
@@ -199,7 +202,7 @@ impl Receiver {
             let derived = self.chain.generation();
             let key = self.chain.take();
             let slot = self.generations.get_mut(slot(derived)).ok_or(Discard::Generation)?;
-            *slot = Some(Box::new(Generation { number: derived, key, taken: Window::new() }));
+            *slot = Some(Box::new(Generation { number: derived, key, taken: None }));
         }
         let kept = self.generations.get_mut(slot(number)).and_then(Option::as_deref_mut);
         kept.filter(|kept| kept.number == number).ok_or(Discard::Generation)

@@ -49,6 +49,8 @@ pub(crate) struct Session {
     pub received: Instant,
     /// When it is to be asked whether the session is needed.
     check: Instant,
+    /// When it was last known that it has an association, or the session began.
+    pub used: Instant,
     /// When its owner wakes it.
     pub wake: Instant,
     /// A deadline may be earlier than `wake`.
@@ -69,9 +71,9 @@ impl Session {
     }
 
     fn new(now: Instant, id: SealId, remote: PublicKey, role: Role) -> Self {
-        let (received, check, wake) = (now, now + SILENT, Instant::MAX);
-        let (routes, token, current, previous) = (Routes::default(), None, None, None);
-        Session { id, remote, token, role, routes, current, previous, received, check, wake, touched: true }
+        let (received, used, check, wake) = (now, now, now + SILENT, Instant::MAX);
+        let (routes, token, current, previous, touched) = (Routes::default(), None, None, None, true);
+        Session { id, remote, token, role, routes, current, previous, received, check, used, wake, touched }
     }
 
     /// The keys that datagrams are sealed with.
@@ -318,6 +320,8 @@ impl Session {
         if self.check <= now {
             if now >= self.received + SILENT {
                 cx.silent.push(self.id);
+            } else if matches!(self.role, Role::Responder { .. }) {
+                cx.talking.push(self.id);
             }
             self.check = now + SILENT;
         }

@@ -126,6 +126,7 @@ impl IncomingStream {
     pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
         let PendingSender { association, first, media, peer, key, addresses, .. } = sender;
         let (session, now) = (media.header.session, association.now());
+        association.want();
         let mut player = Player::new(latency, &media, bytes);
         let end_came = player.push(first);
         IncomingStream {
@@ -154,6 +155,7 @@ impl IncomingStream {
         self.outages.begin(self.seen);
         self.association.abort("replaced by a new association");
         self.association = sender.association;
+        self.association.want();
         self.peer = sender.peer;
         (self.packets, self.addresses) = (0, sender.addresses);
         (self.last_received, self.seen) = (self.association.now(), self.association.now());

@@ -84,7 +84,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let memory = args.limit.memory;
     let endpoint = transport::endpoint(&args.transport, &scheme, true);
-    let endpoint = EndpointConfig { memory: memory.beside_playout(), ..endpoint };
+    let endpoint = EndpointConfig { memory: memory.beside_playout(), decodes_unasked: false, ..endpoint };
     let mut gate = Gate::open(&args.transport.seal)?;
     let seal = gate.as_mut().map(Gate::seal);
     let server = Server { endpoint, listen: addresses, seal, tap: capture.tap() };

@@ -61,6 +61,8 @@ pub(crate) fn sum(a: &CodingStats, b: &CodingStats) -> CodingStats {
         repairs_unused: a.repairs_unused + b.repairs_unused,
         recovered: a.recovered + b.recovered,
         symbols_refused: a.symbols_refused + b.symbols_refused,
+        symbols_shed: a.symbols_shed + b.symbols_shed,
+        work: a.work + b.work,
         sources_late: a.sources_late + b.sources_late,
         damaged: a.damaged + b.damaged,
     }

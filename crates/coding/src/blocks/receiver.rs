@@ -56,7 +56,12 @@ pub struct BlockReceiver {
     bound: usize,
     framed: Vec<u8>,
     statistics: Statistics,
+    /// Work in blocks, of which those closed are used again.
+    work: u64,
 }
+
+/// Bytes of work that closing a block costs for each of its source symbols.
+const CLOSED: usize = 4;
 
 impl BlockReceiver {
     /// A receiver of blocks from block 0.
@@ -80,6 +85,7 @@ impl BlockReceiver {
             bound: config.blocks * each + working + config.length,
             framed: Vec::with_capacity(config.length),
             statistics: Statistics::default(),
+            work: 0,
         }
     }
 
@@ -156,6 +162,7 @@ impl BlockReceiver {
 
     fn close_oldest(&mut self) {
         if let Some(mut open) = self.open.pop_front().flatten() {
+            self.work += (CLOSED * self.config.sources) as u64;
             open.decoder.clear();
             open.arrived.fill(false);
             (open.sources, open.seen, open.next) = (None, 0, 0);
@@ -180,8 +187,11 @@ impl BlockReceiver {
         frame(payload, self.config.length, &mut self.framed);
         let framed = std::mem::take(&mut self.framed);
         let open = self.open_at(place);
+        let before = open.decoder.work();
         let taken = open.take_source(index, last, &framed);
+        let work = open.decoder.work() - before;
         self.framed = framed;
+        self.work += work;
         taken
     }
 
@@ -194,11 +204,16 @@ impl BlockReceiver {
     ) -> Result<Outcome, Refusal> {
         let open = self.open_at(place);
         open.agree(sources)?;
+        let before = open.decoder.work();
         let outcome = open.decoder.repair(0..sources, seed, payload);
+        let work = open.decoder.work() - before;
+        if outcome != Outcome::Refused {
+            open.sources = Some(sources);
+        }
+        self.work += work;
         if outcome == Outcome::Refused {
             return Err(Refusal::Contradictory);
         }
-        open.sources = Some(sources);
         Ok(outcome)
     }
 
@@ -261,6 +276,12 @@ impl BlockReceiver {
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// Work since the beginning, in bytes of rows that were read or written.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Bytes of memory held at the most, whatever arrives.

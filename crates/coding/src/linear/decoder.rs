@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::codec::{Decoder, Outcome};
 use crate::coefficients::Coefficients;
 use crate::field::inverse;
-use crate::kernel::{Kernel, Term, row};
+use crate::kernel::{ALIGNMENT, Kernel, Term, row};
 
 /// What is known of a column, which stands for a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,15 @@ pub(crate) struct LinearDecoder {
     taken_payload: Vec<u8>,
     drawn: Vec<u8>,
     terms: Vec<Term>,
+    /// [`Decoder::work`].
+    work: u64,
 }
+
+/// Bytes of work that a coefficient costs which is drawn, or a column that is looked at.
+const DRAWN: usize = 8;
+const LOOKED_AT: usize = 2;
+/// Rows that are changed, at the most, to forget columns at once. A window that slides on by what was lost changes fewer.
+const MOST_CHANGED: usize = 1 << 15;
 
 impl LinearDecoder {
     /// A decoder of at most `capacity` source symbols of at most `length` bytes.
@@ -72,7 +80,12 @@ impl LinearDecoder {
             taken_payload: vec![0; row(length)],
             drawn: vec![0; capacity],
             terms: Vec::with_capacity(capacity),
+            work: 0,
         }
+    }
+
+    fn worked(&mut self, bytes: usize) {
+        self.work += bytes as u64;
     }
 
     fn capacity(&self) -> usize {
@@ -93,6 +106,9 @@ impl LinearDecoder {
     }
 
     fn begin(&mut self, payload: &[u8]) {
+        // The row, twice scaled, and its search for a column that leads.
+        let rows = 2 * (row(self.capacity()) + row(self.length));
+        self.worked(rows + LOOKED_AT * self.capacity());
         self.taken.fill(0);
         self.taken_payload[..payload.len()].copy_from_slice(payload);
         self.taken_payload[payload.len()..].fill(0);
@@ -106,6 +122,7 @@ impl LinearDecoder {
             return Outcome::Redundant;
         };
         self.kernel.add(&mut self.taken_payload, &self.payloads, &self.terms);
+        self.worked(self.terms.len() * wide);
         let factor = inverse(self.taken[lead]);
         self.kernel.scale(&mut self.taken, factor);
         self.kernel.scale(&mut self.taken_payload, factor);
@@ -140,6 +157,7 @@ impl LinearDecoder {
                 Column::Leads(at) => {
                     let term = Term { coefficient, at: at * width };
                     self.kernel.add(&mut self.taken, &self.coefficients, &[term]);
+                    self.work += width as u64;
                     at
                 }
             };
@@ -150,12 +168,14 @@ impl LinearDecoder {
     /// Takes the column `lead` out of all rows of several columns, by the row in `taken`.
     fn eliminate(&mut self, lead: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
+        self.work += (LOOKED_AT * self.active.len()) as u64;
         for &at in &self.active {
             let coefficient = self.coefficients[at * width + lead];
             if coefficient != 0 {
                 let term = [Term { coefficient, at: 0 }];
                 self.kernel.add(&mut self.coefficients[Self::of(at, width)], &self.taken, &term);
                 self.kernel.add(&mut self.payloads[Self::of(at, wide)], &self.taken_payload, &term);
+                self.work += (width + wide) as u64;
             }
         }
     }
@@ -166,8 +186,15 @@ impl LinearDecoder {
         let mut i = 0;
         while i < self.active.len() {
             let at = self.active[i];
-            let others = self.coefficients[Self::of(at, width)].iter().filter(|&&one| one != 0).count() > 1;
-            if others {
+            let mut held = 0;
+            for part in self.coefficients[Self::of(at, width)].chunks_exact(ALIGNMENT) {
+                self.work += ALIGNMENT as u64;
+                held += part.iter().filter(|&&one| one != 0).count();
+                if held > 1 {
+                    break;
+                }
+            }
+            if held > 1 {
                 i += 1;
             } else {
                 self.active.remove(i);
@@ -185,6 +212,7 @@ impl LinearDecoder {
     /// The source symbol of a column that no row holds: there is nothing to reduce.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
+        self.worked(wide);
         let at = self.unused.pop().expect("a row for each column, and this column had none");
         let bytes = &mut self.payloads[Self::of(at, wide)];
         bytes[..payload.len()].copy_from_slice(payload);
@@ -194,10 +222,29 @@ impl LinearDecoder {
         self.know(at);
     }
 
+    /// Takes a column out of the system with every row of several columns that holds it: less is kept than could be, at the cost
+    /// of a look at each row.
+    fn drop_holders(&mut self, column: usize) {
+        let width = row(self.capacity());
+        self.worked(LOOKED_AT * self.active.len());
+        let (coefficients, columns) = (&self.coefficients, &mut self.columns);
+        let (lead, unused, rank) = (&self.lead, &mut self.unused, &mut self.rank);
+        self.active.retain(|&at| {
+            let holds = coefficients[at * width + column] != 0;
+            if holds {
+                columns[lead[at]] = Column::Free;
+                unused.push(at);
+                *rank -= 1;
+            }
+            !holds
+        });
+    }
+
     /// Takes a column out of the system: the row that gives or leads with it goes, or, where several rows hold it, one of
     /// them pays for the others.
     fn drop_column(&mut self, column: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
+        self.worked(LOOKED_AT * (1 + self.active.len()));
         let gone = match self.columns[column] {
             Column::Known(at) => Some(at),
             Column::Leads(at) => {
@@ -213,6 +260,7 @@ impl LinearDecoder {
                     let factor = inverse(self.taken[column]);
                     self.kernel.scale(&mut self.taken, factor);
                     self.kernel.scale(&mut self.taken_payload, factor);
+                    self.work += 2 * (width + wide) as u64;
                     self.eliminate(column);
                     self.columns[self.lead[at]] = Column::Free;
                     at
@@ -252,10 +300,12 @@ impl Decoder for LinearDecoder {
         if !fits || !self.how.valid(seed) {
             return Outcome::Refused;
         }
+        self.worked(LOOKED_AT * span.len());
         if span.clone().all(|place| matches!(self.columns[self.column(place)], Column::Known(_))) {
             return Outcome::Redundant;
         }
         self.begin(payload);
+        self.worked(DRAWN * span.len());
         self.how.fill(seed, &mut self.drawn[..span.len()]);
         for (i, place) in span.enumerate() {
             let column = self.column(place);
@@ -294,7 +344,12 @@ impl Decoder for LinearDecoder {
             self.forgotten = forgotten;
             return;
         }
+        let mut changed = 0;
         for _ in 0..count {
+            if changed > MOST_CHANGED {
+                self.drop_holders(self.first);
+            }
+            changed += self.active.len();
             self.drop_column(self.first);
             self.first = self.column(1);
             self.forgotten += 1;
@@ -307,6 +362,7 @@ impl Decoder for LinearDecoder {
     }
 
     fn clear(&mut self) {
+        self.worked(LOOKED_AT * self.capacity());
         self.columns.fill(Column::Free);
         self.unused.clear();
         self.unused.extend((0..self.columns.len()).rev());
@@ -320,5 +376,9 @@ impl Decoder for LinearDecoder {
         let each = size_of::<Column>() + size_of::<Term>() + 5 * size_of::<usize>() + 1;
         let rows = (self.capacity() + 1) * (row(self.capacity()) + row(self.length));
         rows + self.capacity() * each + size_of::<Self>()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
     }
 }

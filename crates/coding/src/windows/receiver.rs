@@ -161,6 +161,12 @@ impl WindowReceiver {
         &self.statistics
     }
 
+    /// Work since the beginning, in bytes of rows that were read or written.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.decoder.work()
+    }
+
     /// Bytes of memory held at the most, whatever arrives.
     #[must_use]
     pub fn bound(&self) -> usize {

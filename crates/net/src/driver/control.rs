@@ -79,7 +79,7 @@ impl Control {
         self.ended.notify_waiters();
     }
 
-    fn command(&self, command: Command) {
+    pub fn command(&self, command: Command) {
         let mut state = self.lock();
         if !state.over {
             state.commands.push_back(command);

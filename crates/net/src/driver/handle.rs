@@ -186,6 +186,19 @@ impl AssociationHandle {
         self.0.driver.peer_key(self.0.id).await
     }
 
+    /// What the peer codes is wanted from now on, where a server decodes it on demand alone
+    /// ([`EndpointConfig::decodes_unasked`](strandcast_proto::endpoint::EndpointConfig::decodes_unasked)).
+    pub fn want(&self) {
+        let id = self.0.id;
+        self.0.control.command(Box::new(move |core, _| {
+            // It may be over.
+            let _ = core.endpoint_mut().with(id, |association| {
+                association.want(true);
+                Ok(())
+            });
+        }));
+    }
+
     /// Closes once everything is delivered; nothing more can be sent.
     pub fn shutdown(&self) {
         self.close_request(CloseRequest::Shutdown);

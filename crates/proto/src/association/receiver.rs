@@ -32,6 +32,8 @@ pub(crate) struct Reading {
     pub changed: bool,
     /// An acknowledgement is due.
     pub acknowledges: bool,
+    /// There is more, which has to wait.
+    pub waits: bool,
     /// What was read can't be decoded: the association has ended.
     pub undecodable: bool,
 }
@@ -53,6 +55,8 @@ pub(super) struct Receiver {
     copies: bool,
     /// What makes messages of what arrives, if the peer codes.
     decoding: Option<Decoding>,
+    /// The application wants what comes: it is decoded.
+    wanted: bool,
     /// The peer sends copies and wants to know by which path each arrived.
     names_arrivals: bool,
     /// Whether it wants to know what arrived by each path, and by which ways.
@@ -74,6 +78,7 @@ impl Receiver {
             allowed: usize::MAX,
             copies: false,
             decoding: None,
+            wanted: true,
             names_arrivals: false,
             arrived: ArrivedRequest::default(),
             arrivals_block: BytesMut::new(),
@@ -93,6 +98,7 @@ impl Receiver {
         Reading {
             changed: coded || message.is_some(),
             acknowledges: self.sack_due().is_some(),
+            waits: message.is_none() && self.decode_timeout().is_some(),
             undecodable: open && cx.state == State::Closed,
             message,
         }

@@ -131,6 +131,12 @@ impl Association {
         self.split().0
     }
 
+    /// Whether the application wants what the peer sends. As long as it does not, coded messages are decoded as far as little work
+    /// goes; see [`crate::endpoint::EndpointConfig::decodes_unasked`].
+    pub fn want(&mut self, wanted: bool) {
+        self.rx.want(&mut self.cx, wanted);
+    }
+
     /// Once the association has ended, nothing waits to be sent or acknowledged any more.
     pub(crate) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
@@ -291,6 +297,7 @@ impl Association {
     /// The application wants the same of this instance of the peer as of the `previous` one.
     pub(crate) fn want_as(&mut self, previous: &Association) {
         self.cx.want_as(&previous.cx);
+        self.want(previous.rx.wanted());
     }
 
     /// What data on a link cost, on all paths over it, now and later. Policies see [`PathView::tariff`], counted down.

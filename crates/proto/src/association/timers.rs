@@ -24,6 +24,8 @@ pub enum Timer {
     Reordering,
     /// Delayed acknowledgement.
     Sack,
+    /// Symbols that wait are decoded.
+    Decode,
     /// FORWARD-TSN is sent again.
     ForwardTsn,
     /// A block that is not full is closed.
@@ -87,6 +89,9 @@ impl Association {
         if due(self.rx.sack_timeout()) {
             self.rx.on_sack_timeout();
         }
+        if due(self.rx.decode_timeout()) {
+            self.rx.on_decode_timeout(&mut self.cx, now);
+        }
         if due(self.tx.forward_timeout()) {
             self.tx.on_forward_timeout(&self.cx, now);
         }
@@ -114,6 +119,7 @@ impl Association {
 /// The timers that run once the handshake is done.
 fn offer_open(a: &Association, offer: &mut impl FnMut(Option<Instant>, Timer)) {
     offer(a.cx.silence.timeout(), Timer::Heartbeat);
+    offer(a.rx.decode_timeout(), Timer::Decode);
     offer(a.tx.forward_timeout(), Timer::ForwardTsn);
     offer(a.cx.reports.timeout(), Timer::Report);
     offer(a.cx.driver.scheme().poll_timeout(), Timer::Scheme);

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod blocks;
+mod budget;
 mod coder;
 mod config;
 mod covered;
@@ -17,6 +18,8 @@ mod written;
 
 pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced};
+#[cfg(any(test, feature = "testing"))]
+pub use budget::most as most_work;
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub(crate) use receiver::{Decoding, Undecodable};

@@ -13,9 +13,11 @@ use repair::Repaired;
 use strandcast_coding::Refusal;
 
 use super::agreement::{Agreed, Mode};
+use super::budget::Budget;
 use super::record::BadRecord;
 use super::stats::CodingStats;
 use crate::rx::Message;
+use crate::time::Instant;
 
 /// Makes messages of symbols. It takes memory when the first symbol comes.
 pub(crate) struct Decoding {
@@ -25,6 +27,9 @@ pub(crate) struct Decoding {
     /// The longest message, bytes.
     longest: usize,
     state: State,
+    budget: Budget,
+    /// The state's work that was paid for.
+    paid: u64,
 }
 
 enum State {
@@ -79,13 +84,54 @@ impl Taken {
 }
 
 impl Decoding {
-    /// For messages of at most `longest` bytes, on so many streams.
-    pub fn new(agreed: Agreed, streams: u16, longest: usize) -> Self {
-        Decoding { agreed, streams, longest, state: State::Idle }
+    /// For messages of at most `longest` bytes, on so many streams; `wanted`: by the application ([`Self::want`]).
+    pub fn new(agreed: Agreed, streams: u16, longest: usize, wanted: bool) -> Self {
+        let budget = Budget::new(&agreed, wanted);
+        Decoding { agreed, streams, longest, state: State::Idle, budget, paid: 0 }
+    }
+
+    /// Whether the application wants what comes from now on. As long as it does not, little work is done.
+    pub fn want(&mut self, wanted: bool) {
+        self.budget.want(wanted);
+    }
+
+    /// It is `now`.
+    pub fn advance(&mut self, now: Instant) {
+        self.budget.advance(now);
+    }
+
+    /// Whether what comes has to wait until its work is paid for. Of blocks nothing can be left out, as they are reliable;
+    /// beside messages, what cannot be paid for is dropped.
+    pub fn waits(&self) -> bool {
+        self.agreed.mode == Mode::Blocks && !self.budget.allows() && !matches!(self.state, State::Broken)
+    }
+
+    /// Until when what comes waits at the most; `None`: it does not, or until the application wants it.
+    pub fn waits_until(&self) -> Option<Instant> {
+        self.budget.allows_at().filter(|_| self.waits())
     }
 
     /// Takes what one chunk, or several, carried; a message that can be handed on at once.
     pub fn take(&mut self, arrived: Message, stats: &mut CodingStats) -> Option<Message> {
+        self.budget.advance(arrived.arrived);
+        let message = self.decode(arrived, stats);
+        self.pay(stats);
+        message
+    }
+
+    /// Pays for the work since last time.
+    fn pay(&mut self, stats: &mut CodingStats) {
+        let done = match &self.state {
+            State::Blocks(blocks) => blocks.work(),
+            State::Repair(repaired) => repaired.work(),
+            State::Idle | State::Broken => self.paid,
+        };
+        let work = done - core::mem::replace(&mut self.paid, done);
+        self.budget.spend(work);
+        stats.work += work;
+    }
+
+    fn decode(&mut self, arrived: Message, stats: &mut CodingStats) -> Option<Message> {
         if matches!(self.state, State::Idle) {
             self.state = match self.agreed.mode {
                 Mode::Blocks => State::Blocks(Box::new(BlockStream::new(&self.agreed, self.streams))),
@@ -94,10 +140,11 @@ impl Decoding {
         }
         match &mut self.state {
             State::Blocks(blocks) => {
+                self.budget.earn(arrived.payload.len());
                 blocks.take(&arrived, stats);
                 None
             }
-            State::Repair(repaired) => repaired.take(arrived, stats),
+            State::Repair(repaired) => repaired.take(arrived, &mut self.budget, stats),
             State::Idle | State::Broken => None,
         }
     }

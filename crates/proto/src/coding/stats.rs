@@ -21,8 +21,13 @@ pub struct CodingStats {
     pub repairs_unused: u64,
     /// Messages (in blocks: source symbols) that were computed from repair symbols before they arrived themselves.
     pub recovered: u64,
-    /// Chunks that were dropped as no symbols of what was agreed: malformed, too far ahead, or contradictory.
+    /// Chunks that were dropped as no symbols of what was agreed: malformed, too far ahead, or contradictory; and repair symbols
+    /// that were dropped to save work.
     pub symbols_refused: u64,
+    /// Of those, repair symbols that were dropped since what came before does not pay for their work.
+    pub symbols_shed: u64,
+    /// Work of decoding, in bytes of rows that were read or written.
+    pub work: u64,
     /// What was computed and is no message, since a repair symbol was forged. In blocks it ends the association.
     pub damaged: u64,
 }

@@ -28,9 +28,14 @@ pub struct EndpointConfig {
     pub locals: Vec<(LinkId, SocketAddr)>,
     /// Associations at a time; more are refused.
     pub max_associations: usize,
+    /// Of those, associations at a time that the peer of one sealed session may open.
+    pub max_associations_of_session: usize,
     /// Heap that all associations may hold together, bytes; more are refused, and windows shrink, when it is used up.
     /// Payloads that the driver's buffers hold are not in it (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
+    /// What peers that open associations code is decoded as it comes. `false`: little of it, until the application wants it
+    /// ([`Association::want`](crate::association::Association::want)); for servers that pick one of many.
+    pub decodes_unasked: bool,
     /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
     pub init_answers: AnswerRates,
     /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
@@ -57,7 +62,9 @@ impl Default for EndpointConfig {
             accept: None,
             locals: Vec::new(),
             max_associations: 1024,
+            max_associations_of_session: 2,
             memory: usize::MAX,
+            decodes_unasked: true,
             // More than the 20 000 INITs per second of a flood to expect: source addresses are easily
             // spoofed, so that under a lower ceiling no other source would be answered.
             init_answers: AnswerRates { all: 25_000, prefix: 1000, address: 100 },

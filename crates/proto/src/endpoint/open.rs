@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::answer::{Asked, Kind};
 use super::cookie::Cookie;
-use super::state::{AssociationId, Endpoint};
+use super::state::{AssociationId, Endpoint, Entry};
 use super::used::Use;
 use crate::association::{
     Association, AuthParams, Capabilities, Established, Offer, State, accepted_coding, init_chunk,
@@ -140,13 +140,21 @@ impl Endpoint {
         }
         let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
         let existing = existing.and_then(|id| self.entries.get(id)).map(|e| &e.association);
-        if existing.is_none() && (self.config.accept.is_none() || self.full()) || asked.len > MAX_INIT {
+        let full = existing.is_none() && (self.full() || self.session_full(asked.tuple.sealed));
+        if full || existing.is_none() && self.config.accept.is_none() || asked.len > MAX_INIT {
             return Err(Cause::OutOfResource);
         }
         match existing.and_then(|a| unknown_address(a, peer)) {
             Some(new) => Err(Cause::RestartWithNewAddresses(new)),
             None => Ok(()),
         }
+    }
+
+    /// Whether a sealed session has as many associations as it may: who has a key takes no more places by other ports.
+    fn session_full(&self, sealed: SealId) -> bool {
+        let most = self.config.max_associations_of_session;
+        let open = |e: &Entry| e.sealed == sealed && !e.association.is_closed();
+        sealed != SealId::CLEAR && self.entries.values().filter(|e| open(e)).take(most).count() == most
     }
 
     fn full(&self) -> bool {
@@ -255,7 +263,7 @@ impl Endpoint {
     }
 
     fn accept(&mut self, now: Instant, tuple: FourTuple, cookie: &Cookie) -> Option<AssociationId> {
-        if self.full() {
+        if self.full() || self.session_full(tuple.sealed) {
             self.dropped += 1;
             return None;
         }
@@ -278,6 +286,7 @@ impl Endpoint {
         let scheme = make(&seeds.child("scheme"));
         let config = std::sync::Arc::clone(&self.config.transport);
         let mut association = Association::accept(now, config, established(cookie), tuple, scheme, &seeds);
+        association.want(self.config.decodes_unasked);
         if self.config.transport.announce {
             association.pair_with(now, &cookie.peer, &self.config.locals);
         }

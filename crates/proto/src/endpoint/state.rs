@@ -169,7 +169,7 @@ impl Endpoint {
         }
         if entry.association.take_paths_moved() && !entry.association.is_closed() {
             for t in entry.tuples.drain(..) {
-                self.by_tuple.remove(&(t, entry.peer_port));
+                unlist_tuple(&mut self.by_tuple, (t, entry.peer_port), id);
             }
             entry.tuples.extend(entry.association.own_tuples());
             for t in &entry.tuples {
@@ -357,7 +357,7 @@ impl Endpoint {
             self.by_tag.remove(&tag);
         }
         for t in entry.tuples.drain(..) {
-            self.by_tuple.remove(&(t, entry.peer_port));
+            unlist_tuple(&mut self.by_tuple, (t, entry.peer_port), id);
         }
     }
 
@@ -396,7 +396,7 @@ impl Endpoint {
             entry.association.let_go();
         }
         if reading.changed {
-            if reading.acknowledges || reading.undecodable {
+            if reading.acknowledges || reading.waits || reading.undecodable {
                 self.touch(id);
             } else {
                 self.account(id);
@@ -470,6 +470,17 @@ impl Endpoint {
     /// Packets dropped because they were no SCTP or belong to no association, and answers withheld by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())
+    }
+}
+
+/// Takes a 4-tuple of `id` out of the list, unless another association has it by now.
+fn unlist_tuple(
+    by_tuple: &mut BTreeMap<(FourTuple, u16), AssociationId>,
+    at: (FourTuple, u16),
+    id: AssociationId,
+) {
+    if by_tuple.get(&at) == Some(&id) {
+        by_tuple.remove(&at);
     }
 }
 

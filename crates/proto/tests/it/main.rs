@@ -9,6 +9,7 @@ mod coding_blocks;
 mod coding_handshake;
 mod coding_hoard;
 mod coding_repair;
+mod coding_work;
 mod corpus;
 mod endpoint;
 mod failover;

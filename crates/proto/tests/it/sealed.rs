@@ -546,3 +546,53 @@ fn an_address_that_joins_gets_three_bytes_for_each() {
     }
     assert!(taken > 0, "it is asked");
 }
+
+/// Who has a key opens two associations in a session, by whatever ports; another session has two of its own, and a place is free
+/// again when an association ends.
+#[test]
+fn a_session_has_two_associations_at_a_time() {
+    let transport = Arc::new(TransportConfig { envelope: ENVELOPE, ..TransportConfig::default() });
+    let seeds = Seeds::new(4, 0);
+    let accept: strandcast_proto::endpoint::SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+    let config = EndpointConfig { transport, accept: Some(accept), ..EndpointConfig::default() };
+    let mut server = Endpoint::new(config.clone(), &seeds.child("server"));
+    let now = Instant::from_millis(1000);
+    let mut clients = Vec::new();
+    let mut open = |server: &mut Endpoint, port: u16, session: u64| {
+        let label = format!("client {port} {session}");
+        let mut client = Endpoint::new(EndpointConfig { port, ..config.clone() }, &seeds.child(&label));
+        let tuple = FourTuple { sealed: SealId(session), ..FourTuple::loopback(1, 2) };
+        let back = FourTuple { local: tuple.remote, remote: tuple.local, ..tuple };
+        let scheme = Box::new(rfc::scheme());
+        let connect = strandcast_proto::endpoint::Connect {
+            paths: vec![(tuple, None)],
+            port: PORT,
+            scheme,
+            transport: None,
+        };
+        let id = client.connect(now, connect).expect("a free address");
+        let mut buf = Vec::new();
+        for _ in 0..10 {
+            for (side, at) in [(0, back), (1, tuple)] {
+                let (from, to) = match side {
+                    0 => (&mut client, &mut *server),
+                    _ => (&mut *server, &mut client),
+                };
+                while let Some(t) = from.poll_output(now, &mut buf) {
+                    let data = Bytes::from(std::mem::take(&mut buf));
+                    to.handle_input(now, Input::Datagrams { tuple: at, data, segment_size: t.segment_size });
+                }
+            }
+        }
+        let connected = std::iter::from_fn(|| client.poll_event())
+            .any(|(of, event)| of == id && matches!(event, Event::Connected { .. }));
+        clients.push(client);
+        connected
+    };
+    assert_eq!([6001, 6002, 6003, 6004].map(|port| open(&mut server, port, 3)), [true, true, false, false]);
+    assert_eq!([6001, 6002, 6003].map(|port| open(&mut server, port, 4)), [true, true, false]);
+    let first = std::iter::from_fn(|| server.poll_event()).next().expect("an association").0;
+    server.abort(first, "enough");
+    assert!(open(&mut server, 6005, 3));
+    assert!(!open(&mut server, 6006, 3));
+}

@@ -47,7 +47,9 @@ fn open(receiver: &mut Receiver, datagram: &[u8]) -> Result<u64, Discard> {
 
 /// What a receiver takes next depends on this alone.
 fn state(receiver: &Receiver) -> (Option<PacketNumber>, Vec<(u64, Vec<u32>)>) {
-    let taken = |window: &Window| (0..5000).filter(|&number| !window.is_new(number)).collect();
+    let taken = |window: &Option<Box<Window>>| {
+        (0..5000).filter(|&number| window.as_ref().is_some_and(|window| !window.is_new(number))).collect()
+    };
     let kept = receiver.generations.iter().flatten().map(|kept| (kept.number, taken(&kept.taken)));
     (receiver.highest, kept.filter(|(_, taken): &(u64, Vec<u32>)| !taken.is_empty()).collect())
 }

@@ -41,6 +41,28 @@ fn an_idle_sealed_association_takes_at_most_20_kib() {
     assert!(each.iter().all(|bytes| *bytes <= 20 * 1024), "{each:?}");
 }
 
+/// A session without an association ends, although its peer says something in it.
+#[test]
+fn a_session_of_nothing_ends_although_its_peer_talks() {
+    let mut w = World::pair(1, &[10]);
+    let sending = w.up();
+    let id = w.accepted();
+    // The sender hears nothing: neither that its association is over, nor answers to what it sends on.
+    w.deaf = Some(1);
+    w.nodes[0].end.endpoint_mut().abort(id, "enough");
+    w.run(ms(100));
+    w.nodes[0].end.endpoint_mut().release(id);
+    for sessions in [1, 0] {
+        let opened = w.stats(0).opened;
+        for _ in 0..24 {
+            w.send(1, sending, pattern(1, 100));
+            w.run(ms(1000));
+        }
+        assert!(sessions == 0 || w.stats(0).opened > opened + 10, "it talks");
+        assert_eq!(w.stats(0).sessions, sessions);
+    }
+}
+
 /// A packet with room for its envelope, as an endpoint writes it.
 fn packets(n: usize) -> Vec<u8> {
     let mut one = vec![0; DATAGRAM];

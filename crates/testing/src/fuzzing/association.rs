@@ -25,6 +25,8 @@ use super::{acting, coded};
 const PEER: usize = 0;
 const VICTIM: usize = 1;
 
+/// When a script begins.
+const START: Instant = Instant::from_millis(10_000);
 /// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
 
@@ -106,7 +108,7 @@ impl<'a> Harness<'a> {
         let victim = Endpoint::new(config(codings[VICTIM]), &seeds.child("victim"));
         let mut harness = Harness {
             script,
-            now: Instant::from_millis(10_000),
+            now: START,
             ends: [peer, victim],
             ids: [AssociationId(0); 2],
             codes,
@@ -316,6 +318,7 @@ impl<'a> Harness<'a> {
         }
         if let Some(a) = self.victim() {
             a.assert_consistent();
+            coded::assert_work(a, self.now - START);
         }
         let timer = self.ends[VICTIM].poll_timeout();
         assert!(

@@ -1,8 +1,9 @@
 //! What codes, for fuzzers.
 
-use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
+use strandcast_proto::association::Association;
+use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen, most_work};
 use strandcast_proto::policy::{
-    Assignment, Backlog, Parts, Policy, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
+    Assignment, Backlog, Parts, PathView, Policy, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
 };
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
@@ -53,6 +54,14 @@ impl Scheduler for Symbols {
         });
         chosen.map(|(block, what)| SymbolAssignment { path, block, what })
     }
+}
+
+/// What an association did to decode is paid for by what came, and by the time since it began.
+pub(super) fn assert_work(association: &Association, time: Duration) {
+    let came = |p: &PathView| association.path_stats(p.id).map_or(0, |stats| stats.payload_received);
+    let (bytes, work) = (association.paths().iter().map(came).sum(), association.stats().coding.work);
+    let most = most_work(bytes, time);
+    assert!(work <= most, "{work} work of {most} for {bytes} bytes in {time:?}");
 }
 
 /// RFC 9260's scheme, with symbols.

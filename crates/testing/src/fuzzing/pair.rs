@@ -287,6 +287,7 @@ impl<'a> Play<'a> {
         for side in 0..2 {
             if let Some(a) = self.association(side) {
                 a.assert_consistent();
+                coded::assert_work(a, self.now - Instant::from_millis(10_000));
             }
         }
     }

@@ -3,16 +3,51 @@
 
 use super::Receiver;
 use crate::association::context::Context;
-use crate::association::event::CloseReason;
+use crate::association::event::{CloseReason, Event};
 use crate::coding::{Agreed, BadRecord, Decoding, Undecodable};
 use crate::rx::Message;
+use crate::time::Instant;
 use crate::wire::Cause;
 
 impl Receiver {
     /// The peer codes what it sends, as was agreed; `None`: it does not.
     pub fn decode_as(&mut self, cx: &Context, agreed: Option<Agreed>) {
         let longest = cx.config.receive_buffer as usize;
-        self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest));
+        let wanted = self.wanted;
+        self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest, wanted));
+    }
+
+    /// Whether the application wants what comes: see [`crate::coding`]'s budget.
+    pub fn want(&mut self, cx: &mut Context, wanted: bool) {
+        self.wanted = wanted;
+        if let Some(decoding) = &mut self.decoding {
+            let waited = decoding.waits();
+            decoding.want(wanted);
+            if waited && wanted && self.reassembly.readable() {
+                cx.events.push_back(Event::Readable);
+            }
+        }
+    }
+
+    /// Whether the application wants what comes.
+    pub fn wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// When symbols that wait are decoded.
+    pub fn decode_timeout(&self) -> Option<Instant> {
+        let decoding = self.decoding.as_ref().filter(|_| self.reassembly.readable())?;
+        decoding.waits_until()
+    }
+
+    /// Symbols that wait may be paid for by now.
+    pub fn on_decode_timeout(&mut self, cx: &mut Context, now: Instant) {
+        if let Some(decoding) = &mut self.decoding {
+            decoding.advance(now);
+            if !decoding.waits() {
+                cx.events.push_back(Event::Readable);
+            }
+        }
     }
 
     /// The next message: of those decoded, then of what came.
@@ -26,6 +61,9 @@ impl Receiver {
                     undecodable(cx, why);
                     return None;
                 }
+            }
+            if decoding.waits() {
+                return None;
             }
             let arrived = self.pop(cx, sent)?;
             let decoding = self.decoding.as_mut()?;

@@ -78,6 +78,11 @@ impl BlockStream {
         Ok(message)
     }
 
+    /// Work of its decoders so far.
+    pub fn work(&self) -> u64 {
+        self.receiver.work()
+    }
+
     pub fn heap(&self) -> usize {
         let ready = self.ready_bytes + self.ready.capacity() * size_of::<Message>();
         self.receiver.bound() + self.records.heap() + ready + self.ssns.capacity() * size_of::<u16>()

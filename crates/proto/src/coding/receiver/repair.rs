@@ -9,6 +9,7 @@ use strandcast_coding::windows::WindowReceiver;
 use super::Taken;
 use super::given::Given;
 use crate::coding::agreement::Agreed;
+use crate::coding::budget::Budget;
 use crate::coding::covered;
 use crate::coding::stats::CodingStats;
 use crate::rx::Message;
@@ -53,7 +54,13 @@ impl Repaired {
         }
     }
 
-    pub fn take(&mut self, mut arrived: Message, stats: &mut CodingStats) -> Option<Message> {
+    /// Takes a chunk. While `budget` allows no work, repair symbols are dropped, and messages pass by the decoder.
+    pub fn take(
+        &mut self,
+        mut arrived: Message,
+        budget: &mut Budget,
+        stats: &mut CodingStats,
+    ) -> Option<Message> {
         self.last = (arrived.first_tsn, arrived.arrived);
         let header = Header::read(&arrived.payload);
         let (header, payload) = match header {
@@ -64,6 +71,11 @@ impl Repaired {
             }
         };
         let number = match header {
+            Header::Repair { .. } | Header::WindowRepair { .. } if !budget.allows() => {
+                stats.symbols_refused += 1;
+                stats.symbols_shed += 1;
+                return None;
+            }
             Header::Repair { .. } | Header::WindowRepair { .. } => {
                 let innovative = self.receive(&arrived.payload);
                 Taken { repair: true, innovative }.count(stats);
@@ -82,12 +94,10 @@ impl Repaired {
             arrived.payload.advance(header.length());
             return Some(arrived);
         };
-        self.rebuild(header, &arrived);
-        let symbol = core::mem::take(&mut self.symbol);
-        let innovative = self.receive(&symbol);
-        self.symbol = symbol;
+        budget.earn(payload.len());
+        let innovative = if budget.allows() { self.source(header, &arrived) } else { Err(Refusal::Ahead) };
         match innovative {
-            // A message beyond all that is repaired is still a message.
+            // A message beyond all that is repaired is still a message, and so is one of which the decoder is not told.
             Err(Refusal::Ahead) => stats.sources_received += 1,
             _ => {
                 Taken { repair: false, innovative }.count(stats)?;
@@ -111,6 +121,15 @@ impl Repaired {
         self.symbol.clear();
         header.write(&mut self.symbol);
         covered::append(arrived.stream, arrived.ppid, &arrived.payload[header.length()..], &mut self.symbol);
+    }
+
+    /// Gives the decoder a message.
+    fn source(&mut self, header: Header, arrived: &Message) -> Result<bool, Refusal> {
+        self.rebuild(header, arrived);
+        let symbol = core::mem::take(&mut self.symbol);
+        let innovative = self.receive(&symbol);
+        self.symbol = symbol;
+        innovative
     }
 
     fn receive(&mut self, symbol: &[u8]) -> Result<bool, Refusal> {
@@ -158,6 +177,14 @@ impl Repaired {
             let payload = Bytes::copy_from_slice(payload);
             let message = Message { stream, ssn: Ssn(0), ppid, unordered: true, payload, first_tsn, arrived };
             return Some(message);
+        }
+    }
+
+    /// Work of its decoders so far.
+    pub fn work(&self) -> u64 {
+        match &self.receiver {
+            Receiver::Window(window) => window.work(),
+            Receiver::Blocks(blocks) => blocks.work(),
         }
     }
 

@@ -1,0 +1,225 @@
+//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes are,
+//! and panics where something does not hold. Each counts what it is given and what it takes out: a peer or an input gets no more
+//! work done than its bytes pay for.
+
+use core::time::Duration;
+
+use bytes::Bytes;
+
+use crate::MediaTime;
+use crate::ingest::Ingest;
+use crate::pace::PaceConfig;
+use crate::pack::{Body, End, Header, Message, PackConfig, Unpacker};
+use crate::playout::{Output, Playout, PlayoutConfig};
+use crate::ts::{Marks, PACKET_LEN};
+
+/// Bytes that a playout of a script may hold.
+const HELD: usize = 64 << 10;
+/// What a message may bring beside itself: changes of the clock, the end, a new session.
+const BESIDE: usize = 8;
+
+/// The rest of a script.
+struct Script<'a>(&'a [u8]);
+
+impl Script<'_> {
+    fn u8(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_be_bytes([self.u8(), self.u8()])
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from(self.u16()) << 16 | u32::from(self.u16())
+    }
+}
+
+/// Bytes as messages, each with its length before it: what is read is written as it was read, and counted otherwise.
+pub fn messages(data: &[u8]) {
+    let (mut rest, mut unpacker, mut refused) = (data, Unpacker::new(), 0);
+    while let Some((length, after)) = rest.split_first_chunk() {
+        let length = usize::from(u16::from_be_bytes(*length));
+        let (wire, after) = after.split_at(after.len().min(length));
+        rest = after;
+        let wire = Bytes::copy_from_slice(wire);
+        let Some(message) = unpacker.unpack(wire.clone()) else {
+            refused += 1;
+            assert_eq!(unpacker.malformed(), refused);
+            continue;
+        };
+        let written = message.encode();
+        assert_eq!(Message::decode(written.clone()).as_ref(), Ok(&message));
+        match &message.body {
+            Body::Data(payload) => {
+                assert_eq!(written.len(), wire.len());
+                assert!(payload.len().is_multiple_of(PACKET_LEN) && !payload.is_empty());
+            }
+            Body::End(_) => assert!(written.len() <= wire.len()),
+        }
+    }
+}
+
+/// A message as a script has it, near the one before: of which session, which number, when it was sent, how long it is.
+struct Sent {
+    session: u32,
+    sequence: u32,
+    us: u64,
+}
+
+impl Sent {
+    fn next(&mut self, script: &mut Script<'_>) -> Message {
+        let kind = script.u8();
+        if kind & 3 == 3 {
+            self.session = u32::from(script.u8());
+        }
+        self.sequence = match kind >> 2 & 3 {
+            0 => self.sequence.wrapping_add(1),
+            1 => self.sequence.wrapping_add(u32::from(script.u8())),
+            2 => self.sequence.wrapping_sub(u32::from(script.u8())),
+            _ => script.u32(),
+        };
+        self.us = match kind >> 4 & 3 {
+            0 => self.us.saturating_add(10_000),
+            1 => self.us.saturating_add(u64::from(script.u16()) * 100),
+            2 => self.us.saturating_sub(u64::from(script.u16()) * 100),
+            _ => u64::from(script.u32()) << 18,
+        };
+        let header = Header {
+            session: self.session,
+            sequence: self.sequence,
+            sent: MediaTime::from_micros(self.us),
+            lifetime: None,
+            marks: Marks::default(),
+        };
+        let packets = usize::from(kind >> 6) + 1;
+        let body = if kind & 0xc3 == 0xc2 {
+            Body::End(End { messages: u64::from(script.u8()), bytes: 0, crc32c: 0 })
+        } else {
+            Body::Data(vec![0x47; packets * PACKET_LEN].into())
+        };
+        // What a peer sends is read first.
+        let wire = Message { header, body }.encode();
+        Message::decode(wire)
+            .unwrap_or_else(|_| Message { header: Header::default(), body: Body::End(End::default()) })
+    }
+}
+
+/// Messages of any session, number and send time, at any time: what is held stays within its bound and is counted, and what is
+/// played is in order.
+pub fn playout(data: &[u8]) {
+    let mut script = Script(data);
+    let latency = Duration::from_millis(u64::from(script.u8()) * 20);
+    let mut playout = Playout::new(PlayoutConfig { latency, max_bytes: HELD });
+    let mut sent = Sent { session: 1, sequence: script.u32(), us: 0 };
+    let mut now = MediaTime::from_millis(10_000);
+    let (mut given, mut taken, mut played) = (0, 0, 0);
+    let mut due = MediaTime::ZERO;
+    while !script.0.is_empty() {
+        match script.u8() {
+            n @ 0..=200 => {
+                playout.push(now, sent.next(&mut script));
+                given += 1;
+                now = now + Duration::from_micros(u64::from(n) * 100);
+            }
+            n @ 201..=250 => now = now + Duration::from_millis(u64::from(n - 200).pow(3)),
+            251..=253 => {}
+            _ => playout.drain(),
+        }
+        while let Some(output) = playout.poll(now) {
+            taken += 1;
+            match output {
+                Output::Data(released) => {
+                    assert!(released.due >= due, "{:?} before {due:?}", released.due);
+                    (due, played) = (released.due, played + 1);
+                }
+                Output::Restarted(_) => due = MediaTime::ZERO,
+                Output::Ended(_) | Output::Clock(_) => {}
+            }
+        }
+        assert!(playout.held_bytes() <= HELD, "{} bytes held", playout.held_bytes());
+        assert!(playout.poll_timeout().is_none_or(|at| at > now), "it was asked until there was nothing");
+        assert!(played <= given && taken <= BESIDE * (given + 1), "{taken} outputs of {given} messages");
+    }
+    let counted = playout.stats();
+    assert!(counted.played + counted.late + counted.duplicates + counted.overflows <= given as u64);
+    assert!(playout.level(now) <= Duration::MAX);
+}
+
+/// Bytes of an input in pieces, live or paced: each packet that is sent was read, once and in its place.
+pub fn ingest(data: &[u8]) {
+    let mut script = Script(data);
+    let (kind, piece) = (script.u8(), 1 + usize::from(script.u16()) % 2000);
+    let pack = PackConfig {
+        packets_per_message: 1 + usize::from(kind & 7) % 7,
+        hold: Duration::from_millis(u64::from(kind >> 5) * 5),
+        ..PackConfig::new(7)
+    };
+    let pace = PaceConfig { look_ahead: 8 << 10, fallback_bps: (kind & 8 > 0).then_some(1_000_000) };
+    let mut now = MediaTime::from_millis(1000);
+    let mut ingest = if kind & 16 > 0 { Ingest::live(pack) } else { Ingest::paced(now, pace, pack) };
+    let (mut given, mut sent, mut sequence) = (0, 0, 0);
+    let input = script.0;
+    let mut take = |ingest: &mut Ingest, given: usize, now: MediaTime| {
+        while let Some(out) = ingest.poll(now) {
+            let message = Message::decode(out.wire).expect("what was written can be read");
+            assert_eq!(message.header.sequence, sequence);
+            sequence += 1;
+            if let Body::Data(payload) = message.body {
+                sent += payload.len();
+                assert!(payload.len() <= 7 * PACKET_LEN);
+            }
+        }
+        assert!(sent <= given, "{sent} bytes of {given}");
+    };
+    for piece in input.chunks(piece) {
+        given += piece.len();
+        if ingest.push(now, piece).is_err() {
+            return;
+        }
+        now = now + Duration::from_millis(4);
+        ingest.handle_timeout(now);
+        take(&mut ingest, given, now);
+    }
+    if ingest.finish(now).is_ok() {
+        take(&mut ingest, given, MediaTime::MAX);
+        assert_eq!(ingest.stats().packed.bytes as usize, sent);
+        assert!(ingest.poll_timeout().is_none(), "all was taken");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// What fuzzing found stays found: its corpus through the same functions.
+    fn replay(target: &str, run: fn(&[u8])) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+        let mut inputs: Vec<_> =
+            fs::read_dir(&folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
+        inputs.sort();
+        assert!(!inputs.is_empty(), "{} is empty", folder.display());
+        for input in inputs {
+            println!("{}", input.display());
+            run(&fs::read(&input).expect("readable"));
+        }
+    }
+
+    #[test]
+    fn messages() {
+        replay("messages", super::messages);
+    }
+
+    #[test]
+    fn playout() {
+        replay("playout", super::playout);
+    }
+
+    #[test]
+    fn ingest() {
+        replay("ingest", super::ingest);
+    }
+}

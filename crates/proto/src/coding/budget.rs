@@ -1,0 +1,184 @@
+//! What decoding may cost. Memory is bounded by what was agreed on; work is bounded here, in bytes of rows that decoders read or
+//! write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)), by what came that a sender's own ledger
+//! lets it repair.
+//!
+//! | is | by |
+//! |---|---|
+//! | earned with each byte of a source symbol (in blocks: of any symbol) | the most work that an honest sender causes with it |
+//! | earned with time | [`EACH_SECOND`], about a hundredth of a processor's time: short messages and small blocks cost more than their bytes say |
+//! | spent on each symbol that is decoded | the work that it was |
+//! | saved | a burst: what it takes to give half a window back |
+//!
+//! A symbol is decoded while something is saved, and may cost more than that: the next ones wait until it is paid for. So over any
+//! time the work is at most what was earned, a burst and one symbol's. Before the application wants what an association brings
+//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned: what was saved at the
+//! beginning is for its first messages.
+
+use core::ops::RangeInclusive;
+
+use super::agreement::{Agreed, Mode};
+use crate::time::{Duration, Instant};
+
+/// Work per second that is earned with nothing.
+const EACH_SECOND: u64 = 32 << 20;
+/// Work that is saved before the application wants anything: at least, and, where the first block has to be decoded for it to
+/// read anything, at most.
+const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
+/// Work that is saved at the most: at least, and at most. With the least it begins.
+const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
+/// Work per byte: at least, and at most.
+const PER_BYTE: RangeInclusive<u64> = 256..=2048;
+
+/// Work of one symbol at the most, which may be done on credit: a window forgets all that it holds.
+#[cfg(any(test, feature = "testing"))]
+const ONE: u64 = 64 << 20;
+
+/// Most work over `time` with `bytes` of symbols: what nothing may exceed, for tests and fuzzers.
+#[cfg(any(test, feature = "testing"))]
+pub fn most(bytes: u64, time: Duration) -> u64 {
+    let seconds = time.as_nanos().div_ceil(1_000_000_000) as u64;
+    PER_BYTE.end() * bytes + EACH_SECOND * seconds + UNWANTED.end() + BURST.start() + ONE
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Budget {
+    /// Work per byte.
+    rate: u64,
+    most: i64,
+    /// What is saved at the most when the application does not want what comes.
+    unwanted: i64,
+    /// Less than 0: owed.
+    saved: i64,
+    /// Until when time was paid.
+    paid: Instant,
+    /// The application wants what comes.
+    wanted: bool,
+}
+
+impl Budget {
+    pub fn new(agreed: &Agreed, wanted: bool) -> Self {
+        let (sources, length) = (usize::from(agreed.sources), usize::from(agreed.symbol_length));
+        let held = if agreed.code.slides() { agreed.window().held } else { sources };
+        let each = agreed.code.fair_work(sources, held, length);
+        let rate = each.div_ceil(length as u64).clamp(*PER_BYTE.start(), *PER_BYTE.end());
+        let half_a_window = each * sources as u64 / 2;
+        let most = half_a_window.clamp(*BURST.start(), *BURST.end());
+        let first = if agreed.mode == Mode::Blocks { half_a_window } else { 0 };
+        let unwanted = first.clamp(*UNWANTED.start(), *UNWANTED.end());
+        let (most, unwanted) = (most as i64, unwanted as i64);
+        let mut budget = Budget { rate, most, unwanted, saved: unwanted, paid: Instant::ZERO, wanted: false };
+        budget.want(wanted);
+        budget
+    }
+
+    /// Whether the application wants what comes from now on.
+    pub fn want(&mut self, wanted: bool) {
+        match (self.wanted, wanted) {
+            (false, true) => self.save(*BURST.start()),
+            (true, false) => self.saved = self.saved.min(self.unwanted),
+            _ => {}
+        }
+        self.wanted = wanted;
+    }
+
+    /// It is `now`.
+    pub fn advance(&mut self, now: Instant) {
+        let since = self.paid;
+        self.paid = since.max(now);
+        if since > Instant::ZERO && self.wanted {
+            let passed = (self.paid - since).min(Duration::from_secs(1)).as_nanos() as u64;
+            self.save(passed * EACH_SECOND / 1_000_000_000);
+        }
+    }
+
+    /// A symbol came that others may repair.
+    pub fn earn(&mut self, bytes: usize) {
+        if self.wanted {
+            self.save(self.rate * bytes as u64);
+        }
+    }
+
+    fn save(&mut self, work: u64) {
+        let work = i64::try_from(work).unwrap_or(i64::MAX);
+        self.saved = self.saved.saturating_add(work).min(self.most);
+    }
+
+    /// Whether a symbol may be decoded.
+    pub fn allows(&self) -> bool {
+        self.saved > 0
+    }
+
+    /// A symbol was decoded.
+    pub fn spend(&mut self, work: u64) {
+        self.saved = self.saved.saturating_sub(i64::try_from(work).unwrap_or(i64::MAX));
+    }
+
+    /// When a symbol may be decoded although none comes; `None`: now, or not before more is asked for.
+    pub fn allows_at(&self) -> Option<Instant> {
+        let owed = u64::try_from(1 - self.saved).ok().filter(|owed| *owed > 0 && self.wanted)?;
+        // A second's worth at a time, as time is paid.
+        let nanos = (owed.min(EACH_SECOND) * 1_000_000_000).div_ceil(EACH_SECOND);
+        Some(self.paid + Duration::from_nanos(nanos))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_coding::Code;
+
+    use super::*;
+
+    fn agreed(mode: Mode, code: Code) -> Agreed {
+        Agreed { mode, code, sources: 128, symbol_length: 1344, blocks: 1 }
+    }
+
+    #[test]
+    fn what_is_spent_was_earned_but_for_one_symbol() {
+        let mut budget = Budget::new(&agreed(Mode::Repair, Code::Sliding), true);
+        budget.advance(Instant::from_millis(1));
+        assert!(budget.allows() && budget.allows_at().is_none());
+        budget.spend(100 << 20);
+        assert!(!budget.allows());
+        // A source symbol of 1344 bytes pays for what 128 like it may cost.
+        let missing = |b: &Budget| -b.saved;
+        let before = missing(&budget);
+        budget.earn(1344);
+        let each = before - missing(&budget);
+        assert!((4 * 128 * (256 + 1344)..2048 * 1344).contains(&each), "{each}");
+        // Time pays, too: a second's worth at a time.
+        let mut waited = Duration::ZERO;
+        while let Some(at) = budget.allows_at() {
+            waited += at - budget.paid;
+            budget.advance(at);
+        }
+        assert!(budget.allows());
+        assert_eq!(waited.as_secs(), 2, "{waited:?}");
+    }
+
+    #[test]
+    fn before_it_is_wanted_nothing_is_earned() {
+        for (mode, code) in [(Mode::Repair, Code::Sliding), (Mode::Blocks, Code::Rlc)] {
+            let mut budget = Budget::new(&agreed(mode, code), false);
+            let first = budget.saved as u64;
+            assert!(UNWANTED.contains(&first));
+            budget.spend(first + 1);
+            for second in 1..100 {
+                budget.earn(100_000);
+                budget.advance(Instant::from_millis(1000 * second));
+            }
+            assert!(!budget.allows() && budget.allows_at().is_none(), "nobody wants it");
+            budget.want(true);
+            assert!(budget.allows());
+            budget.want(false);
+            assert!(budget.saved as u64 <= *UNWANTED.end());
+        }
+    }
+
+    #[test]
+    fn what_is_saved_has_a_bound() {
+        let mut budget = Budget::new(&agreed(Mode::Repair, Code::RaptorQ), true);
+        (0..1000).for_each(|_| budget.earn(1 << 20));
+        assert!(BURST.contains(&(budget.saved as u64)), "{}", budget.saved);
+    }
+}
