@@ -44,7 +44,7 @@ fn an_idle_sealed_association_takes_at_most_20_kib() {
 /// A session without an association ends, although its peer says something in it.
 #[test]
 fn a_session_of_nothing_ends_although_its_peer_talks() {
-    let mut w = World::pair(1, &[10]);
+    let mut w = Harness::pair(1, &[10]);
     let sending = w.up();
     let id = w.accepted();
     // The sender hears nothing: neither that its association is over, nor answers to what it sends on.
