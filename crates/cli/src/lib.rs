@@ -10,6 +10,8 @@ pub mod batch;
 mod capture;
 mod catalog;
 pub mod check;
+mod console;
+mod date;
 mod decrypt;
 mod demo;
 mod error;
@@ -20,6 +22,7 @@ mod loaded;
 mod media_url;
 mod memory;
 mod output;
+mod pattern;
 mod perf;
 mod print;
 mod private;
@@ -33,6 +36,7 @@ mod simulate;
 mod sparing;
 mod transport;
 mod usage;
+mod writer;
 
 pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
@@ -42,6 +46,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
+use console::Console;
 use error::CliError;
 
 /// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
@@ -51,7 +56,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
-    match dispatch(args.command, catalog, list) {
+    // It ends last: lines that are queued belong to the command.
+    let console = args.command.runs_long().then(Console::start);
+    let outcome = dispatch(args.command, catalog, list);
+    match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
         Ok(()) => 0,
         Err(error @ CliError::Unread) => error.code(),
         Err(error) => {

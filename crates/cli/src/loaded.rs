@@ -8,7 +8,6 @@ use strandcast_proto::catalog::Catalog;
 
 use crate::check::{Check, check};
 use crate::error::CliError;
-use crate::print;
 
 /// A scenario with the positions of its keys.
 #[derive(Debug)]

@@ -3,13 +3,15 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 use strandcast_proto::text::{needs_escape, printable};
 
+use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
+use crate::writer::{Tell, Trouble};
 
 /// Maximum length of quoted peer text, characters.
 const MAX_QUOTED: usize = 200;
@@ -35,7 +37,9 @@ pub(crate) fn json_line(json: &str) {
 
 /// Writes escaped text to standard error.
 pub(crate) fn error_bytes(text: &str) {
-    let _ = stderr().lock().write_all(text.as_bytes());
+    if !console::line(text) {
+        let _ = stderr().lock().write_all(text.as_bytes());
+    }
 }
 
 /// Lines of a result on standard output.
@@ -67,11 +71,21 @@ pub(crate) fn json(json: &str) -> Result<(), CliError> {
 }
 
 fn output(text: &str) -> Result<(), CliError> {
+    if console::result(text) {
+        return Ok(());
+    }
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|e| match e.kind() {
-        ErrorKind::BrokenPipe => CliError::Unread,
-        _ => CliError::Media(format!("cannot write to standard output: {}", why(&e))),
+    written.map_err(|e| unwritten(&e))
+}
+
+/// Lines on the troubles of a file beside a stream: `what` is in it, in pieces of which each is a `piece`.
+pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
+    let file = file.to_owned();
+    Box::new(move |trouble| match trouble {
+        Trouble::Dropped(1) => line(&format!("{what}: 1 {piece} is left out, since {file} was not read")),
+        Trouble::Dropped(n) => line(&format!("{what}: {n} {piece}s are left out, since {file} was not read")),
+        Trouble::Failed(error) => line(&format!("{what} stopped: cannot write {file}: {}", why(error))),
     })
 }
 

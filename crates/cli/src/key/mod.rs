@@ -3,7 +3,6 @@
 mod base32;
 mod client;
 mod command;
-mod date;
 mod destination;
 mod forms;
 mod gate;

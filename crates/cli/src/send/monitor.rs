@@ -148,8 +148,7 @@ impl AssociationMonitor {
     /// Reports a change of a path, and passes advice on.
     pub(super) fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Advice(advice) = event {
-            let end = self.advice.write(now.as_secs_f64(), *advice);
-            end.into_iter().for_each(|line| self.line(&line));
+            self.advice.write(now.as_secs_f64(), *advice);
         }
         let Event::Path(id, change) = event else { return };
         let PathChange::State(state) = change else { return };

@@ -12,6 +12,7 @@ use strandcast_net::clock::Clock;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_net::entropy;
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::catalog::SchemePlan;
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
@@ -42,6 +43,8 @@ const LEAST_SILENCE: Duration = Duration::from_secs(5);
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same if the user wants the end.
+const LAST: Duration = Duration::from_millis(500);
 
 /// The association, or the attempt to connect.
 enum Connection {
@@ -84,26 +87,14 @@ enum Step {
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+pub(crate) async fn run(mut args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
-    let stats = Stats::open(args.stats.stats.as_ref())?;
-    let mut monitor = Monitor::new(Role::Send, stats);
-    let advice = AdviceOutput::open(args.advice.as_deref())?;
-    let input = Input::open(&args.input).await?;
-    let to = Destination::find(&args.to, &args.transport.seal)?;
-    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
-    let tariffs = Tariffs::new(args.tariffs, &uplinks)?;
-    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
-    let over = transport::describe(&uplinks);
-    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
-    if to.seal.is_none() {
-        monitor.line("warning: the stream is neither encrypted nor authenticated");
-    }
-    let (transport, paths, reports) = (args.transport, args.paths, SealReports::default());
-    let (reasons, tries) = (Reasons::default(), Arc::default());
-    let plan =
-        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
+    let opened = tokio::select! {
+        opened = open(&mut args, scheme) => opened?,
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    let Prepared { plan, input, advice, mut monitor } = opened;
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
@@ -143,6 +134,36 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let outcome = session.stream().await;
     session.leave(&outcome).await;
     session.finish(outcome, json)
+}
+
+/// What a stream needs before it is connected.
+struct Prepared {
+    plan: Plan,
+    input: Input,
+    advice: AdviceOutput,
+    monitor: Monitor,
+}
+
+/// Opens everything but the connection.
+async fn open(args: &mut SendArgs, scheme: SchemePlan) -> Result<Prepared, CliError> {
+    let stats = Stats::open(args.stats.stats.as_ref())?;
+    let mut monitor = Monitor::new(Role::Send, stats);
+    let advice = AdviceOutput::open(args.advice.as_deref())?;
+    let input = Input::open(&args.input).await?;
+    let to = Destination::find(&args.to, &args.transport.seal)?;
+    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
+    let tariffs = Tariffs::new(std::mem::take(&mut args.tariffs), &uplinks)?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
+    let over = transport::describe(&uplinks);
+    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    if to.seal.is_none() {
+        monitor.line("warning: the stream is neither encrypted nor authenticated");
+    }
+    let (transport, paths, reports) = (args.transport.clone(), args.paths.clone(), SealReports::default());
+    let (reasons, tries) = (Reasons::default(), Arc::default());
+    let plan =
+        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
+    Ok(Prepared { plan, input, advice, monitor })
 }
 
 /// Reports why there is no connection yet.
@@ -334,14 +355,14 @@ impl Session {
     async fn finish_stream(&mut self) -> Result<bool, CliError> {
         let Connection::Up(association) = &self.connection else { return Ok(true) };
         association.shutdown();
-        let time = self.pump.latency() + CLOSE_TIMEOUT;
-        let mut deadline = tokio::time::Instant::now() + time;
+        let (latency, more) = (self.pump.latency(), if self.stopped { LAST } else { CLOSE_TIMEOUT });
+        let mut deadline = tokio::time::Instant::now() + latency + more;
         let reason = loop {
             tokio::select! {
                 reason = association.closed() => break reason,
                 () = stopped(&mut self.stop), if !self.stopped => {
                     self.stopped = true;
-                    deadline = tokio::time::Instant::now() + time;
+                    deadline = tokio::time::Instant::now() + latency + LAST;
                 }
                 () = self.watch.tick() => {
                     let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;

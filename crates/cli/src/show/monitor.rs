@@ -51,8 +51,7 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Shows a snapshot taken `seconds` after the start of the command. Statistics that can no longer be written end
-    /// with a line.
+    /// Shows a snapshot taken `seconds` after the start of the command.
     pub(crate) fn show(&mut self, seconds: f64, peer: &str, media: MediaNow, seen: &driver::Snapshot) {
         for line in self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics) {
             self.screen.line(&line);
@@ -78,8 +77,7 @@ impl Monitor {
             self.screen.table(table(&snapshot, self.screen.colour()));
         }
         if self.shown.is_multiple_of(STATS_EVERY) {
-            let end = self.stats.write(&snapshot);
-            end.into_iter().for_each(|line| self.screen.line(&line));
+            self.stats.write(&snapshot);
         }
         self.shown += 1;
         self.last = Some(snapshot);
@@ -106,8 +104,7 @@ impl Monitor {
     /// statistics.
     pub(crate) fn report(&mut self, seconds: f64, peer: &str, what: &StreamEvent) {
         self.screen.line(&what.to_string());
-        let end = self.stats.write(&EventLine { seconds, role: self.role, peer, what });
-        end.into_iter().for_each(|line| self.screen.line(&line));
+        self.stats.write(&EventLine { seconds, role: self.role, peer, what });
     }
 
     /// Prints a permanent line.

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod bad_input;
+mod blocked;
 mod catalog;
 mod check_explain;
 mod check_rates;
@@ -18,6 +19,7 @@ mod keys;
 mod links;
 mod listing;
 mod outages;
+mod outputs;
 mod perf;
 mod robust;
 mod scenarios;

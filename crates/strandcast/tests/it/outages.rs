@@ -89,6 +89,7 @@ fn a_receiver_that_was_restarted_is_found_at_once() {
     receiver.signal(Signal::SIGKILL);
     receiver.end();
     std::thread::sleep(Duration::from_secs(1));
+    std::fs::remove_file(&out).unwrap();
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --json", out.display()));
     receiver.says("listening");
     let begun = Instant::now();
