@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod admission;
 mod args;
 pub mod batch;
 mod capture;
@@ -29,6 +30,7 @@ mod private;
 mod receive;
 mod report;
 mod schemes;
+mod secrets;
 mod send;
 mod show;
 mod signals;

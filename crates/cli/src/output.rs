@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -174,7 +174,7 @@ impl Output {
 }
 
 /// Opens a file, a named pipe, or a pattern of files.
-fn open(path: &PathBuf, overwrite: bool, most: usize, failure: &Arc<Failure>) -> Result<Sink, CliError> {
+fn open(path: &Path, overwrite: bool, most: usize, failure: &Arc<Failure>) -> Result<Sink, CliError> {
     if let Some(pattern) = Pattern::of(path)? {
         return Ok(Sink::Files(pattern, None));
     }

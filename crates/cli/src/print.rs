@@ -11,6 +11,7 @@ use strandcast_proto::text::{needs_escape, printable};
 
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
+use crate::secrets::redact;
 use crate::writer::{Tell, Trouble};
 
 /// Maximum length of quoted peer text, characters.
@@ -27,7 +28,12 @@ pub(crate) fn columns(terminal: impl AsFd) -> usize {
 
 /// A line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
-    error_bytes(&format!("{}\n", printable(text)));
+    error_bytes(&format!("{}\n", safe(text)));
+}
+
+/// Text that neither controls a terminal nor repeats a secret.
+pub(crate) fn safe(text: &str) -> String {
+    printable(&redact(text)).into_owned()
 }
 
 /// A line of JSON on standard error.
@@ -47,6 +53,7 @@ pub(crate) fn error_bytes(text: &str) {
 /// # Errors
 /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
+    let text = redact(text);
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
         Some(line) => format!("{}\n", printable(line)),
         None => printable(line).into_owned(),
@@ -93,7 +100,7 @@ pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> T
 /// JSON writer has escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
+    for c in redact(json).chars() {
         if c == '\n' || !needs_escape(c) {
             out.push(c);
         } else {

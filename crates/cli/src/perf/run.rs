@@ -7,7 +7,6 @@ use clap::Parser;
 use strandcast_net::driver::{self, Driver, Uplink};
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
-use strandcast_proto::text::printable;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::client::{Client, Progress};
@@ -60,7 +59,7 @@ pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), C
 /// # Errors
 /// The command's exit code and diagnostic.
 pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
-    let told = |error: CliError| (error.code(), printable(&error.to_string()).into_owned());
+    let told = |error: CliError| (error.code(), print::safe(&error.to_string()));
     let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
     let args =
         PerfClient::try_parse_from(words).map_err(|e| told(CliError::Usage(one_line(&e.to_string()))))?;
@@ -200,11 +199,11 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// After a while, looks at who may connect.
-async fn look(gate: Option<&mut Gate>, driver: &Driver) {
+/// After a while, looks at who may connect; lines to print.
+async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Vec<String> {
     let Some(gate) = gate else { return std::future::pending().await };
     tokio::time::sleep(LOOK).await;
-    gate.poll(driver).await.iter().for_each(|line| print::line(line));
+    gate.poll(driver).await
 }
 
 async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
@@ -231,7 +230,10 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         let next = tokio::select! {
             next = served.recv() => next,
             () = stopped(&mut stop) => return Ok(()),
-            () = look(gate.as_mut(), &driver) => continue,
+            lines = look(gate.as_mut(), &driver) => {
+                lines.iter().for_each(|line| say(line));
+                continue;
+            }
         };
         match next {
             Some(ServerEvent::Begun { client, reverse }) => {

@@ -10,9 +10,10 @@ use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::incoming::{IncomingStream, PendingSender, handshake};
+use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
 use super::summary::Summary;
 use super::takeover::{Claim, Times, Verdict, decide};
+use crate::admission::admit;
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
@@ -25,7 +26,6 @@ use crate::print;
 use crate::send::{BUSY, REFUSED, REPLACED};
 use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
-use crate::sparing::Sparing;
 use crate::transport;
 
 /// Timeout for a sender to close after the end, including retransmissions.
@@ -42,10 +42,8 @@ struct Session {
     gate: Option<Gate>,
     output: Output,
     monitor: Monitor,
-    /// Lines that senders cause as often as they like.
-    sparing: Sparing,
     stop: Stop,
-    ready: (UnboundedSender<PendingSender>, UnboundedReceiver<PendingSender>),
+    ready: (UnboundedSender<Arrival>, UnboundedReceiver<Arrival>),
     stream: Option<IncomingStream>,
     /// The sender that waits to replace the stream.
     next: Option<PendingSender>,
@@ -64,7 +62,7 @@ struct Session {
 enum Step {
     Stop,
     Accepted(Option<AssociationHandle>),
-    Ready(PendingSender),
+    Ready(Arrival),
     NextClosed(CloseReason),
     Event(Option<Event>),
     Messages,
@@ -118,7 +116,6 @@ async fn open(args: ReceiveArgs, scheme: &SchemePlan, stop: Stop) -> Result<Sess
         gate,
         output,
         monitor,
-        sparing: Sparing::new(Instant::now()),
         stop,
         ready: unbounded_channel(),
         stream: None,
@@ -143,10 +140,11 @@ impl Session {
                 Step::Accepted(Some(association)) => {
                     tokio::spawn(handshake(association, self.ready.0.clone()));
                 }
-                Step::Ready(sender) => {
+                Step::Ready(Arrival::Newer(line)) => self.monitor.line(&line),
+                Step::Ready(Arrival::Sender(sender)) => {
                     // What the seal knows of it came first.
                     self.poll_gate().await;
-                    self.on_ready(sender)?;
+                    self.on_ready(*sender)?;
                 }
                 Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Event(event) => self.event(event.as_ref()),
@@ -209,15 +207,10 @@ impl Session {
         Ok(())
     }
 
-    /// Prints a line that a sender causes.
-    fn say(&mut self, line: &str) {
-        self.sparing.line(Instant::now(), line, |line| self.monitor.line(line));
-    }
-
     fn refuse(&mut self, sender: &PendingSender) {
         let stream = self.stream.as_ref().map_or("another sender", |g| g.peer.as_str());
         let line = format!("{} refused: already receiving from {stream}", sender.peer);
-        self.say(&line);
+        self.monitor.line(&line);
         sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
@@ -252,7 +245,8 @@ impl Session {
         let Some(stream) = &mut self.stream else { return self.admit(sender) };
         let (before, now) = (stream.peer.clone(), sender.peer.clone());
         let outage = duration(stream.resume(sender));
-        self.say(&format!("{before} is back as {now}, after {outage}"));
+        admit(&stream.association);
+        self.monitor.line(&format!("{before} is back as {now}, after {outage}"));
         self.monitor.restart();
         Ok(())
     }
@@ -268,7 +262,7 @@ impl Session {
                 false => format!("{new} replaces {old}, which was silent for {silent:.1} s"),
             };
             stream.player.drain();
-            self.say(&line);
+            self.monitor.line(&line);
             self.play()?;
             self.report();
         }
@@ -285,9 +279,10 @@ impl Session {
         let into = self.output.begin()?.map_or_else(String::new, |file| format!(", into {file}"));
         let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
         let latency = stream.player.latency.as_millis();
-        self.say(&format!("receiving from {}, latency {latency} ms{into}", stream.peer));
+        self.monitor.line(&format!("receiving from {}, latency {latency} ms{into}", stream.peer));
         self.monitor.restart();
         self.monitor.restart_stream();
+        admit(&stream.association);
         self.stream = Some(stream);
         Ok(())
     }
@@ -374,7 +369,7 @@ impl Session {
             (true, true) => return Ok(Some(Ok(()))),
             (true, false) => return Ok(Some(Err(CliError::Peer(why)))),
             (false, true) => {}
-            (false, false) => self.say(&why),
+            (false, false) => self.monitor.line(&why),
         }
         self.stream = None;
         if let Some(next) = self.next.take() {
@@ -402,7 +397,7 @@ impl Session {
         let summary = Summary::of(stream, self.monitor.last(), now, dropped);
         self.monitor.clear();
         for line in summary.lines() {
-            self.say(&line);
+            self.monitor.line(&line);
         }
         match self.json {
             Some(true) => print::json_line(&summary.json()),

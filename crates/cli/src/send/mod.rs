@@ -1,8 +1,10 @@
 //! `strandcast send`.
 
 mod advice;
+mod backoff;
 mod connect;
 mod monitor;
+mod prepare;
 mod pump;
 mod reasons;
 mod refusals;

@@ -211,6 +211,11 @@ impl AssociationMonitor {
         self.monitor.line(text);
     }
 
+    /// Prints a line of the summary.
+    pub(super) fn last_line(&mut self, text: &str) {
+        self.monitor.last_line(text);
+    }
+
     /// Removes the table.
     pub(super) fn clear(&mut self) {
         self.monitor.clear();
@@ -227,6 +232,7 @@ impl AssociationMonitor {
             seconds: last.map_or(0.0, |l| l.seconds),
             messages: pump.messages,
             bytes: pump.bytes,
+            all: pump.messages + pump.dropped,
             expired: self.gone(pump),
             messages_dropped: self.given_up(),
             reconnects: self.reconnects,

@@ -1,5 +1,6 @@
 //! Integration tests of `strandcast-strandcast`, one binary.
 
+mod admission;
 mod attacks;
 mod bad_input;
 mod blocked;
@@ -18,6 +19,7 @@ mod interrupt;
 mod keys;
 mod links;
 mod listing;
+mod noise;
 mod outages;
 mod outputs;
 mod perf;
@@ -25,6 +27,7 @@ mod robust;
 mod scenarios;
 mod sealed;
 mod sealed_forgeries;
+mod secrets;
 mod simulate;
 mod simulate_input;
 mod strangers;

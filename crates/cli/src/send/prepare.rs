@@ -1,0 +1,50 @@
+//! What a stream needs before it is connected.
+
+use std::sync::Arc;
+
+use strandcast_proto::catalog::SchemePlan;
+
+use super::advice::AdviceOutput;
+use super::connect::Plan;
+use super::reasons::Reasons;
+use super::tariffs::Tariffs;
+use crate::args::SendArgs;
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::input::Input;
+use crate::key::{Destination, SealReports};
+use crate::show::{Monitor, Role, Stats};
+use crate::transport;
+
+/// What a stream needs before it is connected.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) input: Input,
+    pub(super) advice: AdviceOutput,
+    pub(super) monitor: Monitor,
+}
+
+/// Opens everything but the connection.
+///
+/// # Errors
+/// [`CliError`].
+pub(super) async fn open(args: &mut SendArgs, scheme: SchemePlan) -> Result<Prepared, CliError> {
+    let stats = Stats::open(args.stats.stats.as_ref())?;
+    let mut monitor = Monitor::new(Role::Send, stats);
+    let advice = AdviceOutput::open(args.advice.as_deref())?;
+    let input = Input::open(&args.input).await?;
+    let to = Destination::find(&args.to, &args.transport.seal)?;
+    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
+    let tariffs = Tariffs::new(std::mem::take(&mut args.tariffs), &uplinks)?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
+    let over = transport::describe(&uplinks);
+    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    if to.seal.is_none() {
+        monitor.line("warning: the stream is neither encrypted nor authenticated");
+    }
+    let (transport, paths, reports) = (args.transport.clone(), args.paths.clone(), SealReports::default());
+    let (reasons, tries) = (Reasons::default(), Arc::default());
+    let plan =
+        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
+    Ok(Prepared { plan, input, advice, monitor })
+}
