@@ -40,7 +40,7 @@ mod transport;
 mod usage;
 mod writer;
 
-pub use catalog::{SchemeProvider, SharedCatalog, is_python};
+pub use catalog::{Extra, Extras, SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::{ListSchemes, Listing};
 

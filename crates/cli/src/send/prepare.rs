@@ -10,11 +10,29 @@ use super::reasons::Reasons;
 use super::tariffs::Tariffs;
 use crate::args::SendArgs;
 use crate::capture::Capture;
+use crate::catalog::{Extra, SchemeProvider};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::key::{Destination, SealReports};
 use crate::show::{Monitor, Role, Stats};
 use crate::transport;
+
+/// Refuses options that would do nothing with the scheme.
+///
+/// # Errors
+/// [`CliError::Usage`].
+pub(super) fn refuse_ignored(args: &SendArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
+    let given = [
+        ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
+        ("--advice", Extra::Advice, args.advice.is_some()),
+    ];
+    for (option, extra, _) in given.into_iter().filter(|(.., given)| *given) {
+        if let Some(why) = catalog.ignores(&args.transport.scheme, extra) {
+            return Err(CliError::Usage(format!("{option}: scheme {why}")));
+        }
+    }
+    Ok(())
+}
 
 /// What a stream needs before it is connected.
 pub(super) struct Prepared {
@@ -39,6 +57,7 @@ pub(super) async fn open(args: &mut SendArgs, scheme: SchemePlan) -> Result<Prep
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let over = transport::describe(&uplinks);
     monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    tariffs.caps().iter().for_each(|line| monitor.line(line));
     if to.seal.is_none() {
         monitor.line("warning: the stream is neither encrypted nor authenticated");
     }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::backoff::Backoff;
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
-use super::prepare::{Prepared, open};
+use super::prepare::{Prepared, open, refuse_ignored};
 use super::pump::Pump;
 use super::refusals::Refusals;
 use crate::admission::admits;
@@ -100,6 +100,7 @@ enum Step {
 /// [`CliError`].
 pub(crate) async fn run(mut args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
+    refuse_ignored(&args, &**catalog)?;
     let mut stop = signals::watch()?;
     let opened = tokio::select! {
         opened = open(&mut args, scheme) => opened?,

@@ -77,6 +77,10 @@ impl SchedulerPart for WaryConfig {
     fn estimators(&self, estimators: &mut Estimators) {
         estimators.delivery();
     }
+
+    fn tariffs(&self) -> bool {
+        true
+    }
 }
 
 /// Earliest arrival, with evidence and a doubled last round.

@@ -15,6 +15,7 @@ mod first_try;
 mod floods;
 mod forged;
 mod hostile;
+mod ignored;
 mod interrupt;
 mod keys;
 mod links;
