@@ -7,6 +7,7 @@ mod destination;
 mod forms;
 mod gate;
 mod hosts;
+mod keeper;
 mod keylog;
 mod list;
 mod memory;

@@ -10,6 +10,7 @@ mod check_rates;
 mod coding;
 mod common;
 mod datagrams;
+mod enrolments;
 mod escapes;
 mod first_try;
 mod floods;
