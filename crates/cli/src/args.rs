@@ -62,6 +62,13 @@ pub(crate) enum Command {
     Plot(LabArgs),
 }
 
+impl Command {
+    /// Whether it goes on for as long as a stream or a measurement: an output that is not read must not stop it.
+    pub(crate) fn runs_long(&self) -> bool {
+        matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_))
+    }
+}
+
 /// Options of every command that uses the network.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TransportArgs {
@@ -124,8 +131,12 @@ pub(crate) struct SendArgs {
 pub(crate) struct ReceiveArgs {
     /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,
-    /// FILE, - (standard output) or udp://HOST:PORT
+    /// FILE, - (standard output) or udp://HOST:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
+    #[arg(value_parser = media_output)]
     pub(crate) output: MediaUrl,
+    /// Overwrite a file that has content
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     #[command(flatten)]
@@ -185,6 +196,15 @@ impl std::str::FromStr for Retry {
             _ => seconds(text).map(Retry::For).map_err(|e| format!("{e}, or forever")),
         }
     }
+}
+
+/// Where media go. A port alone is where to listen: no file was meant.
+fn media_output(text: &str) -> Result<MediaUrl, String> {
+    let number = text.strip_prefix(':').unwrap_or(text);
+    if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(format!("{text} is a port, not an output: receive {text} OUTPUT, or a file as ./{text}"));
+    }
+    text.parse()
 }
 
 /// A number of seconds, fractions allowed.

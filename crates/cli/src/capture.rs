@@ -1,8 +1,7 @@
 //! `--pcap`.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,54 +11,74 @@ use strandcast_net::pcap::PcapWriter;
 use crate::args::SealArgs;
 use crate::error::{CliError, why};
 use crate::key::spare_store;
-use crate::{print, private};
+use crate::print;
+use crate::private::{Opened, create_output};
+use crate::writer::{Plain, Writer};
+
+/// Bytes of packets that wait for a file or pipe at the most: those of some seconds.
+const MOST: usize = 8 << 20;
 
 /// A capture file shared by all associations of a command, if requested.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Capture(Option<Shared>);
-
-#[derive(Clone, Debug)]
-struct Shared {
-    /// `None` after the first error.
-    writer: Arc<Mutex<Option<PcapWriter<BufWriter<File>>>>>,
-    path: PathBuf,
-}
+pub(crate) struct Capture(Option<Arc<Mutex<PcapWriter<Records>>>>);
 
 impl Capture {
     /// Opens the file given by `--pcap`: packets are in it as they are before encryption, so that only its owner can read
     /// it.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
+    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys, or not this user's alone.
     pub(crate) fn open(path: Option<&Path>, seal: &SealArgs) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
         spare_store(seal, path)?;
-        let writer = private::create(path).and_then(|file| PcapWriter::new(BufWriter::new(file)));
-        let writer =
-            writer.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
-        Ok(Capture(Some(Shared { writer: Arc::new(Mutex::new(Some(writer))), path: path.to_owned() })))
+        let name = path.display().to_string();
+        let tell = print::troubles("capture", "packet", &name);
+        let writer = match create_output(path, true)? {
+            Opened::File(file) => Writer::start("capture", MOST, move || Plain::new(Ok(file), tell)),
+            Opened::Pipe(open) => Writer::start("capture", MOST, move || Plain::new(open(), tell)),
+        };
+        let pcap = writer.and_then(|writer| {
+            let mut pcap = PcapWriter::new(Records { writer, record: Vec::new() })?;
+            pcap.flush()?;
+            Ok(pcap)
+        });
+        let pcap = pcap.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))?;
+        Ok(Capture(Some(Arc::new(Mutex::new(pcap)))))
     }
 
     /// The tap for a driver.
     pub(crate) fn tap(&self) -> Option<PacketTap> {
         let shared = self.0.clone()?;
         Some(Box::new(move |_, tuple, way, payload| {
-            let mut writer = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(pcap) = writer.as_mut() else { return };
+            let mut pcap = shared.lock().unwrap_or_else(PoisonError::into_inner);
             // Several drivers may write here, each with a clock of its own.
             let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let (from, to) = match way {
                 PacketDirection::Sent => (tuple.local, tuple.remote),
                 PacketDirection::Received => (tuple.remote, tuple.local),
             };
-            if let Err(error) = pcap.datagram(at, from, to, payload) {
-                *writer = None;
-                print::line(&format!(
-                    "capture stopped: cannot write {}: {}",
-                    shared.path.display(),
-                    why(&error)
-                ));
-            }
+            // A queue has no errors: the capture ends with a line of its own.
+            let _ = pcap.datagram(at, from, to, payload).and_then(|()| pcap.flush());
         }))
+    }
+}
+
+/// Queues whole records, so that a packet that finds no room leaves the file in order.
+#[derive(Debug)]
+struct Records {
+    writer: Writer,
+    record: Vec<u8>,
+}
+
+impl io::Write for Records {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.record.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.put(&self.record);
+        self.record.clear();
+        Ok(())
     }
 }

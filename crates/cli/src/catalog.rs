@@ -6,10 +6,28 @@ use strandcast_proto::catalog::Catalog;
 
 use crate::batch::RunHooks;
 
-/// Schemes, and what they need around the runs that use them.
-pub trait SchemeProvider: Catalog + RunHooks + Send + Sync {}
+/// What a command line may give a scheme beside its spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// What links cost, and how much of them may be used.
+    Tariffs,
+    /// A place for the rates that it advises.
+    Advice,
+}
 
-impl<T: Catalog + RunHooks + Send + Sync> SchemeProvider for T {}
+/// Which schemes would ignore an extra.
+pub trait Extras {
+    /// Why the scheme that `spec` names does nothing with it, and what does, in one line; `None`: it does, or that is not
+    /// known.
+    fn ignores(&self, _spec: &str, _extra: Extra) -> Option<String> {
+        None
+    }
+}
+
+/// Schemes, what they ignore, and what they need around the runs that use them.
+pub trait SchemeProvider: Catalog + Extras + RunHooks + Send + Sync {}
+
+impl<T: Catalog + Extras + RunHooks + Send + Sync> SchemeProvider for T {}
 
 /// The catalog of schemes for a whole command.
 pub type SharedCatalog = Arc<dyn SchemeProvider>;

@@ -44,9 +44,14 @@ impl Input {
             MediaUrl::Pipe => Source::Pipe(tokio::io::stdin()),
             MediaUrl::Udp(udp) => Source::Udp(listen(udp).await?),
             MediaUrl::File(path) => {
-                let failed = |e: io::Error| CliError::Media(format!("cannot read {place}: {}", why(&e)));
-                look_into(place, std::fs::File::open(path).map_err(failed)?)?;
-                Source::File(tokio::fs::File::open(path).await.map_err(failed)?)
+                let (place, path) = (place.clone(), path.clone());
+                // A named pipe waits for somebody who writes.
+                let file = tokio::task::spawn_blocking(move || {
+                    let failed = |e: io::Error| CliError::Media(format!("cannot read {place}: {}", why(&e)));
+                    look_into(&place, std::fs::File::open(&path).map_err(failed)?)?;
+                    std::fs::File::open(&path).map_err(failed)
+                });
+                Source::File(tokio::fs::File::from_std(file.await.map_err(|_| CliError::Aborted)??))
             }
         };
         let name = if *place == MediaUrl::Pipe { "standard input".to_owned() } else { place.to_string() };

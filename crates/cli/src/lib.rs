@@ -5,11 +5,14 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod admission;
 mod args;
 pub mod batch;
 mod capture;
 mod catalog;
 pub mod check;
+mod console;
+mod date;
 mod decrypt;
 mod demo;
 mod error;
@@ -21,12 +24,14 @@ mod loaded;
 mod media_url;
 mod memory;
 mod output;
+mod pattern;
 mod perf;
 mod print;
 mod private;
 mod receive;
 mod report;
 mod schemes;
+mod secrets;
 mod send;
 mod show;
 mod signals;
@@ -34,8 +39,9 @@ mod simulate;
 mod sparing;
 mod transport;
 mod usage;
+mod writer;
 
-pub use catalog::{SchemeProvider, SharedCatalog, is_python};
+pub use catalog::{Extra, Extras, SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::{ListSchemes, Listing};
 
@@ -43,6 +49,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
+use console::Console;
 use error::CliError;
 
 /// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
@@ -52,7 +59,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
-    match dispatch(args.command, catalog, list) {
+    // It ends last: lines that are queued belong to the command.
+    let console = args.command.runs_long().then(Console::start);
+    let outcome = dispatch(args.command, catalog, list);
+    match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
         Ok(()) => 0,
         Err(error @ CliError::Unread) => error.code(),
         Err(error) => {

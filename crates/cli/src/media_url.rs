@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use strandcast_net::resolve::HostPort;
 
+use crate::secrets::has_secret;
+
 /// A file, a pipe, or a UDP address of media.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MediaUrl {
@@ -39,6 +41,9 @@ impl FromStr for MediaUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if has_secret(text) {
+            return Err("a pairing string is no place for media: strandcast key add NAME reads it".to_owned());
+        }
         if text == "-" {
             return Ok(MediaUrl::Pipe);
         }

@@ -27,6 +27,11 @@ impl Memory {
         self.0 / 4 * 3
     }
 
+    /// Bytes of media that may wait for an output that is not read: those of some seconds.
+    pub(crate) fn output(self) -> usize {
+        self.0 / 32
+    }
+
     /// Payload that a playout buffer may hold; its bookkeeping comes on top.
     pub(crate) fn playout(self) -> usize {
         (self.0 / 16 * 3).min(MAX_PLAYOUT)

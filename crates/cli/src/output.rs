@@ -1,22 +1,34 @@
-//! Media outputs.
+//! Media outputs: a thread for each file or pipe, so that one that is not read holds up no stream, and no signal.
 
+use std::fs::File;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use tokio::io::{AsyncWriteExt, BufWriter};
-use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 
 use crate::error::CliError;
 use crate::error::why;
 use crate::input::first;
 use crate::media_url::MediaUrl;
+use crate::pattern::Pattern;
+use crate::private::{Opened, open_output};
+use crate::writer::{Plain, Trouble, Writer};
+
+/// How often to look whether everything is written.
+const POLL: Duration = Duration::from_millis(5);
 
 /// An open output.
 #[derive(Debug)]
 enum Sink {
-    File(BufWriter<tokio::fs::File>),
-    Pipe(BufWriter<tokio::io::Stdout>),
+    /// A file, a pipe or a device.
+    Written(Writer),
     Udp(UdpSocket, SocketAddr),
+    /// A file for each stream, the current one if there was one.
+    Files(Pattern, Option<Writer>),
 }
 
 /// An open output and its name.
@@ -24,63 +36,199 @@ enum Sink {
 pub(crate) struct Output {
     sink: Sink,
     name: String,
+    /// Bytes that wait for it at the most.
+    most: usize,
+    /// Messages that did not fit since the last report, and since the stream began.
+    dropped: (u64, u64),
+    failure: Arc<Failure>,
+}
+
+/// Why nothing more can be written.
+#[derive(Debug, Default)]
+struct Failure {
+    why: Mutex<Option<String>>,
+    came: Notify,
 }
 
 impl Output {
-    /// Opens `place`; an existing file is overwritten.
+    /// Opens `place`, which keeps up to `most` bytes waiting. A file with content is only taken with `overwrite`, and loses it
+    /// with the first message.
     ///
     /// # Errors
-    /// [`CliError::Media`], [`CliError::Network`].
-    pub(crate) async fn open(place: &MediaUrl) -> Result<Output, CliError> {
+    /// [`CliError::Usage`]: a file has content; [`CliError::Media`], [`CliError::Network`].
+    pub(crate) async fn open(place: &MediaUrl, overwrite: bool, most: usize) -> Result<Output, CliError> {
+        let failure = Arc::<Failure>::default();
         let (sink, name) = match place {
-            MediaUrl::Pipe => (Sink::Pipe(BufWriter::new(tokio::io::stdout())), "standard output".to_owned()),
-            MediaUrl::File(path) => {
-                let file = tokio::fs::File::create(path).await;
-                let file = file.map_err(|e| CliError::Media(format!("cannot write {place}: {}", why(&e))))?;
-                (Sink::File(BufWriter::new(file)), place.to_string())
+            MediaUrl::Pipe => {
+                let out = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+                let name = "standard output".to_owned();
+                (Sink::Written(writer(&name, most, &failure, move || out)?), name)
             }
+            MediaUrl::File(path) => (open(path, overwrite, most, &failure)?, place.to_string()),
             MediaUrl::Udp(udp) => {
                 let to = first(udp.group.as_deref().unwrap_or(&udp.host), udp.port).await?;
                 let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
-                let socket = UdpSocket::bind(any).await;
+                let socket = UdpSocket::bind(any).and_then(|s| s.set_nonblocking(true).map(|()| s));
                 let refuse = |e| CliError::Network(format!("cannot send to {place}: {}", why(&e)));
                 (Sink::Udp(socket.map_err(refuse)?, to), place.to_string())
             }
         };
-        Ok(Output { sink, name })
+        Ok(Output { sink, name, most, dropped: (0, 0), failure })
     }
 
-    /// Writes a message's transport packets. [`Output::flush`] passes them to the system.
+    /// A stream begins: the next file, where there is one for each. Its name.
+    ///
+    /// # Errors
+    /// [`CliError::Media`]: it cannot be made.
+    pub(crate) fn begin(&mut self) -> Result<Option<String>, CliError> {
+        self.dropped = (0, 0);
+        let Sink::Files(pattern, current) = &mut self.sink else { return Ok(None) };
+        let (file, path) = pattern.create(SystemTime::now()).map_err(|(path, error)| {
+            CliError::Media(format!("cannot write {}: {}", path.display(), why(&error)))
+        })?;
+        self.name = path.display().to_string();
+        *current = Some(writer(&self.name, self.most, &self.failure, move || Ok(file))?);
+        Ok(Some(self.name.clone()))
+    }
+
+    /// Queues a message's transport packets. With `rushed` there is room for as many bytes more: those of a buffer that is
+    /// played at once. A line if this is the first message for long that finds no room.
     ///
     /// # Errors
     /// [`CliError::Media`]: the disk is full, or the pipe has no reader.
-    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        let written = match &mut self.sink {
-            Sink::File(file) => file.write_all(bytes).await,
-            Sink::Pipe(pipe) => pipe.write_all(bytes).await,
+    pub(crate) fn write(&mut self, bytes: &[u8], rushed: usize) -> Result<Option<String>, CliError> {
+        self.check()?;
+        let fits = match &self.sink {
+            Sink::Written(writer) | Sink::Files(_, Some(writer)) => writer.put_beyond(bytes, rushed),
+            Sink::Files(_, None) => true,
             Sink::Udp(socket, to) => {
-                // A missing listener is not an error.
-                let _ = socket.send_to(bytes, *to).await;
-                Ok(())
+                // A missing listener is not an error, and a full buffer of the system loses a datagram as a network does.
+                let _ = socket.send_to(bytes, *to);
+                true
             }
         };
-        self.checked(written)
+        if fits {
+            return Ok(None);
+        }
+        self.dropped.0 += 1;
+        self.dropped.1 += 1;
+        Ok((self.dropped.0 == 1)
+            .then(|| format!("{} is not read: what is to be played is dropped", self.name)))
     }
 
-    /// Passes written data to the system.
+    /// A line on messages that were dropped, once the output takes more.
+    pub(crate) fn recovered(&mut self) -> Option<String> {
+        if self.dropped.0 == 0 || !self.is_idle() {
+            return None;
+        }
+        let messages = match std::mem::take(&mut self.dropped.0) {
+            1 => "1 message was".to_owned(),
+            n => format!("{n} messages were"),
+        };
+        Some(format!("{} is read again: {messages} dropped", self.name))
+    }
+
+    /// Messages of the stream that were dropped because the output was not read.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.1
+    }
+
+    /// Waits until nothing more can be written.
+    pub(crate) async fn failed(&self) -> CliError {
+        loop {
+            let came = self.failure.came.notified();
+            if let Err(error) = self.check() {
+                return error;
+            }
+            came.await;
+        }
+    }
+
+    /// What is said if it is not read until the end.
+    pub(crate) fn unread(&self) -> CliError {
+        CliError::Media(format!("{} is not read: the rest of what was to be played is lost", self.name))
+    }
+
+    /// Waits until everything is written.
     ///
     /// # Errors
     /// As [`Output::write`].
-    pub(crate) async fn flush(&mut self) -> Result<(), CliError> {
-        let flushed = match &mut self.sink {
-            Sink::File(file) => file.flush().await,
-            Sink::Pipe(pipe) => pipe.flush().await,
-            Sink::Udp(..) => Ok(()),
-        };
-        self.checked(flushed)
+    pub(crate) async fn flush(&self) -> Result<(), CliError> {
+        while !self.is_idle() {
+            tokio::time::sleep(POLL).await;
+        }
+        self.check()
     }
 
-    fn checked(&self, result: io::Result<()>) -> Result<(), CliError> {
-        result.map_err(|e| CliError::Media(format!("cannot write {}: {}", self.name, why(&e))))
+    fn is_idle(&self) -> bool {
+        match &self.sink {
+            Sink::Written(writer) | Sink::Files(_, Some(writer)) => writer.is_idle(),
+            Sink::Files(_, None) | Sink::Udp(..) => true,
+        }
     }
+
+    fn check(&self) -> Result<(), CliError> {
+        let failed = self.failure.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        failed.map_or(Ok(()), |why| Err(CliError::Media(why)))
+    }
+}
+
+/// Opens a file, a named pipe, or a pattern of files.
+fn open(path: &Path, overwrite: bool, most: usize, failure: &Arc<Failure>) -> Result<Sink, CliError> {
+    if let Some(pattern) = Pattern::of(path)? {
+        return Ok(Sink::Files(pattern, None));
+    }
+    let name = path.display().to_string();
+    let file = match open_output(path, false)? {
+        Opened::File(file) => file,
+        Opened::Pipe(opening) => return Ok(Sink::Written(writer(&name, most, failure, opening)?)),
+    };
+    let cannot = |e: io::Error| CliError::Media(format!("cannot write {name}: {}", why(&e)));
+    let seen = file.metadata().map_err(cannot)?;
+    if seen.is_file() && seen.len() > 0 && !overwrite {
+        return Err(CliError::Usage(format!(
+            "{name} has content: name another file, or one for each stream as in %Y%m%d-%H%M%S.ts, or overwrite it with \
+             --overwrite"
+        )));
+    }
+    let fresh = Fresh { file, truncate: seen.is_file() };
+    Ok(Sink::Written(writer(&name, most, failure, move || Ok(fresh))?))
+}
+
+/// A file that loses its old content with the first byte.
+struct Fresh {
+    file: File,
+    truncate: bool,
+}
+
+impl io::Write for Fresh {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if std::mem::take(&mut self.truncate) {
+            self.file.set_len(0)?;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A writer to what `open` opens on its thread.
+fn writer<W: io::Write + Send + 'static>(
+    name: &str,
+    most: usize,
+    failure: &Arc<Failure>,
+    open: impl FnOnce() -> io::Result<W> + Send + 'static,
+) -> Result<Writer, CliError> {
+    let (failure, label) = (Arc::clone(failure), name.to_owned());
+    let tell = Box::new(move |trouble: Trouble<'_>| {
+        if let Trouble::Failed(error) = trouble {
+            let why = format!("cannot write {label}: {}", why(error));
+            *failure.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+            failure.came.notify_one();
+        }
+    });
+    let started = Writer::start("output", most, move || Plain::new(open(), tell));
+    started.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))
 }

@@ -3,13 +3,16 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 use strandcast_proto::text::{needs_escape, printable};
 
+use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
+use crate::secrets::redact;
+use crate::writer::{Tell, Trouble};
 
 /// Maximum length of quoted peer text, characters.
 const MAX_QUOTED: usize = 200;
@@ -25,7 +28,12 @@ pub(crate) fn columns(terminal: impl AsFd) -> usize {
 
 /// A line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
-    error_bytes(&format!("{}\n", printable(text)));
+    error_bytes(&format!("{}\n", safe(text)));
+}
+
+/// Text that neither controls a terminal nor repeats a secret.
+pub(crate) fn safe(text: &str) -> String {
+    printable(&redact(text)).into_owned()
 }
 
 /// A line of JSON on standard error.
@@ -35,7 +43,9 @@ pub(crate) fn json_line(json: &str) {
 
 /// Writes escaped text to standard error.
 pub(crate) fn error_bytes(text: &str) {
-    let _ = stderr().lock().write_all(text.as_bytes());
+    if !console::line(text) {
+        let _ = stderr().lock().write_all(text.as_bytes());
+    }
 }
 
 /// Lines of a result on standard output.
@@ -43,6 +53,7 @@ pub(crate) fn error_bytes(text: &str) {
 /// # Errors
 /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
+    let text = redact(text);
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
         Some(line) => format!("{}\n", printable(line)),
         None => printable(line).into_owned(),
@@ -67,11 +78,21 @@ pub(crate) fn json(json: &str) -> Result<(), CliError> {
 }
 
 fn output(text: &str) -> Result<(), CliError> {
+    if console::result(text) {
+        return Ok(());
+    }
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|e| match e.kind() {
-        ErrorKind::BrokenPipe => CliError::Unread,
-        _ => CliError::Media(format!("cannot write to standard output: {}", why(&e))),
+    written.map_err(|e| unwritten(&e))
+}
+
+/// Lines on the troubles of a file beside a stream: `what` is in it, in pieces of which each is a `piece`.
+pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
+    let file = file.to_owned();
+    Box::new(move |trouble| match trouble {
+        Trouble::Dropped(1) => line(&format!("{what}: 1 {piece} is left out, since {file} was not read")),
+        Trouble::Dropped(n) => line(&format!("{what}: {n} {piece}s are left out, since {file} was not read")),
+        Trouble::Failed(error) => line(&format!("{what} stopped: cannot write {file}: {}", why(error))),
     })
 }
 
@@ -79,7 +100,7 @@ fn output(text: &str) -> Result<(), CliError> {
 /// JSON writer has escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
+    for c in redact(json).chars() {
         if c == '\n' || !needs_escape(c) {
             out.push(c);
         } else {

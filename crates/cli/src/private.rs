@@ -1,25 +1,150 @@
 //! Files with keys or cleartext: only their owner can read them, and none of them replaces another by mistake.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::error::{CliError, why};
 
 /// The mode of new files.
 pub(crate) const MODE: u32 = 0o600;
+/// The word in front of the version and the key of an identity.
+pub(crate) const IDENTITY: &str = "strandcast-identity";
 
-/// Creates a file that only its owner can read. An existing one loses its content, and others can't read it from now on;
-/// a pipe or a device stays as it is.
+/// How the files of keys begin, and what the identity has in it: none of them is ever an output.
+pub(crate) const KEY_FILES: [&str; 3] = [
+    "# The identity of this Strandcast",
+    "# Receivers that this machine may send to",
+    "# Who may send to this machine",
+];
+/// Bytes at the beginning of a file that tell whether it is one of keys.
+const HEAD: usize = 4096;
+
+/// An output that was opened. What was in a file still is.
+pub(crate) enum Opened {
+    /// A file or a device.
+    File(File),
+    /// A named pipe: opening it waits for a reader, for which only a thread of its own has time.
+    Pipe(Opening),
+}
+
+/// Opens a named pipe.
+pub(crate) type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
+
+/// Opens a file, a device or a named pipe to write to. With `private` only its owner can read it, whatever it was before: a
+/// file must belong to this user, and have no other name and be no link.
 ///
 /// # Errors
-/// Those of the system: also where the mode can't be changed, and then nothing is lost.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(MODE).open(path)?;
-    if file.metadata()?.is_file() {
-        file.set_permissions(Permissions::from_mode(MODE))?;
-        file.set_len(0)?;
+/// [`CliError::Store`]: it is a file of keys, or not this user's alone; [`CliError::Media`]: those of the system.
+pub(crate) fn open_output(path: &Path, private: bool) -> Result<Opened, CliError> {
+    let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
+    let there = std::fs::metadata(path);
+    if there.as_ref().is_ok_and(|there| there.file_type().is_fifo()) {
+        let path = path.to_owned();
+        return Ok(Opened::Pipe(Box::new(move || OpenOptions::new().write(true).open(path))));
     }
-    Ok(file)
+    // A process's descriptors look like links, and are none to a file that anyone could have put there.
+    let follows = !private || there.is_ok_and(|there| !there.is_file());
+    let file = open(path, private, follows).map_err(|error| match error.raw_os_error() {
+        Some(error) if error == Errno::LOOP.raw_os_error() => {
+            CliError::Store(format!("{} is a link: name the file itself", path.display()))
+        }
+        _ => cannot(error),
+    })?;
+    let seen = file.metadata().map_err(cannot)?;
+    if !seen.is_file() {
+        return Ok(Opened::File(file));
+    }
+    if begins_as_keys(&file) {
+        return Err(CliError::Store(format!("{} is a file of keys: name another one", path.display())));
+    }
+    if private {
+        refuse_if_shared(path, &seen)?;
+        file.set_permissions(Permissions::from_mode(MODE)).map_err(cannot)?;
+    }
+    Ok(Opened::File(file))
+}
+
+/// The same, of which nothing that was there is left.
+///
+/// # Errors
+/// As [`open_output`].
+pub(crate) fn create_output(path: &Path, private: bool) -> Result<Opened, CliError> {
+    let opened = open_output(path, private)?;
+    if let Opened::File(file) = &opened
+        && file.metadata().is_ok_and(|seen| seen.is_file())
+    {
+        let emptied = file.set_len(0);
+        emptied.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
+    }
+    Ok(opened)
+}
+
+fn open(path: &Path, private: bool, follows: bool) -> io::Result<File> {
+    let flags = OFlags::NOCTTY | if follows { OFlags::empty() } else { OFlags::NOFOLLOW };
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).custom_flags(flags.bits() as i32);
+    if private {
+        options.mode(MODE);
+    }
+    // Read to see what is in it; some can only be written.
+    options.clone().read(true).open(path).or_else(|_| options.open(path))
+}
+
+/// Refuses a place whose content would be lost and is one of keys.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn spare_keys(path: &Path) -> Result<(), CliError> {
+    match path.is_file() && File::open(path).is_ok_and(|file| begins_as_keys(&file)) {
+        true => Err(CliError::Store(format!("{} is a file of keys: name another one", path.display()))),
+        false => Ok(()),
+    }
+}
+
+fn begins_as_keys(file: &File) -> bool {
+    let mut head = [0; HEAD];
+    // What cannot be read is no file of keys, since these can.
+    let len = file.read_at(&mut head, 0).unwrap_or(0);
+    let text = String::from_utf8_lossy(&head[..len]);
+    KEY_FILES.iter().any(|begin| text.starts_with(begin)) || text.contains(IDENTITY)
+}
+
+/// Refuses a file that belongs to another user, or has another name: who made it may read what is written to it.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn refuse_if_shared(path: &Path, seen: &Metadata) -> Result<(), CliError> {
+    refuse_if_foreign(path, seen)?;
+    match seen.nlink() {
+        0 | 1 => Ok(()),
+        _ => Err(CliError::Store(format!(
+            "{} has other names, too: name a file that has none",
+            path.display()
+        ))),
+    }
+}
+
+/// Refuses a file that belongs to another user.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn refuse_if_foreign(path: &Path, seen: &Metadata) -> Result<(), CliError> {
+    let (owner, own) = (seen.uid(), geteuid().as_raw());
+    match owner == own {
+        true => Ok(()),
+        false => Err(CliError::Store(format!(
+            "{} belongs to another user ({owner}, not {own}): name another file, or run chown {own} {0}",
+            path.display()
+        ))),
+    }
 }
 
 /// Whether two names stand for one file, which need not be there yet.

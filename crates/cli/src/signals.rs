@@ -1,38 +1,85 @@
-//! Ctrl-C and SIGTERM: the first asks for a graceful end, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a graceful end, the second ends at once.
 
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::CliError;
-use crate::print;
+use crate::{console, print};
 
 /// Turns true when the user requests the end of the command.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Watches for both signals on a thread of its own, because a policy may block the command's thread.
+/// Signals after the first one that belong to it: `timeout` and some supervisors send theirs to the command, and again to its
+/// group.
+const ONE: Duration = Duration::from_millis(300);
+
+/// Watches for the signals on a thread of its own, because a policy may block the command's thread.
 ///
 /// # Errors
 /// The system refuses to register the signals.
 pub(crate) fn watch() -> Result<Stop, CliError> {
-    let runtime = Builder::new_current_thread().enable_io().build().map_err(refused)?;
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(refused)?;
     let inside = runtime.enter();
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let mut signals = Signals::listen()?;
     drop(inside);
     let (stop, stopped) = watch::channel(false);
     let watching = async move {
-        either(&mut interrupt, &mut terminate).await;
+        signals.next().await;
         // Without a receiver the command is ending anyway.
         let _ = stop.send(true);
-        either(&mut interrupt, &mut terminate).await;
+        let until = Instant::now() + ONE;
+        while timeout_at(until, signals.next()).await.is_ok() {}
+        signals.next().await;
         print::line(&format!("strandcast: {}", CliError::Aborted));
+        console::end();
         std::process::exit(i32::from(CliError::Aborted.code()));
     };
     let thread = thread::Builder::new().name("signals".to_owned());
     thread.spawn(move || runtime.block_on(watching)).map_err(refused)?;
     Ok(stopped)
+}
+
+/// The signals that end a command.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    /// None where it was ignored before, as `nohup` does.
+    hang_up: Option<Signal>,
+}
+
+impl Signals {
+    fn listen() -> Result<Signals, CliError> {
+        let hang_up = (!ignores_hang_up()).then(|| listen(SignalKind::hangup())).transpose()?;
+        let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        Ok(Signals { interrupt, terminate, hang_up })
+    }
+
+    async fn next(&mut self) {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => (),
+            _ = self.terminate.recv() => (),
+            _ = hang_up => (),
+        }
+    }
+}
+
+/// Whether SIGHUP does nothing to this process. Only Linux tells; elsewhere it is taken as not ignored.
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Its number is 1, the lowest bit.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Watches for Ctrl-C in another program's process: its own handler is still called, and SIGTERM still ends it.
@@ -56,13 +103,6 @@ fn listen(kind: SignalKind) -> Result<Signal, CliError> {
 
 fn refused(error: std::io::Error) -> CliError {
     CliError::Network(format!("cannot watch for signals: {error}"))
-}
-
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
-    tokio::select! {
-        _ = interrupt.recv() => (),
-        _ = terminate.recv() => (),
-    }
 }
 
 /// Waits until the user requests the end.

@@ -21,21 +21,35 @@ impl Sparing {
         Sparing { left: AT_ONCE, since: now, omitted: 0 }
     }
 
-    /// Prints a line, unless there were too many of late.
-    pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
+    /// Whether one more line may be printed: how many were left out before it, unless there were too many of late.
+    pub(crate) fn admits(&mut self, now: Instant) -> Option<u64> {
         let more = now.saturating_duration_since(self.since).as_nanos() / EVERY.as_nanos();
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(AT_ONCE);
         self.since = if self.left == AT_ONCE { now } else { self.since + EVERY * more };
         if self.left == 0 {
             self.omitted += 1;
-            return;
+            return None;
         }
         self.left -= 1;
-        match std::mem::take(&mut self.omitted) {
-            0 => print(text),
-            omitted => print(&format!("{text} ({omitted} lines like this were left out)")),
+        Some(std::mem::take(&mut self.omitted))
+    }
+
+    /// Prints a line, unless there were too many of late.
+    pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
+        match self.admits(now) {
+            None => {}
+            Some(0) => print(text),
+            Some(omitted) => print(&counted(text, omitted)),
         }
+    }
+}
+
+/// A line that says how many before it were left out.
+pub(crate) fn counted(text: &str, omitted: u64) -> String {
+    match omitted {
+        0 => text.to_owned(),
+        _ => format!("{text} ({omitted} lines like this were left out)"),
     }
 }
 

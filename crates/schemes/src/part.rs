@@ -43,6 +43,11 @@ pub trait SchedulerPart: Keyed + Debug {
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
+    /// Whether it looks at what links cost.
+    fn tariffs(&self) -> bool {
+        false
+    }
+
     /// Which paths it uses.
     fn paths(&self) -> Paths {
         Paths::All

@@ -61,6 +61,16 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         None
     }
 
+    /// Why a key does nothing, though it is set, and which key that is to be given beside it.
+    fn idle(&self, _key: &str) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Whether the scheme looks at what links cost.
+    fn reads_tariffs(&self) -> bool {
+        false
+    }
+
     /// Every key that some choice of parts has.
     fn listed(&self) -> Vec<Listed> {
         self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()

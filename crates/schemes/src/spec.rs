@@ -34,6 +34,11 @@ impl Spec {
         self.settings.tune(config);
     }
 
+    /// Whether the scheme looks at what links cost.
+    pub fn reads_tariffs(&self) -> bool {
+        self.settings.reads_tariffs()
+    }
+
     /// The value of `key`, as a spec writes it; `None` if the parts of the scheme have no such key.
     pub fn value(&self, key: &str) -> Option<String> {
         self.settings.get(key)
@@ -144,6 +149,12 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
         }
     }
     if let Some(why) = settings.contradiction() {
+        return Err(SpecError::Conflict(why));
+    }
+    // What is switched off on purpose may have settings for when it is not.
+    let said = |key: &str| own.iter().chain(&defaults).any(|(set, _)| *set == key);
+    let mut idle = own.iter().filter_map(|(key, _)| settings.idle(key));
+    if let Some((why, _)) = idle.find(|(_, switch)| !said(switch)) {
         return Err(SpecError::Conflict(why));
     }
     let given = own.iter().map(|(key, _)| (*key).to_owned()).collect();

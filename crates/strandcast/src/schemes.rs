@@ -1,10 +1,10 @@
 //! The schemes of the command: all presets.
 
 use strandcast_cli::batch::RunHooks;
-use strandcast_cli::is_python;
+use strandcast_cli::{Extra, Extras, is_python};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
-use strandcast_schemes::Presets;
+use strandcast_schemes::{Presets, parse_spec, presets};
 
 /// Diagnostic for Python schemes without the Python package.
 const NEEDS_PYTHON: &str =
@@ -40,6 +40,24 @@ impl Catalog for Schemes {
 
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Presets.window_and_scheduler(spec)
+    }
+}
+
+impl Extras for Schemes {
+    fn ignores(&self, spec: &str, extra: Extra) -> Option<String> {
+        let plan = parse_spec(spec).ok()?;
+        let name = plan.preset.name;
+        match extra {
+            Extra::Tariffs if !plan.reads_tariffs() => {
+                let others = presets().iter().filter(|p| parse_spec(p.name).is_ok_and(|s| s.reads_tariffs()));
+                let others: Vec<&str> = others.map(|preset| preset.name).collect();
+                Some(format!("{name} does not look at what links cost: --scheme {}", others.join(" or ")))
+            }
+            Extra::Advice if plan.value("advice").as_deref() != Some("on") => {
+                Some(format!("{name} advises only with advice=on: --scheme {spec},advice=on"))
+            }
+            Extra::Tariffs | Extra::Advice => None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::capture::Capture;
 use crate::args::DecryptArgs;
 use crate::error::{CliError, why};
 use crate::print;
-use crate::private::{Replacement, same_file};
+use crate::private::{Replacement, same_file, spare_keys};
 use crate::show::count;
 
 /// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
             return Err(CliError::Usage(why));
         }
     }
+    spare_keys(&args.out)?;
     let unwritable =
         |e: io::Error| CliError::Media(format!("cannot write {}: {}", args.out.display(), why(&e)));
     let mut keys = read_log(&args.keylog)?;

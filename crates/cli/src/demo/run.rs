@@ -39,6 +39,9 @@ const LENGTH: Duration = Duration::from_secs(24);
 /// Time limit of playout beyond the clip and the latency.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Bytes that may wait for the disk: the whole clip.
+const WAITING: usize = CLIP.len();
+
 struct Demo {
     setup: DemoSetup,
     pump: Pump,
@@ -83,7 +86,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
     std::fs::create_dir_all(&args.out)
         .map_err(|e| CliError::Media(format!("cannot create {folder}: {}", why(&e))))?;
     let stop = signals::watch()?;
-    let output = Output::open(&MediaUrl::File(args.out.join("received.ts"))).await?;
+    let output = Output::open(&MediaUrl::File(args.out.join("received.ts")), true, WAITING).await?;
     let setup = DemoSetup::set(&args, &**catalog).await?;
     let latency = Duration::from_millis(u64::from(args.latency));
     let mut pump = Pump::new(
@@ -146,7 +149,7 @@ impl Demo {
             match self.step().await {
                 Step::Stop => return Err(CliError::Unmet("interrupted".into())),
                 Step::SendTimer => self.send(),
-                Step::PlayTimer => self.release().await?,
+                Step::PlayTimer => self.release()?,
                 Step::Hole => self.turn_hole(),
                 Step::Arrived => self.take(),
                 Step::Event(event) => self.path_event(event.as_ref()).await,
@@ -157,7 +160,10 @@ impl Demo {
                 }
             }
         }
-        Ok(())
+        tokio::select! {
+            flushed = self.output.flush() => flushed,
+            () = stopped(&mut self.stop) => Err(CliError::Unmet("interrupted".into())),
+        }
     }
 
     async fn step(&mut self) -> Step {
@@ -218,7 +224,7 @@ impl Demo {
         }
     }
 
-    async fn release(&mut self) -> Result<(), CliError> {
+    fn release(&mut self) -> Result<(), CliError> {
         let Some(player) = &mut self.player else { return Ok(()) };
         let now = self.setup.receiver.now();
         let mut changes = Vec::new();
@@ -228,7 +234,7 @@ impl Demo {
                     let sent = self.sent.get(released.header.sequence as usize);
                     let same = sent.is_some_and(|(_, wire)| wire[HEADER_LEN..] == released.payload);
                     self.damaged += if same { 0 } else { released.payload.len() as u64 };
-                    self.output.write(&released.payload).await?;
+                    self.output.write(&released.payload, 0)?;
                 }
                 playout::Output::Ended(_) => self.over = true,
                 playout::Output::Restarted(_) => {}
@@ -238,7 +244,7 @@ impl Demo {
         for change in changes {
             self.event(&change.to_string());
         }
-        self.output.flush().await
+        Ok(())
     }
 
     async fn path_event(&mut self, event: Option<&Event>) {

@@ -11,9 +11,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::command::announced_identity;
 use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
+use super::keeper::{Change, keep};
 use super::keylog::KeyLogFile;
 use super::pairing::Pairing;
-use super::store::{ChangeDetector, Senders, Store, random, wall_clock};
+use super::store::{ChangeDetector, Senders, Store, WallClock, random, wall_clock};
 use super::terminal::{pairing_text, shows_secrets};
 use crate::args::SealArgs;
 use crate::error::CliError;
@@ -32,6 +33,8 @@ pub(crate) struct Gate {
     expiry: Option<u64>,
     ciphers: BTreeMap<PublicKey, Cipher>,
     keylog: KeyLogFile,
+    /// Writes to the store, once there is something to write.
+    changes: Option<UnboundedSender<Change>>,
     /// What the seal and writes of the store report.
     reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
 }
@@ -67,6 +70,7 @@ impl Gate {
             expiry: None,
             ciphers: BTreeMap::new(),
             keylog,
+            changes: None,
             reports: unbounded_channel(),
         }))
     }
@@ -164,30 +168,38 @@ impl Gate {
 
     /// Who may connect now.
     fn access(&mut self) -> Access {
-        let now = wall_clock();
+        let now = self.now();
         for (token, key) in &self.enrolled {
             self.senders.enrol(*token, *key, now);
+        }
+        if self.senders.expire(now) {
+            // Else a clock that goes back, as one without a battery does, opens them again.
+            self.write(Change::Expired(now));
         }
         self.expiry = self.senders.next_expiry(now);
         self.senders.access(now)
     }
 
+    /// The time of day, never before the newest in the store.
+    fn now(&self) -> WallClock {
+        wall_clock().max(self.senders.newest())
+    }
+
+    /// Changes what is known here at once, and the store in a while.
+    fn write(&mut self, change: Change) {
+        change.apply(&mut self.senders);
+        let (store, reports) = (self.store.clone(), self.reports.0.clone());
+        // Without a gate the command is ending.
+        let told = move |line| drop(reports.send(Report::Line(line)));
+        let changes = self.changes.get_or_insert_with(|| keep(store, told));
+        // As above.
+        let _ = changes.send(change);
+    }
+
     /// Stores a sender that has enrolled. A store that cannot be written is reported later, and the stream goes on.
     fn enrol(&mut self, token: TokenId, key: PublicKey) -> String {
         self.enrolled.push((token, key));
-        self.senders.enrol(token, key, wall_clock());
-        let (store, reports) = (self.store.clone(), self.reports.0.clone());
-        tokio::task::spawn_blocking(move || {
-            let written = store.change_senders(|senders| {
-                senders.enrol(token, key, wall_clock());
-                Ok::<_, CliError>(())
-            });
-            if let Err(error) = written {
-                let line = format!("{} is not enrolled for good: {error}", fingerprint(&key));
-                // As above.
-                let _ = reports.send(Report::Line(line));
-            }
-        });
+        self.write(Change::Enrolled(token, key, self.now()));
         let short = fingerprint(&key);
         format!("new sender {short}: strandcast key allow {short} --as NAME names it")
     }

@@ -1,32 +1,29 @@
 //! `--keylog`.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use super::store::{Store, refuse_if_public};
 use crate::args::SealArgs;
 use crate::error::{CliError, why};
+use crate::writer::{Plain, Writer};
 use crate::{print, private};
 
 /// How each line of a key log begins.
 const LABEL: &[u8] = b"STRANDCAST1 ";
+/// Bytes of keys that wait for the file at the most.
+const MOST: usize = 256 << 10;
 
 /// The file of the keys of all connections of a command, if requested. With it anyone can read a recorded stream.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeyLogFile(Option<Shared>);
+pub(crate) struct KeyLogFile(Option<Writer>);
 
 /// Takes lines.
 type Sink = Box<dyn FnMut(&str) + Send>;
-
-#[derive(Clone, Debug)]
-struct Shared {
-    /// `None` after the first error.
-    file: Arc<Mutex<Option<File>>>,
-    path: PathBuf,
-}
 
 impl KeyLogFile {
     /// Opens the file, which only its owner can read; an existing key log goes on.
@@ -38,30 +35,31 @@ impl KeyLogFile {
         store.spare(&path)?;
         let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
         let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).mode(private::MODE).open(&path);
-        let file = file.map_err(cannot)?;
+        // A pipe would wait for somebody who reads; it is refused below.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.read(true).append(true).create(true).mode(private::MODE).custom_flags(flags.bits() as i32);
+        let file = options.open(&path).map_err(cannot)?;
         let seen = file.metadata().map_err(cannot)?;
         if !seen.is_file() {
             let why = format!("{} is no regular file: name another one with --keylog", path.display());
             return Err(CliError::Media(why));
         }
         refuse_if_public(&path, &seen)?;
+        private::refuse_if_shared(&path, &seen)?;
         if !begins_as_key_log(&file).map_err(cannot)? {
             return Err(not_a_key_log(&path));
         }
-        Ok(KeyLogFile(Some(Shared { file: Arc::new(Mutex::new(Some(file))), path })))
+        let tell = print::troubles("key log", "key", &path.display().to_string());
+        let writer = Writer::start("keylog", MOST, move || Plain::new(Ok(file), tell));
+        Ok(KeyLogFile(Some(writer.map_err(cannot)?)))
     }
 
     /// Takes the lines of a driver. A log that can no longer be written ends with a line.
     pub(super) fn sink(&self) -> Option<Sink> {
-        let Shared { file, path } = self.0.clone()?;
+        let writer = self.0.clone()?;
         Some(Box::new(move |line| {
-            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-            let written = file.as_mut().map(|file| file.write_all(format!("{line}\n").as_bytes()));
-            if let Some(Err(error)) = written {
-                *file = None;
-                print::line(&format!("key log stopped: cannot write {}: {}", path.display(), why(&error)));
-            }
+            // What finds no room is counted there.
+            writer.put(format!("{line}\n").as_bytes());
         }))
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use strandcast_seal::PublicKey;
 
-use super::date::date;
 use super::forms::{fingerprint, key_text, token_id_text};
 use super::store::{Receivers, Sender, Senders, TokenEntry, WallClock};
+use crate::date::date;
 use crate::error::CliError;
 use crate::print;
 

@@ -3,11 +3,11 @@
 mod base32;
 mod client;
 mod command;
-mod date;
 mod destination;
 mod forms;
 mod gate;
 mod hosts;
+mod keeper;
 mod keylog;
 mod list;
 mod memory;

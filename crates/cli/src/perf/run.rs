@@ -7,7 +7,6 @@ use clap::Parser;
 use strandcast_net::driver::{self, Driver, Uplink};
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
-use strandcast_proto::text::printable;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::client::{Client, Progress};
@@ -61,7 +60,7 @@ pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), C
 /// # Errors
 /// The command's exit code and diagnostic.
 pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
-    let told = |error: CliError| (error.code(), printable(&error.to_string()).into_owned());
+    let told = |error: CliError| (error.code(), print::safe(&error.to_string()));
     let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
     let args =
         PerfClient::try_parse_from(words).map_err(|e| told(CliError::Usage(one_line(&e.to_string()))))?;
@@ -202,16 +201,17 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// Looks at who may connect, and whether the server still listens.
+/// After a while, looks at who may connect, and whether the server still listens; lines to print.
 ///
 /// # Errors
 /// [`CliError::Network`]: it does not.
-async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<(), CliError> {
+async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, CliError> {
+    tokio::time::sleep(LOOK).await;
+    let mut lines = listen_lines(driver).await?;
     if let Some(gate) = gate {
-        gate.poll(driver).await.iter().for_each(|line| print::line(line));
+        lines.extend(gate.poll(driver).await);
     }
-    listen_lines(driver).await?.iter().for_each(|line| print::line(line));
-    Ok(())
+    Ok(lines)
 }
 
 async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
@@ -238,8 +238,8 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         let next = tokio::select! {
             next = served.recv() => next,
             () = stopped(&mut stop) => return Ok(()),
-            () = tokio::time::sleep(LOOK) => {
-                look(gate.as_mut(), &driver).await?;
+            lines = look(gate.as_mut(), &driver) => {
+                lines?.iter().for_each(|line| say(line));
                 continue;
             }
         };

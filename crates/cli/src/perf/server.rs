@@ -13,11 +13,16 @@ use super::client::coding;
 use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
 use crate::print::quoted;
+use crate::send::REFUSED;
 
 /// A client that is silent for this long is dropped, so that the next one is served.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest measurement served.
 const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
+
+/// The reason for others than clients, in the words that a sender of media does not try again after.
+const NO_CLIENT: &str =
+    "refused: this is strandcast perf server, and plays no stream: run strandcast receive there";
 
 /// Events of a running server.
 #[derive(Debug)]
@@ -94,8 +99,11 @@ impl Server {
                 (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
+                    // A sender without input says so once per second.
+                    None if *message.payload == [0] => self.dismiss(endpoint, NO_CLIENT),
                     None => self.dismiss(endpoint, "not a strandcast perf client"),
                 },
+                (BULK, Phase::ProgressObserver) => self.dismiss(endpoint, NO_CLIENT),
                 _ => {}
             }
         }
@@ -172,7 +180,8 @@ impl Server {
 
     fn dismiss(&mut self, endpoint: &mut Endpoint, words: &str) {
         if let Some(client) = self.client.take() {
-            self.report(ServerEvent::Failed(format!("{} dismissed: {words}", peer(endpoint, client.id))));
+            let (peer, why) = (peer(endpoint, client.id), words.strip_prefix(REFUSED).unwrap_or(words));
+            self.report(ServerEvent::Failed(format!("{peer} dismissed: {why}")));
             endpoint.abort(client.id, words);
         }
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use strandcast_media::pack::Message;
+use strandcast_media::pack::{Malformed, Message, VERSION};
 use strandcast_media::playout::Ended;
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::CloseReason;
@@ -17,6 +17,8 @@ use crate::print::quoted;
 use crate::send::REFUSED;
 use crate::show::{Outages, StreamEvent};
 
+/// The stream of media messages.
+const MEDIA: u16 = 0;
 /// Timeout for a sender's first message, and for any message while its stream has not begun. Keep-alives count: an encoder may
 /// start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -42,15 +44,26 @@ pub(super) struct PendingSender {
     pub(super) done: bool,
 }
 
+/// Who came.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// A sender whose first message has arrived.
+    Sender(Box<PendingSender>),
+    /// A sender of another version, which is sent away: a line to print.
+    Newer(String),
+}
+
 /// Waits for a new association's first media message, which identifies the run of the sender, and for a confirmed path.
-pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<PendingSender>) {
+pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<Arrival>) {
     let (first, media) = loop {
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, association.recv()).await {
-            Ok(Some(first)) => {
-                if let Ok(media) = Message::decode(first.payload.clone()) {
-                    break (first, media);
+            Ok(Some(first)) => match Message::decode(first.payload.clone()) {
+                Ok(media) => break (first, media),
+                Err(Malformed::Version(version)) if first.stream.0 == MEDIA => {
+                    return other_version(&association, version, &to).await;
                 }
-            }
+                Err(_) => {}
+            },
             Ok(None) => return,
             Err(_) => return association.abort("no stream arrived"),
         }
@@ -59,12 +72,26 @@ pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSende
         Ok(Some((peer, addresses))) => {
             let (came, key) = (association.now(), association.peer_key().await);
             // A dropped receiver means that the command is ending.
-            let _ =
-                to.send(PendingSender { association, first, media, peer, key, addresses, came, done: false });
+            let sender = PendingSender { association, first, media, peer, key, addresses, came, done: false };
+            let _ = to.send(Arrival::Sender(Box::new(sender)));
         }
         Ok(None) => {}
         Err(_) => association.abort("no stream arrived"),
     }
+}
+
+/// Sends away a sender whose messages are of another version, and says so at both ends.
+async fn other_version(association: &AssociationHandle, version: u8, to: &UnboundedSender<Arrival>) {
+    let seen = association.snapshot().await;
+    let peer = seen.and_then(|seen| seen.paths.first().map(|path| path.tuple.remote.to_string()));
+    let peer = peer.unwrap_or_else(|| "a sender".to_owned());
+    // As above.
+    let _ = to.send(Arrival::Newer(format!(
+        "{peer} refused: its messages are of version {version}, and this receiver reads version {VERSION}: update the older side"
+    )));
+    association.abort(&format!(
+        "{REFUSED}it reads messages of version {VERSION}, and these are of version {version}: update the older side"
+    ));
 }
 
 /// The sender's display name and addresses once one is confirmed; `None` if its driver has ended.

@@ -27,6 +27,7 @@ pub(crate) struct Player {
     playout: Playout,
     /// Latency from send time to playing.
     pub(crate) latency: Duration,
+    drained: bool,
 }
 
 impl Player {
@@ -35,7 +36,7 @@ impl Player {
     pub(crate) fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
         let config = PlayoutConfig { latency, max_bytes };
-        Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency }
+        Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency, drained: false }
     }
 
     /// Processes a message; whether it was the stream's end.
@@ -61,7 +62,13 @@ impl Player {
 
     /// Plays everything at once.
     pub(crate) fn drain(&mut self) {
+        self.drained = true;
         self.playout.drain();
+    }
+
+    /// Whether everything is played at once.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.drained
     }
 
     /// The statistics.

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 use strandcast_media::playout;
 use strandcast_net::driver::{AssociationHandle, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::catalog::SchemePlan;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::incoming::{IncomingStream, PendingSender, handshake};
+use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
 use super::summary::Summary;
 use super::takeover::{Claim, Times, Verdict, decide};
+use crate::admission::admit;
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
@@ -25,11 +27,13 @@ use crate::print;
 use crate::send::{BUSY, REFUSED, REPLACED};
 use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
-use crate::sparing::Sparing;
 use crate::transport;
 
 /// Timeout for a sender to close after the end, including retransmissions.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time beyond the latency until the user's end is an end, and the least of it for what is not written yet.
+const LAST: Duration = Duration::from_millis(500);
+const LEAST: Duration = Duration::from_millis(100);
 /// How long to wait for a sender whose abort may have been forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
@@ -39,10 +43,8 @@ struct Session {
     gate: Option<Gate>,
     output: Output,
     monitor: Monitor,
-    /// Lines that senders cause as often as they like.
-    sparing: Sparing,
     stop: Stop,
-    ready: (UnboundedSender<PendingSender>, UnboundedReceiver<PendingSender>),
+    ready: (UnboundedSender<Arrival>, UnboundedReceiver<Arrival>),
     stream: Option<IncomingStream>,
     /// The sender that waits to replace the stream.
     next: Option<PendingSender>,
@@ -52,8 +54,8 @@ struct Session {
     once: bool,
     /// Print summaries as JSON; `true`: on standard error, because standard output carries media.
     json: Option<bool>,
-    /// A summary could not be printed.
-    unprinted: Option<CliError>,
+    /// When everything has to be over, once the user wants the end.
+    over: Option<Instant>,
     messages: Vec<Message>,
 }
 
@@ -61,12 +63,14 @@ struct Session {
 enum Step {
     Stop,
     Accepted(Option<AssociationHandle>),
-    Ready(PendingSender),
+    Ready(Arrival),
     NextClosed(CloseReason),
     Event(Option<Event>),
     Messages,
     Timer,
     Tick,
+    /// What is played cannot be written any more.
+    Unwritable(CliError),
 }
 
 /// Receives streams.
@@ -75,21 +79,32 @@ enum Step {
 /// [`CliError`].
 pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
-    let stop = signals::watch()?;
+    let mut stop = signals::watch()?;
+    let mut session = tokio::select! {
+        session = open(args, &scheme, stop.clone()) => session?,
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    let outcome = session.receive().await;
+    session.close(&outcome).await;
+    outcome.and(session.flush().await)
+}
+
+/// Opens everything and listens.
+async fn open(args: ReceiveArgs, scheme: &SchemePlan, stop: Stop) -> Result<Session, CliError> {
     if let MediaUrl::File(path) = &args.output {
         spare_store(&args.transport.seal, path)?;
     }
+    let memory = args.limit.memory;
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let addresses = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
-    let memory = args.limit.memory;
-    let endpoint = transport::endpoint(&args.transport, &scheme, true);
+    let endpoint = transport::endpoint(&args.transport, scheme, true);
     let endpoint = EndpointConfig { memory: memory.beside_playout(), decodes_unasked: false, ..endpoint };
     let mut gate = Gate::open(&args.transport.seal)?;
     let seal = gate.as_mut().map(Gate::seal);
     let server = Server { endpoint, listen: addresses, seal, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
-    let output = Output::open(&args.output).await?;
+    let output = Output::open(&args.output, args.overwrite, memory.output()).await?;
     let mut monitor = Monitor::new(Role::Receive, stats);
     let locals: Vec<String> = listener.driver().local_addrs().iter().map(ToString::to_string).collect();
     monitor.line(&format!("listening on UDP {}, playing to {}", locals.join(", "), args.output));
@@ -97,12 +112,11 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         Some(gate) => gate.invite(listener.driver().local_addrs()),
         None => monitor.line("warning: streams are neither encrypted nor authenticated"),
     }
-    let mut session = Session {
+    Ok(Session {
         listener,
         gate,
         output,
         monitor,
-        sparing: Sparing::new(Instant::now()),
         stop,
         ready: unbounded_channel(),
         stream: None,
@@ -112,12 +126,9 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         silence: args.silence,
         once: args.once,
         json: args.transport.json.then_some(args.output == MediaUrl::Pipe),
-        unprinted: None,
+        over: None,
         messages: Vec::new(),
-    };
-    let outcome = session.receive().await;
-    session.close(&outcome).await;
-    outcome.and(session.unprinted.map_or(Ok(()), Err))
+    })
 }
 
 impl Session {
@@ -125,25 +136,27 @@ impl Session {
     async fn receive(&mut self) -> Result<(), CliError> {
         loop {
             match self.step().await {
-                Step::Stop => return self.stop().await,
+                Step::Stop => return self.stop(),
                 Step::Accepted(None) => return Err(CliError::Network("the transport stopped".into())),
                 Step::Accepted(Some(association)) => {
                     tokio::spawn(handshake(association, self.ready.0.clone()));
                 }
-                Step::Ready(sender) => {
+                Step::Ready(Arrival::Newer(line)) => self.monitor.line(&line),
+                Step::Ready(Arrival::Sender(sender)) => {
                     // What the seal knows of it came first.
                     self.poll_gate().await;
-                    self.on_ready(sender);
+                    self.on_ready(*sender)?;
                 }
                 Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
                 Step::Timer => {}
                 Step::Tick => self.tick().await?,
+                Step::Unwritable(error) => return Err(error),
             }
-            self.play().await?;
-            self.decide_takeover().await?;
-            if let Some(outcome) = self.maybe_finish() {
+            self.play()?;
+            self.decide_takeover()?;
+            if let Some(outcome) = self.maybe_finish()? {
                 return outcome;
             }
         }
@@ -151,7 +164,7 @@ impl Session {
 
     /// Waits for the next event.
     async fn step(&mut self) -> Step {
-        let Session { listener, monitor, stop, ready, stream, next, messages, .. } = self;
+        let Session { listener, monitor, output, stop, ready, stream, next, messages, .. } = self;
         let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
         let reading = stream.as_ref().filter(|g| !g.left);
@@ -164,6 +177,7 @@ impl Session {
             () = read(reading, messages) => Step::Messages,
             () = sleep(due) => Step::Timer,
             () = monitor.tick() => Step::Tick,
+            error = output.failed() => Step::Unwritable(error),
         }
     }
 
@@ -181,7 +195,7 @@ impl Session {
         label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
     }
 
-    fn on_ready(&mut self, sender: PendingSender) {
+    fn on_ready(&mut self, sender: PendingSender) -> Result<(), CliError> {
         let sender = PendingSender { peer: self.named(&sender), ..sender };
         let Some(stream) = &self.stream else { return self.admit(sender) };
         let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
@@ -191,17 +205,13 @@ impl Session {
         if let Some(refused) = refused {
             self.refuse(&refused);
         }
-    }
-
-    /// Prints a line that a sender causes.
-    fn say(&mut self, line: &str) {
-        self.sparing.line(Instant::now(), line, |line| self.monitor.line(line));
+        Ok(())
     }
 
     fn refuse(&mut self, sender: &PendingSender) {
         let stream = self.stream.as_ref().map_or("another sender", |g| g.peer.as_str());
         let line = format!("{} refused: already receiving from {stream}", sender.peer);
-        self.say(&line);
+        self.monitor.line(&line);
         sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
@@ -214,7 +224,7 @@ impl Session {
     }
 
     /// Accepts or refuses the waiting sender once it is clear whether the current one is active.
-    async fn decide_takeover(&mut self) -> Result<(), CliError> {
+    fn decide_takeover(&mut self) -> Result<(), CliError> {
         let (Some(next), Some(stream)) = (&self.next, &self.stream) else { return Ok(()) };
         if stream.ended.is_some() {
             return Ok(());
@@ -224,24 +234,26 @@ impl Session {
         let verdict = decide(claim, stream.left, self.silence, times);
         let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
         match verdict {
-            Verdict::Replaces if claim.continues() => self.resume(next),
-            Verdict::Replaces => self.replace(next).await?,
+            Verdict::Replaces if claim.continues() => self.resume(next)?,
+            Verdict::Replaces => self.replace(next)?,
             Verdict::Refused | Verdict::Waits => self.refuse(&next),
         }
         Ok(())
     }
 
     /// Continues the stream over a new association.
-    fn resume(&mut self, sender: PendingSender) {
+    fn resume(&mut self, sender: PendingSender) -> Result<(), CliError> {
         let Some(stream) = &mut self.stream else { return self.admit(sender) };
         let (before, now) = (stream.peer.clone(), sender.peer.clone());
         let outage = duration(stream.resume(sender));
-        self.say(&format!("{before} is back as {now}, after {outage}"));
+        admit(&stream.association);
+        self.monitor.line(&format!("{before} is back as {now}, after {outage}"));
         self.monitor.restart();
+        Ok(())
     }
 
     /// Replaces the stream by another one: its buffered rest is played at once.
-    async fn replace(&mut self, sender: PendingSender) -> Result<(), CliError> {
+    fn replace(&mut self, sender: PendingSender) -> Result<(), CliError> {
         let same_key = |stream: &IncomingStream| stream.key.is_some() && stream.key == sender.key;
         if let Some(stream) = &mut self.stream {
             let silent = (stream.association.now() - stream.seen).as_secs_f64();
@@ -251,8 +263,8 @@ impl Session {
                 false => format!("{new} replaces {old}, which was silent for {silent:.1} s"),
             };
             stream.player.drain();
-            self.say(&line);
-            self.play().await?;
+            self.monitor.line(&line);
+            self.play()?;
             self.report();
         }
         if let Some(stream) = self.stream.take() {
@@ -261,17 +273,19 @@ impl Session {
                 false => stream.association.abort("replaced by a new stream"),
             }
         }
-        self.admit(sender);
-        Ok(())
+        self.admit(sender)
     }
 
-    fn admit(&mut self, sender: PendingSender) {
+    fn admit(&mut self, sender: PendingSender) -> Result<(), CliError> {
+        let into = self.output.begin()?.map_or_else(String::new, |file| format!(", into {file}"));
         let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
         let latency = stream.player.latency.as_millis();
-        self.say(&format!("receiving from {}, latency {latency} ms", stream.peer));
+        self.monitor.line(&format!("receiving from {}, latency {latency} ms{into}", stream.peer));
         self.monitor.restart();
         self.monitor.restart_stream();
+        admit(&stream.association);
         self.stream = Some(stream);
+        Ok(())
     }
 
     /// Handles an event of the stream's association.
@@ -287,16 +301,17 @@ impl Session {
         }
     }
 
-    /// Writes due output.
-    async fn play(&mut self) -> Result<(), CliError> {
+    /// Queues due output.
+    fn play(&mut self) -> Result<(), CliError> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let now = stream.association.now();
-        let mut any = false;
+        // What was in the buffer may wait for the output instead.
+        let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
         while let Some(output) = stream.player.poll(now) {
             match output {
                 playout::Output::Data(released) => {
-                    self.output.write(&released.payload).await?;
-                    any = true;
+                    let told = self.output.write(&released.payload, rushed)?;
+                    told.iter().for_each(|line| self.monitor.line(line));
                 }
                 playout::Output::Ended(ended) => stream.ended = Some(ended),
                 playout::Output::Restarted(session) => stream.session = session,
@@ -307,7 +322,7 @@ impl Session {
                 }
             }
         }
-        if any { self.output.flush().await } else { Ok(()) }
+        Ok(())
     }
 
     async fn tick(&mut self) -> Result<(), CliError> {
@@ -315,6 +330,7 @@ impl Session {
         for line in listen_lines(self.listener.driver()).await? {
             self.say(&line);
         }
+        self.output.recovered().iter().for_each(|line| self.monitor.line(line));
         self.observe().await;
         Ok(())
     }
@@ -338,8 +354,8 @@ impl Session {
     }
 
     /// Ends the stream if it is over; with `--once`, the session.
-    fn maybe_finish(&mut self) -> Option<Result<(), CliError>> {
-        let stream = self.stream.as_ref()?;
+    fn maybe_finish(&mut self) -> Result<Option<Result<(), CliError>>, CliError> {
+        let Some(stream) = self.stream.as_ref() else { return Ok(None) };
         let now = stream.association.now();
         let played = stream.player.poll_timeout().is_none();
         let silent = now - stream.last_received;
@@ -349,7 +365,7 @@ impl Session {
             if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
         let lost = stream.left && played && silent >= grace;
         if stream.ended.is_none() && !lost {
-            return None;
+            return Ok(None);
         }
         let complete = stream.ended.is_some();
         let why = match &stream.refusal {
@@ -360,24 +376,26 @@ impl Session {
         };
         self.report();
         match (self.once, complete) {
-            (true, true) => return Some(Ok(())),
-            (true, false) => return Some(Err(CliError::Peer(why))),
+            (true, true) => return Ok(Some(Ok(()))),
+            (true, false) => return Ok(Some(Err(CliError::Peer(why)))),
             (false, true) => {}
-            (false, false) => self.say(&why),
+            (false, false) => self.monitor.line(&why),
         }
         self.stream = None;
         if let Some(next) = self.next.take() {
-            self.admit(next);
+            self.admit(next)?;
         }
-        None
+        Ok(None)
     }
 
     /// Plays the buffered rest and ends.
-    async fn stop(&mut self) -> Result<(), CliError> {
+    fn stop(&mut self) -> Result<(), CliError> {
+        let latency = self.stream.as_ref().map_or(Duration::ZERO, |stream| stream.player.latency);
+        self.over = Some(Instant::now() + latency + LAST);
         if let Some(stream) = &mut self.stream {
             stream.player.drain();
         }
-        self.play().await?;
+        self.play()?;
         self.report();
         Ok(())
     }
@@ -385,17 +403,16 @@ impl Session {
     /// Prints the summary of the stream.
     fn report(&mut self) {
         let Some(stream) = &self.stream else { return };
-        let summary = Summary::of(stream, self.monitor.last(), stream.association.now());
+        let (now, dropped) = (stream.association.now(), self.output.dropped());
+        let summary = Summary::of(stream, self.monitor.last(), now, dropped);
         self.monitor.clear();
         for line in summary.lines() {
-            self.say(&line);
+            self.monitor.line(&line);
         }
         match self.json {
             Some(true) => print::json_line(&summary.json()),
-            Some(false) => {
-                let printed = print::json(&(summary.json() + "\n"));
-                self.unprinted = self.unprinted.take().or(printed.err());
-            }
+            // What cannot be printed is reported at the end of the command.
+            Some(false) => drop(print::json(&(summary.json() + "\n"))),
             None => {}
         }
     }
@@ -413,9 +430,24 @@ impl Session {
             Ok(()) => stream.association.shutdown(),
             Err(_) => stream.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
         }
+        let left = self.over.map(|over| over.saturating_duration_since(Instant::now()));
+        let time = left.map_or(CLOSE_TIMEOUT, |left| left.min(CLOSE_TIMEOUT));
         // Does not wait for a sender that does not answer.
-        let _: Result<CloseReason, _> =
-            tokio::time::timeout(CLOSE_TIMEOUT, stream.association.closed()).await;
+        let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
+    }
+
+    /// Waits until everything is written, or the user wants the end.
+    async fn flush(&mut self) -> Result<(), CliError> {
+        let Session { output, stop, over, .. } = self;
+        let patience = async {
+            stopped(stop).await;
+            let left = over.map_or(LAST, |over| over.saturating_duration_since(Instant::now()));
+            tokio::time::sleep(left.max(LEAST)).await;
+        };
+        tokio::select! {
+            flushed = output.flush() => flushed,
+            () = patience => Err(output.unread()),
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Summary {
     pub(super) lost: u64,
     /// Malformed messages.
     pub(super) malformed: u64,
+    /// Messages that were dropped because the output was not read.
+    pub(super) unread: u64,
     /// Whether everything sent was played unchanged; unknown without the end of the stream.
     pub(super) identical: Option<bool>,
     /// Whether the end of the stream arrived.
@@ -56,8 +58,9 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The summary of `stream` at `now`; `last` is the last snapshot of its association.
-    pub(super) fn of(stream: &IncomingStream, last: Option<&Snapshot>, now: Instant) -> Summary {
+    /// The summary of `stream` at `now`; `last` is the last snapshot of its association, and `unread` messages found no room
+    /// at the output.
+    pub(super) fn of(stream: &IncomingStream, last: Option<&Snapshot>, now: Instant, unread: u64) -> Summary {
         let stats = stream.player.stats();
         Summary {
             sender: stream.peer.clone(),
@@ -68,7 +71,8 @@ impl Summary {
             late: stats.late,
             lost: stats.lost,
             malformed: stream.player.malformed(),
-            identical: stream.ended.map(|e| e.identical()),
+            unread,
+            identical: stream.ended.map(|e| e.identical() && unread == 0),
             complete: stream.ended.is_some(),
             underflows: stats.underflows,
             longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
@@ -109,6 +113,9 @@ impl Summary {
             percent(self.continuity),
         );
         let mut lines = vec![played, gaps];
+        if self.unread > 0 {
+            lines.push(format!("{} dropped, since the output was not read", count(self.unread, "message")));
+        }
         lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         lines.extend(outages(self.outages, self.longest_outage_s));
         if self.clock_jumps > 0 {

@@ -1,47 +1,70 @@
 //! `--advice`: the rates that an encoder should choose, one line of JSON for each change.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
+use rustix::fs::OFlags;
 use strandcast_proto::policy::Advice;
 
 use crate::error::{CliError, why};
+use crate::print;
+use crate::private::{Opened, create_output};
+use crate::writer::{Plain, Writer};
+
+/// Bytes of lines that wait for a file at the most.
+const MOST: usize = 64 << 10;
 
 /// The file or pipe that is written, if any.
 #[derive(Debug, Default)]
-pub(super) struct AdviceOutput(Option<(File, PathBuf)>);
+pub(super) struct AdviceOutput(Option<Writer>);
 
 impl AdviceOutput {
     /// Opens `path`. A pipe may have no reader yet; what does not fit it is dropped, since newer advice follows.
     ///
     /// # Errors
-    /// [`CliError::Media`]: it can't be written.
+    /// [`CliError::Media`]: it can't be written; [`CliError::Store`]: it is a file of keys.
     pub(super) fn open(path: Option<&Path>) -> Result<AdviceOutput, CliError> {
         let Some(path) = path else { return Ok(AdviceOutput(None)) };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true);
-        let file = options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path);
-        let file =
-            file.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
-        Ok(AdviceOutput(Some((file, path.to_owned()))))
+        let name = path.display().to_string();
+        let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
+        let file = match create_output(path, false)? {
+            Opened::File(file) => file,
+            Opened::Pipe(_) => {
+                // Also for reading, so that it need not have a reader.
+                let flags = OFlags::NONBLOCK.bits() as i32;
+                OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).map_err(cannot)?
+            }
+        };
+        let tell = print::troubles("advice", "line", &name);
+        let writer = Writer::start("advice", MOST, move || Plain::new(Ok(Newest(file)), tell));
+        Ok(AdviceOutput(Some(writer.map_err(cannot)?)))
     }
 
-    /// Writes `advice`, given `seconds` after the start of the command. The first error ends the output and is returned as a
-    /// line to report.
-    pub(super) fn write(&mut self, seconds: f64, advice: Advice) -> Option<String> {
-        let (file, path) = self.0.as_mut()?;
+    /// Writes `advice`, given `seconds` after the start of the command.
+    pub(super) fn write(&mut self, seconds: f64, advice: Advice) {
+        let Some(writer) = &self.0 else { return };
         let Advice { rate_bps, safe_bps } = advice;
         let line = serde_json::json!({ "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
-        match file.write_all(format!("{line}\n").as_bytes()) {
-            Err(e) if e.kind() != ErrorKind::WouldBlock => {
-                let told = format!("advice stopped: cannot write {}: {}", path.display(), why(&e));
-                self.0 = None;
-                Some(told)
-            }
-            _ => None,
+        // What finds no room is counted there.
+        writer.put(format!("{line}\n").as_bytes());
+    }
+}
+
+/// A pipe that is full gets nothing.
+struct Newest<W>(W);
+
+impl<W: Write> Write for Newest<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(bytes.len()),
+            written => written,
         }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -55,8 +78,9 @@ mod tests {
         let mut output = AdviceOutput::open(Some(&path)).expect("a temporary file");
         for rate_bps in [3_000_000, 2_000_000] {
             let advice = Advice { rate_bps, safe_bps: 1_000_000 };
-            assert_eq!(output.write(1.5, advice), None);
+            output.write(1.5, advice);
         }
+        assert!(output.0.is_some_and(|writer| writer.flush(std::time::Duration::from_secs(10))));
         let text = std::fs::read_to_string(&path).expect("it was written");
         std::fs::remove_file(&path).expect("it is there");
         assert_eq!(
@@ -69,6 +93,7 @@ mod tests {
     #[test]
     fn without_a_file_nothing_is_written() {
         let mut none = AdviceOutput::open(None).expect("nothing is opened");
-        assert_eq!(none.write(0.0, Advice { rate_bps: 1, safe_bps: 1 }), None);
+        none.write(0.0, Advice { rate_bps: 1, safe_bps: 1 });
+        assert!(none.0.is_none());
     }
 }

@@ -1,9 +1,11 @@
 //! `strandcast send`.
 
 mod advice;
+mod backoff;
 mod connect;
 mod monitor;
 mod mute;
+mod prepare;
 mod pump;
 mod reasons;
 mod refusals;

@@ -152,8 +152,7 @@ impl AssociationMonitor {
     /// Reports a change of a path, and passes advice on.
     pub(super) fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Advice(advice) = event {
-            let end = self.advice.write(now.as_secs_f64(), *advice);
-            end.into_iter().for_each(|line| self.line(&line));
+            self.advice.write(now.as_secs_f64(), *advice);
         }
         let Event::Path(id, PathChange::State(state)) = event else { return };
         let name = self.names.get(id).cloned().unwrap_or_else(|| format!("path {}", id.0));
@@ -227,6 +226,11 @@ impl AssociationMonitor {
         self.monitor.line(text);
     }
 
+    /// Prints a line of the summary.
+    pub(super) fn last_line(&mut self, text: &str) {
+        self.monitor.last_line(text);
+    }
+
     /// Removes the table.
     pub(super) fn clear(&mut self) {
         self.monitor.clear();
@@ -243,6 +247,7 @@ impl AssociationMonitor {
             seconds: last.map_or(0.0, |l| l.seconds),
             messages: pump.messages,
             bytes: pump.bytes,
+            all: pump.messages + pump.dropped,
             expired: self.gone(pump),
             messages_dropped: self.given_up(),
             reconnects: self.reconnects,

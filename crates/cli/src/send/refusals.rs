@@ -6,7 +6,8 @@ use tokio::time::Instant;
 
 use crate::args::Retry;
 
-/// An association that lasts this long was accepted: the receiver's decision takes less time.
+/// Another program than ours that receives does not say whether it plays a stream. An association with it that lasts this long
+/// was accepted.
 const LET_IN: Duration = Duration::from_secs(5);
 
 /// Tracks refusals and acceptance. A refusal need not be the receiver's own: any observer of a packet can forge it.
@@ -34,11 +35,15 @@ impl Refusals {
         self.since.is_none()
     }
 
-    /// The association still holds; whether to report that the stream is received again.
-    pub(super) fn holds(&mut self, now: Instant) -> bool {
-        let holds = now - self.up >= LET_IN;
-        self.let_in |= holds;
-        holds && self.since.take().is_some()
+    /// The receiver plays the stream; whether to report that it no longer refuses.
+    pub(super) fn admitted(&mut self) -> bool {
+        self.let_in = true;
+        self.since.take().is_some()
+    }
+
+    /// Whether a receiver that never says so would have refused by now.
+    pub(super) fn holds(&self, now: Instant) -> bool {
+        now - self.up >= LET_IN
     }
 
     /// Whether to continue after a refusal.
@@ -48,7 +53,6 @@ impl Refusals {
 
     /// The association was refused. `None`: give up. Otherwise, whether it is the first refusal in a row.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
-        self.holds(now);
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);
         let over = matches!(retry, Retry::For(time) if now - since >= time);
@@ -89,7 +93,7 @@ mod tests {
         {
             assert_eq!(Refusals::new(false, begun).refused(at(1), retry, busy), None, "at the first try");
             let mut later = Refusals::new(false, begun);
-            assert!(!later.holds(at(4)) && !later.holds(at(5)));
+            assert!(!later.admitted());
             assert_eq!(later.refused(at(9), retry, busy).is_some(), goes_on, "{retry:?}, busy {busy}");
         }
     }
@@ -101,9 +105,11 @@ mod tests {
         let mut refusals = Refusals::new(true, begun);
         refusals.refused(at(1), MINUTE, true);
         refusals.connected(at(2));
-        assert!(!refusals.holds(at(6)) && refusals.holds(at(7)) && !refusals.holds(at(8)));
+        assert!(!refusals.holds(at(6)) && refusals.holds(at(7)), "for those that do not say");
+        assert!(refusals.admitted() && !refusals.admitted(), "reported once");
         assert_eq!(refusals.refused(at(100), MINUTE, true), Some(true));
         refusals.connected(at(101));
+        refusals.admitted();
         assert_eq!(refusals.refused(at(159), MINUTE, true), Some(true), "it was received for 58 s");
     }
 }

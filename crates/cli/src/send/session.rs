@@ -1,7 +1,6 @@
 //! A stream from its first association to its end.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use strandcast_media::MediaTime;
@@ -12,25 +11,24 @@ use strandcast_net::clock::Clock;
 use strandcast_net::driver::AssociationHandle;
 use strandcast_net::entropy;
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::rx::Message;
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
-use super::advice::AdviceOutput;
+use super::backoff::Backoff;
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
+use super::prepare::{Prepared, open, refuse_ignored};
 use super::pump::Pump;
-use super::reasons::Reasons;
 use super::refusals::Refusals;
-use super::tariffs::Tariffs;
+use crate::admission::admits;
 use crate::args::{Retry, SendArgs};
-use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
-use crate::key::{Destination, SealReports};
 use crate::media_url::MediaUrl;
 use crate::print;
-use crate::show::{Monitor, Role, Stats};
+use crate::show::Monitor;
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
 
@@ -42,6 +40,8 @@ const MIN_SILENCE: Duration = Duration::from_secs(5);
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same if the user wants the end.
+const LAST: Duration = Duration::from_millis(500);
 
 /// The association, or the attempt to connect.
 enum Connection {
@@ -53,6 +53,7 @@ struct Session {
     plan: Plan,
     retry: Retry,
     refusals: Refusals,
+    backoff: Backoff,
     /// When the receiver started to close.
     closing: Option<tokio::time::Instant>,
     clock: Clock,
@@ -68,6 +69,18 @@ struct Session {
     stopped: bool,
     /// The receiver has accepted nothing yet: a file restarts with the next association.
     rewind: bool,
+    admission: Admission,
+}
+
+/// Whether the receiver plays the stream.
+#[derive(Debug, Default)]
+struct Admission {
+    /// The receiver at the other end of this association says so, once it does.
+    says: bool,
+    /// It plays what comes over this association.
+    given: bool,
+    /// How long a stream that has ended waits for it.
+    until: Option<tokio::time::Instant>,
 }
 
 /// The next event.
@@ -77,6 +90,7 @@ enum Step {
     Timer,
     Tick,
     Event(Option<Event>),
+    Said(Message),
     Found(Result<AssociationHandle, CliError>),
 }
 
@@ -84,26 +98,15 @@ enum Step {
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+pub(crate) async fn run(mut args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
+    refuse_ignored(&args, &**catalog)?;
     let mut stop = signals::watch()?;
-    let stats = Stats::open(args.stats.stats.as_ref())?;
-    let mut monitor = Monitor::new(Role::Send, stats);
-    let advice = AdviceOutput::open(args.advice.as_deref())?;
-    let input = Input::open(&args.input).await?;
-    let to = Destination::find(&args.to, &args.transport.seal)?;
-    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
-    let tariffs = Tariffs::new(args.tariffs, &uplinks)?;
-    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
-    let over = transport::describe(&uplinks);
-    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
-    if to.seal.is_none() {
-        monitor.line("warning: the stream is neither encrypted nor authenticated");
-    }
-    let (transport, paths, reports) = (args.transport, args.paths, SealReports::default());
-    let (reasons, tries) = (Reasons::default(), Arc::default());
-    let plan =
-        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
+    let opened = tokio::select! {
+        opened = open(&mut args, scheme) => opened?,
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    let Prepared { plan, input, advice, mut monitor } = opened;
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
@@ -122,12 +125,14 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
     let watch = AssociationMonitor::new(monitor, &plan, advice);
     let json = plan.transport.json;
+    let admission = Admission::with(&association).await;
     let connection = Connection::Up(association);
     let (place, over, stopped, rewind) = (args.input, false, false, false);
     let mut session = Session {
         plan,
         retry,
         refusals,
+        backoff: Backoff::default(),
         closing: None,
         clock,
         place,
@@ -139,6 +144,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         over,
         stopped,
         rewind,
+        admission,
     };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
@@ -163,6 +169,24 @@ fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, Cl
 }
 
 impl Session {
+    /// Whether the end of the stream may be followed by that of the association: a receiver that has not decided yet might
+    /// refuse it.
+    fn may_close(&mut self) -> bool {
+        if self.admission.given || self.stopped || self.connection.association().is_none() {
+            return true;
+        }
+        let latest = tokio::time::Instant::now() + self.pump.latency() + CLOSE_TIMEOUT;
+        tokio::time::Instant::now() >= *self.admission.until.get_or_insert(latest)
+    }
+
+    /// The receiver plays the stream.
+    fn admitted(&mut self) {
+        self.admission.given = true;
+        if self.refusals.admitted() {
+            self.watch.line(&format!("{} no longer refuses", self.plan.to.label));
+        }
+    }
+
     fn now(&self) -> MediaTime {
         MediaTime::from_nanos(self.clock.now().as_nanos())
     }
@@ -170,7 +194,7 @@ impl Session {
     /// Sends until the end of the stream is acknowledged.
     async fn stream(&mut self) -> Result<(), CliError> {
         loop {
-            while !self.pump.ended {
+            while !(self.pump.ended && self.may_close()) {
                 if !self.rewind {
                     self.pump.pump(self.now(), self.connection.association(), |_, _| ());
                 }
@@ -180,6 +204,8 @@ impl Session {
                     Step::Timer => {}
                     Step::Tick => self.tick().await,
                     Step::Event(event) => self.event(event)?,
+                    Step::Said(message) if admits(&message.payload) => self.admitted(),
+                    Step::Said(_) => {}
                     Step::Found(found) => self.found(found).await?,
                 }
             }
@@ -236,8 +262,8 @@ impl Session {
         } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
             association.abort("the shutdown did not finish");
             self.search(&format!("{} started to close and did not finish", self.plan.to.label));
-        } else if self.refusals.holds(tokio::time::Instant::now()) {
-            self.watch.line(&format!("{} no longer refuses", self.plan.to.label));
+        } else if !self.admission.says && self.refusals.holds(tokio::time::Instant::now()) {
+            self.admitted();
         }
     }
 
@@ -279,7 +305,8 @@ impl Session {
     fn search(&mut self, why: &str) {
         self.watch.line(&format!("{why}; connecting again"));
         self.watch.broke();
-        self.search_after(Duration::ZERO);
+        let pause = self.backoff.next(tokio::time::Instant::now());
+        self.search_after(pause);
     }
 
     fn search_after(&mut self, pause: Duration) {
@@ -305,6 +332,7 @@ impl Session {
         }
         self.plan.reasons.told(&why);
         self.rewind = self.may_restart();
+        self.pump.ended &= !self.rewind;
         self.search_after(PAUSE);
         Ok(())
     }
@@ -326,6 +354,7 @@ impl Session {
             self.watch.restart();
         }
         if let Some(association) = self.connection.association() {
+            self.admission = Admission::with(association).await;
             self.pump.observe_first(association).await;
         }
         Ok(())
@@ -333,16 +362,20 @@ impl Session {
 
     /// Closes once everything is acknowledged or expired; false if the stream restarts instead.
     async fn finish_stream(&mut self) -> Result<bool, CliError> {
-        let Connection::Up(association) = &self.connection else { return Ok(true) };
+        let Connection::Up(association) = &self.connection else {
+            let label = &self.plan.to.label;
+            let lost = || CliError::Peer(format!("{label} was lost before it had everything"));
+            return if self.stopped { Ok(true) } else { Err(lost()) };
+        };
         association.shutdown();
-        let time = self.pump.latency() + CLOSE_TIMEOUT;
-        let mut deadline = tokio::time::Instant::now() + time;
+        let (latency, more) = (self.pump.latency(), if self.stopped { LAST } else { CLOSE_TIMEOUT });
+        let mut deadline = tokio::time::Instant::now() + latency + more;
         let reason = loop {
             tokio::select! {
                 reason = association.closed() => break reason,
                 () = stopped(&mut self.stop), if !self.stopped => {
                     self.stopped = true;
-                    deadline = tokio::time::Instant::now() + time;
+                    deadline = tokio::time::Instant::now() + latency + LAST;
                 }
                 () = self.watch.tick() => {
                     let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;
@@ -357,7 +390,10 @@ impl Session {
         };
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         match reason {
-            CloseReason::Shutdown => Ok(true),
+            CloseReason::Shutdown if self.admission.given || self.stopped => Ok(true),
+            CloseReason::Shutdown => {
+                Err(CliError::Peer(format!("{} did not say that it plays the stream", self.plan.to.label)))
+            }
             reason
                 if self.plan.is_final(&reason) && !self.plan.is_replaced(&reason) && self.may_restart() =>
             {
@@ -383,10 +419,21 @@ impl Session {
         let summary = self.watch.summary(self.clock.now(), &self.pump, self.input.name());
         self.watch.clear();
         for line in summary.lines() {
-            self.watch.line(&line);
+            self.watch.last_line(&line);
         }
         let printed = if json { print::json(&(summary.json() + "\n")) } else { Ok(()) };
-        outcome.and(printed)
+        // Of a stream that the user ends, what was late is in the summary.
+        let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
+        outcome.and(printed).and(verdict)
+    }
+}
+
+impl Admission {
+    /// That of a new association.
+    async fn with(association: &AssociationHandle) -> Admission {
+        // It is connected: whether the peer is a Strandcast is known.
+        let says = matches!(association.connected().await, Ok(true));
+        Admission { says, ..Admission::default() }
     }
 }
 
@@ -400,7 +447,10 @@ impl Connection {
 
     async fn next_step(&mut self) -> Step {
         match self {
-            Connection::Up(association) => Step::Event(association.event().await),
+            Connection::Up(association) => tokio::select! {
+                event = association.event() => Step::Event(event),
+                Some(message) = association.recv() => Step::Said(message),
+            },
             Connection::Search(search) => Step::Found(search.await.unwrap_or(Err(CliError::Aborted))),
         }
     }

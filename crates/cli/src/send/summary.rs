@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::error::CliError;
 use crate::show::{
     BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes, count, duration, outages, percent,
 };
@@ -20,6 +21,9 @@ pub(super) struct Summary {
     pub(super) messages: u64,
     /// Bytes of media in them.
     pub(super) bytes: u64,
+    /// Messages of the input, also those that were never submitted.
+    #[serde(skip)]
+    pub(super) all: u64,
     /// Messages that expired before delivery, as far as the sender knows.
     pub(super) expired: u64,
     /// Messages of frames that the scheme gave up before any of them was sent.
@@ -80,6 +84,20 @@ impl Summary {
         lines.extend(self.wire.line());
         lines.push(self.buffers.sent());
         lines
+    }
+
+    /// Whether the stream was of use.
+    ///
+    /// # Errors
+    /// [`CliError::Unmet`]: most messages expired.
+    pub(super) fn verdict(&self) -> Result<(), CliError> {
+        let all = self.all;
+        match self.expired * 2 > all {
+            true => {
+                Err(CliError::Unmet(format!("{} of {all} messages were not delivered in time", self.expired)))
+            }
+            false => Ok(()),
+        }
     }
 
     /// The JSON output.

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::args::TariffSpec;
 use crate::error::CliError;
+use crate::show::bytes;
 
 /// See the [module](self). Clones share what is left.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,16 @@ impl Tariffs {
         let now = Instant::now();
         let link = |spec: TariffSpec| Link { left: spec.left, until: spec.lasts.map(|l| now + l), spec };
         Ok(Tariffs(Arc::new(Mutex::new(specs.into_iter().map(link).collect()))))
+    }
+
+    /// Lines on what may still be used, which begins to count with this run.
+    pub(super) fn caps(&self) -> Vec<String> {
+        let links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let capped = links.iter().filter_map(|link| Some((&link.spec.link, link.left?)));
+        let line = |(link, left)| {
+            format!("{link}: {} from now on; what was used before this run is not known", bytes(left))
+        };
+        capped.map(line).collect()
     }
 
     /// Tells the transport of a new association.

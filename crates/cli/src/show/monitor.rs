@@ -1,6 +1,6 @@
 //! Table and statistics of a running stream.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use strandcast_net::driver;
 use strandcast_proto::coding::CodingStats;
@@ -15,6 +15,7 @@ use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, Role, Sampler, Sna
 use super::stats::Stats;
 use super::table::table;
 use super::wire::WireNow;
+use crate::sparing::{Sparing, counted};
 
 /// Refresh interval.
 const TICK: Duration = Duration::from_millis(250);
@@ -30,6 +31,8 @@ pub(crate) struct Monitor {
     role: Role,
     sampler: Sampler,
     diagnostics: Diagnostics,
+    /// No peer fills a disk with lines and events.
+    sparing: Sparing,
     /// Symbols of previous associations of the stream, and of this one.
     coding: (CodingStats, CodingStats),
     last: Option<Snapshot>,
@@ -42,8 +45,8 @@ impl Monitor {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let screen = Screen::new(!stats.on_standard_error());
         let (sampler, diagnostics) = (Sampler::new(role), Diagnostics::default());
-        let coding = Default::default();
-        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, coding, last: None }
+        let (coding, sparing) = (Default::default(), Sparing::new(Instant::now()));
+        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, sparing, coding, last: None }
     }
 
     /// Waits for the next tick.
@@ -51,8 +54,7 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Shows a snapshot taken `seconds` after the start of the command. Statistics that can no longer be written end
-    /// with a line.
+    /// Shows a snapshot taken `seconds` after the start of the command.
     pub(crate) fn show(&mut self, seconds: f64, peer: &str, media: MediaNow, seen: &driver::Snapshot) {
         for line in self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics) {
             self.screen.line(&line);
@@ -78,8 +80,7 @@ impl Monitor {
             self.screen.table(table(&snapshot, self.screen.colour()));
         }
         if self.shown.is_multiple_of(STATS_EVERY) {
-            let end = self.stats.write(&snapshot);
-            end.into_iter().for_each(|line| self.screen.line(&line));
+            self.stats.write(&snapshot);
         }
         self.shown += 1;
         self.last = Some(snapshot);
@@ -103,15 +104,21 @@ impl Monitor {
     }
 
     /// Reports an event of the stream, `seconds` after the start of the stream or command: a line, and one in the
-    /// statistics.
+    /// statistics, unless there were too many of late.
     pub(crate) fn report(&mut self, seconds: f64, peer: &str, what: &StreamEvent) {
-        self.screen.line(&what.to_string());
-        let end = self.stats.write(&EventLine { seconds, role: self.role, peer, what });
-        end.into_iter().for_each(|line| self.screen.line(&line));
+        if let Some(left_out) = self.sparing.admits(Instant::now()) {
+            self.screen.line(&counted(&what.to_string(), left_out));
+            self.stats.write(&EventLine { seconds, role: self.role, peer, what, left_out });
+        }
     }
 
-    /// Prints a permanent line.
+    /// Prints a permanent line, unless there were too many of late: a peer can cause most of them.
     pub(crate) fn line(&mut self, text: &str) {
+        self.sparing.line(Instant::now(), text, |line| self.screen.line(line));
+    }
+
+    /// Prints a permanent line that comes once, as those of a summary at the end.
+    pub(crate) fn last_line(&mut self, text: &str) {
         self.screen.line(text);
     }
 

@@ -2,17 +2,13 @@
 
 use std::io::{IsTerminal, stderr};
 
-use strandcast_proto::text::printable;
+use crate::{console, print};
 
-use crate::print;
-
-/// Writes lines, and on a terminal keeps a table below them.
+/// Prints lines, and on a terminal keeps a table below them.
 #[derive(Debug)]
 pub(crate) struct Screen {
     live: bool,
     colour: bool,
-    /// The table currently on the terminal.
-    drawn: Vec<String>,
 }
 
 impl Screen {
@@ -20,7 +16,7 @@ impl Screen {
     pub(crate) fn new(live: bool) -> Self {
         let terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        Screen { live: live && terminal, colour, drawn: Vec::new() }
+        Screen { live: live && terminal, colour }
     }
 
     /// Whether tables are drawn.
@@ -34,44 +30,19 @@ impl Screen {
     }
 
     /// Prints a permanent line.
-    pub(crate) fn line(&mut self, text: &str) {
-        let table = std::mem::take(&mut self.drawn);
-        let mut out = erase(table.len());
-        out.push_str(&printable(text));
-        out.push('\n');
-        append(&mut out, &table);
-        self.drawn = table;
-        print::error_bytes(&out);
+    pub(crate) fn line(&self, text: &str) {
+        print::line(text);
     }
 
     /// Redraws the table.
-    pub(crate) fn table(&mut self, rows: Vec<String>) {
-        if !self.live {
-            return;
+    pub(crate) fn table(&self, rows: Vec<String>) {
+        if self.live {
+            console::table(rows);
         }
-        let mut out = erase(self.drawn.len());
-        append(&mut out, &rows);
-        self.drawn = rows;
-        print::error_bytes(&out);
     }
 
     /// Removes the table.
-    pub(crate) fn clear(&mut self) {
-        print::error_bytes(&erase(std::mem::take(&mut self.drawn).len()));
-    }
-}
-
-/// Moves up over `rows` rows and erases them.
-fn erase(rows: usize) -> String {
-    match rows {
-        0 => String::new(),
-        n => format!("\x1b[{n}A\x1b[J"),
-    }
-}
-
-fn append(out: &mut String, rows: &[String]) {
-    for row in rows {
-        out.push_str(row);
-        out.push('\n');
+    pub(crate) fn clear(&self) {
+        self.table(Vec::new());
     }
 }

@@ -1,14 +1,16 @@
 //! `--stats`: one line of JSON per second.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::error::CliError;
-use crate::error::why;
+use crate::error::{CliError, why};
 use crate::print;
+use crate::private::{Opened, create_output};
+use crate::writer::{Plain, Writer};
+
+/// Bytes of lines that wait for a file or pipe at the most: those of some minutes.
+const MOST: usize = 1 << 20;
 
 /// The destination of the lines.
 #[derive(Debug)]
@@ -17,26 +19,29 @@ pub(crate) enum Stats {
     Off,
     /// To standard error.
     Error,
-    /// To a file.
-    File(File, PathBuf),
+    /// To a file or pipe.
+    File(Writer),
 }
 
 impl Stats {
     /// Opens the destination given by `--stats`.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created.
+    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
     pub(crate) fn open(asked: Option<&Option<PathBuf>>) -> Result<Stats, CliError> {
-        match asked {
-            None => Ok(Stats::Off),
-            Some(None) => Ok(Stats::Error),
-            Some(Some(path)) => {
-                let file = File::create(path);
-                let file = file
-                    .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
-                Ok(Stats::File(file, path.clone()))
-            }
-        }
+        let path = match asked {
+            None => return Ok(Stats::Off),
+            Some(None) => return Ok(Stats::Error),
+            Some(Some(path)) => path,
+        };
+        let name = path.display().to_string();
+        let tell = print::troubles("statistics", "line", &name);
+        let writer = match create_output(path, false)? {
+            Opened::File(file) => Writer::start("stats", MOST, move || Plain::new(Ok(file), tell)),
+            Opened::Pipe(open) => Writer::start("stats", MOST, move || Plain::new(open(), tell)),
+        };
+        let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
+        Ok(Stats::File(writer.map_err(cannot)?))
     }
 
     /// Whether these lines use standard error.
@@ -44,20 +49,15 @@ impl Stats {
         matches!(self, Stats::Error)
     }
 
-    /// Writes a line. The first write error ends the statistics and is returned as a line to report.
-    pub(crate) fn write(&mut self, now: &impl Serialize) -> Option<String> {
+    /// Writes a line. The first error ends the statistics with a line.
+    pub(crate) fn write(&mut self, now: &impl Serialize) {
         let line = || serde_json::to_string(now).expect("numbers and names always serialise");
         match self {
-            Stats::Off => None,
-            Stats::Error => {
-                print::json_line(&line());
-                None
-            }
-            Stats::File(file, path) => {
-                let error = file.write_all((line() + "\n").as_bytes()).err()?;
-                let told = format!("statistics stopped: cannot write {}: {}", path.display(), why(&error));
-                *self = Stats::Off;
-                Some(told)
+            Stats::Off => {}
+            Stats::Error => print::json_line(&line()),
+            Stats::File(writer) => {
+                // What finds no room is counted there.
+                writer.put((line() + "\n").as_bytes());
             }
         }
     }

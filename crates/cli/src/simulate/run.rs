@@ -16,6 +16,7 @@ use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::loaded::LoadedScenario;
 use crate::print;
+use crate::private::spare_keys;
 use crate::signals::{self, stopped};
 
 /// The table of frames on the air in a folder of results.
@@ -81,6 +82,7 @@ impl Plan {
         let seed = args.seed.unwrap_or(loaded.scenario.run.seed);
         let runs = args.runs.unwrap_or(loaded.scenario.run.runs);
         let jobs = jobs(&schemes.unwrap_or_default(), seed, runs).map_err(CliError::Usage)?;
+        args.trace.as_deref().map_or(Ok(()), spare_keys)?;
         if args.trace.is_some() && jobs.len() > 1 {
             let message =
                 format!("--trace takes one run, not {}; add --runs 1 and at most one --scheme", jobs.len());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use strandcast::batch::RunHooks;
-use strandcast::{Schemes, is_python};
+use strandcast::{Extra, Extras, Schemes, is_python};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
@@ -105,6 +105,13 @@ impl Catalog for Policies {
             Some(_) => Ok((spec.to_owned(), None)),
             None => Schemes.window_and_scheduler(spec),
         }
+    }
+}
+
+impl Extras for Policies {
+    fn ignores(&self, spec: &str, extra: Extra) -> Option<String> {
+        // What a class in Python looks at is not known.
+        Schemes.ignores(spec, extra)
     }
 }
 

@@ -176,6 +176,14 @@ impl Settings for Combination {
         both.then_some("fec needs a scheduler of messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone")
     }
 
+    fn idle(&self, key: &str) -> Option<(&'static str, &'static str)> {
+        self.transport.idle(key)
+    }
+
+    fn reads_tariffs(&self) -> bool {
+        self.schedulers.part(self.roles.scheduler).tariffs()
+    }
+
     fn listed(&self) -> Vec<Listed> {
         list(self.groups())
     }

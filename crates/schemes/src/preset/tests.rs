@@ -222,6 +222,16 @@ fn any_preset_repairs_beside_messages() {
     }
 }
 
+#[test]
+fn keys_of_repair_without_repair_are_refused_unless_it_is_switched_off_on_purpose() {
+    for keys in ["redundancy=7", "fec-when=always", "fec-window=9,rto-min=0"] {
+        let error = parse_spec(&format!("bond,{keys}")).expect_err(keys).to_string();
+        assert!(error.contains("add fec=rlc"), "{keys}: {error}");
+        assert!(parse_spec(&format!("bond,fec=off,{keys}")).is_ok(), "{keys}");
+        assert!(parse_spec(&format!("bond,fec=rs,{keys}")).is_ok(), "{keys}");
+    }
+}
+
 fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
     let mut tsn = 1;
     for _ in 0..60 {

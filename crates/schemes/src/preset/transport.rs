@@ -73,6 +73,15 @@ keys! {
 }
 
 impl TransportKeys {
+    /// Why a key does nothing, and which key would have to be given, too.
+    pub fn idle(&self, key: &str) -> Option<(&'static str, &'static str)> {
+        let of_repair = matches!(key, "redundancy" | "fec-when" | "fec-window");
+        (of_repair && self.fec == Fec::Off).then_some((
+            "redundancy, fec-when and fec-window do nothing without repair symbols: add fec=rlc, fec=raptorq or fec=rs",
+            "fec",
+        ))
+    }
+
     /// Sets them; `strict` is that of the windows.
     pub fn tune(&self, strict: bool, config: &mut TransportConfig) {
         config.pf_max_retrans = self.pf.then_some(0);

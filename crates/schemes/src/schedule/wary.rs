@@ -78,6 +78,10 @@ impl SchedulerPart for WaryConfig {
     fn estimators(&self, estimators: &mut Estimators) {
         estimators.delivery();
     }
+
+    fn tariffs(&self) -> bool {
+        true
+    }
 }
 
 /// Earliest arrival, with data probes and a doubled last round.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use strandcast::batch::RunHooks;
-use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
+use strandcast::{Extras, Schemes, SharedCatalog, perf_client, run_code_with};
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
@@ -44,6 +44,8 @@ impl Catalog for OneMore {
         Schemes.scheduler(spec, own)
     }
 }
+
+impl Extras for OneMore {}
 
 impl RunHooks for OneMore {}
 
@@ -180,6 +182,8 @@ impl Catalog for Failing {
         Schemes.scheduler(spec, own)
     }
 }
+
+impl Extras for Failing {}
 
 impl RunHooks for Failing {
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {

@@ -13,7 +13,7 @@ const BEYOND: u32 = 1 << 23;
 
 /// The longest gap in playout within 6 s after `forge`.
 fn blackout(name: &str, forge: impl Fn(&Relay)) -> f64 {
-    let (port, out) = (port(), file(&format!("forged-{name}.ts")));
+    let (port, out) = (port(), file(&format!("plain-forged-{name}.ts")));
     let receiver = start(&format!("receive 127.0.0.1:{port} {}", out.display()));
     receiver.says("listening");
     let relay = Relay::start(port);

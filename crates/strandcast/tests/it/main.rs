@@ -1,30 +1,37 @@
 //! Integration tests of `strandcast-strandcast`, one binary.
 
 mod addresses;
+mod admission;
 mod attacks;
 mod bad_input;
+mod blocked;
 mod catalog;
 mod check_explain;
 mod check_rates;
 mod coding;
 mod common;
 mod datagrams;
+mod enrolments;
 mod errno;
 mod escapes;
 mod first_try;
 mod floods;
 mod forged;
 mod hostile;
+mod ignored;
 mod interrupt;
 mod keys;
 mod links;
 mod listing;
+mod noise;
 mod outages;
+mod outputs;
 mod perf;
 mod robust;
 mod scenarios;
 mod sealed;
 mod sealed_forgeries;
+mod secrets;
 mod simulate;
 mod simulate_input;
 mod streams;

@@ -40,7 +40,7 @@ fn messages_that_are_late_because_the_sender_stood_still_expire() {
 #[test]
 fn a_full_disk_for_captures_and_statistics_does_not_end_the_stream() {
     for option in ["--stats=/dev/full", "--pcap /dev/full"] {
-        let (port, out) = (port(), file("beside.ts"));
+        let (port, out) = (port(), file(&format!("beside{}.ts", option.len())));
         let (input, bytes) = seconds(4, "beside-in.ts");
         let receiver = start(&format!("receive 127.0.0.1:{port} {} --once {option}", out.display()));
         receiver.says("listening");

@@ -37,6 +37,8 @@ impl Pair {
     }
 
     fn receive(&self, options: &str) -> Running {
+        // What an earlier one has played is not overwritten.
+        let _ = std::fs::remove_file(&self.out);
         let receiver =
             self.studio.start(&format!("receive {} {} {options}", self.host(), self.out.display()));
         receiver.says("listening");
@@ -278,6 +280,7 @@ fn a_receiver_on_a_terminal_shows_how_to_pair_until_a_sender_has() {
     let (input, _) = seconds(1, "shown-in.ts");
     van.run(&send(&input, "@studio --latency 200")).succeeds();
     drop(terminal);
+    std::fs::remove_file(&out).unwrap();
     let terminal = Terminal::start(&mut studio.command(&receive), 100);
     terminal.shows("strandcast key pair makes a pairing string");
     assert!(!terminal.seen().contains("sc1-"), "{}", terminal.seen());

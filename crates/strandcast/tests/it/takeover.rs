@@ -98,7 +98,7 @@ fn a_silent_sender_is_replaced_by_the_rule() {
 #[test]
 fn a_killed_sender_that_starts_again_is_played_within_four_seconds() {
     for options in ["", "--retry forever"] {
-        let (receiver, port, out) = receive("restarted.ts", "");
+        let (receiver, port, out) = receive(&format!("restarted{}.ts", options.len()), "");
         let send = format!("send {} 127.0.0.1:{port} {options}", common::clip().display());
         let first = start(&send);
         receiver.until("data", || played(&out) > 50_000);

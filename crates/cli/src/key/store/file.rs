@@ -6,9 +6,11 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
 use crate::error::{CliError, why};
+use crate::private::refuse_if_foreign;
 
 /// Bits of a file's mode for others than its owner.
 const OTHERS: u32 = 0o077;
@@ -24,21 +26,24 @@ const LOCK_POLL: Duration = Duration::from_millis(20);
 /// [`CliError::Store`]: it cannot be read, or others can read it.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, CliError> {
     let refuse = |what: &str| CliError::Store(format!("{} {what}", path.display()));
-    let seen = match std::fs::metadata(path) {
-        Ok(seen) => seen,
+    // What is checked is what is read; a pipe does not wait for somebody who writes.
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cannot("read", path, &error)),
     };
+    let seen = file.metadata().map_err(|e| cannot("read", path, &e))?;
     if !seen.is_file() {
         return Err(refuse("is no regular file: name a file with --key, or move it away"));
     }
+    refuse_if_foreign(path, &seen)?;
     refuse_if_public(path, &seen)?;
     if seen.len() > LARGEST {
         return Err(refuse("is too large: restore it from a copy"));
     }
     // As large as the file, so that no part of a secret stays behind where a smaller string was.
     let mut bytes = Zeroizing::new(Vec::with_capacity(seen.len() as usize + 1));
-    let file = File::open(path).map_err(|e| cannot("read", path, &e))?;
     file.take(LARGEST).read_to_end(&mut bytes).map_err(|e| cannot("read", path, &e))?;
     let text = String::from_utf8(std::mem::take(&mut *bytes));
     let text = text.map_err(|_| refuse("is not text: restore it from a copy"))?;

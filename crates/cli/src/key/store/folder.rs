@@ -16,10 +16,8 @@ use super::receivers::Receivers;
 use super::senders::{Senders, WallClock};
 use crate::error::CliError;
 use crate::key::forms::{parse_secret, secret_text};
-use crate::private::same_file;
+use crate::private::{IDENTITY, same_file};
 
-/// The word in front of the version and the key.
-const IDENTITY: &str = "strandcast-identity";
 /// The version of all files.
 const VERSION: u32 = 1;
 

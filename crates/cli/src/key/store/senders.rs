@@ -218,6 +218,19 @@ impl Senders {
         Access { grants: grants.collect(), revoked: known(true) }
     }
 
+    /// Closes tokens that have expired, for good; whether there are any.
+    pub(crate) fn expire(&mut self, now: WallClock) -> bool {
+        let expired = |entry: &&mut TokenEntry| entry.open && !entry.admits_others(now);
+        self.tokens.iter_mut().filter(expired).map(|entry| entry.open = false).count() > 0
+    }
+
+    /// The newest time of a token or a sender: it is not earlier than that.
+    pub(crate) fn newest(&self) -> WallClock {
+        let tokens = self.tokens.iter().map(|entry| entry.made);
+        let senders = self.senders.iter().flat_map(|s| [s.since, s.revoked_since.unwrap_or(0)]);
+        tokens.chain(senders).max().unwrap_or(0)
+    }
+
     /// When `access` changes by itself.
     pub(crate) fn next_expiry(&self, now: WallClock) -> Option<WallClock> {
         self.tokens

@@ -201,9 +201,11 @@ pub fn port() -> u16 {
     }
 }
 
-/// A path for a file of this test.
+/// A path for a file of this test: others have none of the same name, except those of threads that a test starts.
 pub fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default().replace("::", "-");
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{test}-{name}", std::process::id()))
 }
 
 /// The clip.

@@ -1,11 +1,9 @@
-//! Times of day in lists.
-
-use super::store::WallClock;
+//! Times of day as text.
 
 const DAY: u64 = 24 * 3600;
 
-/// `2026-11-23 16:31 UTC`.
-pub(super) fn date(at: WallClock) -> String {
+/// `2026-11-23 16:31 UTC`, so many seconds after the beginning of 1970.
+pub(crate) fn date(at: u64) -> String {
     let (days, minutes) = (at / DAY, at % DAY / 60);
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
@@ -13,7 +11,7 @@ pub(super) fn date(at: WallClock) -> String {
 
 /// Year, month and day of the Gregorian calendar, `days` after 1970-01-01. Years are counted from March, so that a leap
 /// day is the last of its year; 400 years have 146 097 days.
-fn civil(days: u64) -> (u64, u64, u64) {
+pub(crate) fn civil(days: u64) -> (u64, u64, u64) {
     let since_march_of_0 = days + 719_468;
     let (era, day) = (since_march_of_0 / 146_097, since_march_of_0 % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,0 +1,139 @@
+//! Standard error and standard output of a command that runs for long: behind writers, so that a terminal that is stopped and a
+//! pipe that is not read hold up nothing else. On a terminal a table stays below the lines.
+#![allow(clippy::print_stderr, reason = "what is printed goes through here")]
+
+use std::io::{self, ErrorKind, Write, stderr, stdout};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::error::{CliError, why};
+use crate::writer::{Place, Plain, Trouble, Writer, flush_all};
+
+/// Bytes of lines, and of results, that wait at the most.
+const MOST: usize = 256 << 10;
+/// How long the end of a command waits for what is not written yet.
+const END: Duration = Duration::from_millis(500);
+
+/// The writers while a command runs for long.
+static NOW: Mutex<Option<Writers>> = Mutex::new(None);
+
+struct Writers {
+    lines: Writer,
+    results: Writer,
+    /// Why results cannot be written.
+    failed: Arc<Mutex<Option<CliError>>>,
+}
+
+/// Lines and results are queued until it is dropped; then the rest is written, unless that takes too long.
+#[derive(Debug)]
+pub(crate) struct Console(());
+
+impl Console {
+    /// Starts the writers. Without threads for them everything is written at once, as for any other command.
+    pub(crate) fn start() -> Console {
+        let failed = Arc::<Mutex<Option<CliError>>>::default();
+        let note = Arc::clone(&failed);
+        let tell = Box::new(move |trouble: Trouble<'_>| {
+            if let Trouble::Failed(error) = trouble {
+                *hold(&note) = Some(unwritten(error));
+            }
+        });
+        let lines = Writer::start("lines", MOST, Screen::default);
+        let results = Writer::start("results", MOST, move || Plain::new(Ok(stdout()), tell));
+        if let (Ok(lines), Ok(results)) = (lines, results) {
+            *hold(&NOW) = Some(Writers { lines, results, failed });
+        }
+        Console(())
+    }
+
+    /// Waits for the results, but not for ever.
+    ///
+    /// # Errors
+    /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full, or it is not read.
+    pub(crate) fn results(&self) -> Result<(), CliError> {
+        let now = hold(&NOW);
+        let Some(Writers { results, failed, .. }) = &*now else { return Ok(()) };
+        let written = results.flush(END);
+        let unread = || CliError::Media("cannot write to standard output: it is not read".into());
+        hold(failed).take().map_or(if written { Ok(()) } else { Err(unread()) }, Err)
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        *hold(&NOW) = None;
+        flush_all(END);
+    }
+}
+
+/// Waits for all that is queued, but not for ever: the process is about to end.
+pub(crate) fn end() {
+    flush_all(END);
+}
+
+/// Queues text for standard error; false where it is to be written at once.
+pub(crate) fn line(text: &str) -> bool {
+    hold(&NOW).as_ref().map(|now| now.lines.put(text.as_bytes())).is_some()
+}
+
+/// Queues text for standard output; false where it is to be written at once.
+pub(crate) fn result(text: &str) -> bool {
+    hold(&NOW).as_ref().map(|now| now.results.put(text.as_bytes())).is_some()
+}
+
+/// The table below the lines from now on.
+pub(crate) fn table(rows: Vec<String>) {
+    if let Some(now) = hold(&NOW).as_ref() {
+        now.lines.table(rows);
+    }
+}
+
+/// Why a result could not be written to standard output.
+pub(crate) fn unwritten(error: &io::Error) -> CliError {
+    match error.kind() {
+        ErrorKind::BrokenPipe => CliError::Unread,
+        _ => CliError::Media(format!("cannot write to standard output: {}", why(error))),
+    }
+}
+
+fn hold<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Standard error with the table that is on it.
+#[derive(Debug, Default)]
+struct Screen {
+    drawn: Vec<String>,
+}
+
+impl Place for Screen {
+    fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()> {
+        let mut out = erase(self.drawn.len()).into_bytes();
+        out.extend_from_slice(bytes);
+        self.drawn = table.unwrap_or(std::mem::take(&mut self.drawn));
+        for row in &self.drawn {
+            out.extend_from_slice(row.as_bytes());
+            out.push(b'\n');
+        }
+        // A command goes on without its lines.
+        let _ = stderr().lock().write_all(&out);
+        Ok(())
+    }
+
+    fn dropped(&mut self, pieces: u64) {
+        let what = if pieces == 1 { "1 line was".to_owned() } else { format!("{pieces} lines were") };
+        let text = format!("{what} left out while standard error was not read\n");
+        // As above.
+        let _ = self.write(text.as_bytes(), None);
+    }
+
+    fn failed(&mut self, _: &io::Error) {}
+}
+
+/// Moves up over `rows` rows and erases them.
+fn erase(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        n => format!("\x1b[{n}A\x1b[J"),
+    }
+}

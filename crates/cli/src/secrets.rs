@@ -1,0 +1,93 @@
+//! Secrets in text that is printed: no diagnostic repeats one, whatever the user or a peer put where.
+
+use std::borrow::Cow;
+
+/// Letters in front of the version of a pairing string, a secret key and a token. Those of a public key are no secret.
+const PREFIXES: [&str; 3] = ["sc", "scs", "sct"];
+/// Symbols behind the prefix from which on a text is taken for a secret: less of one is none, and more than a word has.
+const SHORTEST: usize = 20;
+/// The same where blanks, quotes or line ends are between the symbols.
+const BROKEN: usize = 40;
+
+/// The text without secrets.
+pub(crate) fn redact(text: &str) -> Cow<'_, str> {
+    let (mut out, mut done, mut from) = (String::new(), 0, 0);
+    while let Some((prefix, symbols)) = next_prefix(text, from) {
+        from = symbols;
+        let Some(end) = end(text, symbols) else { continue };
+        out.push_str(&text[done..prefix]);
+        out.push_str(&text[prefix..symbols]);
+        out.push_str("(hidden)");
+        (done, from) = (end, end);
+    }
+    match done {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(out + &text[done..]),
+    }
+}
+
+/// Whether a secret is in the text.
+pub(crate) fn has_secret(text: &str) -> bool {
+    matches!(redact(text), Cow::Owned(_))
+}
+
+/// Where the next prefix begins, and where it ends: letters, a version and a hyphen.
+fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let starts = (from..bytes.len()).filter(|&at| bytes[at].eq_ignore_ascii_case(&b's'));
+    let mut found = starts.filter(|&at| at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+    found.find_map(|at| {
+        let version = bytes[at..].iter().position(u8::is_ascii_digit).filter(|&len| len <= 3)? + at;
+        let digits = bytes[version..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let known = PREFIXES.iter().any(|prefix| prefix.as_bytes().eq_ignore_ascii_case(&bytes[at..version]));
+        let hyphen = bytes.get(version + digits) == Some(&b'-');
+        (known && hyphen).then_some((at, version + digits + 1))
+    })
+}
+
+/// The end of the symbols that begin there, if they are so many that they are a secret.
+fn end(text: &str, from: usize) -> Option<usize> {
+    let within = |more: fn(char) -> bool, least: usize| {
+        let rest = &text[from..];
+        let run = &rest[..rest.find(|c: char| !(is_symbol(c) || more(c))).unwrap_or(rest.len())];
+        let last = run.rfind(is_symbol).map_or(0, |at| at + 1);
+        (run.chars().filter(|&c| is_symbol(c)).count() >= least).then_some(from + last)
+    };
+    within(|c| c == '-', SHORTEST).or_else(|| within(|c| c.is_whitespace() || "-\"'`\\".contains(c), BROKEN))
+}
+
+fn is_symbol(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_however_they_were_copied() {
+        let symbols = "8h0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz";
+        for prefix in ["sc1-", "scs1-", "sct1-", "SC1-", "sc2-", "sc12-"] {
+            let told = redact(&format!("invalid value '{prefix}{symbols}' for NAME: sc1-short")).into_owned();
+            assert_eq!(told, format!("invalid value '{prefix}(hidden)' for NAME: sc1-short"));
+            let broken: Vec<String> =
+                symbols.as_bytes().chunks(5).map(|c| String::from_utf8_lossy(c).into_owned()).collect();
+            for between in [" ", "\n", "-", "\" \""] {
+                let told = redact(&format!("@{prefix}{}: no", broken.join(between))).into_owned();
+                assert_eq!(told, format!("@{prefix}(hidden): no"), "{between:?}");
+            }
+        }
+        let twice = format!("sc1-{symbols} and sct1-{symbols}");
+        assert_eq!(redact(&twice), "sc1-(hidden) and sct1-(hidden)");
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        let key = format!("sck1-{}", "0123456789".repeat(5));
+        for text in
+            ["", "s", "sc1-", "sc1-clip.ts", "disc1-0123456789012345678901234567890", &key, "größe sc"]
+        {
+            assert!(!has_secret(text), "{text}");
+        }
+    }
+}

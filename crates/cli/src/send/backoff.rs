@@ -1,0 +1,41 @@
+//! The pause before a sender connects again: a receiver that ends one association after the other gets fewer of them.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Time after which the next loss is a first one.
+const FRESH: Duration = Duration::from_secs(60);
+/// The pause after the second loss, which doubles up to the longest.
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(8);
+
+/// Losses of late.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    last: Option<Instant>,
+    pause: Duration,
+}
+
+impl Backoff {
+    /// The pause after an association that was lost `now`.
+    pub(super) fn next(&mut self, now: Instant) -> Duration {
+        let fresh = self.last.is_none_or(|last| now - last >= FRESH);
+        self.last = Some(now);
+        self.pause = if fresh { Duration::ZERO } else { (self.pause * 2).clamp(FIRST, LONGEST) };
+        self.pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_loss_costs_no_time_and_more_of_them_ever_more() {
+        let (begun, mut backoff) = (Instant::now(), Backoff::default());
+        let mut after = |s: u64| backoff.next(begun + Duration::from_secs(s)).as_secs();
+        assert_eq!([after(0), after(1), after(2), after(5), after(10), after(20)], [0, 1, 2, 4, 8, 8]);
+        assert_eq!([after(79), after(139), after(140)], [8, 0, 1]);
+    }
+}

@@ -1,0 +1,69 @@
+//! What a stream needs before it is connected.
+
+use std::sync::Arc;
+
+use strandcast_proto::catalog::SchemePlan;
+
+use super::advice::AdviceOutput;
+use super::connect::Plan;
+use super::reasons::Reasons;
+use super::tariffs::Tariffs;
+use crate::args::SendArgs;
+use crate::capture::Capture;
+use crate::catalog::{Extra, SchemeProvider};
+use crate::error::CliError;
+use crate::input::Input;
+use crate::key::{Destination, SealReports};
+use crate::show::{Monitor, Role, Stats};
+use crate::transport;
+
+/// Refuses options that would do nothing with the scheme.
+///
+/// # Errors
+/// [`CliError::Usage`].
+pub(super) fn refuse_ignored(args: &SendArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
+    let given = [
+        ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
+        ("--advice", Extra::Advice, args.advice.is_some()),
+    ];
+    for (option, extra, _) in given.into_iter().filter(|(.., given)| *given) {
+        if let Some(why) = catalog.ignores(&args.transport.scheme, extra) {
+            return Err(CliError::Usage(format!("{option}: scheme {why}")));
+        }
+    }
+    Ok(())
+}
+
+/// What a stream needs before it is connected.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) input: Input,
+    pub(super) advice: AdviceOutput,
+    pub(super) monitor: Monitor,
+}
+
+/// Opens everything but the connection.
+///
+/// # Errors
+/// [`CliError`].
+pub(super) async fn open(args: &mut SendArgs, scheme: SchemePlan) -> Result<Prepared, CliError> {
+    let stats = Stats::open(args.stats.stats.as_ref())?;
+    let mut monitor = Monitor::new(Role::Send, stats);
+    let advice = AdviceOutput::open(args.advice.as_deref())?;
+    let input = Input::open(&args.input).await?;
+    let to = Destination::find(&args.to, &args.transport.seal)?;
+    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
+    let tariffs = Tariffs::new(std::mem::take(&mut args.tariffs), &uplinks)?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
+    let over = transport::describe(&uplinks);
+    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    tariffs.caps().iter().for_each(|line| monitor.line(line));
+    if to.seal.is_none() {
+        monitor.line("warning: the stream is neither encrypted nor authenticated");
+    }
+    let (transport, paths, reports) = (args.transport.clone(), args.paths.clone(), SealReports::default());
+    let (reasons, tries) = (Reasons::default(), Arc::default());
+    let plan =
+        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
+    Ok(Prepared { plan, input, advice, monitor })
+}

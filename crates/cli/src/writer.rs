@@ -1,0 +1,321 @@
+//! Writers beside the transport: a thread for each place, behind a queue that no caller waits for. A terminal that is stopped,
+//! a pipe that is not read and a disk that hangs cost what is not written there, and nothing else.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Where a writer's bytes go. All of it runs on the writer's thread, and may block.
+pub(crate) trait Place: Send + 'static {
+    /// Writes bytes, and on a terminal the table below them where there is a new one.
+    ///
+    /// # Errors
+    /// The first one ends the writer.
+    fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()>;
+
+    /// So many pieces did not fit the queue before those that were written just now.
+    fn dropped(&mut self, pieces: u64);
+
+    /// Nothing more is written, because of this error.
+    fn failed(&mut self, error: &io::Error);
+}
+
+/// The handle of a place. The last one that is dropped ends the thread once everything is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Writer(Arc<Handle>);
+
+#[derive(Debug)]
+struct Handle(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is something to write, or no handle any more.
+    work: Condvar,
+    /// All is written.
+    done: Condvar,
+    /// Bytes that the queue takes.
+    most: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: Vec<u8>,
+    /// A newer table takes the place of one that is not drawn yet.
+    table: Option<Vec<String>>,
+    dropped: u64,
+    /// Bytes that the thread is writing.
+    writing: usize,
+    busy: bool,
+    /// After an error, or without a handle.
+    over: bool,
+}
+
+/// All writers of the process, for its end.
+static ALL: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+
+impl Writer {
+    /// Starts a thread called `name` for a place that `open` opens there. The queue takes `most` bytes.
+    ///
+    /// # Errors
+    /// The system has no thread for it.
+    pub(crate) fn start<P: Place>(
+        name: &str,
+        most: usize,
+        open: impl FnOnce() -> P + Send + 'static,
+    ) -> io::Result<Writer> {
+        let state = Mutex::new(State { busy: true, ..State::default() });
+        let shared = Arc::new(Shared { state, work: Condvar::new(), done: Condvar::new(), most });
+        let own = Arc::clone(&shared);
+        let thread = thread::Builder::new().name(name.to_owned());
+        thread.spawn(move || own.run(open()))?;
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        // A long command may have had many: one for each stream.
+        all.retain(|shared| !shared.lock().is_over());
+        all.push(Arc::clone(&shared));
+        Ok(Writer(Arc::new(Handle(shared))))
+    }
+
+    /// Queues a piece: all of it or, if there is no room, nothing. Whether there was room.
+    pub(crate) fn put(&self, piece: &[u8]) -> bool {
+        self.put_within(piece, self.0.0.most)
+    }
+
+    /// The same with room for more bytes than the queue takes otherwise.
+    pub(crate) fn put_beyond(&self, piece: &[u8], more: usize) -> bool {
+        self.put_within(piece, self.0.0.most + more)
+    }
+
+    fn put_within(&self, piece: &[u8], most: usize) -> bool {
+        let mut state = self.0.0.lock();
+        if state.over {
+            return true;
+        }
+        if state.queue.len() + state.writing + piece.len() > most {
+            state.dropped += 1;
+            return false;
+        }
+        state.queue.extend_from_slice(piece);
+        self.0.0.work.notify_one();
+        true
+    }
+
+    /// The rows to draw below all lines.
+    pub(crate) fn table(&self, rows: Vec<String>) {
+        self.0.0.lock().table = Some(rows);
+        self.0.0.work.notify_one();
+    }
+
+    /// Whether everything is written, or never will be.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.0.lock().is_idle()
+    }
+
+    /// Waits until everything is written, for `time` at most; whether it is.
+    pub(crate) fn flush(&self, time: Duration) -> bool {
+        self.0.0.flush(Instant::now() + time)
+    }
+}
+
+/// Waits until all writers of the process have written everything, for `time` at most.
+pub(crate) fn flush_all(time: Duration) {
+    let until = Instant::now() + time;
+    let all: Vec<_> = ALL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for shared in all {
+        shared.flush(until);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.lock().over = true;
+        self.0.work.notify_one();
+    }
+}
+
+impl State {
+    fn is_idle(&self) -> bool {
+        !self.busy && self.queue.is_empty() && self.table.is_none() && self.dropped == 0
+    }
+
+    fn is_over(&self) -> bool {
+        self.over && self.is_idle()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn flush(&self, until: Instant) -> bool {
+        let mut state = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if state.is_idle() || left.is_zero() {
+                return state.is_idle();
+            }
+            state = self.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Writes what is queued until no handle is left.
+    fn run(&self, mut place: impl Place) {
+        let mut bytes = Vec::new();
+        loop {
+            let mut state = self.lock();
+            (state.busy, state.writing) = (false, 0);
+            while state.is_idle() {
+                self.done.notify_all();
+                if state.over {
+                    return;
+                }
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            bytes.clear();
+            std::mem::swap(&mut bytes, &mut state.queue);
+            (state.busy, state.writing) = (true, bytes.len());
+            let table = state.table.take();
+            drop(state);
+            let written = place.write(&bytes, table);
+            // What did not fit meanwhile was dropped because these bytes took so long.
+            let dropped = std::mem::take(&mut self.lock().dropped);
+            match written {
+                Ok(()) if dropped > 0 => place.dropped(dropped),
+                Ok(()) => {}
+                Err(error) => {
+                    place.failed(&error);
+                    return self.end();
+                }
+            }
+        }
+    }
+
+    /// Nothing more can be written.
+    fn end(&self) {
+        *self.lock() = State { over: true, ..State::default() };
+        self.done.notify_all();
+    }
+}
+
+/// What is done about a file's trouble: with the pieces that were dropped, or the error.
+pub(crate) type Tell = Box<dyn FnMut(Trouble<'_>) + Send>;
+
+/// What a writer has to say.
+#[derive(Debug)]
+pub(crate) enum Trouble<'a> {
+    /// So many pieces were dropped.
+    Dropped(u64),
+    /// The end.
+    Failed(&'a io::Error),
+}
+
+/// A file or a pipe.
+pub(crate) struct Plain<W> {
+    to: io::Result<W>,
+    tell: Tell,
+}
+
+impl<W> Plain<W> {
+    /// A place whose troubles `tell` gets.
+    pub(crate) fn new(to: io::Result<W>, tell: Tell) -> Plain<W> {
+        Plain { to, tell }
+    }
+}
+
+impl<W: Write + Send + 'static> Place for Plain<W> {
+    fn write(&mut self, bytes: &[u8], _: Option<Vec<String>>) -> io::Result<()> {
+        match &mut self.to {
+            Ok(to) => to.write_all(bytes).and_then(|()| to.flush()),
+            Err(error) => Err(std::mem::replace(error, io::ErrorKind::Other.into())),
+        }
+    }
+
+    fn dropped(&mut self, pieces: u64) {
+        (self.tell)(Trouble::Dropped(pieces));
+    }
+
+    fn failed(&mut self, error: &io::Error) {
+        (self.tell)(Trouble::Failed(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// A place that writes only when it may.
+    struct Slow {
+        go: Receiver<io::Result<()>>,
+        told: Sender<String>,
+    }
+
+    impl Place for Slow {
+        fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()> {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            self.told.send(text + &table.unwrap_or_default().concat()).unwrap();
+            self.go.recv().unwrap_or(Ok(()))
+        }
+
+        fn dropped(&mut self, pieces: u64) {
+            self.told.send(format!("{pieces} dropped")).unwrap();
+        }
+
+        fn failed(&mut self, error: &io::Error) {
+            self.told.send(error.to_string()).unwrap();
+        }
+    }
+
+    fn slow() -> (Writer, Sender<io::Result<()>>, Receiver<String>) {
+        let ((go, gone), (told, tells)) = (channel(), channel());
+        let place = move || Slow { go: gone, told };
+        (Writer::start("slow", 10, place).unwrap(), go, tells)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
+        let (writer, go, tells) = slow();
+        assert!(writer.put(b"one"));
+        assert_eq!(tells.recv().unwrap(), "one");
+        // The three bytes that are being written count.
+        assert!(writer.put(b"fives") && !writer.put(b"six") && !writer.put(b"seven"));
+        writer.table(vec!["old".into()]);
+        writer.table(vec!["new".into()]);
+        assert!(!writer.flush(Duration::from_millis(20)), "nothing waits for ever");
+        go.send(Ok(())).unwrap();
+        assert_eq!(tells.recv().unwrap(), "2 dropped");
+        assert_eq!(tells.recv().unwrap(), "fivesnew");
+        go.send(Ok(())).unwrap();
+        assert!(writer.flush(Duration::from_secs(10)));
+        assert!(writer.put(b"ten bytes!") && tells.recv().unwrap() == "ten bytes!");
+    }
+
+    #[test]
+    fn an_error_ends_it_and_the_last_handle_after_everything_is_written() {
+        let (writer, go, tells) = slow();
+        writer.put(b"a");
+        go.send(Err(io::Error::other("full"))).unwrap();
+        assert!(writer.flush(Duration::from_secs(10)));
+        assert_eq!((tells.recv().unwrap(), tells.recv().unwrap()), ("a".into(), "full".into()));
+        assert!(writer.put(b"b") && writer.is_idle(), "no caller has to know");
+        let (writer, go, tells) = slow();
+        writer.put(b"a");
+        assert_eq!(tells.recv().unwrap(), "a");
+        writer.put(b"b");
+        drop(writer);
+        drop(go);
+        assert_eq!((tells.recv().unwrap(), tells.recv().is_err()), ("b".into(), true));
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_opened_says_why() {
+        let (told, tells) = channel();
+        let tell = Box::new(move |trouble: Trouble<'_>| told.send(format!("{trouble:?}")).unwrap());
+        let open = move || Plain::<Vec<u8>>::new(Err(io::Error::other("no such place")), tell);
+        let writer = Writer::start("none", 10, open).unwrap();
+        writer.put(b"a");
+        assert!(tells.recv().unwrap().contains("no such place"));
+    }
+}

@@ -1,0 +1,39 @@
+//! No option is without an effect and without a word.
+
+use nix::sys::signal::Signal;
+
+use crate::common::{file, port, run, seconds, start};
+
+#[test]
+fn what_the_scheme_would_ignore_is_refused_with_a_remedy() {
+    let (input, _) = seconds(1, "ignored.ts");
+    let send = format!("send {} 127.0.0.1:{}", input.display(), port());
+    let advice = file("advice");
+    let tariff = "--tariff if=loopback,class=2,left=200kB";
+    run(&format!("{send} {tariff}")).fails(2, &["--tariff", "bond does not look", "--scheme strand"]);
+    run(&format!("{send} --advice {}", advice.display())).fails(2, &["--advice", "bond,advice=on"]);
+    assert!(!advice.exists(), "nothing was opened");
+    for keys in ["redundancy=10 %", "fec-when=always", "fec-window=64"] {
+        let keys = keys.replace(' ', "");
+        run(&format!("{send} --scheme bond,{keys}")).fails(2, &["fec=rlc"]);
+    }
+    run(&format!("{send} --scheme bond,nothing=1")).fails(2, &["nothing"]);
+}
+
+#[test]
+fn a_cap_says_from_when_it_counts() {
+    let port = port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} /dev/null"));
+    receiver.says("listening");
+    let (input, _) = seconds(1, "capped.ts");
+    let advice = file("advice");
+    let sender = run(&format!(
+        "send {} 127.0.0.1:{port} --scheme strand,advice=on --tariff if=loopback,left=5MB --advice {}",
+        input.display(),
+        advice.display()
+    ));
+    sender.succeeds();
+    assert!(sender.err.contains("loopback: 5.00 MB from now on"), "{}", sender.err);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+}
