@@ -23,7 +23,7 @@ fn line(event: ListenEvent) -> Result<Option<String>, CliError> {
             Some(format!("the socket on UDP {address} failed ({why}); listening again"))
         }
         ListenEvent::Failed { why, lasts, .. } if lasts >= DEAF => {
-            let text = format!("{why}; nothing was heard for {:.0} s", lasts.as_secs_f64());
+            let text = format!("{why}; nothing was received for {:.0} s", lasts.as_secs_f64());
             return Err(CliError::Network(text));
         }
         ListenEvent::Failed { why, .. } => Some(format!("{why}; trying again")),
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(again.as_deref(), Some("UDP port 9899 is in use on ::; trying again"));
         let end = failed(10).unwrap_err();
         assert_eq!(end.code(), 4);
-        assert_eq!(end.to_string(), "UDP port 9899 is in use on ::; nothing was heard for 10 s");
+        assert_eq!(end.to_string(), "UDP port 9899 is in use on ::; nothing was received for 10 s");
         let back = line(ListenEvent::Restored { address }).unwrap();
         assert_eq!(back.as_deref(), Some("listening on UDP [::]:9899 again"));
     }

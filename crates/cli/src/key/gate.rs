@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     ciphers: BTreeMap<PublicKey, Cipher>,
     keylog: KeyLogFile,
     /// Writes to the store, once there is something to write.
-    changes: Option<UnboundedSender<Change>>,
+    writes: Option<UnboundedSender<Change>>,
     /// What the seal and writes of the store report.
     reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
 }
@@ -70,7 +70,7 @@ impl Gate {
             expiry: None,
             ciphers: BTreeMap::new(),
             keylog,
-            changes: None,
+            writes: None,
             reports: unbounded_channel(),
         }))
     }
@@ -191,9 +191,9 @@ impl Gate {
         let (store, reports) = (self.store.clone(), self.reports.0.clone());
         // Without a gate the command is ending.
         let told = move |line| drop(reports.send(Report::Line(line)));
-        let changes = self.changes.get_or_insert_with(|| keep(store, told));
+        let writes = self.writes.get_or_insert_with(|| keep(store, told));
         // As above.
-        let _ = changes.send(change);
+        let _ = writes.send(change);
     }
 
     /// Stores a sender that has enrolled. A store that cannot be written is reported later, and the stream goes on.

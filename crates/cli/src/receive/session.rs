@@ -328,7 +328,7 @@ impl Session {
     async fn tick(&mut self) -> Result<(), CliError> {
         self.poll_gate().await;
         for line in listen_lines(self.listener.driver()).await? {
-            self.say(&line);
+            self.monitor.line(&line);
         }
         self.output.recovered().iter().for_each(|line| self.monitor.line(line));
         self.observe().await;

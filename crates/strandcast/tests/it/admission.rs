@@ -6,7 +6,7 @@ use bytes::Bytes;
 use nix::sys::signal::Signal;
 use strandcast_proto::association::CloseReason;
 
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::relay::Relay;
 use crate::common::{file, port, run, seconds, start};
 
@@ -26,7 +26,7 @@ fn a_server_of_measurements_refuses_a_stream() {
 /// The receiver needs up to 2 s to know that its sender is there.
 #[test]
 fn a_clip_that_is_shorter_than_the_decision_about_it_is_refused_all_the_same() {
-    let world = World::start();
+    let world = PeerRuntime::start();
     let port = port();
     let receiver = start(&format!("receive 127.0.0.1:{port} /dev/null"));
     receiver.says("listening");
@@ -43,7 +43,7 @@ fn a_clip_that_is_shorter_than_the_decision_about_it_is_refused_all_the_same() {
 
 #[test]
 fn a_receiver_that_takes_everything_and_says_nothing_has_not_played_it() {
-    let world = World::start();
+    let world = PeerRuntime::start();
     let port = port();
     let mut door = world.listen(port);
     let (input, _) = seconds(1, "taken.ts");
@@ -76,7 +76,7 @@ fn a_stream_of_which_most_was_late_misses_its_target() {
 /// One update at one end must not look like a firewall.
 #[test]
 fn another_version_of_messages_is_reported_at_both_ends() {
-    let world = World::start();
+    let world = PeerRuntime::start();
     let port = port();
     let receiver = start(&format!("receive 127.0.0.1:{port} /dev/null"));
     receiver.says("listening");

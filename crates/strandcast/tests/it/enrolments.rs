@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use strandcast_net::driver::{ClientSeal, SealWatch};
+use strandcast_net::driver::{ClientSeal, SealHooks};
 use strandcast_proto::seeds::Seeds;
 use strandcast_seal::SecretKey;
 
 use crate::common::home::Home;
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::{Running, pairing, port};
 
 /// Senders that enrol at once: those that others push out after them have enrolled as well.
@@ -27,12 +27,12 @@ fn a_burst_of_enrolments_is_written_whole_and_by_one_thread() {
     let text = home.pairing(&format!("127.0.0.1:{port}"), "");
     let receiver = home.start(&format!("receive 127.0.0.1:{port} /dev/null"));
     receiver.says("listening");
-    let (world, peer) = (World::start(), pairing::peer(&text));
+    let (world, peer) = (PeerRuntime::start(), pairing::peer(&text));
     let mut most = 0;
     let all: Vec<_> = (0..SENDERS)
         .map(|n| {
             let identity = SecretKey::generate(&mut Seeds::new(n, 3).stream("enrols"));
-            let seal = ClientSeal { identity, peer: peer.clone(), watch: SealWatch::default() };
+            let seal = ClientSeal { identity, peer: peer.clone(), hooks: SealHooks::default() };
             most = most.max(threads(&receiver));
             world.connect_with(1, port, Some(seal))
         })

@@ -7,7 +7,7 @@ use strandcast_media::pack::{Body, Header, Message};
 
 use nix::sys::signal::Signal;
 
-use crate::common::peer::World;
+use crate::common::peer::PeerRuntime;
 use crate::common::{clip, file, port, start};
 
 /// Lines and events that may come at once, and a few of other kinds.
@@ -16,7 +16,7 @@ const MOST: usize = 120;
 /// A broken clock of an encoder does it without any intent.
 #[test]
 fn a_clock_that_jumps_with_each_message_is_few_lines_and_few_events() {
-    let world = World::start();
+    let world = PeerRuntime::start();
     let (port, stats) = (port(), file("jumps.jsonl"));
     let receiver = start(&format!("receive 127.0.0.1:{port} /dev/null --stats={}", stats.display()));
     receiver.says("listening");
@@ -41,7 +41,7 @@ fn a_clock_that_jumps_with_each_message_is_few_lines_and_few_events() {
 
 #[test]
 fn a_receiver_that_ends_each_association_gets_few_of_them() {
-    let world = World::start();
+    let world = PeerRuntime::start();
     let port = port();
     let mut door = world.listen(port);
     let sender = start(&format!("send {} 127.0.0.1:{port} --retry forever", clip().display()));
