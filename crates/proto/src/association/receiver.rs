@@ -153,9 +153,15 @@ impl Receiver {
         self.acks.timeout()
     }
 
-    /// SACK.Delay is over.
-    pub fn on_sack_timeout(&mut self) {
-        self.acks.on_timeout();
+    /// SACK.Delay may be over, and the wait of symbols.
+    pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
+        let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
+        if due(self.sack_timeout()) {
+            self.acks.on_timeout();
+        }
+        if due(self.decode_timeout()) {
+            self.on_decode_timeout(cx, now);
+        }
     }
 
     /// A SACK leaves by `via` as soon as possible.

@@ -86,18 +86,8 @@ impl Association {
         if due(closing.timeouts().1) {
             self.cx.abort_for(CloseReason::Unreachable);
         }
-        if due(self.rx.sack_timeout()) {
-            self.rx.on_sack_timeout();
-        }
-        if due(self.rx.decode_timeout()) {
-            self.rx.on_decode_timeout(&mut self.cx, now);
-        }
-        if due(self.tx.forward_timeout()) {
-            self.tx.on_forward_timeout(&self.cx, now);
-        }
-        if due(self.tx.flush_timeout()) {
-            self.tx.on_flush_timeout(&mut self.cx);
-        }
+        self.rx.on_timers(&mut self.cx, now);
+        self.tx.on_timers(&mut self.cx, now);
         for i in 0..self.cx.paths.len() {
             self.manager().on_timers(now, PathId(i as u8));
         }

@@ -167,7 +167,7 @@ mod tests {
                 budget.earn(100_000);
                 budget.advance(Instant::from_millis(1000 * second));
             }
-            assert!(!budget.allows() && budget.allows_at().is_none(), "nobody wants it");
+            assert!(!budget.allows() && budget.allows_at().is_none(), "it is not wanted");
             budget.want(true);
             assert!(budget.allows());
             budget.want(false);

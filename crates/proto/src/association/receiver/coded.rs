@@ -41,7 +41,7 @@ impl Receiver {
     }
 
     /// Symbols that wait may be paid for by now.
-    pub fn on_decode_timeout(&mut self, cx: &mut Context, now: Instant) {
+    pub(super) fn on_decode_timeout(&mut self, cx: &mut Context, now: Instant) {
         if let Some(decoding) = &mut self.decoding {
             decoding.advance(now);
             if !decoding.waits() {

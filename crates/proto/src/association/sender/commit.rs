@@ -137,8 +137,19 @@ impl Sender {
         self.forward.timeout()
     }
 
+    /// FORWARD-TSN may have to be sent again, and a block that is not full be closed.
+    pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
+        let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
+        if due(self.forward_timeout()) {
+            self.on_forward_timeout(cx, now);
+        }
+        if due(self.flush_timeout()) {
+            self.on_flush_timeout(cx);
+        }
+    }
+
     /// The FORWARD-TSN was not acknowledged.
-    pub fn on_forward_timeout(&mut self, cx: &Context, now: Instant) {
+    fn on_forward_timeout(&mut self, cx: &Context, now: Instant) {
         let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
         self.forward.on_timeout(now, rto);
     }
