@@ -96,7 +96,7 @@ fn pipes_without_a_reader_hold_up_nothing() {
             pipes[0].display()
         ));
         receiver.says("listening");
-        let send = format!("send {} 127.0.0.1:{port} --latency 200", input.display());
+        let send = format!("send {} 127.0.0.1:{port} --latency 1000", input.display());
         run(&format!("{send} {option}{}", pipes[1].display())).succeeds();
         receiver.end().succeeds();
         assert!(std::fs::read(&out).unwrap() == bytes, "{option}");
@@ -115,7 +115,7 @@ fn a_pipe_that_pauses_gets_what_fits_and_the_rest_is_counted() {
     reader.read_exact(&mut begin).unwrap();
     assert_eq!(begin[..4], 0xa1b2_3c4d_u32.to_le_bytes());
     let (input, bytes) = seconds(3, "pause-in.ts");
-    run(&format!("send {} 127.0.0.1:{port} --latency 200", input.display())).succeeds();
+    run(&format!("send {} 127.0.0.1:{port} --latency 1000", input.display())).succeeds();
     let rest = std::thread::spawn(move || {
         let mut rest = Vec::new();
         reader.read_to_end(&mut rest).unwrap();
@@ -163,7 +163,7 @@ fn a_pipe_to_play_to_may_have_no_reader_yet() {
     let receiver = start(&format!("{receive} --once"));
     receiver.says("listening");
     let (input, bytes) = seconds(2, "later-in.ts");
-    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", input.display()));
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 1000", input.display()));
     receiver.says("receiving from");
     std::thread::sleep(Duration::from_millis(500));
     let mut got = Vec::new();

@@ -29,7 +29,7 @@ fn a_recording_is_overwritten_only_on_demand_and_only_by_a_stream() {
     let receiver = start(&format!("{receive} --overwrite --once"));
     receiver.says("listening");
     let (input, bytes) = seconds(1, "kept-in.ts");
-    run(&format!("send {} 127.0.0.1:{port} --latency 200", input.display())).succeeds();
+    run(&format!("send {} 127.0.0.1:{port} --latency 1000", input.display())).succeeds();
     receiver.end().succeeds();
     assert!(std::fs::read(&out).unwrap() == bytes);
     // An empty file, a device and a pipe have nothing to lose.
@@ -58,7 +58,7 @@ fn each_stream_has_a_file_named_by_the_time() {
     assert_eq!(names().len(), 0, "no stream, no file");
     let (input, bytes) = seconds(1, "recordings-in.ts");
     for n in 1..=2 {
-        run(&format!("send {} 127.0.0.1:{port} --latency 200", input.display())).succeeds();
+        run(&format!("send {} 127.0.0.1:{port} --latency 1000", input.display())).succeeds();
         receiver.until("its summary", || receiver.said().matches("played ").count() == n);
         assert_eq!(names().len(), n);
     }
