@@ -323,8 +323,15 @@ fn decodes(sender: &Ended, receiver: &Ended, out: &Path) -> Result<(), String> {
     if all { Ok(()) } else { Err(format!("{pictures} pictures, {errors}")) }
 }
 
+/// A file that a try before this one has not written.
+fn fresh(name: &str) -> std::path::PathBuf {
+    let path = file(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
 fn encoded_over_udp() -> Result<(), String> {
-    let (to, from, out) = (port(), port(), file("first-encoder-udp.ts"));
+    let (to, from, out) = (port(), port(), fresh("first-encoder-udp.ts"));
     let receiver = start(&format!("receive 127.0.0.1:{to} {} --once --json", out.display()));
     receiver.says("listening");
     let sender = start(&format!("send udp://127.0.0.1:{from} 127.0.0.1:{to} --latency 400 --json"));
@@ -339,7 +346,7 @@ fn encoded_over_udp() -> Result<(), String> {
 }
 
 fn encoded_into_a_pipe() -> Result<(), String> {
-    let (to, out) = (port(), file("first-encoder-pipe.ts"));
+    let (to, out) = (port(), fresh("first-encoder-pipe.ts"));
     let receiver = start(&format!("receive 127.0.0.1:{to} {} --once --json", out.display()));
     receiver.says("listening");
     let mut encoding = encoder("-").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
