@@ -130,5 +130,5 @@ fn a_receiver_that_only_fails_to_receive_ends() {
     std::thread::sleep(std::time::Duration::from_secs(3));
     let spent = cpu() - before;
     assert!(spent < 100, "{spent} of 300 hundredths of a second");
-    receiver.end().fails(4, &["nothing was heard for"]);
+    receiver.end().fails(4, &["nothing was received for"]);
 }
