@@ -83,7 +83,10 @@ pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
     let specs =
         specs.iter().map(|changes| [preset.name].into_iter().chain(changes.iter().map(String::as_str)));
     let found = specs.map(|words| words.collect::<Vec<_>>().join(",")).find(has);
-    format!("{},{}={value}", found.expect("some parts have each of a preset's keys"), key.name)
+    let spec = format!("{},{}={value}", found.expect("some parts have each of a preset's keys"), key.name);
+    // Keys of repair symbols are refused unless those are switched on, or off.
+    let candidates = ["", ",fec=rlc", ",fec=off"].map(|more| format!("{spec}{more}"));
+    candidates.into_iter().find(|spec| parse_spec(spec).is_ok()).unwrap_or(spec)
 }
 
 /// What makes the parts of `own` those of `combination`; nothing where parts cannot be chosen.

@@ -94,12 +94,18 @@ impl fmt::Display for Spec {
             let chosen = self.settings.get(role.name).unwrap_or_default();
             defaults.set(role.name, &chosen).expect("it is the value of the same key");
         }
-        for key in self.settings.keys() {
-            let chooses = roles.iter().any(|role| role.name == key.name);
-            let default = if chooses { own.get(key.name) } else { defaults.get(key.name) };
-            match self.settings.get(key.name) {
-                Some(value) if default.as_ref() != Some(&value) => write!(f, ",{}={value}", key.name)?,
-                _ => {}
+        let keys = self.settings.keys();
+        let differs = |key: &str| {
+            let chooses = roles.iter().any(|role| role.name == key);
+            let default = if chooses { own.get(key) } else { defaults.get(key) };
+            self.settings.get(key) != default
+        };
+        let set = keys.iter().map(|key| key.name).filter(|key| differs(key));
+        // A key that does nothing is read only beside the one that switches it off.
+        let switches: Vec<&str> = set.filter_map(|key| self.settings.idle(key)).map(|(_, key)| key).collect();
+        for key in keys.iter().map(|key| key.name).filter(|key| differs(key) || switches.contains(key)) {
+            if let Some(value) = self.settings.get(key) {
+                write!(f, ",{key}={value}")?;
             }
         }
         Ok(())
