@@ -16,7 +16,7 @@ pub(crate) type Stop = watch::Receiver<bool>;
 
 /// Signals after the first one that belong to it: `timeout` and some supervisors send theirs to the command, and again to its
 /// group.
-const ONE: Duration = Duration::from_millis(300);
+const ONE: Duration = Duration::from_millis(100);
 
 /// Watches for the signals on a thread of its own, because a policy may block the command's thread.
 ///
