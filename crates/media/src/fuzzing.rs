@@ -192,21 +192,7 @@ pub fn ingest(data: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    /// What fuzzing found stays found: its corpus through the same functions.
-    fn replay(target: &str, run: fn(&[u8])) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-        let mut inputs: Vec<_> =
-            fs::read_dir(&folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
-        inputs.sort();
-        assert!(!inputs.is_empty(), "{} is empty", folder.display());
-        for input in inputs {
-            println!("{}", input.display());
-            run(&fs::read(&input).expect("readable"));
-        }
-    }
+    use strandcast_testing::corpus::replay;
 
     #[test]
     fn messages() {

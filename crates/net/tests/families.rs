@@ -1,5 +1,5 @@
 //! A driver, plain and sealed, whose peer has addresses of both families, of which some do not answer and some go while it
-//! runs, in network namespaces of their own. Started as `namespaces.rs` is, and skipped where that is.
+//! runs, in network namespaces of their own.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -15,6 +15,7 @@ use strandcast_proto::policy::{PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
+use strandcast_testing::namespaces::play;
 
 /// The peer's addresses: IPv6 leads over one link only, and neither IPv4 address over both.
 const HOSTS: [&str; 3] = ["[fd00::2]:9899", "10.90.0.2:9899", "10.91.0.2:9899"];
@@ -22,13 +23,6 @@ const HOSTS: [&str; 3] = ["[fd00::2]:9899", "10.90.0.2:9899", "10.91.0.2:9899"];
 const SOON: Duration = Duration::from_secs(8);
 
 const NETWORK: &str = r#"
-set -e
-ip link set lo up
-unshare -n sleep 90 &
-server=$!
-until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
-in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
-in_server ip link set lo up
 for i in 0 1; do
     ip link add a$i type veth peer name b$i netns $server
     ip addr add 10.9$i.0.1/24 dev a$i
@@ -39,8 +33,6 @@ for i in 0 1; do
     in_server ip link set b$i up
     ip link set a$i up
 done
-ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
-ROLE=client SERVER=$server "$PROGRAM"
 "#;
 
 /// No test harness: the same program plays three roles.
@@ -58,19 +50,7 @@ fn run(role: impl Future<Output = ()>) {
 }
 
 fn each_path_finds_an_address(sealed: bool) {
-    let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
-    if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
-        println!("each_path_finds_an_address skipped: no network namespaces for this user (unshare, ip)");
-        return;
-    }
-    let program = std::env::current_exe().expect("a running program");
-    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
-    let shell = ["-sKILL", "80", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
-    let sealed_too = if sealed { "yes" } else { "no" };
-    let mut command = Command::new("timeout");
-    let done = command.args(shell).env("PROGRAM", program).env("SEALED", sealed_too).status();
-    assert!(done.is_ok_and(|status| status.success()), "the client failed");
-    println!("each_path_finds_an_address ok, sealed: {sealed}");
+    play("each_path_finds_an_address", NETWORK, 80, &[("SEALED", if sealed { "yes" } else { "no" })]);
 }
 
 /// Whether this process is of a sealed round, and then the keys of both sides and their token.

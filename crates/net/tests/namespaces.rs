@@ -1,7 +1,4 @@
 //! Two uplinks to one server, in network namespaces of their own: nothing of the machine's network is touched.
-//!
-//! The test starts this very program again inside a namespace (`unshare`, for any user where the system lets it), and
-//! once more inside a second one as the server. Where that is not possible it says so and passes.
 
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
@@ -10,19 +7,13 @@ use std::time::Duration;
 use strandcast_net::interface::{Change, InterfaceMonitor, PathSpec, interfaces, usable_paths};
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};
+use strandcast_testing::namespaces::play;
 
 /// The server's address: behind both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
 
 /// Client: up1 (best default route), up2 (second), up3 (no route to the server). Server: down1, down2. MTU 1400.
 const NETWORK: &str = r#"
-set -e
-ip link set lo up
-unshare -n sleep 60 &
-server=$!
-until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
-in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
-in_server ip link set lo up
 in_server ip addr add 203.0.113.1/32 dev lo
 for i in 1 2; do
     ip link add up$i mtu 1400 type veth peer name down$i mtu 1400 netns $server
@@ -36,8 +27,6 @@ ip link add up3 type veth peer name unplugged
 ip link set unplugged up
 ip addr add 10.78.3.2/24 dev up3
 ip link set up3 up
-ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
-ROLE=client "$PROGRAM"
 "#;
 
 /// No test harness: the same program plays three roles.
@@ -45,29 +34,13 @@ fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
         Ok("client") => run(client()),
-        _ => two_uplinks_without_policy_routing(),
+        _ => play("two_uplinks_without_policy_routing", NETWORK, 30, &[]),
     }
 }
 
 fn run(role: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().build().unwrap().block_on(role);
-}
-
-fn two_uplinks_without_policy_routing() {
-    let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
-    if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
-        println!(
-            "two_uplinks_without_policy_routing skipped: no network namespaces for this user (unshare, ip)"
-        );
-        return;
-    }
-    let program = std::env::current_exe().unwrap();
-    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
-    let shell = ["-sKILL", "30", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
-    let done = Command::new("timeout").args(shell).env("PROGRAM", program).status();
-    assert!(done.is_ok_and(|status| status.success()), "the client failed");
-    println!("two_uplinks_without_policy_routing ok");
 }
 
 /// Answers every datagram from the address it was sent to, with the name of the interface it came by.

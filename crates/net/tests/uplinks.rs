@@ -1,5 +1,5 @@
 //! A driver, plain and sealed, whose interfaces go down, come back and change their address, in network namespaces of their
-//! own: nothing of the machine's network is touched. Started as `namespaces.rs` is, and skipped where that is.
+//! own: nothing of the machine's network is touched.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -14,6 +14,7 @@ use strandcast_proto::policy::{PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
+use strandcast_testing::namespaces::play;
 
 /// The server's address: behind both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
@@ -21,13 +22,6 @@ const SERVER: &str = "203.0.113.1:9899";
 const SOON: Duration = Duration::from_secs(8);
 
 const NETWORK: &str = r#"
-set -e
-ip link set lo up
-unshare -n sleep 60 &
-server=$!
-until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
-in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
-in_server ip link set lo up
 in_server ip addr add 203.0.113.1/32 dev lo
 for i in 1 2; do
     ip link add up$i mtu 1380 type veth peer name down$i mtu 1380 netns $server
@@ -37,8 +31,6 @@ for i in 1 2; do
     in_server ip link set down$i up
     ip route add default via 10.79.$i.1 dev up$i metric ${i}00
 done
-ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
-ROLE=client "$PROGRAM"
 "#;
 
 /// No test harness: the same program plays three roles.
@@ -56,19 +48,7 @@ fn run(role: impl Future<Output = ()>) {
 }
 
 fn uplinks_come_and_go(sealed: bool) {
-    let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
-    if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
-        println!("uplinks_come_and_go skipped: no network namespaces for this user (unshare, ip)");
-        return;
-    }
-    let program = std::env::current_exe().expect("a running program");
-    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
-    let shell = ["-sKILL", "50", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
-    let sealed_too = if sealed { "yes" } else { "no" };
-    let mut command = Command::new("timeout");
-    let done = command.args(shell).env("PROGRAM", program).env("SEALED", sealed_too).status();
-    assert!(done.is_ok_and(|status| status.success()), "the client failed");
-    println!("uplinks_come_and_go ok, sealed: {sealed}");
+    play("uplinks_come_and_go", NETWORK, 50, &[("SEALED", if sealed { "yes" } else { "no" })]);
 }
 
 /// Whether this process is of a sealed round, and then the keys of both sides and their token.

@@ -34,6 +34,8 @@ pub mod lab;
 #[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
 pub mod live;
 #[cfg(feature = "harness")]
+pub mod namespaces;
+#[cfg(feature = "harness")]
 #[allow(missing_docs, reason = "harnesses explain themselves in the tests that use them")]
 pub mod plain;
 #[cfg(feature = "radio")]

@@ -1,0 +1,44 @@
+//! A client and a server in network namespaces of their own: nothing of the machine's network is touched.
+//!
+//! A test that uses this is a program without a harness. It starts itself again inside two namespaces (`unshare`, for any user where the
+//! system lets it): with `ROLE=server`, and with `ROLE=client` and the server's process in `SERVER`. Where that is not possible
+//! it says so and passes.
+
+use std::env;
+use std::process::Command;
+
+/// Before the commands that make a network, which may call `in_server`.
+const HOSTS: &str = r#"
+set -e
+ip link set lo up
+unshare -n sleep 120 &
+server=$!
+until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
+in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
+in_server ip link set lo up
+"#;
+/// And after them.
+const ROLES: &str = r#"
+ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
+ROLE=client SERVER=$server "$PROGRAM"
+"#;
+
+/// Runs this program as both hosts of a network, with `settings` in their environment.
+///
+/// # Panics
+/// The client failed, or it took more than `seconds`.
+pub fn play(test: &str, network: &str, seconds: u32, settings: &[(&str, &str)]) {
+    let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
+    if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
+        println!("{test} skipped: no network namespaces for this user (unshare, ip)");
+        return;
+    }
+    let program = env::current_exe().expect("a running program");
+    let (script, limit) = (format!("{HOSTS}{network}{ROLES}"), seconds.to_string());
+    let mut command = Command::new("timeout");
+    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
+    command.args(["-sKILL", &limit, "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", &script]);
+    let done = command.env("PROGRAM", program).envs(settings.iter().copied()).status();
+    assert!(done.is_ok_and(|status| status.success()), "the client failed");
+    println!("{test} ok, {settings:?}");
+}
