@@ -17,7 +17,7 @@ pub(crate) fn admit(association: &AssociationHandle) {
     let _ = association.try_send(Bytes::from_static(ADMITTED), options);
 }
 
-/// Whether a receiver's message says so.
+/// Whether a message of the receiver is the one that says "admitted".
 pub(crate) fn admits(message: &[u8]) -> bool {
     message == ADMITTED
 }

@@ -63,7 +63,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it goes on for as long as a stream or a measurement: an output that is not read must not stop it.
+    /// Whether the command runs as long as a stream or a measurement does: an unread output must not block it.
     pub(crate) fn runs_long(&self) -> bool {
         matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_))
     }

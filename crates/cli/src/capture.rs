@@ -15,7 +15,7 @@ use crate::print;
 use crate::private::{Opened, create_output};
 use crate::writer::{Plain, Writer};
 
-/// Bytes of packets that wait for a file or pipe at the most: those of some seconds.
+/// Maximum queue for the capture file or pipe in bytes: some seconds of packets.
 const MOST: usize = 8 << 20;
 
 /// A capture file shared by all associations of a command, if requested.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::{CliError, why};
 use crate::writer::{Place, Plain, Trouble, Writer, flush_all};
 
-/// Bytes of lines, and of results, that wait at the most.
+/// Maximum queue of lines, and of results, in bytes.
 const MOST: usize = 256 << 10;
 /// How long the end of a command waits for what is not written yet.
 const END: Duration = Duration::from_millis(500);

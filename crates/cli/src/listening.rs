@@ -9,12 +9,15 @@ use crate::error::CliError;
 /// How long a command is deaf before it ends: a supervisor may start it again.
 const DEAF: Duration = Duration::from_secs(10);
 
-/// Lines on what happened to the addresses that a command listens on, since this was asked last.
+/// Says what happened to the addresses that a command listens on since this was asked last.
 ///
 /// # Errors
 /// [`CliError::Network`]: it has not been able to listen for a while.
-pub(crate) async fn listen_lines(driver: &Driver) -> Result<Vec<String>, CliError> {
-    driver.listen_events().await.into_iter().filter_map(|event| line(event).transpose()).collect()
+pub(crate) async fn listen_lines(driver: &Driver, mut say: impl FnMut(&str)) -> Result<(), CliError> {
+    for event in driver.listen_events().await {
+        line(event)?.iter().for_each(|line| say(line));
+    }
+    Ok(())
 }
 
 fn line(event: ListenEvent) -> Result<Option<String>, CliError> {

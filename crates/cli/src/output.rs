@@ -18,6 +18,8 @@ use crate::pattern::Pattern;
 use crate::private::{Opened, open_output};
 use crate::writer::{Plain, Trouble, Writer};
 
+/// Earlier recordings that may still be written when the next one begins: a disk that hangs must not collect them.
+const MOST_EARLIER: usize = 2;
 /// How often to look whether everything is written.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -35,8 +37,10 @@ enum Sink {
 #[derive(Debug)]
 pub(crate) struct Output {
     sink: Sink,
+    /// Earlier recordings that are still being written.
+    earlier: Vec<Writer>,
     name: String,
-    /// Bytes that wait for it at the most.
+    /// Maximum queue for the output in bytes.
     most: usize,
     /// Messages that did not fit since the last report, and since the stream began.
     dropped: (u64, u64),
@@ -73,7 +77,7 @@ impl Output {
                 (Sink::Udp(socket.map_err(refuse)?, to), place.to_string())
             }
         };
-        Ok(Output { sink, name, most, dropped: (0, 0), failure })
+        Ok(Output { sink, earlier: Vec::new(), name, most, dropped: (0, 0), failure })
     }
 
     /// A stream begins: the next file, where there is one for each. Its name.
@@ -83,6 +87,14 @@ impl Output {
     pub(crate) fn begin(&mut self) -> Result<Option<String>, CliError> {
         self.dropped = (0, 0);
         let Sink::Files(pattern, current) = &mut self.sink else { return Ok(None) };
+        self.earlier.extend(current.take());
+        self.earlier.retain(|writer| !writer.is_idle());
+        if self.earlier.len() > MOST_EARLIER {
+            return Err(CliError::Media(format!(
+                "{} is not written yet, nor are those before it",
+                self.name
+            )));
+        }
         let (file, path) = pattern.create(SystemTime::now()).map_err(|(path, error)| {
             CliError::Media(format!("cannot write {}: {}", path.display(), why(&error)))
         })?;
@@ -146,7 +158,7 @@ impl Output {
 
     /// What is said if it is not read until the end.
     pub(crate) fn unread(&self) -> CliError {
-        CliError::Media(format!("{} is not read: the rest of what was to be played is lost", self.name))
+        CliError::Media(format!("{} is not read: the rest of the stream is lost", self.name))
     }
 
     /// Waits until everything is written.
@@ -161,10 +173,21 @@ impl Output {
     }
 
     fn is_idle(&self) -> bool {
-        match &self.sink {
-            Sink::Written(writer) | Sink::Files(_, Some(writer)) => writer.is_idle(),
-            Sink::Files(_, None) | Sink::Udp(..) => true,
-        }
+        self.writers().all(Writer::is_idle)
+    }
+
+    /// Whether nothing of a stream waits or was dropped, though its file may not be open yet.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.dropped.1 == 0 && self.writers().all(Writer::is_empty)
+    }
+
+    /// The current file or pipe, and recordings that are still being written.
+    fn writers(&self) -> impl Iterator<Item = &Writer> {
+        let current = match &self.sink {
+            Sink::Written(writer) | Sink::Files(_, Some(writer)) => Some(writer),
+            Sink::Files(_, None) | Sink::Udp(..) => None,
+        };
+        self.earlier.iter().chain(current)
     }
 
     fn check(&self) -> Result<(), CliError> {

@@ -18,6 +18,9 @@ pub(crate) type Stop = watch::Receiver<bool>;
 /// group.
 const ONE: Duration = Duration::from_millis(100);
 
+/// Time for the last line of an abort.
+const PRINT: Duration = Duration::from_millis(500);
+
 /// Watches for the signals on a thread of its own, because a policy may block the command's thread.
 ///
 /// # Errors
@@ -35,8 +38,14 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
         let until = Instant::now() + ONE;
         while timeout_at(until, signals.next()).await.is_ok() {}
         signals.next().await;
-        print::line(&format!("strandcast: {}", CliError::Aborted));
-        console::end();
+        // On a thread of its own: the terminal may be stopped.
+        let (printed, wait) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            print::line(&format!("strandcast: {}", CliError::Aborted));
+            console::end();
+            let _ = printed.send(());
+        });
+        let _ = wait.recv_timeout(PRINT);
         std::process::exit(i32::from(CliError::Aborted.code()));
     };
     let thread = thread::Builder::new().name("signals".to_owned());

@@ -103,13 +103,22 @@ impl Writer {
 
     /// The rows to draw below all lines.
     pub(crate) fn table(&self, rows: Vec<String>) {
-        self.0.0.lock().table = Some(rows);
-        self.0.0.work.notify_one();
+        let mut state = self.0.0.lock();
+        if !state.over {
+            state.table = Some(rows);
+            self.0.0.work.notify_one();
+        }
     }
 
     /// Whether everything is written, or never will be.
     pub(crate) fn is_idle(&self) -> bool {
         self.0.0.lock().is_idle()
+    }
+
+    /// Whether no byte waits or is being written; the place may still be opening.
+    pub(crate) fn is_empty(&self) -> bool {
+        let state = self.0.0.lock();
+        state.queue.is_empty() && state.writing == 0
     }
 
     /// Waits until everything is written, for `time` at most; whether it is.

@@ -15,7 +15,7 @@ use crate::{print, private};
 
 /// How each line of a key log begins.
 const LABEL: &[u8] = b"STRANDCAST1 ";
-/// Bytes of keys that wait for the file at the most.
+/// Maximum queue for the key log in bytes.
 const MOST: usize = 256 << 10;
 
 /// The file of the keys of all connections of a command, if requested. With it anyone can read a recorded stream.

@@ -207,7 +207,8 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
 /// [`CliError::Network`]: it does not.
 async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, CliError> {
     tokio::time::sleep(LOOK).await;
-    let mut lines = listen_lines(driver).await?;
+    listen_lines(driver, print::line).await?;
+    let mut lines = Vec::new();
     if let Some(gate) = gate {
         lines.extend(gate.poll(driver).await);
     }

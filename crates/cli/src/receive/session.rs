@@ -31,9 +31,10 @@ use crate::transport;
 
 /// Timeout for a sender to close after the end, including retransmissions.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time beyond the latency until the user's end is an end, and the least of it for what is not written yet.
+/// After a signal: time beyond the latency to close the association and to write the rest.
 const LAST: Duration = Duration::from_millis(500);
-const LEAST: Duration = Duration::from_millis(100);
+/// The part of it that writing gets at least.
+const MIN_FLUSH: Duration = Duration::from_millis(100);
 /// How long to wait for a sender whose abort may have been forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
@@ -86,7 +87,12 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     };
     let outcome = session.receive().await;
     session.close(&outcome).await;
-    outcome.and(session.flush().await)
+    if outcome.is_err() {
+        // The error counts; an unread output must not hold it back.
+        let _: Result<_, _> = tokio::time::timeout(CLOSE_TIMEOUT, session.flush()).await;
+        return outcome;
+    }
+    session.flush().await
 }
 
 /// Opens everything and listens.
@@ -327,9 +333,7 @@ impl Session {
 
     async fn tick(&mut self) -> Result<(), CliError> {
         self.poll_gate().await;
-        for line in listen_lines(self.listener.driver()).await? {
-            self.monitor.line(&line);
-        }
+        listen_lines(self.listener.driver(), |line| self.monitor.line(line)).await?;
         self.output.recovered().iter().for_each(|line| self.monitor.line(line));
         self.observe().await;
         Ok(())
@@ -442,11 +446,11 @@ impl Session {
         let patience = async {
             stopped(stop).await;
             let left = over.map_or(LAST, |over| over.saturating_duration_since(Instant::now()));
-            tokio::time::sleep(left.max(LEAST)).await;
+            tokio::time::sleep(left.max(MIN_FLUSH)).await;
         };
         tokio::select! {
             flushed = output.flush() => flushed,
-            () = patience => Err(output.unread()),
+            () = patience => if output.is_clean() { Ok(()) } else { Err(output.unread()) },
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::print;
 use crate::private::{Opened, create_output};
 use crate::writer::{Plain, Writer};
 
-/// Bytes of lines that wait for a file at the most.
+/// Maximum queue for the file in bytes.
 const MOST: usize = 64 << 10;
 
 /// The file or pipe that is written, if any.

@@ -8,7 +8,7 @@ use strandcast_net::interface::interfaces;
 use strandcast_proto::time::Instant;
 
 /// How long a path may be silent before that is reported.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MUTE_AFTER: Duration = Duration::from_secs(5);
 
 /// Watches uplinks until something came over each of them.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl MutePaths {
             seen.paths.iter().any(|p| p.name == u.name && (p.confirmed || p.stats.packets_received > 0))
         };
         self.silent.retain(|uplink| !carried(uplink));
-        if now - since < PATIENCE {
+        if now - since < MUTE_AFTER {
             return Vec::new();
         }
         self.silent.drain(..).map(|uplink| line(&uplink)).collect()
@@ -62,12 +62,14 @@ fn line(uplink: &Uplink) -> String {
     let hosts = hosts.into_iter().collect::<Vec<_>>().join(" or ");
     let port = uplink.remotes.first().map_or(0, std::net::SocketAddr::port);
     let strict = uplink.spec.interface.as_ref().filter(|i| filter_of(i) == Some(1));
+    // It is a filter of IPv4.
+    let strict = strict.filter(|_| uplink.remotes.iter().any(std::net::SocketAddr::is_ipv4));
     let strict = strict.map_or_else(String::new, |i| {
         format!("rp_filter is 1 there, which drops answers (sysctl net.ipv4.conf.{i}.rp_filter=2), ")
     });
     format!(
         "{name} carried nothing for {} s: {strict}UDP port {port} is blocked on the way, or there is no route to {hosts}",
-        PATIENCE.as_secs()
+        MUTE_AFTER.as_secs()
     )
 }
 

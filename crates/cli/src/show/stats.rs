@@ -9,7 +9,7 @@ use crate::print;
 use crate::private::{Opened, create_output};
 use crate::writer::{Plain, Writer};
 
-/// Bytes of lines that wait for a file or pipe at the most: those of some minutes.
+/// Maximum queue for the file or pipe in bytes: some minutes of lines.
 const MOST: usize = 1 << 20;
 
 /// The destination of the lines.

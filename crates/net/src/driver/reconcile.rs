@@ -16,7 +16,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// The same while there is something to decide: RFC 8305 §5 waits for so long between two attempts.
 const SOON: Duration = Duration::from_millis(250);
 /// How long a path may be silent before the peer's other addresses are tried beside it: most links come back by themselves.
-const PATIENCE: Duration = Duration::from_secs(1);
+const FAILOVER_WAIT: Duration = Duration::from_secs(1);
 /// Addresses of the peer that an uplink tries at a time.
 pub(super) const MOST_AT_A_TIME: usize = 4;
 
@@ -155,7 +155,7 @@ impl Core {
         let fades = incumbent.is_some_and(|slot| slot.socket.is_some());
         let state = &mut self.sockets.uplinks[at];
         let bad_since = *state.bad_since.get_or_insert(now);
-        if fades && now - bad_since < PATIENCE {
+        if fades && now - bad_since < FAILOVER_WAIT {
             return Look::Soon;
         }
         self.try_another(now, at, owner, &tried, candidates)
@@ -173,12 +173,17 @@ impl Core {
         let chosen = self.sockets.uplinks[at].chosen;
         let under_way = |c: &&Candidate| tried.iter().all(|s| self.sockets.slot(*s).remote != Some(c.remote));
         let mut others: Vec<&Candidate> = candidates.iter().filter(under_way).collect();
-        others.sort_by_key(|c| (Some(c.remote) != chosen, self.sockets.last_tried(at, c.remote)));
+        // The one that worked comes first, unless it was just tried in vain.
+        others.sort_by_key(|c| {
+            let last = self.sockets.last_tried(at, c.remote);
+            let recent = last > Instant::ZERO && now - last < FAILOVER_WAIT;
+            (Some(c.remote) != chosen || recent, last)
+        });
         let Some(next) = others.first() else { return Look::Later };
         if tried.len() >= MOST_AT_A_TIME {
             let given_up = |slot: &&usize| {
                 let slot = self.sockets.slot(**slot);
-                slot.remote != chosen && slot.tried.is_some_and(|since| now - since >= PATIENCE)
+                slot.remote != chosen && slot.tried.is_some_and(|since| now - since >= FAILOVER_WAIT)
             };
             let oldest = tried.iter().filter(given_up).min_by_key(|slot| self.sockets.slot(**slot).tried);
             match oldest.copied() {

@@ -19,7 +19,7 @@ const MAX_WAITING: usize = 1 << 20;
 /// A socket that fails to receive is left alone for so long, for it may fail as often as it is asked.
 const PAUSE: Duration = Duration::from_millis(10);
 /// A socket that receives nothing but errors for so long is replaced.
-const PATIENCE: Duration = Duration::from_secs(1);
+const RECEIVE_GRACE: Duration = Duration::from_secs(1);
 /// Time between two attempts to listen again.
 const RETRY: Duration = Duration::from_secs(1);
 /// A socket that did not fail for so long was well, whether or not anything came.
@@ -219,7 +219,7 @@ impl SocketSlot {
     }
 
     /// Received something.
-    pub fn heard(&mut self) {
+    pub fn on_received(&mut self) {
         self.failing = None;
         if let Some(listening) = &mut self.listening {
             listening.deaf = None;
@@ -229,7 +229,7 @@ impl SocketSlot {
     /// Failed to receive. The system may be short of something for a moment.
     pub fn cannot_receive(&mut self, now: Instant, error: &io::Error) {
         let (since, _) = *self.failing.get_or_insert((now, now));
-        if is_fatal(error) || now - since >= PATIENCE {
+        if is_fatal(error) || now - since >= RECEIVE_GRACE {
             self.broke(error);
         } else {
             self.failing = Some((since, now + PAUSE));
@@ -250,9 +250,11 @@ impl SocketSlot {
             return;
         };
         let mut report = |event| {
-            if events.len() < MOST_EVENTS {
-                events.push_back(event);
+            // The newest count.
+            if events.len() >= MOST_EVENTS {
+                events.pop_front();
             }
+            events.push_back(event);
         };
         if let Some(why) = listening.why.take() {
             listening.next = (listening.opened + RETRY).max(now);

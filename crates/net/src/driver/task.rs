@@ -163,7 +163,7 @@ impl<A: App> Task<A> {
                 sealed.receive(now, tuple, received.contents, received.stride);
             }
             if received_any {
-                slot.heard();
+                slot.on_received();
             }
             if let Some(error) = failure {
                 slot.cannot_receive(self.clock.now(), &error);

@@ -19,14 +19,14 @@ use core::ops::RangeInclusive;
 use super::agreement::{Agreed, Mode};
 use crate::time::{Duration, Instant};
 
-/// Work per second that is earned with nothing.
+/// Work per second that is earned with nothing, while it is wanted; a hundredth of a processor, measured. Chosen.
 const EACH_SECOND: u64 = 32 << 20;
 /// Work that is saved before the application wants anything: at least, and, where the first block has to be decoded for it to
 /// read anything, at most.
 const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
-/// Work that is saved at the most: at least, and at most. With the least it begins.
+/// Bounds of the work that may be saved; a wanted association begins with the lower one beside [`UNWANTED`]. Chosen.
 const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
-/// Work per byte: at least, and at most.
+/// Bounds of the work that a byte pays for. Chosen: what an honest sender of the shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
 /// Work of one symbol at the most, which may be done on credit: a window forgets all that it holds.
@@ -180,5 +180,8 @@ mod tests {
         let mut budget = Budget::new(&agreed(Mode::Repair, Code::RaptorQ), true);
         (0..1000).for_each(|_| budget.earn(1 << 20));
         assert!(BURST.contains(&(budget.saved as u64)), "{}", budget.saved);
+        let saved = budget.saved;
+        budget.earn(1 << 30);
+        assert_eq!(budget.saved, saved, "it is the bound");
     }
 }
