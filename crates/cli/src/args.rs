@@ -20,6 +20,11 @@ use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, Memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 
+/// Default scheme of commands that carry live media.
+const LIVE_SCHEME: &str = "strand";
+/// Default scheme of `perf`, which measures bulk.
+const BULK_SCHEME: &str = "bond";
+
 /// Send live video over several networks at once.
 #[derive(Debug, Parser)]
 #[command(name = "strandcast", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
@@ -75,8 +80,8 @@ pub(crate) struct TransportArgs {
     /// SCTP port on both sides (the UDP port is part of HOST)
     #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) sctp_port: u16,
-    /// Preset and its parameters: bond or cmt,rtx=ssthresh (see `strandcast schemes`)
-    #[arg(long, value_name = "SPEC", default_value = "bond")]
+    /// Preset and its parameters: strand or cmt,rtx=ssthresh (see `strandcast schemes`)
+    #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// IP-level MTU in bytes of paths without an mtu= of their own
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
@@ -109,12 +114,11 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
-    /// What a path costs, for schemes that look at it: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5;
+    /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5;
     /// repeatable
     #[arg(long = "tariff", value_name = "SPEC")]
     pub(crate) tariffs: Vec<TariffSpec>,
-    /// Write the rates that the encoder should choose to FILE or a pipe, a line of JSON for each change, if the scheme
-    /// advises any
+    /// Write the rates that the encoder should choose to FILE or a pipe, a line of JSON for each change
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
@@ -247,7 +251,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_enum, default_value_t = NetworkName::Field)]
     pub(crate) network: NetworkName,
     /// Preset and its parameters (see `strandcast schemes`)
-    #[arg(long, value_name = "SPEC", default_value = "bond")]
+    #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// Playout latency in milliseconds after sending
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
@@ -282,7 +286,7 @@ pub(crate) enum PerfSide {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, mut_arg("scheme", |arg| arg.default_value(BULK_SCHEME)))]
 pub(crate) struct PerfClientArgs {
     /// The server: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
     /// port 9899
@@ -307,7 +311,7 @@ pub(crate) struct PerfClientArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, mut_arg("scheme", |arg| arg.default_value(BULK_SCHEME)))]
 pub(crate) struct PerfServerArgs {
     /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,

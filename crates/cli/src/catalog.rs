@@ -15,16 +15,19 @@ pub enum Extra {
     Advice,
 }
 
-/// Which schemes would ignore an extra.
+/// What schemes need to honour an extra.
 pub trait Extras {
-    /// Why the scheme that `spec` names does nothing with it, and what does, in one line; `None`: it does, or that is not
-    /// known.
-    fn ignores(&self, _spec: &str, _extra: Extra) -> Option<String> {
-        None
+    /// Spec of the same scheme that honours `extra`: `spec`, with a key more if it needs one. A scheme of which nothing is known
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// Why the scheme would do nothing with it, and which one would, in one line.
+    fn honouring(&self, spec: &str, _extra: Extra) -> Result<String, String> {
+        Ok(spec.to_owned())
     }
 }
 
-/// Schemes, what they ignore, and what they need around the runs that use them.
+/// Schemes, what they need for extras, and what they need around the runs that use them.
 pub trait SchemeProvider: Catalog + Extras + RunHooks + Send + Sync {}
 
 impl<T: Catalog + Extras + RunHooks + Send + Sync> SchemeProvider for T {}

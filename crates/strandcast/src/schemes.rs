@@ -44,19 +44,23 @@ impl Catalog for Schemes {
 }
 
 impl Extras for Schemes {
-    fn ignores(&self, spec: &str, extra: Extra) -> Option<String> {
-        let plan = parse_spec(spec).ok()?;
+    fn honouring(&self, spec: &str, extra: Extra) -> Result<String, String> {
+        let Ok(plan) = parse_spec(spec) else { return Ok(spec.to_owned()) };
         let name = plan.preset.name;
+        let said = spec.split(',').any(|part| part.trim_start().starts_with("advice"));
         match extra {
             Extra::Tariffs if !plan.reads_tariffs() => {
                 let others = presets().iter().filter(|p| parse_spec(p.name).is_ok_and(|s| s.reads_tariffs()));
                 let others: Vec<&str> = others.map(|preset| preset.name).collect();
-                Some(format!("{name} does not look at what links cost: --scheme {}", others.join(" or ")))
+                Err(format!("{name} does not look at what links cost: --scheme {}", others.join(" or ")))
             }
-            Extra::Advice if plan.value("advice").as_deref() != Some("on") => {
-                Some(format!("{name} advises only with advice=on: --scheme {spec},advice=on"))
-            }
-            Extra::Tariffs | Extra::Advice => None,
+            Extra::Advice => match plan.value("advice").as_deref() {
+                Some("on") => Ok(spec.to_owned()),
+                Some(_) if !said => Ok(format!("{spec},advice=on")),
+                Some(_) => Err(format!("{spec} switches it off: leave out advice=off")),
+                None => Err(format!("{name} advises no encoder: --scheme strand")),
+            },
+            Extra::Tariffs => Ok(spec.to_owned()),
         }
     }
 }

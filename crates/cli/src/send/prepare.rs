@@ -17,21 +17,23 @@ use crate::key::{Destination, SealReports};
 use crate::show::{Monitor, Role, Stats};
 use crate::transport;
 
-/// Refuses options that would do nothing with the scheme.
+/// Scheme of the options, with what it needs to honour `--tariff` and `--advice`.
 ///
 /// # Errors
-/// [`CliError::Usage`].
-pub(super) fn refuse_ignored(args: &SendArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
+/// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.
+pub(super) fn scheme(args: &SendArgs, catalog: &dyn SchemeProvider) -> Result<SchemePlan, CliError> {
     let given = [
         ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
         ("--advice", Extra::Advice, args.advice.is_some()),
     ];
+    // A spec that is none at all has a line of its own.
+    let plan = transport::scheme(&args.transport.scheme, catalog)?;
+    let mut spec = args.transport.scheme.clone();
     for (option, extra, _) in given.into_iter().filter(|(.., given)| *given) {
-        if let Some(why) = catalog.ignores(&args.transport.scheme, extra) {
-            return Err(CliError::Usage(format!("{option}: scheme {why}")));
-        }
+        let honours = catalog.honouring(&spec, extra);
+        spec = honours.map_err(|why| CliError::Usage(format!("{option}: scheme {why}")))?;
     }
-    Ok(())
+    if spec == args.transport.scheme { Ok(plan) } else { transport::scheme(&spec, catalog) }
 }
 
 /// What a stream needs before it is connected.

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::backoff::Backoff;
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
-use super::prepare::{Prepared, open, refuse_ignored};
+use super::prepare::{Prepared, open, scheme};
 use super::pump::Pump;
 use super::refusals::Refusals;
 use crate::admission::admits;
@@ -30,7 +30,6 @@ use crate::media_url::MediaUrl;
 use crate::print;
 use crate::show::Monitor;
 use crate::signals::{self, Stop, stopped};
-use crate::transport;
 
 /// Default time to try to connect; a live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);
@@ -99,8 +98,7 @@ enum Step {
 /// # Errors
 /// [`CliError`].
 pub(crate) async fn run(mut args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
-    let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
-    refuse_ignored(&args, &**catalog)?;
+    let scheme = scheme(&args, &**catalog)?;
     let mut stop = signals::watch()?;
     let opened = tokio::select! {
         opened = open(&mut args, scheme) => opened?,

@@ -109,9 +109,9 @@ impl Catalog for Policies {
 }
 
 impl Extras for Policies {
-    fn ignores(&self, spec: &str, extra: Extra) -> Option<String> {
+    fn honouring(&self, spec: &str, extra: Extra) -> Result<String, String> {
         // What a class in Python looks at is not known.
-        Schemes.ignores(spec, extra)
+        Schemes.honouring(spec, extra)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `bond`: what `send`, `receive`, `demo` and `perf` use by default.
+//! `bond`: what `perf` uses by default, and what `strand` is made of.
 //!
 //! No single paper: parts of several, each under its own name.
 //!
@@ -19,7 +19,7 @@ use crate::recovery::Rtx;
 use crate::scheme::Preset;
 use crate::shelf::SchedulerName;
 
-/// The default of the commands.
+/// The preset.
 pub const PRESET: Preset = Preset {
     name: "bond",
     paper: "none: ECF and BLEST's rule with deadlines, Veno's and Westwood+'s windows",

@@ -1,4 +1,4 @@
-//! `strand`: for live video over links that stall, fade and die.
+//! `strand`: what `send`, `receive` and `demo` use by default, for live video over links that stall, fade and die.
 //!
 //! No paper: docs/schemes/strand.md has what was measured, and a table of all constants.
 //!

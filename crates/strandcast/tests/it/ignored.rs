@@ -10,8 +10,10 @@ fn what_the_scheme_would_ignore_is_refused_with_a_remedy() {
     let send = format!("send {} 127.0.0.1:{}", input.display(), port());
     let advice = file("advice");
     let tariff = "--tariff if=loopback,class=2,left=200kB";
-    run(&format!("{send} {tariff}")).fails(2, &["--tariff", "bond does not look", "--scheme strand"]);
-    run(&format!("{send} --advice {}", advice.display())).fails(2, &["--advice", "bond,advice=on"]);
+    run(&format!("{send} --scheme bond {tariff}"))
+        .fails(2, &["--tariff", "bond does not look", "--scheme strand"]);
+    let advised = |scheme: &str| run(&format!("{send} --scheme {scheme} --advice {}", advice.display()));
+    advised("strand,advice=off").fails(2, &["--advice", "leave out advice=off"]);
     assert!(!advice.exists(), "nothing was opened");
     for keys in ["redundancy=10 %", "fec-when=always", "fec-window=64"] {
         let keys = keys.replace(' ', "");
@@ -21,14 +23,14 @@ fn what_the_scheme_would_ignore_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_cap_says_from_when_it_counts() {
+fn the_default_takes_caps_and_advises_and_a_cap_says_from_when_it_counts() {
     let port = port();
     let receiver = start(&format!("receive 127.0.0.1:{port} /dev/null"));
     receiver.says("listening");
     let (input, _) = seconds(1, "capped.ts");
     let advice = file("advice");
     let sender = run(&format!(
-        "send {} 127.0.0.1:{port} --scheme strand,advice=on --tariff if=loopback,left=5MB --advice {}",
+        "send {} 127.0.0.1:{port} --tariff if=loopback,left=5MB --advice {}",
         input.display(),
         advice.display()
     ));
