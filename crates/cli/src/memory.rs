@@ -17,14 +17,23 @@ pub(crate) struct Memory(usize);
 
 impl Memory {
     /// The associations' share beside a playout buffer; the rest is for received media, socket buffers and allocator
-    /// overhead.
-    pub(crate) fn beside_playout(self) -> usize {
-        self.0 / 2
+    /// overhead. Behind a seal its sessions have a part of it.
+    pub(crate) fn beside_playout(self, sealed: bool) -> usize {
+        self.0 / 2 - self.sessions_if(sealed)
     }
 
     /// The associations' share without a playout buffer.
-    pub(crate) fn for_transfers(self) -> usize {
-        self.0 / 4 * 3
+    pub(crate) fn for_transfers(self, sealed: bool) -> usize {
+        self.0 / 4 * 3 - self.sessions_if(sealed)
+    }
+
+    /// The share of sealed sessions, whatever their peers send.
+    pub(crate) fn sessions(self) -> usize {
+        self.0 / 8
+    }
+
+    fn sessions_if(self, sealed: bool) -> usize {
+        if sealed { self.sessions() } else { 0 }
     }
 
     /// Bytes of media that may wait for an output that is not read: those of some seconds.
@@ -98,6 +107,8 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
+    use strandcast_seal::SealConfig;
+
     use super::*;
 
     #[test]
@@ -110,6 +121,20 @@ mod tests {
             assert!(bytes(wrong).is_err_and(|e| e.contains("not a size")), "{wrong}");
         }
         assert!(bytes("31MiB").is_err_and(|e| e.contains("32MiB is the least")));
+    }
+
+    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
+    #[test]
+    fn the_shares_are_less_than_the_whole() {
+        for memory in [MIN_MEMORY, 256 << 20, 16 << 30].map(Memory) {
+            for sealed in [false, true] {
+                let sessions = if sealed { memory.sessions() } else { 0 };
+                let receive = memory.beside_playout(sealed) + memory.playout() + memory.output() + sessions;
+                let transfers = memory.for_transfers(sealed) + sessions;
+                assert!(receive.max(transfers) <= memory.0 / 4 * 3, "{receive} {transfers}");
+            }
+            assert!(memory.sessions() / SealConfig::SESSION_HEAP >= 16);
+        }
     }
 
     #[test]

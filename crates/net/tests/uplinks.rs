@@ -75,7 +75,7 @@ async fn server() {
     let seal = keys().map(|([sender, identity], token)| {
         let grant = Grant { token, senders: [sender.public()].into(), open: false, once: false };
         let access = Access { grants: vec![grant], ..Access::default() };
-        ServerSeal { identity, access, hooks: SealHooks::default() }
+        ServerSeal { identity, access, max_sessions: None, hooks: SealHooks::default() }
     });
     let mut listener = Server { endpoint, listen, seal, tap: None }.listen().expect("a free port");
     let association = listener.accept().await.expect("a client");

@@ -2,6 +2,10 @@
 
 use crate::aead::Ciphers;
 use crate::identity::{Access, SecretKey};
+use crate::keys::KEYS_HEAP;
+
+/// Heap of a session beside its keys in bytes: connection ids, paths and their addresses.
+const PATHS_HEAP: usize = 16 << 10;
 
 /// What a seal is made of.
 #[derive(Clone, Debug)]
@@ -20,6 +24,9 @@ pub struct SealConfig {
 }
 
 impl SealConfig {
+    /// Maximum heap of a session in bytes, whatever its peer sends: current keys, and for a while those before them.
+    pub const SESSION_HEAP: usize = 2 * KEYS_HEAP + PATHS_HEAP;
+
     /// With the ciphers that this processor is made for, and room for 2048 sessions, 8 of each sender.
     pub fn new(identity: SecretKey, access: Access) -> Self {
         let ciphers = Ciphers::available();

@@ -1,5 +1,6 @@
 //! The keys of one completed handshake: connection ids and paths.
 
+use strandcast_proto::path::MAX_PATHS;
 use strandcast_proto::time::Instant;
 
 use crate::aead::Cipher;
@@ -14,6 +15,11 @@ pub(crate) use crate::wire::ConnectionId;
 /// Path numbers of a handshake: 0 to 31. An initiator that needs another one makes a new handshake, where only the paths
 /// that still exist have numbers.
 pub(crate) const PATHS: u8 = 32;
+/// Paths of a handshake on which datagrams open at a time, as many as an association has. Each has keys and replay windows;
+/// when one more comes, the one on which nothing opened for longest is over.
+pub(crate) const RECEIVING: usize = MAX_PATHS;
+/// Maximum heap of the keys of a handshake in bytes, whatever the peer sends under them.
+pub(crate) const KEYS_HEAP: usize = 100 << 10;
 /// With so few packet numbers left on a path a new handshake is due: an hour's, at a thousand million per second.
 const NUMBERS_DUE: u64 = 1 << 42;
 
@@ -45,23 +51,32 @@ pub(crate) struct Keys {
     paths: Vec<Path>,
     /// Datagrams that were not authentic, on all paths together (RFC 9001 §6.6).
     forged: u64,
+    /// Datagrams that were.
+    opened: u64,
 }
 
 /// Both directions of a path.
 struct Path {
     /// What datagrams to this side carry.
     id: ConnectionId,
-    state: State,
+    send: Sending,
+    receive: Receiving,
 }
 
-enum State {
-    Unused { sending: ConnectionId, send: Secret, receive: Secret },
-    Used(Box<Used>),
+enum Sending {
+    Unused { id: ConnectionId, secret: Secret },
+    Used(Box<Sender>),
 }
 
-struct Used {
-    send: Sender,
-    receive: Receiver,
+enum Receiving {
+    Unused(Secret),
+    /// Something authentic came. `last`: how many datagrams had opened on all paths by the last one.
+    Used {
+        receiver: Box<Receiver>,
+        last: u64,
+    },
+    /// [`RECEIVING`] others came after it.
+    Over,
 }
 
 impl Keys {
@@ -70,13 +85,10 @@ impl Keys {
         let Completed { cipher, ref send, ref receive, handshake, remote } = completed;
         let path = |number| Path {
             id: connection_id(receive, number),
-            state: State::Unused {
-                sending: connection_id(send, number),
-                send: first_secret(send, number),
-                receive: first_secret(receive, number),
-            },
+            send: Sending::Unused { id: connection_id(send, number), secret: first_secret(send, number) },
+            receive: Receiving::Unused(first_secret(receive, number)),
         };
-        Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0 }
+        Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0, opened: 0 }
     }
 
     /// How datagrams are encrypted.
@@ -102,13 +114,12 @@ impl Keys {
     /// Connection ids and first secrets of a path, for a log of keys: sending, receiving. `None` once the path is used: its
     /// first secrets are no more.
     pub(crate) fn log(&self, path: u8) -> Option<[(ConnectionId, Secret); 2]> {
-        let Path { id, state } = self.paths.get(usize::from(path))?;
-        match state {
-            State::Unused { sending, send, receive } => {
-                Some([(*sending, send.clone()), (*id, receive.clone())])
-            }
-            State::Used(_) => None,
-        }
+        let Path { id, send, receive } = self.paths.get(usize::from(path))?;
+        let (Sending::Unused { id: sending, secret: send }, Receiving::Unused(receive)) = (send, receive)
+        else {
+            return None;
+        };
+        Some([(*sending, send.clone()), (*id, receive.clone())])
     }
 
     /// Seals a whole datagram where it lies: 13 bytes of room, the packet, 16 bytes of room.
@@ -116,9 +127,10 @@ impl Keys {
     /// Returns its number; `None`, and nothing is sealed, if there is no such path, no number left, or no packet in the
     /// datagram.
     pub(crate) fn seal(&mut self, now: Instant, path: u8, datagram: &mut [u8]) -> Option<PacketNumber> {
-        let path = self.path(path)?;
+        let cipher = self.cipher;
+        let path = self.paths.get_mut(usize::from(path))?;
         let received = path.receive.highest().map(PacketNumber::generation);
-        path.send.seal(now, received, datagram)
+        path.send.sender(cipher).seal(now, received, datagram)
     }
 
     /// Opens a whole datagram where it lies: its packet is what is between its first 13 and its last 16 bytes.
@@ -130,17 +142,54 @@ impl Keys {
         if self.forged >= self.cipher.integrity_limit() {
             return Err(Discard::Exhausted);
         }
-        let opened = self.path(path).ok_or(Discard::Path)?.receive.open(datagram);
-        if opened == Err(Discard::Forged) {
-            self.forged += 1;
+        let cipher = self.cipher;
+        let receive = self.receiving(path).ok_or(Discard::Path)?;
+        let opened = match receive {
+            Receiving::Used { receiver, .. } => receiver.open(datagram),
+            // A receiver is kept once something authentic has come: to forge takes no memory.
+            Receiving::Unused(secret) => {
+                let mut receiver = Box::new(Receiver::new(cipher, secret.clone()));
+                let opened = receiver.open(datagram);
+                if opened.is_ok() {
+                    *receive = Receiving::Used { receiver, last: 0 };
+                }
+                opened
+            }
+            Receiving::Over => Err(Discard::Path),
+        };
+        match opened {
+            Ok(_) => self.opened_on(path),
+            Err(Discard::Forged) => self.forged += 1,
+            Err(_) => {}
         }
         opened
+    }
+
+    /// A datagram has opened on a path. Of too many paths the one on which nothing opened for longest is over.
+    fn opened_on(&mut self, path: u8) {
+        self.opened += 1;
+        let opened = self.opened;
+        let Some(Receiving::Used { last, .. }) = self.receiving(path) else { return };
+        let first = core::mem::replace(last, opened) == 0;
+        let used = self.paths.iter().map(|path| &path.receive);
+        let used = used.enumerate().filter_map(|(path, receive)| Some((receive.last()?, path as u8)));
+        if first
+            && used.clone().count() > RECEIVING
+            && let Some((_, oldest)) = used.min()
+            && let Some(receive) = self.receiving(oldest)
+        {
+            *receive = Receiving::Over;
+        }
+    }
+
+    fn receiving(&mut self, path: u8) -> Option<&mut Receiving> {
+        self.paths.get_mut(usize::from(path)).map(|path| &mut path.receive)
     }
 
     /// The highest authentic number received on a path; `None` before the first.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn highest(&self, path: u8) -> Option<PacketNumber> {
-        self.paths.get(usize::from(path))?.used()?.receive.highest()
+        self.paths.get(usize::from(path))?.receive.highest()
     }
 
     /// Datagrams that were not authentic.
@@ -153,38 +202,56 @@ impl Keys {
     /// forged.
     pub(crate) fn renewal_due(&self) -> bool {
         self.forged >= self.cipher.integrity_limit() / 2
-            || self.paths.iter().filter_map(Path::used).any(|path| path.send.left() < NUMBERS_DUE)
+            || self.paths.iter().filter_map(|path| path.send.left()).any(|left| left < NUMBERS_DUE)
     }
 
     /// What is sent on a path goes on `on` numbers further on, but below `most`: too many to seal that many datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {
-        if let Some(path) = self.path(path) {
-            let next = PacketNumber::LAST.full() + 1 - path.send.left();
-            path.send.jump((next + on).min(most.max(next + 1) - 1));
-        }
-    }
-
-    /// A path, which is used from now on.
-    fn path(&mut self, number: u8) -> Option<&mut Used> {
-        let Path { state, .. } = self.paths.get_mut(usize::from(number))?;
-        if let State::Unused { sending, send, receive } = state {
-            let send = Sender::new(*sending, self.cipher, send.clone());
-            let receive = Receiver::new(self.cipher, receive.clone());
-            *state = State::Used(Box::new(Used { send, receive }));
-        }
-        match state {
-            State::Used(used) => Some(used),
-            State::Unused { .. } => None,
+        let cipher = self.cipher;
+        if let Some(path) = self.paths.get_mut(usize::from(path)) {
+            let sender = path.send.sender(cipher);
+            let next = PacketNumber::LAST.full() + 1 - sender.left();
+            sender.jump((next + on).min(most.max(next + 1) - 1));
         }
     }
 }
 
-impl Path {
-    fn used(&self) -> Option<&Used> {
-        match &self.state {
-            State::Used(used) => Some(used),
-            State::Unused { .. } => None,
+impl Sending {
+    /// What is sent on the path, which is used from now on.
+    fn sender(&mut self, cipher: Cipher) -> &mut Sender {
+        if let Sending::Unused { id, secret } = self {
+            *self = Sending::Used(Box::new(Sender::new(*id, cipher, secret.clone())));
+        }
+        match self {
+            Sending::Used(sender) => sender,
+            Sending::Unused { .. } => unreachable!("it was used above"),
+        }
+    }
+
+    /// How many numbers are left, if any was used.
+    fn left(&self) -> Option<u64> {
+        match self {
+            Sending::Used(sender) => Some(sender.left()),
+            Sending::Unused { .. } => None,
+        }
+    }
+}
+
+impl Receiving {
+    /// The highest authentic number.
+    fn highest(&self) -> Option<PacketNumber> {
+        match self {
+            Receiving::Used { receiver, .. } => receiver.highest(),
+            Receiving::Unused(_) | Receiving::Over => None,
+        }
+    }
+
+    /// How many datagrams had opened on all paths when one opened last on this one, which has a receiver.
+    fn last(&self) -> Option<u64> {
+        match self {
+            Receiving::Used { last, .. } => Some(*last),
+            Receiving::Unused(_) | Receiving::Over => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::stderr;
 use std::net::SocketAddr;
 
 use strandcast_net::driver::{Driver, SealHooks, ServerSeal};
-use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealEvent, SecretKey, TokenId};
+use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealConfig, SealEvent, SecretKey, TokenId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::command::announced_identity;
@@ -75,8 +75,9 @@ impl Gate {
         }))
     }
 
-    /// The seal of a server.
-    pub(crate) fn seal(&mut self) -> ServerSeal {
+    /// The seal of a server, with this much memory in bytes for its sessions.
+    pub(crate) fn seal(&mut self, memory: usize) -> ServerSeal {
+        let max_sessions = Some(memory / SealConfig::SESSION_HEAP);
         let reports = self.reports.0.clone();
         let on_event = move |_, event: &SealEvent| {
             let report = match event {
@@ -89,7 +90,7 @@ impl Gate {
             let _ = reports.send(report);
         };
         let hooks = SealHooks { on_event: Some(Box::new(on_event)), keylog: self.keylog.sink() };
-        ServerSeal { identity: self.identity.clone(), access: self.access(), hooks }
+        ServerSeal { identity: self.identity.clone(), access: self.access(), max_sessions, hooks }
     }
 
     /// Looks at the store and at what the seal has reported, several times per second; lines to print.

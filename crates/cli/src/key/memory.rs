@@ -21,5 +21,5 @@ pub(crate) fn paired_in_memory() -> Result<(ClientSeal, ServerSeal), CliError> {
     let peer = Peer { key: receiver.public(), token };
     let access = Access { grants: vec![grant], ..Access::default() };
     let client = ClientSeal { identity: sender, peer, hooks: SealHooks::default() };
-    Ok((client, ServerSeal { identity: receiver, access, hooks: SealHooks::default() }))
+    Ok((client, ServerSeal { identity: receiver, access, max_sessions: None, hooks: SealHooks::default() }))
 }

@@ -220,10 +220,11 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
-    let memory = args.limit.memory.for_transfers();
-    let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
+    let limit = args.limit.memory;
     let mut gate = Gate::open(&args.transport.seal)?;
-    let seal = gate.as_mut().map(Gate::seal);
+    let memory = limit.for_transfers(gate.is_some());
+    let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
+    let seal = gate.as_mut().map(|gate| gate.seal(limit.sessions()));
     let server = driver::Server { endpoint, listen, seal, tap: capture.tap() };
     let (report, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(report)).map_err(|e| transport::open_error(&e))?;

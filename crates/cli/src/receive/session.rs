@@ -105,9 +105,10 @@ async fn open(args: ReceiveArgs, scheme: &SchemePlan, stop: Stop) -> Result<Sess
     let addresses = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let endpoint = transport::endpoint(&args.transport, scheme, true);
-    let endpoint = EndpointConfig { memory: memory.beside_playout(), decodes_unasked: false, ..endpoint };
     let mut gate = Gate::open(&args.transport.seal)?;
-    let seal = gate.as_mut().map(Gate::seal);
+    let associations = memory.beside_playout(gate.is_some());
+    let endpoint = EndpointConfig { memory: associations, decodes_unasked: false, ..endpoint };
+    let seal = gate.as_mut().map(|gate| gate.seal(memory.sessions()));
     let server = Server { endpoint, listen: addresses, seal, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
     let output = Output::open(&args.output, args.overwrite, memory.output()).await?;

@@ -82,6 +82,8 @@ pub struct ServerSeal {
     pub identity: SecretKey,
     /// Who may connect; [`Driver::set_access`] changes it.
     pub access: Access,
+    /// Maximum number of sessions; `None`: as many as [`SealConfig::new`] has room for.
+    pub max_sessions: Option<usize>,
     /// What is to be reported.
     pub hooks: SealHooks,
 }
@@ -210,7 +212,11 @@ impl Server {
             let spec = BindSpec { address, scope: scope(*listen), interface: None, port: listen.port() };
             sockets.add_listening(PathSocket::bind(&spec)?, spec);
         }
-        let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.hooks));
+        let seal = self.seal.map(|s| {
+            let config = SealConfig::new(s.identity, s.access);
+            let max_sessions = s.max_sessions.unwrap_or(config.max_sessions);
+            (SealConfig { max_sessions, ..config }, s.hooks)
+        });
         Parts::new(self.endpoint, (sockets, InterfaceList::now()), seal, self.tap, Clock::start())
     }
 }

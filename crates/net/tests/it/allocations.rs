@@ -144,7 +144,7 @@ fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     let access = Access { grants: vec![grant], revoked: BTreeSet::new() };
     let [ours, theirs] = identities;
     let hooks = SealHooks::default;
-    let seal = sealed.then(|| ServerSeal { identity: theirs, access, hooks: hooks() });
+    let seal = sealed.then(|| ServerSeal { identity: theirs, access, max_sessions: None, hooks: hooks() });
     let listen = vec!["127.0.0.1:0".parse().expect("an address")];
     let (messages, arrived) = watch::channel(0);
     let counts: [Arc<AtomicU64>; 2] = Default::default();

@@ -130,7 +130,8 @@ async fn a_thousand_sealed_associations_on_one_port() {
     let grant = Grant { token: token(), senders: Default::default(), open: true, once: false };
     let (hooks, _) = hooks();
     let access = Access { grants: vec![grant], ..Access::default() };
-    let mut listener = listen(Some(ServerSeal { identity: receiver(), access, hooks }), None);
+    let mut listener =
+        listen(Some(ServerSeal { identity: receiver(), access, max_sessions: None, hooks }), None);
     let to = listener.driver().local_addrs()[0];
     let clients = std::thread::spawn(move || connect_and_talk(to));
     for _ in 0..SENDERS * OF_KEY {

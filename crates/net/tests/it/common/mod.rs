@@ -72,7 +72,7 @@ pub fn listen(seal: Option<ServerSeal>, tap: Option<PacketTap>) -> Listener {
 
 pub fn sealed_server(access: Access) -> (Listener, Events) {
     let (hooks, events) = hooks();
-    (listen(Some(ServerSeal { identity: receiver(), access, hooks }), None), events)
+    (listen(Some(ServerSeal { identity: receiver(), access, max_sessions: None, hooks }), None), events)
 }
 
 pub fn connect(
