@@ -59,6 +59,15 @@ pub enum SealEvent {
         /// Why.
         why: Lost,
     },
+    /// A hint for people: a message of a handshake, or an answer to one, is of another version of sealed datagrams than
+    /// [`crate::VERSION`]. Anybody can send one, hence an attempt goes on. Once per attempt where the answer names one of
+    /// this side's, else once per minute.
+    OtherVersion {
+        /// Where it came from.
+        from: SocketAddr,
+        /// Its version.
+        version: u8,
+    },
     /// A hint for the message of an attempt that fails: an answer said that the receiver runs without a seal. Any host on
     /// the way can say so, hence the attempt goes on. Reported once per attempt.
     PlainPeer {

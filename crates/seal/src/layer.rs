@@ -15,13 +15,13 @@ use crate::control::{self, Control};
 use crate::event::{Lost, SealEvent};
 use crate::identity::{Access, Peer, PublicKey};
 use crate::keylog::Log;
-use crate::keys::{ConnectionId, Discard};
+use crate::keys::ConnectionId;
 use crate::number::PacketNumber;
 use crate::outbox::Outbox;
-use crate::plain::{self, Bucket};
+use crate::plain::{self, Hints};
 use crate::session::Session;
 use crate::stats::SealStats;
-use crate::wire::Datagram;
+use crate::wire::{self, Datagram, Kind};
 
 /// How long a session stays without an association although its peer says something.
 const UNASSOCIATED: Duration = Duration::from_secs(30);
@@ -55,8 +55,7 @@ pub struct Seal {
     accepting: Accepting,
     sessions: Sessions,
     wakes: BTreeSet<(Instant, SealId)>,
-    /// Answers to plain senders.
-    refusals: Bucket,
+    hints: Hints,
 }
 
 /// The outcome of a run of datagrams.
@@ -79,7 +78,7 @@ impl Seal {
             accepting,
             sessions: Sessions::new(),
             wakes: BTreeSet::new(),
-            refusals: Bucket::default(),
+            hints: Hints::default(),
         }
     }
 
@@ -125,7 +124,15 @@ impl Seal {
                 Ok(Datagram::PlainHere { initiator }) => {
                     batch.advance(len);
                     self.of_attempt(&initiator, |session, cx| {
-                        session.on_plain_here(&within(tuple, session.id), cx);
+                        let event = SealEvent::PlainPeer { sealed: session.id };
+                        session.on_hint(&within(tuple, session.id), event, cx);
+                    });
+                }
+                Ok(Datagram::OtherVersion { initiator, version }) => {
+                    batch.advance(len);
+                    self.of_attempt(&initiator, |session, cx| {
+                        let event = SealEvent::OtherVersion { from: tuple.remote, version };
+                        session.on_hint(&within(tuple, session.id), event, cx);
                     });
                 }
                 Err(_) => self.on_other(now, tuple, batch.split_to(len).freeze()),
@@ -133,16 +140,34 @@ impl Seal {
         }
     }
 
-    /// Neither type nor version are ours.
+    /// Neither type nor version are ours: a plain packet, a handshake of another version, or nothing known.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
-        match plain::refusal(datagram) {
-            Some(refusal) => {
+        let other_version = wire::other_version(&datagram);
+        let answer = match (plain::refusal(datagram), other_version) {
+            (Some(refusal), _) => {
                 self.cx.outbox.stats.plain += 1;
-                if self.refusals.take(now) {
-                    self.cx.outbox.send(from, refusal);
-                }
+                refusal
             }
-            None => self.cx.outbox.stats.malformed += 1,
+            (None, Some((initiator, version))) => {
+                self.cx.outbox.stats.other_versions += 1;
+                self.on_other_version(now, &from, initiator, version);
+                wire::handshake_header(Kind::OtherVersion, initiator).to_vec()
+            }
+            (None, None) => return self.cx.outbox.stats.malformed += 1,
+        };
+        if self.hints.may_answer(now) {
+            self.cx.outbox.send(from, answer);
+        }
+    }
+
+    /// A message 1 or 2 of another version.
+    fn on_other_version(&mut self, now: Instant, from: &FourTuple, initiator: [u8; 8], version: u8) {
+        let event = SealEvent::OtherVersion { from: from.remote, version };
+        let own = self.of_attempt(&initiator, |session, cx| {
+            session.on_hint(&within(*from, session.id), event.clone(), cx);
+        });
+        if own.is_none() && self.hints.is_news(now) {
+            self.cx.outbox.report(event);
         }
     }
 
@@ -221,7 +246,7 @@ impl Seal {
         };
         let len = stride.min(batch.len());
         let opened = self.accepting.open(slot, receiving.path, batch.get_mut(..len)?);
-        let number = count(opened, &mut self.cx.outbox.stats)?;
+        let number = self.cx.outbox.stats.count(opened)?;
         let (accepting, sessions) = (&mut self.accepting, &mut self.sessions);
         let sealed = accepting.establish(now, slot, receiving.path, from, sessions, &mut self.cx)?;
         self.limit_key(now, sealed);
@@ -256,7 +281,7 @@ impl Seal {
                 Some(number) => Ok(number),
                 None => session.open(keyset, path, datagram),
             };
-            let Some(number) = count(opened, &mut self.cx.outbox.stats) else { break };
+            let Some(number) = self.cx.outbox.stats.count(opened) else { break };
             let tuple = session.authentic(now, keyset, path, number, &from, len, &mut self.cx);
             let inside = control::inside(datagram);
             if control::is_control(inside) {
@@ -456,19 +481,6 @@ impl Seal {
         let (handshakes, sessions) = (self.accepting.counts().clone(), self.sessions.len() as u64);
         SealStats { handshakes, sessions, ..self.cx.outbox.stats.clone() }
     }
-}
-
-/// Counts the outcome of a datagram: its number, if it opened.
-fn count(opened: Result<PacketNumber, Discard>, stats: &mut SealStats) -> Option<PacketNumber> {
-    match opened {
-        Ok(number) => {
-            stats.opened += 1;
-            return Some(number);
-        }
-        Err(Discard::Replayed) => stats.replayed += 1,
-        Err(_) => stats.failed += 1,
-    }
-    None
 }
 
 /// A 4-tuple of a session.

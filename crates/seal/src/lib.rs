@@ -50,5 +50,8 @@ pub use plain::PlainAnswers;
 pub use stats::SealStats;
 pub use tap::PacketTap;
 
+/// The version of sealed datagrams that this program speaks.
+pub const VERSION: u8 = wire::VERSION;
+
 /// What a seal adds to each datagram.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

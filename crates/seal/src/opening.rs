@@ -75,7 +75,7 @@ pub(crate) struct Opening {
     /// When the first datagram left after the last that came; whether a sign of life was asked for.
     unanswered: Option<(Instant, bool)>,
     renew_at: Instant,
-    /// Somebody said that the peer runs without a seal, and that was reported.
+    /// Somebody said that the peer runs without a seal, or speaks another version, and that was reported.
     pub hinted: bool,
 }
 

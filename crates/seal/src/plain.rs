@@ -1,4 +1,4 @@
-//! Between sealed and plain: an answer each way that names the remedy, few a second, and never more.
+//! Between sealed and plain, and between versions: an answer each way that names the remedy, few a second, and never more.
 
 use bytes::Bytes;
 use strandcast_proto::time::{Duration, Instant};
@@ -12,19 +12,46 @@ const RATE: u32 = 10;
 
 /// Lets [`RATE`] answers a second pass, as many at once after a quiet second.
 #[derive(Debug, Default)]
-pub(crate) struct Bucket {
+struct Bucket {
     full_at: Instant,
 }
 
 impl Bucket {
     /// Whether there may be an answer now; it is counted.
-    pub fn take(&mut self, now: Instant) -> bool {
+    fn take(&mut self, now: Instant) -> bool {
         let full_at = self.full_at.max(now) + Duration::from_secs(1) / RATE;
         let may = full_at <= now + Duration::from_secs(1);
         if may {
             self.full_at = full_at;
         }
         may
+    }
+}
+
+/// Time between two reports of handshakes of another version that others begin.
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// What a seal says to plain senders, and to programs of another version.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    bucket: Bucket,
+    /// When a handshake of another version is worth a report again.
+    next_report: Instant,
+}
+
+impl Hints {
+    /// Whether there may be an answer now; it is counted.
+    pub fn may_answer(&mut self, now: Instant) -> bool {
+        self.bucket.take(now)
+    }
+
+    /// Whether a handshake of another version is worth a report.
+    pub fn is_news(&mut self, now: Instant) -> bool {
+        let is = now >= self.next_report;
+        if is {
+            self.next_report = now + REPORT_INTERVAL;
+        }
+        is
     }
 }
 

@@ -422,14 +422,14 @@ impl Session {
         }
     }
 
-    /// Somebody where message 1 went to says that the peer runs without a seal.
-    pub fn on_plain_here(&mut self, from: &FourTuple, cx: &mut Context) {
+    /// Somebody where message 1 went to says why it gets no answer: `event`.
+    pub fn on_hint(&mut self, from: &FourTuple, event: SealEvent, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
             && self.current.is_none()
             && opening.attempt().is_some_and(|attempt| attempt.tuples().contains(from))
             && !core::mem::replace(&mut opening.hinted, true)
         {
-            cx.outbox.report(SealEvent::PlainPeer { sealed: self.id });
+            cx.outbox.report(event);
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a seal counted.
 
 use crate::handshake::HandshakeCounts;
+use crate::keys::Discard;
+use crate::number::PacketNumber;
 
 /// What a seal counted since it began.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,6 +22,8 @@ pub struct SealStats {
     pub malformed: u64,
     /// Plain packets.
     pub plain: u64,
+    /// Messages 1 and 2 of another version.
+    pub other_versions: u64,
     /// Packets that were to be sent where a session knows no path, has no keys, or before an address was proven more than
     /// it may have.
     pub withheld: u64,
@@ -45,4 +49,19 @@ pub struct SealStats {
     pub moved: u64,
     /// Sessions at present.
     pub sessions: u64,
+}
+
+impl SealStats {
+    /// Counts the outcome of a datagram: its number, if it opened.
+    pub(crate) fn count(&mut self, opened: Result<PacketNumber, Discard>) -> Option<PacketNumber> {
+        match opened {
+            Ok(number) => {
+                self.opened += 1;
+                return Some(number);
+            }
+            Err(Discard::Replayed) => self.replayed += 1,
+            Err(_) => self.failed += 1,
+        }
+        None
+    }
 }

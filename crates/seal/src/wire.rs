@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Retry = 4,
     /// The receiver runs without a seal.
     PlainHere = 5,
+    /// A message of a handshake had another version than the one that this datagram names.
+    OtherVersion = 6,
 }
 
 /// Which receiving path a data datagram is for.
@@ -64,6 +66,8 @@ pub(crate) enum Datagram<'a> {
     Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
     /// A hint that the receiver runs without a seal.
     PlainHere { initiator: [u8; 8] },
+    /// A hint that the peer speaks another version. Its layout is the same in all versions.
+    OtherVersion { initiator: [u8; 8], version: u8 },
 }
 
 /// The first message of a handshake.
@@ -103,7 +107,7 @@ impl<'a> Signed<'a> {
 pub(crate) enum Malformed {
     /// Unknown type: a plain SCTP packet has its source port here.
     Kind,
-    /// A version other than [`VERSION`].
+    /// A version other than [`VERSION`] of a message of a handshake: types 2 to 5.
     Version(u8),
     /// Too short or too long for its type, or reserved bytes are not zero.
     Layout,
@@ -123,9 +127,29 @@ impl<'a> Datagram<'a> {
                 Some(other) => Err(Malformed::Version(other)),
                 None => Err(Malformed::Layout),
             },
+            Some(6) => hint(datagram).ok_or(Malformed::Layout),
             _ => Err(Malformed::Kind),
         }
     }
+}
+
+/// What all versions have in front of a message of a handshake: kind, version, reserved zeros, the initiator's id.
+fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
+    match *datagram.first_chunk::<HANDSHAKE_HEADER>()? {
+        [kind, version, 0, 0, ref initiator @ ..] => Some((kind, version, *initiator)),
+        _ => None,
+    }
+}
+
+/// The initiator's id and the version of a message 1 or 2 that has another version.
+pub(crate) fn other_version(datagram: &[u8]) -> Option<([u8; 8], u8)> {
+    let (kind, version, initiator) = header(datagram)?;
+    (matches!(kind, 2 | 3) && version != VERSION).then_some((initiator, version))
+}
+
+fn hint(datagram: &[u8]) -> Option<Datagram<'_>> {
+    let (_, version, initiator) = header(datagram).filter(|_| datagram.len() == HANDSHAKE_HEADER)?;
+    (version != VERSION).then_some(Datagram::OtherVersion { initiator, version })
 }
 
 fn data(datagram: &[u8]) -> Option<Datagram<'_>> {
@@ -257,6 +281,26 @@ mod tests {
         );
     }
 
+    /// ADR 17: `| 6 | the version spoken | 0 0 | initiator's id 8 |`, in all versions.
+    #[test]
+    fn a_message_of_another_version_is_told_apart_and_so_is_its_answer() {
+        for (kind, answered) in [(Kind::Message1, true), (Kind::Message2, true), (Kind::Retry, false)] {
+            let mut datagram = with(kind, 40);
+            assert_eq!(other_version(&datagram), None);
+            datagram[1] = 9;
+            assert_eq!(other_version(&datagram), answered.then_some((INITIATOR, 9)), "{kind:?}");
+        }
+        let expected = [6, 1, 0, 0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8];
+        assert_eq!(handshake_header(Kind::OtherVersion, INITIATOR), expected);
+        let mut hint = with(Kind::OtherVersion, 12);
+        assert_eq!(Datagram::parse(&hint), Err(Malformed::Layout), "that there is no difference");
+        hint[1] = 9;
+        assert_eq!(Datagram::parse(&hint), Ok(Datagram::OtherVersion { initiator: INITIATOR, version: 9 }));
+        assert_eq!(Datagram::parse(&hint[..11]), Err(Malformed::Layout));
+        hint[3] = 1;
+        assert_eq!(Datagram::parse(&hint), Err(Malformed::Layout));
+    }
+
     #[test]
     fn other_versions_and_reserved_bytes_are_refused() {
         for kind in [Kind::Message1, Kind::Message2, Kind::Retry, Kind::PlainHere] {
@@ -281,7 +325,11 @@ mod tests {
                 *first = kind;
             }
             let read = Datagram::parse(&datagram);
-            prop_assert!((1..=5).contains(&kind) || read == Err(Malformed::Kind));
+            prop_assert!((1..=6).contains(&kind) || read == Err(Malformed::Kind));
+            if let Some((initiator, version)) = other_version(&datagram) {
+                prop_assert_eq!(read, Err(Malformed::Version(version)));
+                prop_assert!(other_version(&handshake_header(Kind::OtherVersion, initiator)).is_none());
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strandcast_net::driver::{ClientSeal, SealHooks};
-use strandcast_seal::{Cipher, Lost, SealEvent};
+use strandcast_seal::{Cipher, Lost, SealEvent, VERSION};
 
 use super::destination::Destination;
 use super::forms::{fingerprint, key_text};
@@ -16,6 +16,8 @@ pub(crate) struct SealReports(Arc<Mutex<Reported>>);
 struct Reported {
     /// The receiver says that it runs without encryption.
     plain: bool,
+    /// The other version of sealed datagrams that the receiver says it speaks.
+    version: Option<u8>,
     cipher: Option<Cipher>,
     /// Why the session ended.
     lost: Option<Lost>,
@@ -34,6 +36,7 @@ impl SealReports {
                 SealEvent::Established { cipher, .. } => reported.cipher = Some(*cipher),
                 SealEvent::Lost { why, .. } => reported.lost = Some(*why),
                 SealEvent::PlainPeer { .. } => reported.plain = true,
+                SealEvent::OtherVersion { version, .. } => reported.version = Some(*version),
                 _ => {}
             }
         };
@@ -69,11 +72,32 @@ impl SealReports {
                 let why = "runs without encryption: start it there without --plain, or send to its HOST with --plain";
                 Some((why.into(), false))
             }
-            _ => None,
+            _ => Some((speaks(reported.version?, "the receiver's"), false)),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Reported> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a peer speaks another version of sealed datagrams, and which program to update: this one or the peer's.
+pub(super) fn speaks(version: u8, theirs: &str) -> String {
+    let older = if version < VERSION { theirs } else { "this" };
+    format!(
+        "speaks version {version} of sealed datagrams, this program version {VERSION}: update {older} program"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_program_is_to_be_updated() {
+        let line = |version| speaks(version, "the receiver's");
+        let expected = "speaks version 2 of sealed datagrams, this program version 1: update this program";
+        assert_eq!(line(2), expected);
+        assert!(line(0).ends_with("update the receiver's program"));
     }
 }

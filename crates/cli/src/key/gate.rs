@@ -8,6 +8,7 @@ use strandcast_net::driver::{Driver, SealHooks, ServerSeal};
 use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealConfig, SealEvent, SecretKey, TokenId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::client::speaks;
 use super::command::announced_identity;
 use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
@@ -44,6 +45,7 @@ enum Report {
     Enrolled(TokenId, PublicKey),
     Established(PublicKey, Cipher),
     Refused(PublicKey, SocketAddr),
+    OtherVersion(SocketAddr, u8),
     Line(String),
 }
 
@@ -84,6 +86,7 @@ impl Gate {
                 SealEvent::Enrolled { token, key } => Report::Enrolled(*token, *key),
                 SealEvent::Established { peer, cipher, .. } => Report::Established(*peer, *cipher),
                 SealEvent::Refused { key, from } => Report::Refused(*key, *from),
+                SealEvent::OtherVersion { from, version } => Report::OtherVersion(*from, *version),
                 _ => return,
             };
             // Without a gate the command is ending.
@@ -102,6 +105,10 @@ impl Gate {
                 Report::Established(peer, cipher) => drop(self.ciphers.insert(peer, cipher)),
                 // The seal reports eight a minute at most.
                 Report::Refused(key, from) => lines.push(self.refused(&key, from)),
+                // The seal reports one a minute.
+                Report::OtherVersion(from, version) => {
+                    lines.push(format!("{from} {}", speaks(version, "the sender's")));
+                }
                 Report::Line(line) => lines.push(line),
             }
         }

@@ -227,6 +227,53 @@ fn a_plain_receiver_says_so_and_the_sender_reports_it_once_and_tries_on() {
     assert!(w.connected(1, id));
 }
 
+/// Two programs of which one speaks another version, in place of which this changes the version on the way: both ends report
+/// it, and an attempt goes on, as anybody can say so.
+#[test]
+fn both_ends_report_another_version_and_an_attempt_goes_on() {
+    for side in [0, 1] {
+        let mut w = Harness::pair(5, &[20]);
+        w.record = Some(Vec::new());
+        // What arrives is put in by this test.
+        (w.uplinks[0].up, w.uplinks[1].up) = (false, false);
+        let id = w.connect(1);
+        let message = w.record.as_mut().expect("kept").pop().expect("message 1");
+        assert_eq!(message.bytes[0], 2);
+        w.uplinks.iter_mut().for_each(|uplink| uplink.up = true);
+        let version = |bytes: &[u8]| [&[bytes[0], 9], &bytes[2..]].concat();
+        if side == 0 {
+            let other = version(&message.bytes);
+            for _ in 0..30 {
+                w.inject(message.from, message.to, &other);
+            }
+            let answers = w.record.take().expect("kept");
+            assert_eq!(answers.len(), 10, "ten a second");
+            for answer in answers {
+                let expected = [&[6, 1, 0, 0], &message.bytes[4..12]].concat();
+                assert_eq!((answer.to, answer.bytes), (message.from, expected));
+            }
+            // What a program of that version answers.
+            let hint = [&[6, 9, 0, 0], &message.bytes[4..12]].concat();
+            for from in [address([203, 0, 113, 66], 53), message.to, message.to] {
+                w.inject(from, message.from, &hint);
+            }
+        } else {
+            let answer = [&[3, 9, 0, 0], &message.bytes[4..12], &[7; 100]].concat();
+            for _ in 0..30 {
+                w.inject(message.to, message.from, &answer);
+            }
+        }
+        let other = |from| move |e: &SealEvent| *e == SealEvent::OtherVersion { from, version: 9 };
+        assert_eq!(w.count(0, other(message.from)), usize::from(side == 0));
+        assert_eq!(w.count(1, other(message.to)), 1);
+        assert_eq!(w.count(1, |e| matches!(e, SealEvent::OtherVersion { .. })), 1);
+        assert!(w.stats(0).sessions == 0 && !w.connected(1, id));
+        w.record = None;
+        w.run(ms(4000));
+        assert!(w.connected(1, id), "{:?}", w.nodes[1].events);
+    }
+}
+
 /// Answers to message 1 that was recorded: from each address no more than three times what seemed to come from there.
 #[test]
 fn handshakes_amplify_nothing() {

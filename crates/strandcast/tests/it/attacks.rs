@@ -129,6 +129,8 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
         }
         let said = scene.receiver.said();
         assert!(said.contains(&best().to_string()), "{said}");
+        let other = " speaks version 2 of sealed datagrams, this program version 1: update this program";
+        assert_eq!(said.matches(other).count(), 1, "{said}");
     });
     let handshakes = out.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)).count();
     assert!(handshakes >= 8, "{handshakes} messages: each changed one was said again");
