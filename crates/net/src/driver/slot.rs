@@ -92,8 +92,10 @@ struct Listening {
     opened: Instant,
     /// Why it was closed, as long as that is not reported.
     why: Option<String>,
-    /// Since when nothing can be received.
-    deaf: Option<Instant>,
+    /// For how long nothing could be received, since it was well last; `None`: it is well.
+    deaf: Option<Duration>,
+    /// Since when nothing can be received now.
+    since: Option<Instant>,
     /// When it is to be opened again.
     next: Instant,
 }
@@ -137,7 +139,7 @@ impl SocketSlot {
     pub fn listening(id: LinkId, socket: PathSocket, spec: BindSpec) -> Self {
         let spec = BindSpec { port: socket.local_addr().port(), ..spec };
         let (opened, next) = (Instant::ZERO, Instant::ZERO);
-        let listening = Listening { spec, opened, why: None, deaf: None, next };
+        let listening = Listening { spec, opened, why: None, deaf: None, since: None, next };
         let mut slot = SocketSlot { listening: Some(listening), ..SocketSlot::new(id, None, None) };
         slot.take(socket);
         slot
@@ -222,7 +224,7 @@ impl SocketSlot {
     pub fn on_received(&mut self) {
         self.failing = None;
         if let Some(listening) = &mut self.listening {
-            listening.deaf = None;
+            (listening.deaf, listening.since) = (None, None);
         }
     }
 
@@ -231,6 +233,9 @@ impl SocketSlot {
         let (since, _) = *self.failing.get_or_insert((now, now));
         if is_fatal(error) || now - since >= RECEIVE_GRACE {
             self.broke(error);
+            if let Some(listening) = &mut self.listening {
+                listening.since.get_or_insert(since);
+            }
         } else {
             self.failing = Some((since, now + PAUSE));
         }
@@ -258,25 +263,30 @@ impl SocketSlot {
         };
         if let Some(why) = listening.why.take() {
             listening.next = (listening.opened + RETRY).max(now);
-            listening.deaf.take_if(|_| now - listening.opened >= WELL);
+            let since = *listening.since.get_or_insert(now);
+            // An open socket to which nothing comes is not deaf.
+            listening.deaf.take_if(|_| since - listening.opened >= WELL);
             report(match listening.deaf {
-                Some(since) => ListenEvent::Failed { address, why, lasts: now - since },
+                Some(deaf) => ListenEvent::Failed { address, why, lasts: deaf + (now - since) },
                 None => ListenEvent::Lost { address, why },
             });
         }
-        let since = *listening.deaf.get_or_insert(now);
+        let deaf = listening.deaf.get_or_insert(Duration::ZERO);
+        let lasts = *deaf + (now - *listening.since.get_or_insert(now));
         if now < listening.next {
             return;
         }
         match PathSocket::bind(&listening.spec) {
             Ok(socket) => {
                 listening.opened = now;
+                *deaf = lasts;
+                listening.since = None;
                 self.take(socket);
                 report(ListenEvent::Restored { address });
             }
             Err(error) => {
                 listening.next = now + RETRY;
-                report(ListenEvent::Failed { address, why: error.to_string(), lasts: now - since });
+                report(ListenEvent::Failed { address, why: error.to_string(), lasts });
             }
         }
     }

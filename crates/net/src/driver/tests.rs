@@ -228,6 +228,28 @@ async fn a_socket_that_only_fails_is_left_alone_and_replaced() {
     assert_eq!(client.connected().await, Ok(true));
 }
 
+/// Time in which a socket is open and nothing comes is none in which nothing can be received.
+#[tokio::test]
+async fn a_listener_that_is_idle_is_not_deaf() {
+    let listener = listen();
+    let fails = |core: &mut core::Core, now| {
+        let error = std::io::Error::from_raw_os_error(libc::EBADF);
+        let mut lasted = Vec::new();
+        // The first time after it has been open for long.
+        for seconds in [20, 29, 38] {
+            core.sockets.iter_mut().for_each(|slot| slot.broke(&error));
+            core.sockets.listen_again(now + Duration::from_secs(seconds));
+            lasted.extend(core.sockets.events.drain(..).map(|event| match event {
+                ListenEvent::Failed { lasts, .. } => Some(lasts),
+                ListenEvent::Lost { .. } | ListenEvent::Restored { .. } => None,
+            }));
+        }
+        let zero = Some(Duration::ZERO);
+        assert_eq!(lasted, [None, None, zero, None, zero, None], "lost and restored three times");
+    };
+    listener.driver().call(fails).await.unwrap();
+}
+
 /// Sends and receives one message.
 async fn exchange(from: &AssociationHandle, to: &AssociationHandle, payload: &'static [u8]) {
     from.send(Bytes::from_static(payload), SendOptions::default()).await.unwrap();
