@@ -7,7 +7,7 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -83,6 +83,20 @@ pub(crate) fn create_output(path: &Path, private: bool) -> Result<Opened, CliErr
     {
         let emptied = file.set_len(0);
         emptied.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
+    }
+    Ok(opened)
+}
+
+/// The same, of which everything that was there is left: what is written comes behind it.
+///
+/// # Errors
+/// As [`open_output`].
+pub(crate) fn append_output(path: &Path, private: bool) -> Result<Opened, CliError> {
+    let opened = open_output(path, private)?;
+    if let Opened::File(file) = &opened {
+        let appends = fcntl_getfl(file).and_then(|flags| fcntl_setfl(file, flags | OFlags::APPEND));
+        appends
+            .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e.into()))))?;
     }
     Ok(opened)
 }

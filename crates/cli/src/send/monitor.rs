@@ -257,7 +257,7 @@ impl AssociationMonitor {
             input_resyncs: seen.framing.sync_losses,
             buffers: last.map_or_else(Default::default, |l| l.buffers),
             wire: last.map_or_else(Default::default, |l| l.wire),
-            paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
+            paths: self.monitor.path_totals(),
             diagnostics: last.map_or_else(Vec::new, |l| l.diagnostics.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),
             coding: last.and_then(|l| l.coding.clone()),

@@ -41,7 +41,7 @@ pub(super) struct Summary {
     pub(super) buffers: BuffersNow,
     /// What the media took on the wire, in the last association.
     pub(super) wire: WireNow,
-    /// The paths of the last association.
+    /// The paths at their last, with what they carried in all, which were down while they were not there.
     pub(super) paths: Vec<PathNow>,
     /// The scheme's diagnostics at the end.
     pub(super) diagnostics: Vec<&'static str>,

@@ -11,6 +11,7 @@ mod screen;
 mod snapshot;
 mod stats;
 mod table;
+mod totals;
 mod wire;
 
 pub(crate) use buffers::BuffersNow;

@@ -11,9 +11,10 @@ use super::coding::{CodingNow, Sides, sum};
 use super::diagnostics::Diagnostics;
 use super::event::{EventLine, StreamEvent};
 use super::screen::Screen;
-use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, Role, Sampler, Snapshot};
+use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot, payload};
 use super::stats::Stats;
 use super::table::table;
+use super::totals::{Counted, Totals};
 use super::wire::WireNow;
 use crate::sparing::{Sparing, counted};
 
@@ -30,6 +31,7 @@ pub(crate) struct Monitor {
     shown: u32,
     role: Role,
     sampler: Sampler,
+    totals: Totals,
     diagnostics: Diagnostics,
     /// No peer fills a disk with lines and events.
     sparing: Sparing,
@@ -46,7 +48,8 @@ impl Monitor {
         let screen = Screen::new(!stats.on_standard_error());
         let (sampler, diagnostics) = (Sampler::new(role), Diagnostics::default());
         let (coding, sparing) = (Default::default(), Sparing::new(Instant::now()));
-        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, sparing, coding, last: None }
+        let (totals, last) = Default::default();
+        Monitor { screen, stats, ticks, shown: 0, role, sampler, totals, diagnostics, sparing, coding, last }
     }
 
     /// Waits for the next tick.
@@ -83,6 +86,12 @@ impl Monitor {
             self.stats.write(&snapshot);
         }
         self.shown += 1;
+        let counted = seen
+            .paths
+            .iter()
+            .map(|path| (path.view.id, Counted::of(seen.at, &path.stats, payload(self.role, &path.stats))));
+        let rows = counted.zip(&snapshot.paths).map(|((id, counted), row)| (id, counted, row.clone()));
+        self.totals.update(seconds, rows);
         self.last = Some(snapshot);
     }
 
@@ -90,6 +99,7 @@ impl Monitor {
     pub(crate) fn restart(&mut self) {
         self.coding = (sum(&self.coding.0, &self.coding.1), CodingStats::default());
         self.sampler = Sampler::new(self.role);
+        self.totals.restart();
         self.diagnostics.restart();
     }
 
@@ -101,6 +111,11 @@ impl Monitor {
     /// The last snapshot.
     pub(crate) fn last(&self) -> Option<&Snapshot> {
         self.last.as_ref()
+    }
+
+    /// The paths, with what they carried since the command began.
+    pub(crate) fn path_totals(&self) -> Vec<PathNow> {
+        self.totals.rows()
     }
 
     /// Reports an event of the stream, `seconds` after the start of the stream or command: a line, and one in the

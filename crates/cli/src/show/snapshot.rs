@@ -65,6 +65,29 @@ pub(crate) struct PathNow {
     pub(crate) link: Option<LinkNow>,
 }
 
+impl PathNow {
+    /// A row of tests.
+    #[cfg(test)]
+    pub(crate) fn test(name: &str, state: &'static str) -> PathNow {
+        PathNow {
+            name: name.to_owned(),
+            state,
+            rate_bps: 612_000.0,
+            rtt_ms: Some(43.2),
+            loss: Some(0.006),
+            window_bytes: Some(23_400),
+            in_flight_bytes: 11_000,
+            bytes: 1_000_000,
+            down_s: 0.0,
+            opportunistic_resends: None,
+            head_of_line_penalties: None,
+            estimates: BTreeMap::new(),
+            allowance_bytes: None,
+            link: None,
+        }
+    }
+}
+
 /// Counters of a wireless link since its first query.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LinkNow {
@@ -235,7 +258,7 @@ impl Sampler {
     }
 }
 
-fn payload(role: Role, stats: &PathStats) -> u64 {
+pub(super) fn payload(role: Role, stats: &PathStats) -> u64 {
     match role {
         Role::Send | Role::Both => stats.payload_sent,
         Role::Receive => stats.payload_received,

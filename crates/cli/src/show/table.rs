@@ -61,25 +61,6 @@ mod tests {
     use std::collections::BTreeMap;
     use strandcast_proto::coding::CodingStats;
 
-    fn path(name: &str, state: &'static str) -> PathNow {
-        PathNow {
-            name: name.to_owned(),
-            state,
-            rate_bps: 612_000.0,
-            rtt_ms: Some(43.2),
-            loss: Some(0.006),
-            window_bytes: Some(23_400),
-            in_flight_bytes: 11_000,
-            bytes: 1_000_000,
-            down_s: 0.0,
-            opportunistic_resends: None,
-            head_of_line_penalties: None,
-            estimates: BTreeMap::new(),
-            allowance_bytes: None,
-            link: None,
-        }
-    }
-
     fn snapshot(paths: Vec<PathNow>) -> Snapshot {
         let media = MediaNow { messages: 123_456, late: 12, lost: 3, ..MediaNow::default() };
         Snapshot {
@@ -101,8 +82,8 @@ mod tests {
 
     #[test]
     fn rows_fit_a_terminal_and_columns_stand_below_each_other() {
-        let long = path("an-interface-with-a-long-name", "potentially-failed");
-        let rows = table(&snapshot(vec![path("wifi", "active"), long]), false);
+        let long = PathNow::test("an-interface-with-a-long-name", "potentially-failed");
+        let rows = table(&snapshot(vec![PathNow::test("wifi", "active"), long]), false);
         assert_eq!(rows.len(), 4);
         assert!(rows.iter().all(|r| r.chars().count() < 80), "{rows:#?}");
         let end_of = |row: &str, text: &str| row.find(text).map(|at| at + text.len());
@@ -116,16 +97,16 @@ mod tests {
         let stats =
             CodingStats { sources_received: 9, repairs_received: 2, recovered: 1, ..Default::default() };
         let coding = CodingNow::of(&stats, Sides::default());
-        let now = Snapshot { coding, ..snapshot(vec![path("wifi", "active")]) };
+        let now = Snapshot { coding, ..snapshot(vec![PathNow::test("wifi", "active")]) };
         let rows = table(&now, false);
         assert_eq!((rows.len(), rows[1].as_str()), (4, "  repair: 1 packet recovered"));
     }
 
     #[test]
     fn unknown_values_are_dashes_and_closed_paths_are_hidden() {
-        let mut unknown = path("wifi", "active");
+        let mut unknown = PathNow::test("wifi", "active");
         (unknown.rtt_ms, unknown.loss, unknown.window_bytes) = (None, None, None);
-        let rows = table(&snapshot(vec![unknown, path("gone", "closed")]), false);
+        let rows = table(&snapshot(vec![unknown, PathNow::test("gone", "closed")]), false);
         assert_eq!(rows.len(), 3);
         assert_eq!(rows[2].split_whitespace().filter(|w| *w == "-").count(), 3, "{rows:#?}");
     }

@@ -1,0 +1,148 @@
+//! What each path carried since the command began, whatever it was meanwhile: closed, opened again, of another association.
+
+use strandcast_proto::path::PathStats;
+use strandcast_proto::policy::PathId;
+use strandcast_proto::time::Instant;
+
+use super::snapshot::PathNow;
+
+/// Counters of paths, which begin at zero with each path of an association.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Seconds for which it was not usable.
+    down_s: f64,
+    chunks: u64,
+    lost: f64,
+    bytes: u64,
+}
+
+impl Counted {
+    pub(super) fn of(now: Instant, stats: &PathStats, bytes: u64) -> Counted {
+        let chunks = stats.chunks_sent;
+        let down_s = stats.down_time(now).as_secs_f64();
+        Counted { down_s, chunks, lost: stats.loss() * chunks as f64, bytes }
+    }
+
+    fn add(&mut self, other: Counted) {
+        self.down_s += other.down_s;
+        self.chunks += other.chunks;
+        self.lost += other.lost;
+        self.bytes += other.bytes;
+    }
+}
+
+/// A path by its name, which it keeps.
+#[derive(Debug)]
+struct Total {
+    id: PathId,
+    /// Its counters at last, and those before the last time that they began at zero.
+    now: Counted,
+    before: Counted,
+    /// Since when there is no such path, in seconds.
+    gone: Option<f64>,
+    row: PathNow,
+}
+
+/// All paths, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    paths: Vec<Total>,
+    /// When they were looked at last, in seconds.
+    at: f64,
+}
+
+impl Totals {
+    /// Takes the paths of an association, `seconds` after the start of the command.
+    pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = (PathId, Counted, PathNow)>) {
+        self.at = seconds;
+        let mut seen = Vec::new();
+        for (id, counted, row) in paths {
+            // Two at a time may have one name.
+            let known =
+                (0..self.paths.len()).find(|at| !seen.contains(at) && self.paths[*at].row.name == row.name);
+            let Some(at) = known else {
+                seen.push(self.paths.len());
+                let (now, before) = (counted, Counted::default());
+                self.paths.push(Total { id, now, before, gone: None, row });
+                continue;
+            };
+            seen.push(at);
+            let total = &mut self.paths[at];
+            if let Some(gone) = total.gone.take() {
+                total.before.down_s += seconds - gone;
+            }
+            if total.id != id || counted.bytes < total.now.bytes || counted.chunks < total.now.chunks {
+                total.before.add(total.now);
+            }
+            (total.id, total.now, total.row) = (id, counted, row);
+        }
+        for (_, total) in self.paths.iter_mut().enumerate().filter(|(at, _)| !seen.contains(at)) {
+            total.gone.get_or_insert(seconds);
+        }
+    }
+
+    /// The association is lost: the counters of the next one begin at zero.
+    pub(super) fn restart(&mut self) {
+        for total in &mut self.paths {
+            total.before.add(std::mem::take(&mut total.now));
+            total.gone.get_or_insert(self.at);
+        }
+    }
+
+    /// The last row of each path, with its totals.
+    pub(super) fn rows(&self) -> Vec<PathNow> {
+        let row = |total: &Total| {
+            let mut sum = total.before;
+            sum.add(total.now);
+            sum.down_s += total.gone.map_or(0.0, |gone| self.at - gone);
+            let loss = total.row.loss.map(|_| sum.lost / sum.chunks.max(1) as f64);
+            PathNow { bytes: sum.bytes, down_s: sum.down_s, loss, ..total.row.clone() }
+        };
+        self.paths.iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(id: u8, name: &str, chunks: u64, down_s: f64) -> (PathId, Counted, PathNow) {
+        let counted = Counted { down_s, chunks, lost: chunks as f64 / 10.0, bytes: chunks * 1000 };
+        (PathId(id), counted, PathNow::test(name, "active"))
+    }
+
+    fn totals(of: &Totals) -> Vec<(String, u64, f64)> {
+        of.rows().into_iter().map(|row| (row.name, row.bytes, row.down_s)).collect()
+    }
+
+    #[test]
+    fn a_path_that_returns_goes_on_counting() {
+        let mut all = Totals::default();
+        all.update(1.0, [path(0, "a", 100, 0.0), path(1, "b", 50, 0.5)].into_iter());
+        all.update(2.0, [path(0, "a", 200, 0.0)].into_iter());
+        all.update(4.0, [path(0, "a", 300, 0.0)].into_iter());
+        assert_eq!(totals(&all), [("a".into(), 300_000, 0.0), ("b".into(), 50_000, 2.5)]);
+        // In another place, and in the same one.
+        all.update(5.0, [path(0, "a", 10, 0.0), path(2, "b", 70, 0.0)].into_iter());
+        assert_eq!(totals(&all), [("a".into(), 310_000, 0.0), ("b".into(), 120_000, 3.5)]);
+        // Of another association, with other places.
+        all.restart();
+        all.update(7.0, [path(2, "b", 30, 0.25), path(3, "c", 1, 0.0), path(0, "a", 20, 0.0)].into_iter());
+        let expected = [("a".into(), 330_000, 2.0), ("b".into(), 150_000, 5.75), ("c".into(), 1000, 0.0)];
+        assert_eq!(totals(&all), expected);
+        assert!(all.rows().iter().all(|row| row.loss.is_some_and(|loss| (loss - 0.1).abs() < 1e-9)));
+    }
+
+    #[test]
+    fn two_paths_of_one_name_are_two() {
+        let mut all = Totals::default();
+        for seconds in 1..4 {
+            let chunks = seconds * 100;
+            all.update(
+                seconds as f64,
+                [path(0, "a", chunks, 0.0), path(1, "a", 2 * chunks, 0.0)].into_iter(),
+            );
+        }
+        assert_eq!(totals(&all), [("a".into(), 300_000, 0.0), ("a".into(), 600_000, 0.0)]);
+    }
+}
