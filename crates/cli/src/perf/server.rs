@@ -17,6 +17,8 @@ use crate::send::REFUSED;
 
 /// A client that is silent for this long is dropped, so that the next one is served.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a client is served although others come. Then the next one takes its place: none has the server to itself for ever.
+const TURN: Duration = Duration::from_secs(600);
 /// The longest measurement served.
 const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
 
@@ -57,6 +59,7 @@ struct ActiveClient {
     id: AssociationId,
     phase: Phase,
     cpu: Cpu,
+    began: Instant,
     /// When the last packet arrived.
     last_received: Instant,
     finished: bool,
@@ -81,13 +84,16 @@ impl Server {
     }
 
     fn welcome(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        if self.client.as_ref().is_some_and(|client| now >= client.began + TURN) {
+            self.dismiss(endpoint, "ten minutes are over, and another client has come");
+        }
         if self.client.is_some() {
             endpoint.abort(id, BUSY);
             self.report(ServerEvent::Failed(format!("{} turned away: busy", peer(endpoint, id))));
             return;
         }
         let (phase, cpu) = (Phase::ProgressObserver, Cpu::now());
-        self.client = Some(ActiveClient { id, phase, cpu, last_received: now, finished: false });
+        self.client = Some(ActiveClient { id, phase, cpu, began: now, last_received: now, finished: false });
     }
 
     fn read(&mut self, now: Instant, endpoint: &mut Endpoint) {

@@ -21,6 +21,7 @@ use super::server::{Server, ServerEvent};
 struct Bed {
     net: Net,
     client: HostId,
+    server: HostId,
     paths: Vec<NetPath>,
     served: UnboundedReceiver<ServerEvent>,
 }
@@ -31,6 +32,13 @@ fn bed() -> Bed {
     let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
     let client = net.add_host(EndpointConfig::default());
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
+    let paths = vec![net.add_path(client, server, network()), net.add_path(client, server, network())];
+    let (report, served) = unbounded_channel();
+    net.add_app(server, Server::new(report));
+    Bed { net, client, server, paths, served }
+}
+
+fn network() -> PathNetwork {
     let delay = Number::from(Duration::from_millis(20));
     let link = LinkConfig {
         rate: Rate::Constant(10_000_000),
@@ -38,11 +46,7 @@ fn bed() -> Bed {
         queue: Queue::packets(100),
         ..LinkConfig::default()
     };
-    let network = PathNetwork { name: "link".into(), forward: link.clone(), reverse: link };
-    let paths = vec![net.add_path(client, server, network.clone()), net.add_path(client, server, network)];
-    let (report, served) = unbounded_channel();
-    net.add_app(server, Server::new(report));
-    Bed { net, client, paths, served }
+    PathNetwork { name: "link".into(), forward: link.clone(), reverse: link }
 }
 
 fn setup(reverse: bool) -> Setup {
@@ -145,6 +149,28 @@ fn clients_are_served_in_turn() {
         ),
         "{told:?}"
     );
+}
+
+/// A client that measures for hours is served for ten minutes, and longer as long as no other comes.
+#[test]
+fn a_client_that_stays_gives_way_after_ten_minutes() {
+    let mut bed = bed();
+    let (report, _progress) = unbounded_channel();
+    let time = Duration::from_secs(7200);
+    bed.net.add_app(bed.client, Client::new(Setup { time, ..setup(false) }, report));
+    let (paths, second) = (bed.paths.clone(), bed.net.add_host(EndpointConfig::default()));
+    bed.net.connect(bed.client, &paths, Box::new(rfc::scheme())).unwrap();
+    bed.net.run_for(Duration::from_secs(560));
+    bed.client = second;
+    bed.paths.clear();
+    bed.paths.push(bed.net.add_path(second, bed.server, network()));
+    assert!(measure(&mut bed, false).1.is_err_and(|why| why.contains("busy")), "before ten minutes are over");
+    bed.net.run_for(Duration::from_secs(30));
+    measure(&mut bed, false).1.expect("its turn");
+    let told: Vec<ServerEvent> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
+    let dismissed =
+        |event: &ServerEvent| matches!(event, ServerEvent::Failed(why) if why.contains("ten minutes"));
+    assert_eq!(told.iter().filter(|event| dismissed(event)).count(), 1, "{told:?}");
 }
 
 /// Each message needs bookkeeping: one-byte messages would fill a server's memory.
