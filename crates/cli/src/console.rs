@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::{CliError, why};
-use crate::writer::{Place, Plain, Trouble, Writer, flush_all};
+use crate::writer::{Plain, Sink, Trouble, Writer, flush_all};
 
 /// Maximum queue of lines, and of results, in bytes.
 const MOST: usize = 256 << 10;
@@ -51,11 +51,12 @@ impl Console {
     /// # Errors
     /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full, or it is not read.
     pub(crate) fn results(&self) -> Result<(), CliError> {
-        let now = hold(&NOW);
-        let Some(Writers { results, failed, .. }) = &*now else { return Ok(()) };
+        // Lines go on meanwhile.
+        let now = hold(&NOW).as_ref().map(|now| (now.results.clone(), Arc::clone(&now.failed)));
+        let Some((results, failed)) = now else { return Ok(()) };
         let written = results.flush(END);
         let unread = || CliError::Media("cannot write to standard output: it is not read".into());
-        hold(failed).take().map_or(if written { Ok(()) } else { Err(unread()) }, Err)
+        hold(&failed).take().map_or(if written { Ok(()) } else { Err(unread()) }, Err)
     }
 }
 
@@ -106,7 +107,7 @@ struct Screen {
     drawn: Vec<String>,
 }
 
-impl Place for Screen {
+impl Sink for Screen {
     fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()> {
         let mut out = erase(self.drawn.len()).into_bytes();
         out.extend_from_slice(bytes);

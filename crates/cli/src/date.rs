@@ -2,7 +2,7 @@
 
 const DAY: u64 = 24 * 3600;
 
-/// `2026-11-23 16:31 UTC`, so many seconds after the beginning of 1970.
+/// Text of a time, which is in seconds since 1970: `2026-11-23 16:31 UTC`.
 pub(crate) fn date(at: u64) -> String {
     let (days, minutes) = (at / DAY, at % DAY / 60);
     let (year, month, day) = civil(days);

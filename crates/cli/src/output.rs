@@ -1,11 +1,11 @@
 //! Media outputs: a thread for each file or pipe, so that one that is not read holds up no stream, and no signal.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Notify;
@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// An open output.
 #[derive(Debug)]
-enum Sink {
+enum Destination {
     /// A file, a pipe or a device.
     Written(Writer),
     Udp(UdpSocket, SocketAddr),
@@ -36,7 +36,7 @@ enum Sink {
 /// An open output and its name.
 #[derive(Debug)]
 pub(crate) struct Output {
-    sink: Sink,
+    to: Destination,
     /// Earlier recordings that are still being written.
     earlier: Vec<Writer>,
     name: String,
@@ -44,14 +44,49 @@ pub(crate) struct Output {
     most: usize,
     /// Messages that did not fit since the last report, and since the stream began.
     dropped: (u64, u64),
-    failure: Arc<Failure>,
+    /// Recordings that were begun.
+    recordings: u64,
+    reports: Arc<Reports>,
 }
 
-/// Why nothing more can be written.
+/// What writers report: why nothing more can be written, and the outcome of recordings.
 #[derive(Debug, Default)]
-struct Failure {
+struct Reports {
     why: Mutex<Option<String>>,
     came: Notify,
+    recordings: Mutex<Vec<Recording>>,
+}
+
+/// The outcome of opening a recording.
+#[derive(Debug)]
+enum Recording {
+    /// Its file's name.
+    Opened(String),
+    /// Its number, and the name which is taken with all its numbers.
+    Refused(u64, String),
+}
+
+impl Reports {
+    fn opened(&self, recording: Recording) {
+        hold(&self.recordings).push(recording);
+    }
+}
+
+fn hold<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A recording, which loses everything if there is no name for it.
+struct Nameable(Option<File>);
+
+impl io::Write for Nameable {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().map_or(Ok(bytes.len()), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), File::flush)
+    }
 }
 
 impl Output {
@@ -61,32 +96,34 @@ impl Output {
     /// # Errors
     /// [`CliError::Usage`]: a file has content; [`CliError::Media`], [`CliError::Network`].
     pub(crate) async fn open(place: &MediaUrl, overwrite: bool, most: usize) -> Result<Output, CliError> {
-        let failure = Arc::<Failure>::default();
-        let (sink, name) = match place {
+        let reports = Arc::<Reports>::default();
+        let (to, name) = match place {
             MediaUrl::Pipe => {
                 let out = io::stdout().as_fd().try_clone_to_owned().map(File::from);
                 let name = "standard output".to_owned();
-                (Sink::Written(writer(&name, most, &failure, move || out)?), name)
+                (Destination::Written(writer(&name, most, &reports, move || out)?), name)
             }
-            MediaUrl::File(path) => (open(path, overwrite, most, &failure)?, place.to_string()),
+            MediaUrl::File(path) => (open(path, overwrite, most, &reports)?, place.to_string()),
             MediaUrl::Udp(udp) => {
-                let to = first(udp.group.as_deref().unwrap_or(&udp.host), udp.port).await?;
-                let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
+                let address = first(udp.group.as_deref().unwrap_or(&udp.host), udp.port).await?;
+                let any: SocketAddr =
+                    if address.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
                 let socket = UdpSocket::bind(any).and_then(|s| s.set_nonblocking(true).map(|()| s));
                 let refuse = |e| CliError::Network(format!("cannot send to {place}: {}", why(&e)));
-                (Sink::Udp(socket.map_err(refuse)?, to), place.to_string())
+                (Destination::Udp(socket.map_err(refuse)?, address), place.to_string())
             }
         };
-        Ok(Output { sink, earlier: Vec::new(), name, most, dropped: (0, 0), failure })
+        let (dropped, recordings) = ((0, 0), 0);
+        Ok(Output { to, earlier: Vec::new(), name, most, dropped, recordings, reports })
     }
 
-    /// A stream begins: the next file, where there is one for each. Its name.
+    /// A stream begins: the next file, where there is one for each. [`Output::opened`] has the outcome.
     ///
     /// # Errors
-    /// [`CliError::Media`]: it cannot be made.
-    pub(crate) fn begin(&mut self) -> Result<Option<String>, CliError> {
+    /// [`CliError::Media`]: earlier ones are not written yet.
+    pub(crate) fn begin(&mut self) -> Result<(), CliError> {
         self.dropped = (0, 0);
-        let Sink::Files(pattern, current) = &mut self.sink else { return Ok(None) };
+        let Destination::Files(pattern, current) = &mut self.to else { return Ok(()) };
         self.earlier.extend(current.take());
         self.earlier.retain(|writer| !writer.is_idle());
         if self.earlier.len() > MOST_EARLIER {
@@ -95,12 +132,45 @@ impl Output {
                 self.name
             )));
         }
-        let (file, path) = pattern.create(SystemTime::now()).map_err(|(path, error)| {
-            CliError::Media(format!("cannot write {}: {}", path.display(), why(&error)))
-        })?;
-        self.name = path.display().to_string();
-        *current = Some(writer(&self.name, self.most, &self.failure, move || Ok(file))?);
-        Ok(Some(self.name.clone()))
+        let at = SystemTime::now();
+        self.name = pattern.name(at);
+        self.recordings += 1;
+        let (pattern, number, reports) = (pattern.clone(), self.recordings, Arc::clone(&self.reports));
+        // A disk may hang here.
+        let open = move || match pattern.create(at) {
+            Ok((file, path)) => {
+                reports.opened(Recording::Opened(path.display().to_string()));
+                Ok(Nameable(Some(file)))
+            }
+            Err((path, error)) if error.kind() == ErrorKind::AlreadyExists => {
+                reports.opened(Recording::Refused(number, path.display().to_string()));
+                Ok(Nameable(None))
+            }
+            Err((_, error)) => Err(error),
+        };
+        *current = Some(writer(&self.name, self.most, &self.reports, open)?);
+        Ok(())
+    }
+
+    /// The outcome of recordings: lines, and whether the current one has no file.
+    pub(crate) fn opened(&mut self) -> (Vec<String>, bool) {
+        let (mut lines, mut refused) = (Vec::new(), false);
+        for recording in std::mem::take(&mut *hold(&self.reports.recordings)) {
+            match recording {
+                Recording::Opened(name) => {
+                    lines.push(format!("recording into {name}"));
+                    self.name = name;
+                }
+                Recording::Refused(number, name) => {
+                    lines.push(format!(
+                        "not recorded: {name} and all numbers of it are taken; move recordings away, or name them by \
+                         the second (%S)"
+                    ));
+                    refused |= number == self.recordings;
+                }
+            }
+        }
+        (lines, refused)
     }
 
     /// Queues a message's transport packets. With `rushed` there is room for as many bytes more: those of a buffer that is
@@ -110,10 +180,12 @@ impl Output {
     /// [`CliError::Media`]: the disk is full, or the pipe has no reader.
     pub(crate) fn write(&mut self, bytes: &[u8], rushed: usize) -> Result<Option<String>, CliError> {
         self.check()?;
-        let fits = match &self.sink {
-            Sink::Written(writer) | Sink::Files(_, Some(writer)) => writer.put_beyond(bytes, rushed),
-            Sink::Files(_, None) => true,
-            Sink::Udp(socket, to) => {
+        let fits = match &self.to {
+            Destination::Written(writer) | Destination::Files(_, Some(writer)) => {
+                writer.put_beyond(bytes, rushed)
+            }
+            Destination::Files(_, None) => true,
+            Destination::Udp(socket, to) => {
                 // A missing listener is not an error, and a full buffer of the system loses a datagram as a network does.
                 let _ = socket.send_to(bytes, *to);
                 true
@@ -148,7 +220,7 @@ impl Output {
     /// Waits until nothing more can be written.
     pub(crate) async fn failed(&self) -> CliError {
         loop {
-            let came = self.failure.came.notified();
+            let came = self.reports.came.notified();
             if let Err(error) = self.check() {
                 return error;
             }
@@ -183,28 +255,28 @@ impl Output {
 
     /// The current file or pipe, and recordings that are still being written.
     fn writers(&self) -> impl Iterator<Item = &Writer> {
-        let current = match &self.sink {
-            Sink::Written(writer) | Sink::Files(_, Some(writer)) => Some(writer),
-            Sink::Files(_, None) | Sink::Udp(..) => None,
+        let current = match &self.to {
+            Destination::Written(writer) | Destination::Files(_, Some(writer)) => Some(writer),
+            Destination::Files(_, None) | Destination::Udp(..) => None,
         };
         self.earlier.iter().chain(current)
     }
 
     fn check(&self) -> Result<(), CliError> {
-        let failed = self.failure.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let failed = hold(&self.reports.why).clone();
         failed.map_or(Ok(()), |why| Err(CliError::Media(why)))
     }
 }
 
 /// Opens a file, a named pipe, or a pattern of files.
-fn open(path: &Path, overwrite: bool, most: usize, failure: &Arc<Failure>) -> Result<Sink, CliError> {
+fn open(path: &Path, overwrite: bool, most: usize, reports: &Arc<Reports>) -> Result<Destination, CliError> {
     if let Some(pattern) = Pattern::of(path)? {
-        return Ok(Sink::Files(pattern, None));
+        return Ok(Destination::Files(pattern, None));
     }
     let name = path.display().to_string();
     let file = match open_output(path, false)? {
         Opened::File(file) => file,
-        Opened::Pipe(opening) => return Ok(Sink::Written(writer(&name, most, failure, opening)?)),
+        Opened::Pipe(opening) => return Ok(Destination::Written(writer(&name, most, reports, opening)?)),
     };
     let cannot = |e: io::Error| CliError::Media(format!("cannot write {name}: {}", why(&e)));
     let seen = file.metadata().map_err(cannot)?;
@@ -215,7 +287,7 @@ fn open(path: &Path, overwrite: bool, most: usize, failure: &Arc<Failure>) -> Re
         )));
     }
     let fresh = Fresh { file, truncate: seen.is_file() };
-    Ok(Sink::Written(writer(&name, most, failure, move || Ok(fresh))?))
+    Ok(Destination::Written(writer(&name, most, reports, move || Ok(fresh))?))
 }
 
 /// A file that loses its old content with the first byte.
@@ -241,15 +313,15 @@ impl io::Write for Fresh {
 fn writer<W: io::Write + Send + 'static>(
     name: &str,
     most: usize,
-    failure: &Arc<Failure>,
+    reports: &Arc<Reports>,
     open: impl FnOnce() -> io::Result<W> + Send + 'static,
 ) -> Result<Writer, CliError> {
-    let (failure, label) = (Arc::clone(failure), name.to_owned());
+    let (reports, label) = (Arc::clone(reports), name.to_owned());
     let tell = Box::new(move |trouble: Trouble<'_>| {
         if let Trouble::Failed(error) = trouble {
             let why = format!("cannot write {label}: {}", why(error));
-            *failure.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-            failure.came.notify_one();
+            *hold(&reports.why) = Some(why);
+            reports.came.notify_one();
         }
     });
     let started = Writer::start("output", most, move || Plain::new(open(), tell));

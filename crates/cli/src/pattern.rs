@@ -14,7 +14,7 @@ const FIELDS: &str = "YmdHMS";
 const MOST: u32 = 10_000;
 
 /// A file's name with fields of time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pattern(String);
 
 impl Pattern {
@@ -62,7 +62,8 @@ impl Pattern {
         Err((name, ErrorKind::AlreadyExists.into()))
     }
 
-    fn name(&self, at: SystemTime) -> String {
+    /// The name of a stream that begins at `at`, without a number.
+    pub(crate) fn name(&self, at: SystemTime) -> String {
         let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let ((year, month, day), of_day) = (civil(seconds / 86_400), seconds % 86_400);
         let (mut name, mut rest) = (String::new(), self.0.chars());

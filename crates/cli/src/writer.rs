@@ -1,4 +1,4 @@
-//! Writers beside the transport: a thread for each place, behind a queue that no caller waits for. A terminal that is stopped,
+//! Writers beside the transport: a thread for each sink, behind a queue that no caller waits for. A terminal that is stopped,
 //! a pipe that is not read and a disk that hangs cost what is not written there, and nothing else.
 
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Where a writer's bytes go. All of it runs on the writer's thread, and may block.
-pub(crate) trait Place: Send + 'static {
+pub(crate) trait Sink: Send + 'static {
     /// Writes bytes, and on a terminal the table below them where there is a new one.
     ///
     /// # Errors
@@ -21,7 +21,7 @@ pub(crate) trait Place: Send + 'static {
     fn failed(&mut self, error: &io::Error);
 }
 
-/// The handle of a place. The last one that is dropped ends the thread once everything is written.
+/// The handle of a sink. The last one that is dropped ends the thread once everything is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer(Arc<Handle>);
 
@@ -56,20 +56,24 @@ struct State {
 static ALL: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
 impl Writer {
-    /// Starts a thread called `name` for a place that `open` opens there. The queue takes `most` bytes.
+    /// Starts a thread called `name` for a sink that `open` opens there. The queue takes `most` bytes.
     ///
     /// # Errors
     /// The system has no thread for it.
-    pub(crate) fn start<P: Place>(
+    pub(crate) fn start<S: Sink>(
         name: &str,
         most: usize,
-        open: impl FnOnce() -> P + Send + 'static,
+        open: impl FnOnce() -> S + Send + 'static,
     ) -> io::Result<Writer> {
         let state = Mutex::new(State { busy: true, ..State::default() });
         let shared = Arc::new(Shared { state, work: Condvar::new(), done: Condvar::new(), most });
         let own = Arc::clone(&shared);
         let thread = thread::Builder::new().name(name.to_owned());
-        thread.spawn(move || own.run(open()))?;
+        thread.spawn(move || {
+            // Also where the sink panics: no caller is to wait for it.
+            let ended = Ended(own);
+            ended.0.run(open());
+        })?;
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         // A long command may have had many: one for each stream.
         all.retain(|shared| !shared.lock().is_over());
@@ -115,7 +119,7 @@ impl Writer {
         self.0.0.lock().is_idle()
     }
 
-    /// Whether no byte waits or is being written; the place may still be opening.
+    /// Whether no byte waits or is being written; the sink may still be opening.
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.0.0.lock();
         state.queue.is_empty() && state.writing == 0
@@ -140,6 +144,15 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.0.lock().over = true;
         self.0.work.notify_one();
+    }
+}
+
+/// Ends a writer when its thread does.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -170,7 +183,7 @@ impl Shared {
     }
 
     /// Writes what is queued until no handle is left.
-    fn run(&self, mut place: impl Place) {
+    fn run(&self, mut sink: impl Sink) {
         let mut bytes = Vec::new();
         loop {
             let mut state = self.lock();
@@ -187,15 +200,14 @@ impl Shared {
             (state.busy, state.writing) = (true, bytes.len());
             let table = state.table.take();
             drop(state);
-            let written = place.write(&bytes, table);
+            let written = sink.write(&bytes, table);
             // What did not fit meanwhile was dropped because these bytes took so long.
             let dropped = std::mem::take(&mut self.lock().dropped);
             match written {
-                Ok(()) if dropped > 0 => place.dropped(dropped),
+                Ok(()) if dropped > 0 => sink.dropped(dropped),
                 Ok(()) => {}
                 Err(error) => {
-                    place.failed(&error);
-                    return self.end();
+                    return sink.failed(&error);
                 }
             }
         }
@@ -227,13 +239,13 @@ pub(crate) struct Plain<W> {
 }
 
 impl<W> Plain<W> {
-    /// A place whose troubles `tell` gets.
+    /// A sink whose troubles `tell` gets.
     pub(crate) fn new(to: io::Result<W>, tell: Tell) -> Plain<W> {
         Plain { to, tell }
     }
 }
 
-impl<W: Write + Send + 'static> Place for Plain<W> {
+impl<W: Write + Send + 'static> Sink for Plain<W> {
     fn write(&mut self, bytes: &[u8], _: Option<Vec<String>>) -> io::Result<()> {
         match &mut self.to {
             Ok(to) => to.write_all(bytes).and_then(|()| to.flush()),
@@ -255,13 +267,13 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// A place that writes only when it may.
+    /// A sink that writes only when it may.
     struct Slow {
         go: Receiver<io::Result<()>>,
         told: Sender<String>,
     }
 
-    impl Place for Slow {
+    impl Sink for Slow {
         fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()> {
             let text = String::from_utf8_lossy(bytes).into_owned();
             self.told.send(text + &table.unwrap_or_default().concat()).unwrap();
@@ -279,8 +291,8 @@ mod tests {
 
     fn slow() -> (Writer, Sender<io::Result<()>>, Receiver<String>) {
         let ((go, gone), (told, tells)) = (channel(), channel());
-        let place = move || Slow { go: gone, told };
-        (Writer::start("slow", 10, place).unwrap(), go, tells)
+        let open = move || Slow { go: gone, told };
+        (Writer::start("slow", 10, open).unwrap(), go, tells)
     }
 
     #[test]
@@ -319,7 +331,20 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_opened_says_why() {
+    fn a_sink_that_panics_keeps_nobody_waiting() {
+        let (writer, go, tells) = slow();
+        // It cannot tell what it writes, nor that it cannot.
+        drop(tells);
+        writer.put(b"a");
+        assert!(writer.flush(Duration::from_secs(10)));
+        assert!(writer.put(b"b") && writer.is_idle(), "no caller has to know");
+        drop(go);
+        let opened = Writer::start("none", 10, || -> Slow { panic!("as it was opened") }).unwrap();
+        assert!(opened.flush(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn a_sink_that_cannot_be_opened_says_why() {
         let (told, tells) = channel();
         let tell = Box::new(move |trouble: Trouble<'_>| told.send(format!("{trouble:?}")).unwrap());
         let open = move || Plain::<Vec<u8>>::new(Err(io::Error::other("no such place")), tell);

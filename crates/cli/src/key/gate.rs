@@ -12,7 +12,7 @@ use super::client::speaks;
 use super::command::announced_identity;
 use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
-use super::keeper::{Change, keep};
+use super::keeper::{Change, Keeper};
 use super::keylog::KeyLogFile;
 use super::pairing::Pairing;
 use super::store::{ChangeDetector, Senders, Store, WallClock, random, wall_clock};
@@ -35,7 +35,7 @@ pub(crate) struct Gate {
     ciphers: BTreeMap<PublicKey, Cipher>,
     keylog: KeyLogFile,
     /// Writes to the store, once there is something to write.
-    writes: Option<UnboundedSender<Change>>,
+    writes: Option<Keeper>,
     /// What the seal and writes of the store report.
     reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
 }
@@ -96,8 +96,34 @@ impl Gate {
         ServerSeal { identity: self.identity.clone(), access: self.access(), max_sessions, hooks }
     }
 
+    /// Waits until what was learnt at last is in the store, for a second at most; lines to print.
+    pub(crate) async fn end(&mut self) -> Vec<String> {
+        let mut lines = self.reported();
+        if let Some(writes) = self.writes.take() {
+            lines.extend(writes.end().await);
+        }
+        lines.extend(self.reported());
+        lines
+    }
+
     /// Looks at the store and at what the seal has reported, several times per second; lines to print.
     pub(crate) async fn poll(&mut self, driver: &Driver) -> Vec<String> {
+        let mut lines = self.reported();
+        let changed = self.changes.changed();
+        if changed {
+            match self.store.senders() {
+                Ok(senders) => self.senders = senders,
+                Err(error) => lines.push(format!("{error}; until then all who may send now still may")),
+            }
+        }
+        if changed || self.expiry.is_some_and(|at| wall_clock() >= at) {
+            driver.set_access(self.access()).await;
+        }
+        lines
+    }
+
+    /// Takes what the seal and writes of the store have reported; lines to print.
+    fn reported(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Ok(report) = self.reports.1.try_recv() {
             match report {
@@ -111,16 +137,6 @@ impl Gate {
                 }
                 Report::Line(line) => lines.push(line),
             }
-        }
-        let changed = self.changes.changed();
-        if changed {
-            match self.store.senders() {
-                Ok(senders) => self.senders = senders,
-                Err(error) => lines.push(format!("{error}; until then all who may send now still may")),
-            }
-        }
-        if changed || self.expiry.is_some_and(|at| wall_clock() >= at) {
-            driver.set_access(self.access()).await;
         }
         lines
     }
@@ -199,9 +215,7 @@ impl Gate {
         let (store, reports) = (self.store.clone(), self.reports.0.clone());
         // Without a gate the command is ending.
         let told = move |line| drop(reports.send(Report::Line(line)));
-        let writes = self.writes.get_or_insert_with(|| keep(store, told));
-        // As above.
-        let _ = writes.send(change);
+        self.writes.get_or_insert_with(|| Keeper::start(store, told)).write(change);
     }
 
     /// Stores a sender that has enrolled. A store that cannot be written is reported later, and the stream goes on.

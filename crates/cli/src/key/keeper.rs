@@ -1,8 +1,11 @@
 //! Writes what a running receiver learns into its store: one batch after the other, so that a burst of senders does not wait
 //! for the lock with a thread each, and no stream waits at all.
 
+use std::time::Duration;
+
 use strandcast_seal::{PublicKey, TokenId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 
 use super::forms::fingerprint;
 use super::store::{Senders, Store, WallClock};
@@ -38,12 +41,37 @@ impl Change {
     }
 }
 
-/// Starts the task that writes to `store`, until the handle is dropped; `told` gets a line for each batch that cannot be
-/// written. Call it inside the runtime.
-pub(super) fn keep(store: Store, told: impl Fn(String) + Send + 'static) -> UnboundedSender<Change> {
-    let (changes, taken) = unbounded_channel();
-    tokio::spawn(write(store, taken, told));
-    changes
+/// How long the end of a command waits for what is not written yet.
+const END: Duration = Duration::from_secs(1);
+
+/// The task that writes, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    changes: UnboundedSender<Change>,
+    task: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Starts to write to `store`; `told` gets a line for each batch that cannot be written. Call it inside the runtime.
+    pub(super) fn start(store: Store, told: impl Fn(String) + Send + 'static) -> Keeper {
+        let (changes, taken) = unbounded_channel();
+        Keeper { changes, task: tokio::spawn(write(store, taken, told)) }
+    }
+
+    /// Queues a change.
+    pub(super) fn write(&self, change: Change) {
+        // Without the task the runtime is ending.
+        let _ = self.changes.send(change);
+    }
+
+    /// Waits until all is written, for a second at most; a line if it is not.
+    pub(super) async fn end(self) -> Option<String> {
+        drop(self.changes);
+        let ended = tokio::time::timeout(END, self.task).await;
+        let unwritten =
+            "senders that enrolled at last may not be stored: the store was not written within a second";
+        ended.is_err().then(|| unwritten.to_owned())
+    }
 }
 
 async fn write(store: Store, mut taken: UnboundedReceiver<Change>, told: impl Fn(String)) {
@@ -66,5 +94,37 @@ async fn write(store: Store, mut taken: UnboundedReceiver<Change>, told: impl Fn
             };
             told(format!("{what}: {error}"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_queued_is_written_before_the_end() {
+        let folder = std::env::temp_dir().join(format!("strandcast-keeper-{}", std::process::id()));
+        let store = Store::of(Some(&folder.join("identity"))).unwrap();
+        store.identity_or_new().expect("a new identity");
+        let mut random = Seeds::new(1, 0).stream("keeper");
+        let token = store
+            .change_senders(|senders| Ok::<_, CliError>(senders.reusable(&mut random, 0)))
+            .expect("a store that can be written");
+        let keeper = Keeper::start(store.clone(), |line| panic!("{line}"));
+        for n in 0..100 {
+            keeper.write(Change::Enrolled(token.id(), PublicKey([n; 32]), 1));
+        }
+        assert_eq!(keeper.end().await, None);
+        assert_eq!(store.senders().unwrap().senders().len(), 100);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_store_that_cannot_be_written_does_not_hold_up_the_end() {
+        let task = tokio::spawn(std::future::pending());
+        let keeper = Keeper { changes: unbounded_channel().0, task };
+        assert!(keeper.end().await.is_some_and(|line| line.contains("may not be stored")));
     }
 }

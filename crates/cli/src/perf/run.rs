@@ -7,7 +7,7 @@ use clap::Parser;
 use strandcast_net::driver::{self, Driver, Uplink};
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::client::{Client, Progress};
 use super::result::{Outcome, Setup};
@@ -234,13 +234,28 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         Some(gate) => gate.invite(driver.local_addrs()),
         None => print::line(PLAIN),
     }
+    let outcome = serve(args.once, &mut served, &mut stop, gate.as_mut(), &driver).await;
+    if let Some(gate) = &mut gate {
+        gate.end().await.iter().for_each(|line| print::line(line));
+    }
+    outcome
+}
+
+/// Prints what happens until the user, or with `once` the first client, ends it.
+async fn serve(
+    once: bool,
+    served: &mut UnboundedReceiver<ServerEvent>,
+    stop: &mut Stop,
+    mut gate: Option<&mut Gate>,
+    driver: &Driver,
+) -> Result<(), CliError> {
     let mut sparing = Sparing::new(Instant::now());
     let mut say = |line: &str| sparing.line(Instant::now(), line, print::line);
     loop {
         let next = tokio::select! {
             next = served.recv() => next,
-            () = stopped(&mut stop) => return Ok(()),
-            lines = look(gate.as_mut(), &driver) => {
+            () = stopped(stop) => return Ok(()),
+            lines = look(gate.as_deref_mut(), driver) => {
                 lines?.iter().for_each(|line| say(line));
                 continue;
             }
@@ -255,9 +270,9 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
                 say(&format!("{amount} in {:.2} s, {rate}, processor time {cpu:.2} s", totals.seconds));
             }
             Some(ServerEvent::Diagnostic(line)) => say(&line),
-            Some(ServerEvent::Left) if args.once => return Ok(()),
+            Some(ServerEvent::Left) if once => return Ok(()),
             Some(ServerEvent::Left) => {}
-            Some(ServerEvent::Failed(why)) if args.once => return Err(CliError::Peer(why)),
+            Some(ServerEvent::Failed(why)) if once => return Err(CliError::Peer(why)),
             Some(ServerEvent::Failed(why)) => say(&why),
             None => return Err(CliError::Network("the transport stopped".into())),
         }

@@ -13,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
 use super::summary::Summary;
 use super::takeover::{Claim, Times, Verdict, decide};
+use super::wait::{closed, event, read, sleep};
 use crate::admission::admit;
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
@@ -87,6 +88,9 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     };
     let outcome = session.receive().await;
     session.close(&outcome).await;
+    if let Some(gate) = &mut session.gate {
+        gate.end().await.iter().for_each(|line| session.monitor.line(line));
+    }
     if outcome.is_err() {
         // The error counts; an unread output must not hold it back.
         let _: Result<_, _> = tokio::time::timeout(CLOSE_TIMEOUT, session.flush()).await;
@@ -284,10 +288,10 @@ impl Session {
     }
 
     fn admit(&mut self, sender: PendingSender) -> Result<(), CliError> {
-        let into = self.output.begin()?.map_or_else(String::new, |file| format!(", into {file}"));
+        self.output.begin()?;
         let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
         let latency = stream.player.latency.as_millis();
-        self.monitor.line(&format!("receiving from {}, latency {latency} ms{into}", stream.peer));
+        self.monitor.line(&format!("receiving from {}, latency {latency} ms", stream.peer));
         self.monitor.restart();
         self.monitor.restart_stream();
         admit(&stream.association);
@@ -335,9 +339,26 @@ impl Session {
     async fn tick(&mut self) -> Result<(), CliError> {
         self.poll_gate().await;
         listen_lines(self.listener.driver(), |line| self.monitor.line(line)).await?;
+        self.recordings()?;
         self.output.recovered().iter().for_each(|line| self.monitor.line(line));
         self.observe().await;
         Ok(())
+    }
+
+    /// Looks at the outcome of recordings: a stream that has no file is refused.
+    ///
+    /// # Errors
+    /// [`CliError::Media`]: with `--once`, the only stream has none.
+    fn recordings(&mut self) -> Result<(), CliError> {
+        let (lines, refused) = self.output.opened();
+        lines.iter().for_each(|line| self.monitor.line(line));
+        let Some(stream) = self.stream.take_if(|_| refused) else { return Ok(()) };
+        stream.association.abort(&format!("{REFUSED}it has no name for another recording"));
+        match self.next.take() {
+            _ if self.once => Err(CliError::Media("the stream is not recorded: all names are taken".into())),
+            Some(next) => self.admit(next),
+            None => Ok(()),
+        }
     }
 
     /// Looks at the stream's association.
@@ -372,6 +393,8 @@ impl Session {
         if stream.ended.is_none() && !lost {
             return Ok(None);
         }
+        self.recordings()?;
+        let Some(stream) = self.stream.as_ref() else { return Ok(None) };
         let complete = stream.ended.is_some();
         let why = match &stream.refusal {
             Some(words) => format!("sender {} broke off: {words}", stream.peer),
@@ -453,38 +476,5 @@ impl Session {
             flushed = output.flush() => flushed,
             () = patience => if output.is_clean() { Ok(()) } else { Err(output.unread()) },
         }
-    }
-}
-
-/// Reads all available messages; `messages` stays empty at the association's end.
-async fn read(stream: Option<&IncomingStream>, messages: &mut Vec<Message>) {
-    match stream {
-        Some(stream) => {
-            stream.association.recv_many(messages).await;
-        }
-        None => std::future::pending().await,
-    }
-}
-
-/// The next event of the stream's association.
-async fn event(stream: Option<&IncomingStream>) -> Option<Event> {
-    match stream {
-        Some(stream) => stream.association.event().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The end of an association.
-async fn closed(sender: Option<&PendingSender>) -> CloseReason {
-    match sender {
-        Some(sender) => sender.association.closed().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep(time: Option<Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
-        None => std::future::pending().await,
     }
 }

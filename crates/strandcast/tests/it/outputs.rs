@@ -67,13 +67,48 @@ fn each_stream_has_a_file_named_by_the_time() {
     receiver.succeeds();
     for name in names() {
         assert!(std::fs::read(&name).unwrap() == bytes, "{}", name.display());
-        let words = format!(", into {}", name.display());
+        let words = format!("recording into {}\n", name.display());
         assert!(receiver.err.contains(&words), "{}", receiver.err);
         let stem = name.file_stem().unwrap().to_str().unwrap();
         assert!(stem.starts_with("20") && stem.as_bytes()[8] == b'-', "{stem}");
     }
     run(&format!("receive 127.0.0.1:{port} {}/%Y-%q.ts", folder.display())).fails(2, &["%q is no field"]);
     run(&format!("receive 127.0.0.1:{port} {}/none/%Y.ts", folder.display())).fails(3, &["no such folder"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A stream for which there is no name is refused; the receiver goes on.
+#[test]
+fn a_stream_without_a_name_for_its_recording_is_refused_and_the_next_one_is_not() {
+    let (port, folder) = (port(), folder("names"));
+    let pattern = folder.join("%Y.ts");
+    let year = {
+        let probe = start(&format!("receive 127.0.0.1:{port} {}", pattern.display()));
+        probe.says("listening");
+        let (input, _) = seconds(1, "names-in.ts");
+        run(&format!("send {} 127.0.0.1:{port} --latency 1000", input.display())).succeeds();
+        probe.says("played ");
+        probe.signal(Signal::SIGTERM);
+        probe.end().succeeds();
+        let first = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().file_name();
+        first.into_string().unwrap().trim_end_matches(".ts").to_owned()
+    };
+    for n in 2..10_000 {
+        std::fs::write(folder.join(format!("{year}-{n}.ts")), "").unwrap();
+    }
+    let receiver = start(&format!("receive 127.0.0.1:{port} {}", pattern.display()));
+    receiver.says("listening");
+    let (input, bytes) = seconds(1, "names-in.ts");
+    let send = format!("send {} 127.0.0.1:{port} --latency 1000", input.display());
+    run(&send).fails(5, &["no name for another recording"]);
+    receiver.says("not recorded: ");
+    let free = folder.join(format!("{year}-77.ts"));
+    std::fs::remove_file(&free).unwrap();
+    run(&send).succeeds();
+    receiver.says("played ");
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+    assert!(std::fs::read(&free).unwrap() == bytes);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -1,0 +1,41 @@
+//! What a receiver waits for; what is not there never comes.
+
+use std::time::Duration;
+
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::rx::Message;
+
+use super::incoming::{IncomingStream, PendingSender};
+
+/// Reads all available messages; `messages` stays empty at the association's end.
+pub(super) async fn read(stream: Option<&IncomingStream>, messages: &mut Vec<Message>) {
+    match stream {
+        Some(stream) => {
+            stream.association.recv_many(messages).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The next event of the stream's association.
+pub(super) async fn event(stream: Option<&IncomingStream>) -> Option<Event> {
+    match stream {
+        Some(stream) => stream.association.event().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The end of an association.
+pub(super) async fn closed(sender: Option<&PendingSender>) -> CloseReason {
+    match sender {
+        Some(sender) => sender.association.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) async fn sleep(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
