@@ -20,6 +20,9 @@
 #   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/first-try.md (root, a C
 #                compiler, srt-tools); half an hour, and it goes on where it stopped (ARGS=reorder for links on which packets
 #                overtake each other, ARGS=simulate for all cells in the simulator)
+#   make soak    a stream for 20 minutes over three links that flap, with 50 faults drawn from a seed: processes killed and
+#                stopped, errors of sockets, a full disk, clocks set, interfaces that go (root, ffmpeg, a C compiler; ARGS=--quick:
+#                40 s, ARGS="--seed 7 --replay 12": one fault again; docs/long-trial.md)
 #   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
 #                (SCHEME=bond; ARGS="--only 0,1,2" for some of the networks)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
@@ -37,7 +40,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -148,6 +151,10 @@ live:
 firsttry:
 	cargo build --release --locked -p strandcast
 	python3 tools/firsttry $(ARGS)
+
+soak:
+	cargo build --release --locked -p strandcast
+	python3 tools/soak $(ARGS)
 
 comma := ,
 harm:
