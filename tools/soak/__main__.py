@@ -66,6 +66,7 @@ def measured(asked) -> bool:
         one.run(plan, minutes * 60, first)
     found = report.Report(one)
     (one.folder / "holes.txt").write_text(found.holes())
+    (one.folder / "samples.csv").write_text(found.samples())
     show("soak", {"faults": found.faults(), "figures": found.figures()}, PAGE if asked.write else None)
     for line in found.missed():
         print(f"MISSED: {line}")

@@ -1,6 +1,5 @@
 """What goes wrong in a trial: kinds of faults, and a plan of them drawn from a seed."""
 
-import contextlib
 import errno
 import os
 import random
@@ -11,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from network import CAMERA, FIRST, LINKS, SECOND, SERVICE, STUDIO, Network, ip
+from network import CAMERA, FIRST, LINKS, SECOND, SERVICE, STUDIO, Network, ip, sh
 from recordings import Watch
 from sides import Side
 
 SENDER, RECEIVER = "sender", "receiver"
+OTHER_SIDE = {SENDER: RECEIVER, RECEIVER: SENDER}
 HOUR_S = 3600
 LATENCY_MS = 1000
 # From the end of a fault until media sent after it are played, with the latency: where sender, receiver and association live on,
@@ -25,6 +25,11 @@ STEADY_S, ANEW_S = 5.0, 15.0
 SILENCE_S, SILENCE_ANEW_S = 2.0, 6.0
 # Longer than a start of the sender takes.
 ABSENT_S = 8.0
+# The disk of recordings, and what is left of it as it begins to be full: it is written meanwhile.
+DISK, SPACE_LEFT = "1536m", 1 << 18
+# What else is wrong as SIGTERM comes, and since when.
+BESIDE_END = ("", " after Ctrl-S", " while all links are silent", " while the other side is stopped")
+BEFORE_END_S = 1.0
 # From SIGTERM to the end.
 END_S = LATENCY_MS / 1000 + 1.0
 
@@ -97,8 +102,21 @@ def kill(trial: Trial, fault: Fault) -> None:
 
 
 def end(trial: Trial, fault: Fault) -> None:
-    """SIGTERM, whose end is timed."""
-    trial.ends.append((fault.side, trial.side(fault.side).terminate(30)))
+    """SIGTERM, whose end is timed; it may come while something else is wrong."""
+    side, other = trial.side(fault.side), trial.side(OTHER_SIDE[fault.side])
+    beside = fault.choice & 3
+    begin, finish = (
+        (lambda: None, lambda: None),
+        (lambda: side.hold_terminal(on=True), lambda: side.hold_terminal(on=False)),
+        (lambda: trial.network.hush(on=True), lambda: trial.network.hush(on=False)),
+        (lambda: other.signal(signal.SIGSTOP), lambda: other.signal(signal.SIGCONT)),
+    )[beside]
+    begin()
+    time.sleep(BEFORE_END_S if beside else 0)
+    try:
+        trial.ends.append((str(fault), side.terminate(30)))
+    finally:
+        finish()
 
 
 def stop(trial: Trial, fault: Fault) -> None:
@@ -148,20 +166,15 @@ def descriptors(trial: Trial, fault: Fault) -> None:
 
 
 def disk(trial: Trial, fault: Fault) -> None:
-    """The recordings' disk is full."""
-    filler = trial.disk / "filler"
+    """The recordings' disk is full: it is not larger than what it holds."""
 
     def begin() -> None:
         trial.watch.cutting("disk full")
         space = os.statvfs(trial.disk)
-        with filler.open("wb") as file, contextlib.suppress(OSError):
-            os.posix_fallocate(file.fileno(), 0, space.f_bavail * space.f_frsize)
-            while True:
-                file.seek(0, os.SEEK_END)
-                file.write(bytes(4096))
-                file.flush()
+        held = (space.f_blocks - space.f_bfree) * space.f_frsize
+        sh("mount", "-o", f"remount,size={held + SPACE_LEFT}", trial.disk)
 
-    lasting(fault, begin, filler.unlink)
+    lasting(fault, begin, lambda: sh("mount", "-o", f"remount,size={DISK}", trial.disk))
 
 
 def terminal(trial: Trial, fault: Fault) -> None:
@@ -247,7 +260,7 @@ def unplug(trial: Trial, fault: Fault) -> None:
 def outage(trial: Trial, fault: Fault) -> None:
     """All links are silent."""
     net = trial.network
-    lasting(fault, lambda: net.silence(LINKS, on=True), lambda: net.silence(LINKS, on=False))
+    lasting(fault, lambda: net.hush(on=True), lambda: net.hush(on=False))
 
 
 def absent(trial: Trial, fault: Fault) -> None:
@@ -286,7 +299,7 @@ def lost_address(fault: Fault) -> str:
 
 KINDS = {
     "kill": Kind(BOTH, 0, lambda f: f"{f.side}: kill -9", kill),
-    "end": Kind(BOTH, 0, lambda f: f"{f.side}: SIGTERM", end),
+    "end": Kind(BOTH, 0, lambda f: f"{f.side}: SIGTERM{BESIDE_END[f.choice & 3]}", end),
     "stop": Kind(BOTH, 8, lambda f: f"{f.side}: SIGSTOP for {f.seconds:.1f} s", stop),
     "errors": Kind(
         BOTH,

@@ -24,7 +24,7 @@ class RefusedError(Exception):
     """A command of the system failed; in one line."""
 
 
-def sh(*words: str | int) -> None:
+def sh(*words: object) -> None:
     """Runs a command of the system.
 
     Raises:
@@ -112,6 +112,12 @@ class Network:
         for link in links:
             for device in (f"au{link}", f"ad{link}"):
                 setting(AIR, f"net.ipv4.conf.{device}.forwarding={int(not on)}")
+
+    def hush(self, *, on: bool) -> None:
+        """All links are silent, or no longer; none flaps meanwhile."""
+        if on:
+            self.claim(LINKS)
+        self.silence(LINKS, on=on)
 
     def rename(self, link: int, name: str) -> None:
         """Another name of the camera's interface; it stays up."""

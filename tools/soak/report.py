@@ -48,6 +48,15 @@ class Report:
         begun = self.trial.begun
         return "".join(f"{hole.seen - begun:.1f} s: {hole.count} from {hole.first}\n" for hole in self.elsewhere())
 
+    def samples(self) -> str:
+        """What was sampled, as CSV for the log."""
+        begun = self.trial.begun
+        rows = ["side,process,seconds,rss_kib,descriptors"]
+        for side in self.trial.sides.values():
+            for n, life in enumerate(side.lives, 1):
+                rows += [f"{side.name},{n},{s.at - begun:.1f},{s.rss_kib},{s.descriptors}" for s in life.samples]
+        return "\n".join(rows) + "\n"
+
     def growth(self, side: Side) -> tuple[float, float, float]:
         """KiB and descriptors in a minute, and of how many seconds that is."""
         rss, seconds = slope(side.lives, lambda one: one.rss_kib, WARM_AGE_S)
@@ -99,7 +108,9 @@ class Report:
             lines.append(f"{trial.watch.again} packets are in a later recording again")
         for name, took in trial.ends:
             if took is None or took > END_S:
-                lines.append(f"{name}: SIGTERM took {'for ever' if took is None else f'{took:.2f} s'}, not {END_S} s")
+                lines.append(
+                    f"{name}: it ended after {'more than 30 s' if took is None else f'{took:.2f} s'}, not {END_S} s"
+                )
         for side in trial.sides.values():
             rss, descriptors, seconds = self.growth(side)
             if seconds >= LEAST_S and rss > MOST_RSS_KIB:

@@ -13,14 +13,13 @@ from typing import Self
 
 import stream
 from benches import RunError
-from faults import END_S, KINDS, LATENCY_MS, RECEIVER, SENDER, Fault
+from faults import DISK, END_S, KINDS, LATENCY_MS, RECEIVER, SENDER, Fault
 from network import CAMERA, LINKS, SERVICE, STUDIO, Network, RefusedError, sh
 from recordings import Watch
 from sides import Side
 
 HERE = Path(__file__).resolve().parent
 BPS, PORT, IN_PORT = 5_000_000, 9899, 5004
-DISK = "1536m"
 # Before the first fault, after the recovery from one, and after the last.
 WARM_S, SETTLE_S, REST_S = 8.0, 2.0, 8.0
 # When media are given up as lost for good, and how long they have to play on.
@@ -200,8 +199,7 @@ class Trial:
 
     def _fault(self, number: int, fault: Fault) -> Outcome:
         """One fault, until media play again and go on."""
-        links = (fault.link,) if KINDS[fault.kind].linked else ()
-        self.network.claim(LINKS if fault.kind == "outage" else links)
+        self.network.claim((fault.link,) if KINDS[fault.kind].linked else ())
         began = time.monotonic()
         fault_at = began - self.begun
         KINDS[fault.kind].make(self, fault)
@@ -218,7 +216,7 @@ class Trial:
         """SIGTERM ends sender and receiver, in this order."""
         for name in (SENDER, RECEIVER):
             self.sides[name].over.set()
-            self.ends.append((name, self.sides[name].terminate(END_S + 30)))
+            self.ends.append((f"{name}: SIGTERM at the end", self.sides[name].terminate(END_S + 30)))
         self.watch.stop()
 
     def _end(self) -> None:
