@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use strandcast_media::MediaTime;
@@ -9,21 +10,36 @@ use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
 use strandcast_media::pack::PackConfig;
 use strandcast_net::resolve::resolve;
+use strandcast_net::socket::is_fatal;
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
+use tokio::time::{Instant, sleep};
 
 use crate::error::{CliError, why};
 use crate::media_url::{MediaUrl, UdpUrl};
 
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
+/// How long a live input may do nothing but fail, and the pause before it is read again.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(10);
+/// Time without an error after which the next one is a first one.
+const APART: Duration = Duration::from_secs(1);
 
 /// An open input.
 #[derive(Debug)]
 enum Source {
     File(tokio::fs::File),
     Pipe(tokio::io::Stdin),
-    Udp(UdpSocket),
+    Udp(Live),
+}
+
+/// A UDP input. An error of the system, for want of memory say, costs a datagram at most, and not the stream.
+#[derive(Debug)]
+struct Live {
+    socket: UdpSocket,
+    /// The first and the last of errors without a datagram between them.
+    failing: Option<(Instant, Instant)>,
 }
 
 /// An open input and its name.
@@ -42,7 +58,7 @@ impl Input {
     pub(crate) async fn open(place: &MediaUrl) -> Result<Input, CliError> {
         let source = match place {
             MediaUrl::Pipe => Source::Pipe(tokio::io::stdin()),
-            MediaUrl::Udp(udp) => Source::Udp(listen(udp).await?),
+            MediaUrl::Udp(udp) => Source::Udp(Live { socket: listen(udp).await?, failing: None }),
             MediaUrl::File(path) => {
                 let (place, path) = (place.clone(), path.clone());
                 // A named pipe waits for somebody who writes.
@@ -66,13 +82,7 @@ impl Input {
         let read = match &mut self.source {
             Source::File(file) => file.read(&mut self.buffer).await,
             Source::Pipe(pipe) => pipe.read(&mut self.buffer).await,
-            Source::Udp(socket) => loop {
-                // An empty datagram is not the end.
-                match socket.recv(&mut self.buffer).await {
-                    Ok(0) => {}
-                    other => break other,
-                }
-            },
+            Source::Udp(live) => live.read(&mut self.buffer).await,
         };
         read.map_err(|e| CliError::Media(format!("cannot read {}: {}", self.name, why(&e))))
     }
@@ -85,6 +95,32 @@ impl Input {
     /// Its display name.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+}
+
+impl Live {
+    /// Reads a datagram. Cancel safe.
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.socket.recv(buffer).await {
+                Ok(len) => {
+                    self.failing = None;
+                    // An empty datagram is not the end.
+                    if len > 0 {
+                        return Ok(len);
+                    }
+                }
+                Err(error) if is_fatal(&error) || self.lasts(Instant::now()) => return Err(error),
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Notes an error; whether it has done nothing but fail for too long.
+    fn lasts(&mut self, now: Instant) -> bool {
+        let first = self.failing.filter(|(_, last)| now - *last < APART).map_or(now, |(first, _)| first);
+        self.failing = Some((first, now));
+        now - first >= PATIENCE
     }
 }
 

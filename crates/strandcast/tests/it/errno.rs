@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use crate::common::{Running, clip, file, port, spawn, start};
 
-/// The calls of one kind from number `from` to `to` fail with `errno`: FAIL=send|recv,FROM,TO,ERRNO.
+/// The calls of one kind from number `from` to `to` fail with `errno`: FAIL=send|recv|input,FROM,TO,ERRNO; `input`: those that read a sender's UDP
+/// input.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -40,6 +41,13 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags) {
     static ssize_t (*next)(int, struct msghdr *, int);
     if (!next) next = dlsym(RTLD_NEXT, "recvmsg");
     return fails("recv", &calls) ? -1 : next(fd, m, flags);
+}
+
+ssize_t recv(int fd, void *bytes, size_t room, int flags) {
+    static int calls;
+    static ssize_t (*next)(int, void *, size_t, int);
+    if (!next) next = dlsym(RTLD_NEXT, "recv");
+    return fails("input", &calls) ? -1 : next(fd, bytes, room, flags);
 }
 
 int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct timespec *t) {
@@ -100,6 +108,62 @@ fn a_receiver_hears_on_after_any_error_of_one_call() {
         })
     });
     streams.into_iter().for_each(|stream| stream.join().unwrap());
+}
+
+/// A sender of a live input whose calls fail as `plan` says, a receiver, and an encoder that sends for so many seconds.
+fn send_live(plan: &str, name: &str, seconds: u64) -> Option<(Running, Running)> {
+    let (input, port, out) = (port(), port(), file(name));
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
+    receiver.says("listening");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
+    command.args(["send", "--plain", "--latency", "300"]);
+    command.args([format!("udp://127.0.0.1:{input}"), format!("127.0.0.1:{port}")]);
+    command.env("LD_PRELOAD", shim()?).env("FAIL", plan).stdin(Stdio::null());
+    let sender = spawn(&mut command);
+    let clip = std::fs::read(clip()).unwrap();
+    std::thread::spawn(move || {
+        let encoder = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        // A megabit per second.
+        for datagram in clip.chunks(1316).take(usize::try_from(seconds * 95).unwrap()) {
+            std::thread::sleep(std::time::Duration::from_micros(10_526));
+            let _ = encoder.send_to(datagram, ("127.0.0.1", input));
+        }
+    });
+    Some((sender, receiver))
+}
+
+/// Of a live input a call fails now and then, whatever the system says: the stream goes on.
+#[test]
+fn a_live_input_is_read_on_after_any_error_of_some_calls() {
+    let streams = [105, 12, 5].map(|errno| {
+        std::thread::spawn(move || {
+            let plan = format!("input,100,140,{errno}");
+            let name = format!("errno-input-{errno}.ts");
+            let Some((sender, receiver)) = send_live(&plan, &name, 20) else {
+                return;
+            };
+            // The calls that fail are behind a third of that.
+            let played = || std::fs::metadata(file(&name)).map_or(0, |m| m.len());
+            receiver.until("played on", || played() > 400_000);
+            sender.signal(nix::sys::signal::Signal::SIGTERM);
+            sender.end().succeeds();
+            receiver.end().succeeds();
+        })
+    });
+    streams.into_iter().for_each(|stream| stream.join().unwrap());
+}
+
+/// An input that does nothing but fail ends the sender, so that its supervisor knows.
+#[test]
+fn a_live_input_that_only_fails_ends_the_sender() {
+    let Some((sender, receiver)) = send_live("input,100,2000000000,12", "errno-input-gone.ts", 15) else {
+        return;
+    };
+    receiver.says("receiving from");
+    let begun = std::time::Instant::now();
+    sender.end().fails(3, &["cannot read udp://"]);
+    assert!(begun.elapsed().as_secs() >= 8, "it ended after {:?}", begun.elapsed());
+    receiver.end();
 }
 
 /// The descriptor is gone, as the system says: another socket listens there at once, and one line tells.
