@@ -125,7 +125,7 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,
     /// Seconds to keep trying when no path leads to the receiver (default 30, or `forever` once a live input was
-    /// connected) or when it refuses (default: not at all)
+    /// connected) or when it refuses (default: not at all); a --path that is not there yet is then waited for
     #[arg(long, value_name = "SECONDS")]
     pub(crate) retry: Option<Retry>,
 }
@@ -164,6 +164,9 @@ pub(crate) struct PathArgs {
     /// up and has a route to the receiver
     #[arg(long = "path", value_name = "SPEC")]
     pub(crate) paths: Vec<PathSpec>,
+    /// A path whose interface or address is not there is used once it is; else it is an error.
+    #[arg(skip)]
+    pub(crate) awaited: bool,
 }
 
 /// Options of every command that accepts untrusted peers.

@@ -126,7 +126,7 @@ pub(crate) fn uplinks(args: &PathArgs, remotes: &[SocketAddr]) -> Result<Vec<Upl
         interfaces().map_err(|e| CliError::Network(format!("cannot list the network interfaces: {e}")))?;
     if !args.paths.is_empty() {
         for spec in &args.paths {
-            check(spec, &here, remotes)?;
+            check(spec, &here, remotes, args.awaited)?;
         }
         return Ok(args.paths.iter().map(|spec| Uplink::new(spec.clone(), remotes)).collect());
     }
@@ -150,16 +150,37 @@ pub(crate) fn uplinks(args: &PathArgs, remotes: &[SocketAddr]) -> Result<Vec<Upl
     Ok(specs.into_iter().map(|spec| Uplink::new(spec, &outside)).collect())
 }
 
-/// A path that is only down is retried later; one that cannot exist is an error.
-fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Result<(), CliError> {
+/// A path that is only down is retried later, and so is an awaited one; one that cannot exist is an error.
+fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr], awaited: bool) -> Result<(), CliError> {
+    match mistake(spec, here, remotes) {
+        None | Some(PathError::Down(_)) => Ok(()),
+        Some(error) if awaited && error.may_pass() => Ok(()),
+        Some(error) => Err(CliError::Network(format!("path {spec}: {error}"))),
+    }
+}
+
+/// Why a path leads to none of the remotes now; that it is down counts before anything else.
+fn mistake(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Option<PathError> {
     let mut mistake = None;
     for remote in remotes {
         match spec.bind_spec(here, *remote) {
-            Ok(_) | Err(PathError::Down(_)) => return Ok(()),
+            Ok(_) => return None,
+            Err(down @ PathError::Down(_)) => return Some(down),
             Err(error) => mistake = mistake.or(Some(error)),
         }
     }
-    mistake.map_or(Ok(()), |e| Err(CliError::Network(format!("path {spec}: {e}"))))
+    mistake
+}
+
+/// A line for each configured path that cannot be used yet.
+pub(crate) fn not_yet(args: &PathArgs, remotes: &[SocketAddr]) -> Vec<String> {
+    // What the system does not list now was checked a moment ago.
+    let here = interfaces().unwrap_or_default();
+    let why = |spec: &PathSpec| {
+        let why = mistake(spec, &here, remotes)?;
+        Some(format!("path {spec}: {why}; it is used once it is there"))
+    };
+    args.paths.iter().filter_map(why).collect()
 }
 
 /// Text of the paths: `wlan0 (192.0.2.7), wwan0`.

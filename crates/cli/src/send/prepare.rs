@@ -54,11 +54,15 @@ pub(super) async fn open(args: &mut SendArgs, scheme: SchemePlan) -> Result<Prep
     let advice = AdviceOutput::open(args.advice.as_deref())?;
     let input = Input::open(&args.input).await?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
+    // A supervisor may start the sender while a modem is not there yet.
+    args.paths.awaited = args.retry.is_some();
     let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
     let tariffs = Tariffs::new(std::mem::take(&mut args.tariffs), &uplinks)?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let over = transport::describe(&uplinks);
     monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    let not_yet = transport::not_yet(&args.paths, &transport::in_turn(&remotes, 0));
+    not_yet.iter().for_each(|line| monitor.line(line));
     tariffs.caps().iter().for_each(|line| monitor.line(line));
     if to.seal.is_none() {
         monitor.line("warning: the stream is neither encrypted nor authenticated");

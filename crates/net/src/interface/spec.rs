@@ -74,6 +74,14 @@ pub enum PathError {
     OtherFamily(IpAddr, IpAddr),
 }
 
+impl PathError {
+    /// Whether the path may only not be there yet: an interface can be plugged in, and an address can be assigned.
+    pub fn may_pass(&self) -> bool {
+        use PathError::{Down, NoAddress, NoInterface, NotLocal};
+        matches!(self, Down(_) | NoInterface(_) | NoAddress(..) | NotLocal(_))
+    }
+}
+
 impl PathSpec {
     /// The interface and address to bind for a path to `remote`. Both are bound even if only one is named, so that the
     /// path stays on its network. A remote on this machine is reached without an interface.

@@ -145,6 +145,13 @@ fn paths_that_this_machine_lacks_are_refused() {
     let elsewhere = E::OtherInterface(ip("192.0.2.7"), "wlan0".into(), "wwan0".into());
     assert_eq!(error("if=wwan0,bind=192.0.2.7", far), elsewhere);
     assert_eq!(error("bind=2001:db8::7", far), E::OtherFamily(ip("2001:db8::7"), ip(far)));
+    for absent in ["if=eth9", "if=wwan1", "bind=192.0.2.8"] {
+        assert!(error(absent, far).may_pass(), "{absent} may come");
+    }
+    assert!(
+        !elsewhere.may_pass() && !error("bind=2001:db8::7", far).may_pass(),
+        "no interface to come mends these"
+    );
 }
 
 #[test]

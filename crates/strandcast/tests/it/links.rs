@@ -8,7 +8,7 @@ use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 
 use crate::common::link::link;
-use crate::common::{clip, file, port, start};
+use crate::common::{clip, file, port, run, seconds, start};
 
 /// A link to `server` with this rate in bit/s and 20 ms delay.
 fn narrow(server: u16, rate_bps: u64) -> Relay {
@@ -41,4 +41,33 @@ fn above_capacity_the_oldest_expire_and_one_line_reports_it() {
     assert!((0.25..0.6).contains(&played), "{played} of {sent} played: {got}");
     assert!(number(&got, "late") < 95.0, "more than a second's worth was late: {got}");
     assert!(number(&sent, "expired") > 0.2 * number(&sent, "messages"), "{sent}");
+}
+
+/// A sender that is started again while a modem is unplugged, or has no address yet: the other path carries the stream.
+#[test]
+fn with_retry_a_path_that_is_not_there_yet_is_awaited() {
+    let (port, out) = (port(), file("awaited.ts"));
+    let (input, bytes) = seconds(2, "awaited-in.ts");
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
+    receiver.says("listening");
+    let paths = "--path if=nope0 --path bind=192.0.2.1 --path bind=127.0.0.1";
+    let send = format!("send {} 127.0.0.1:{port} {paths} --latency 200", input.display());
+    run(&send).fails(4, &["nope0"]);
+    let sender = run(&format!("{send} --retry forever"));
+    sender.succeeds();
+    receiver.end().succeeds();
+    assert_eq!(std::fs::read(out).unwrap(), bytes);
+    for absent in ["path if=nope0: no network interface", "path bind=192.0.2.1: no interface"] {
+        assert_eq!(sender.err.matches(absent).count(), 1, "{}", sender.err);
+    }
+}
+
+/// Without any path that is there, too: the sender searches until one is, for the time that `--retry` gives.
+#[test]
+fn with_retry_no_path_at_all_is_awaited_as_well() {
+    let input = clip();
+    let begun = std::time::Instant::now();
+    let sender = run(&format!("send {} 127.0.0.1 --path if=nope0 --retry 3", input.display()));
+    sender.fails(4, &["nope0"]);
+    assert!(begun.elapsed() > Duration::from_secs(1), "{:?}: {}", begun.elapsed(), sender.err);
 }
