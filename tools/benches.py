@@ -1,11 +1,14 @@
-"""What benches have in common (tools/repair, tools/livebench, tools/firsttry): command line, runs, rows, tables."""
+"""What benches have in common (tools/repair, tools/livebench, tools/firsttry, tools/soak): command line, runs, rows, tables."""
 
 import argparse
 import csv
+import hashlib
 import os
 import re
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -86,6 +89,50 @@ def simulate(command: Iterable[object], folder: Path) -> None:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RunError(" ".join(done.stderr.split()) or f"{words[0]} ended with {done.returncode}")
+
+
+def built(name: Path, package: str, words: Sequence[str], source: bytes = b"") -> Path:
+    """What a program makes, once: `words`, with the file as their last. Its name has a digest of the words and of `source`.
+
+    Raises:
+        RunError: The program is not there (it is in this Debian package), or fails.
+    """
+    digest = hashlib.sha256(" ".join(words).encode() + source).hexdigest()[:12]
+    made = name.with_stem(f"{name.stem}-{digest}")
+    if not made.exists():
+        made.parent.mkdir(parents=True, exist_ok=True)
+        part = made.with_stem(f"{made.stem}.{os.getpid()}")
+        try:
+            done = subprocess.run([*words, str(part)], capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise RunError(f"no {words[0]} (apt-get install {package}): {error}") from None
+        if done.returncode:
+            raise RunError(f"{words[0]}: {done.stderr.strip()[-300:]}")
+        part.replace(made)
+    return made
+
+
+GUARD_S = 0.01
+
+
+class Guard:
+    """A timer of 10 ms, and by how much the machine made it late at the most."""
+
+    def __init__(self) -> None:
+        """Begins."""
+        self.worst_s, self._stop = 0.0, threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            begun = time.monotonic()
+            time.sleep(GUARD_S)
+            self.worst_s = max(self.worst_s, time.monotonic() - begun - GUARD_S)
+
+    def stop(self) -> float:
+        """Ends; ms."""
+        self._stop.set()
+        return self.worst_s * 1000
 
 
 def append(file: Path, heads: Sequence[str], row: Sequence[object]) -> None:

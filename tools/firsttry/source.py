@@ -12,37 +12,16 @@ import math
 import os
 import socket
 import sys
-import threading
 import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench/links"))
 
+from benches import Guard
 from inputs import DATAGRAM, TS, Input, schedule
 from peers import TABLES_EVERY, Stream
-
-GUARD_S = 0.01
-
-
-class Guard:
-    """A timer of 10 ms, and by how much it was late at the most."""
-
-    def __init__(self) -> None:
-        """Begins."""
-        self.worst_s, self._stop = 0.0, threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        while not self._stop.is_set():
-            begun = time.monotonic()
-            time.sleep(GUARD_S)
-            self.worst_s = max(self.worst_s, time.monotonic() - begun - GUARD_S)
-
-    def stop(self) -> float:
-        """Ends; ms."""
-        self._stop.set()
-        return self.worst_s * 1000
 
 
 class Bytes:

@@ -4,13 +4,13 @@ As in tools/bench/links (names, addresses, devices), but for the links: those th
 sch_netem is not in every kernel. `wire.c` delays packets by a time and a draw, in order or not.
 """
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import benches
 from benches import ROOT, RunError
 from cells import Cell
 
@@ -32,19 +32,8 @@ def built() -> Path:
     Raises:
         RunError: It can't be made.
     """
-    made = OUT / f"wire-{hashlib.sha256(WIRE.read_bytes()).hexdigest()[:12]}"
-    if not made.exists():
-        OUT.mkdir(parents=True, exist_ok=True)
-        part = made.with_suffix(f".{os.getpid()}")
-        words = ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(part), str(WIRE)]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise RunError(f"no C compiler (apt-get install gcc libc6-dev): {error}") from None
-        if done.returncode:
-            raise RunError(f"{WIRE.name}: {done.stderr.strip()[-300:]}")
-        part.replace(made)
-    return made
+    words = ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", str(WIRE), "-o"]
+    return benches.built(OUT / "wire", "gcc libc6-dev", words, WIRE.read_bytes())
 
 
 class Wire:

@@ -18,7 +18,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import faults
 import report
-import stream
 import trial
 from benches import ROOT, Parser, guarded, show, whole
 
@@ -77,10 +76,7 @@ def main(words: list[str]) -> int:
     """Starts itself again in namespaces of its own, and makes the trial there."""
     asked = options(words)
     if INSIDE not in os.environ:
-        try:
-            stream.clip(ROOT / "target/soak", trial.BPS)
-        except stream.MissingError as error:
-            print(f"soak: {error}", file=sys.stderr)
+        if guarded("soak", lambda: trial.encoded(ROOT / "target/soak")):
             return 1
         # Whatever it started ends with it.
         inside = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]

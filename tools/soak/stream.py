@@ -9,12 +9,9 @@ picture's data: clocks, sizes and order are those of the encoder.
 """
 
 import contextlib
-import hashlib
-import os
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 import zlib
@@ -25,37 +22,6 @@ MARK = struct.Struct("!IQI")
 # With less payload than that, the mark is in the adaptation field, so that a PES header stays whole.
 LEAST = 48
 CLOCK_HZ = 27_000_000
-SECONDS = 20
-
-
-class MissingError(Exception):
-    """A program that makes the clip is not there; in one line."""
-
-
-def clip(folder: Path, bps: int) -> Path:
-    """The encoder's stream at this constant rate, made if it is not there.
-
-    Raises:
-        MissingError: There is no ffmpeg, or it fails.
-    """
-    video = str(round(bps * 0.9))
-    words = ["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25,noise=alls=12:allf=t", "-t", str(SECONDS)]
-    words += ["-c:v", "libx264", "-preset", "veryfast", "-g", "25", "-x264-params", "nal-hrd=cbr"]
-    words += ["-b:v", video, "-minrate", video, "-maxrate", video, "-bufsize", video]
-    words += ["-f", "mpegts", "-muxrate", str(bps), "-pcr_period", "20"]
-    made = folder / f"clip-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:12]}.ts"
-    if not made.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        part = made.with_suffix(f".{os.getpid()}")
-        command = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *words, str(part)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise MissingError(f"no ffmpeg (apt-get install ffmpeg): {error}") from None
-        if done.returncode:
-            raise MissingError(f"ffmpeg: {done.stderr.strip()[-300:]}")
-        part.replace(made)
-    return made
 
 
 def payload_at(packet: bytes) -> int:

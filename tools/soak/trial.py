@@ -1,6 +1,5 @@
 """A trial: both sides on their network with a source, and one fault after the other."""
 
-import hashlib
 import random
 import shutil
 import subprocess
@@ -11,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import stream
-from benches import RunError
+from benches import Guard, RunError, built
 from faults import DISK, END_S, KINDS, LATENCY_MS, RECEIVER, SENDER, Fault
 from network import CAMERA, LINKS, SERVICE, STUDIO, Network, RefusedError, sh
 from recordings import Watch
@@ -20,6 +18,7 @@ from sides import Side
 
 HERE = Path(__file__).resolve().parent
 BPS, PORT, IN_PORT = 5_000_000, 9899, 5004
+CLIP_S = 20
 # Before the first fault, after the recovery from one, and after the last.
 WARM_S, SETTLE_S, REST_S = 8.0, 2.0, 8.0
 # When media are given up as lost for good, and how long they have to play on.
@@ -52,19 +51,19 @@ class Outcome:
         return f"a silence of more than {bar:.0f} s" if bar is not None and self.silent_s > bar else ""
 
 
-class Guard:
-    """A timer of 10 ms, and by how much the machine made it late."""
+def encoded(folder: Path) -> Path:
+    """The encoder's stream at a constant rate, made if it is not there.
 
-    def __init__(self) -> None:
-        """Begins."""
-        self.worst_s, self.stop = 0.0, threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        while not self.stop.is_set():
-            begun = time.monotonic()
-            time.sleep(0.01)
-            self.worst_s = max(self.worst_s, time.monotonic() - begun - 0.01)
+    Raises:
+        RunError: There is no ffmpeg, or it fails.
+    """
+    video = str(round(BPS * 0.9))
+    words = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-y"]
+    words += ["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25,noise=alls=12:allf=t", "-t", str(CLIP_S)]
+    words += ["-c:v", "libx264", "-preset", "veryfast", "-g", "25", "-x264-params", "nal-hrd=cbr"]
+    words += ["-b:v", video, "-minrate", video, "-maxrate", video, "-bufsize", video]
+    words += ["-f", "mpegts", "-muxrate", str(BPS), "-pcr_period", "20"]
+    return built(folder / "clip.ts", "ffmpeg", words)
 
 
 class Trial:
@@ -116,7 +115,7 @@ class Trial:
         self.watch.start()
         for name in (RECEIVER, SENDER):
             self.sides[name].start()
-        clip = stream.clip(self.out, BPS)
+        clip = encoded(self.out)
         words = ["nsenter", f"--net=/run/netns/{CAMERA}", "nice", "-n", "-15", sys.executable, str(HERE / "stream.py")]
         self.source = subprocess.Popen([*words, str(clip), str(BPS), str(IN_PORT)])
         self._thread(lambda: self.network.flap(random.Random(f"flaps {self.seed}"), self.stop))
@@ -129,10 +128,20 @@ class Trial:
     def _shim(self) -> Path:
         """What fails calls and sets clocks, made if it is not there."""
         source = HERE / "shim.c"
-        made = self.out / f"shim-{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}.so"
-        if not made.exists():
-            sh("cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", made, source, "-ldl")
-        return made
+        words = [
+            "cc",
+            "-std=gnu11",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-shared",
+            "-fPIC",
+            str(source),
+            "-ldl",
+            "-o",
+        ]
+        return built(self.out / "shim.so", "gcc libc6-dev", words, source.read_bytes())
 
     def _key(self, name: str) -> str:
         return str(self.folder / f"{name}.identity")
@@ -221,7 +230,7 @@ class Trial:
 
     def _end(self) -> None:
         self.stop.set()
-        self.guard.stop.set()
+        self.guard.stop()
         for side in self.sides.values():
             side.stop()
         if self.source is not None:
