@@ -114,8 +114,7 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
-    /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5;
-    /// repeatable
+    /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC")]
     pub(crate) tariffs: Vec<TariffSpec>,
     /// Write the rates that the encoder should choose to FILE or a pipe, a line of JSON for each change

@@ -17,11 +17,11 @@ pub enum Extra {
 
 /// What schemes need to honour an extra.
 pub trait Extras {
-    /// Spec of the same scheme that honours `extra`: `spec`, with a key more if it needs one. A scheme of which nothing is known
-    /// stays as it is.
+    /// Spec with which the scheme honours `extra`: `spec` itself, or `spec` and one more key. An unknown scheme's spec is
+    /// returned unchanged.
     ///
     /// # Errors
-    /// Why the scheme would do nothing with it, and which one would, in one line.
+    /// One line: why the scheme ignores the extra, and which scheme or key honours it.
     fn honouring(&self, spec: &str, _extra: Extra) -> Result<String, String> {
         Ok(spec.to_owned())
     }

@@ -87,7 +87,7 @@ pub(crate) fn create_output(path: &Path, private: bool) -> Result<Opened, CliErr
     Ok(opened)
 }
 
-/// The same, of which everything that was there is left: what is written comes behind it.
+/// Opens an output whose content stays: each write goes to the end of the file.
 ///
 /// # Errors
 /// As [`open_output`].

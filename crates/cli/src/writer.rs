@@ -119,7 +119,7 @@ impl Writer {
         self.0.0.lock().is_idle()
     }
 
-    /// Whether no byte waits or is being written; the sink may still be opening.
+    /// Whether the queue is empty and no write is under way. The sink may still be opening.
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.0.0.lock();
         state.queue.is_empty() && state.writing == 0

@@ -4,7 +4,7 @@ use crate::aead::Ciphers;
 use crate::identity::{Access, SecretKey};
 use crate::keys::KEYS_HEAP;
 
-/// Heap of a session beside its keys in bytes: connection ids, paths and their addresses.
+/// Heap of a session beside its keys in bytes: connection ids, paths and their addresses. ASSUMED: a generous estimate.
 const PATHS_HEAP: usize = 16 << 10;
 
 /// What a seal is made of.

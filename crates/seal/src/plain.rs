@@ -17,7 +17,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Whether there may be an answer now; it is counted.
+    /// Takes one answer; whether there was one left.
     fn take(&mut self, now: Instant) -> bool {
         let full_at = self.full_at.max(now) + Duration::from_secs(1) / RATE;
         let may = full_at <= now + Duration::from_secs(1);
@@ -35,17 +35,17 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     bucket: Bucket,
-    /// When a handshake of another version is worth a report again.
+    /// Time from which the next handshake of another version is reported.
     next_report: Instant,
 }
 
 impl Hints {
-    /// Whether there may be an answer now; it is counted.
+    /// Takes one answer from the allowance of [`RATE`] per second; whether there was one left.
     pub fn may_answer(&mut self, now: Instant) -> bool {
         self.bucket.take(now)
     }
 
-    /// Whether a handshake of another version is worth a report.
+    /// Whether to report a handshake of another version: once per [`REPORT_INTERVAL`].
     pub fn is_news(&mut self, now: Instant) -> bool {
         let is = now >= self.next_report;
         if is {

@@ -47,7 +47,6 @@ impl Extras for Schemes {
     fn honouring(&self, spec: &str, extra: Extra) -> Result<String, String> {
         let Ok(plan) = parse_spec(spec) else { return Ok(spec.to_owned()) };
         let name = plan.preset.name;
-        let said = spec.split(',').any(|part| part.trim_start().starts_with("advice"));
         match extra {
             Extra::Tariffs if !plan.reads_tariffs() => {
                 let others = presets().iter().filter(|p| parse_spec(p.name).is_ok_and(|s| s.reads_tariffs()));
@@ -56,8 +55,10 @@ impl Extras for Schemes {
             }
             Extra::Advice => match plan.value("advice").as_deref() {
                 Some("on") => Ok(spec.to_owned()),
-                Some(_) if !said => Ok(format!("{spec},advice=on")),
-                Some(_) => Err(format!("{spec} switches it off: leave out advice=off")),
+                Some(_) if spec.contains("advice") => {
+                    Err(format!("{spec} switches it off: leave out advice=off"))
+                }
+                Some(_) => Ok(format!("{spec},advice=on")),
                 None => Err(format!("{name} advises no encoder: --scheme strand")),
             },
             Extra::Tariffs => Ok(spec.to_owned()),

@@ -84,7 +84,7 @@ impl Stats {
     }
 }
 
-/// Whether the last line of a file has no end, as after a crash.
+/// Whether the last line of a file lacks its line feed, as after a crash.
 fn ends_within_a_line(file: &File) -> bool {
     let last = file.metadata().ok().filter(|seen| seen.is_file()).and_then(|seen| seen.len().checked_sub(1));
     let mut end = [b'\n'];

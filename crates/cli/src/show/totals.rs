@@ -35,10 +35,10 @@ impl Counted {
 #[derive(Debug)]
 struct Total {
     id: PathId,
-    /// Its counters at last, and those before the last time that they began at zero.
+    /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
     now: Counted,
     before: Counted,
-    /// Since when there is no such path, in seconds.
+    /// Time at which the path disappeared, in seconds since the command began; `None` while it exists.
     gone: Option<f64>,
     row: PathNow,
 }
@@ -47,7 +47,7 @@ struct Total {
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     paths: Vec<Total>,
-    /// When they were looked at last, in seconds.
+    /// Time of the last update, in seconds since the command began.
     at: f64,
 }
 

@@ -228,7 +228,7 @@ async fn a_socket_that_only_fails_is_left_alone_and_replaced() {
     assert_eq!(client.connected().await, Ok(true));
 }
 
-/// Time in which a socket is open and nothing comes is none in which nothing can be received.
+/// A listener is deaf while its socket is closed or fails, not while it is open and no datagram comes.
 #[tokio::test]
 async fn a_listener_that_is_idle_is_not_deaf() {
     let listener = listen();

@@ -75,7 +75,7 @@ pub enum PathError {
 }
 
 impl PathError {
-    /// Whether the path may only not be there yet: an interface can be plugged in, and an address can be assigned.
+    /// Whether the path may become usable later: an interface can be plugged in, an address can be assigned.
     pub fn may_pass(&self) -> bool {
         use PathError::{Down, NoAddress, NoInterface, NotLocal};
         matches!(self, Down(_) | NoInterface(_) | NoAddress(..) | NotLocal(_))
