@@ -438,8 +438,13 @@ class Assignment:
         importance: Literal["disposable", "normal", "reference", "key"] | None = None,
     ) -> Assignment: ...
     @staticmethod
-    def nowhere() -> Assignment:
-        """For a message with a lifetime (`Backlog.next_expires`) that would be late by all paths: it is given up."""
+    def nowhere(why: Literal["too-late", "too-far", "makes-way"] = "too-late") -> Assignment:
+        """For a message with a lifetime (`Backlog.next_expires`) that is better not sent: it is given up.
+
+        Args:
+            why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take longer
+                than it has, or it makes way for what follows it.
+        """
 
     @property
     def paths(self) -> list[int]: ...
@@ -447,6 +452,9 @@ class Assignment:
     def chunks(self) -> int: ...
     @property
     def importance(self) -> Literal["disposable", "normal", "reference", "key"] | None: ...
+    @property
+    def why(self) -> Literal["too-late", "too-far", "makes-way"] | None:
+        """Why the message is given up; `None` unless made by `nowhere`."""
 
 @final
 class Limit:

@@ -226,7 +226,7 @@ def test_answers_are_checked_where_they_are_made() -> None:
         with pytest.raises(sc.PolicyError):
             wrong()
     assert sc.Assignment(2).paths == [2]
-    assert (sc.Assignment.nowhere().paths, repr(sc.Assignment.nowhere())) == ([], "Assignment.nowhere()")
+    assert (sc.Assignment.nowhere().paths, repr(sc.Assignment.nowhere())) == ([], "Assignment.nowhere('too-late')")
     assert sc.Assignment([0, 1], 5).chunks == 5
     assert (sc.Limit(1500.7).cwnd, sc.Limit(1, ssthresh=9).ssthresh, sc.Limit(1, pacing=2e6).pacing) == (1500, 9, 2e6)
 

@@ -117,6 +117,8 @@ pub struct TransportConfig {
     pub strict_rfc: bool,
     /// Datagrams of one path that `poll_output` may put in one batch.
     pub max_batch: usize,
+    /// Tell the application of each message that goes no further ([`Event::Dropped`](crate::association::Event::Dropped)).
+    pub drop_events: bool,
 }
 
 impl Default for TransportConfig {
@@ -164,6 +166,7 @@ impl Default for TransportConfig {
             announce: false,
             strict_rfc: false,
             max_batch: 32,
+            drop_events: false,
         }
     }
 }

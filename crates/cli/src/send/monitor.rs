@@ -100,9 +100,9 @@ impl AssociationMonitor {
         if let Some(what) = self.outages.update(&self.peer, now, received) {
             self.monitor.report(now.as_secs_f64(), &self.peer, &what);
         }
-        self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
-        self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned } else { 0 };
-        self.given_up.1 = seen.stats.messages_dropped;
+        self.expired.1 = seen.stats.messages_expired() + seen.stats.messages_abandoned();
+        self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned() } else { 0 };
+        self.given_up.1 = seen.stats.messages_dropped();
         self.report_expiry(now, pump);
         let media = MediaNow {
             messages: pump.messages,
@@ -260,6 +260,7 @@ impl AssociationMonitor {
             paths: self.monitor.path_totals(),
             diagnostics: last.map_or_else(Vec::new, |l| l.diagnostics.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),
+            given_up: last.map_or_else(Default::default, |l| l.given_up.clone()),
             coding: last.and_then(|l| l.coding.clone()),
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::show::{
-    BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes, count, duration, outages, percent,
+    BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow, bits_per_s, bytes, count, duration, outages, percent,
 };
 
 /// The whole stream as seen by its sender; `--json` prints it.
@@ -48,6 +48,9 @@ pub(super) struct Summary {
     /// The scheme's own counters, of the last association.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) counters: BTreeMap<&'static str, u64>,
+    /// Messages of the last association that went no further, by cause.
+    #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
+    pub(super) given_up: GivenUpNow,
     /// Symbols, if any were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) coding: Option<CodingNow>,

@@ -21,6 +21,6 @@ pub(crate) use event::StreamEvent;
 pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, outages, percent, shifts};
 pub(crate) use outages::Outages;
-pub(crate) use snapshot::{MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot};
+pub(crate) use snapshot::{GivenUpNow, MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot};
 pub(crate) use stats::Stats;
 pub(crate) use wire::WireNow;

@@ -11,7 +11,9 @@ use super::coding::{CodingNow, Sides, sum};
 use super::diagnostics::Diagnostics;
 use super::event::{EventLine, StreamEvent};
 use super::screen::Screen;
-use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot, payload};
+use super::snapshot::{
+    GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot, payload,
+};
 use super::stats::Stats;
 use super::table::table;
 use super::totals::{Counted, Totals};
@@ -76,6 +78,7 @@ impl Monitor {
             paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
             diagnostics: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),
+            given_up: GivenUpNow::of(&seen.stats),
             coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
             link_monitor: LinkMonitorNow::of(&seen.monitor),
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use strandcast_net::driver::PathSnapshot;
 use strandcast_net::monitor::{MonitorStats, Reading};
+use strandcast_proto::association::{AssociationStats, DropCounts};
 use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::{Advice, Estimate, PathState, PathView};
 use strandcast_proto::time::Instant;
@@ -197,12 +198,37 @@ pub(crate) struct Snapshot {
     /// The scheme's own counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) counters: BTreeMap<&'static str, u64>,
+    /// Messages that went no further, if there are any.
+    #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
+    pub(crate) given_up: GivenUpNow,
     /// Present where either side codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) coding: Option<CodingNow>,
     /// Present where there are wireless links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link_monitor: Option<LinkMonitorNow>,
+}
+
+/// Messages of a sender that went no further, by cause; causes that took none are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct GivenUpNow {
+    /// Of these nothing was sent.
+    pub(crate) unsent: BTreeMap<&'static str, u64>,
+    /// Of these some was sent.
+    pub(crate) abandoned: BTreeMap<&'static str, u64>,
+}
+
+impl GivenUpNow {
+    pub(crate) fn of(stats: &AssociationStats) -> Self {
+        let named = |counts: &DropCounts| {
+            counts.iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.name(), n)).collect()
+        };
+        GivenUpNow { unsent: named(&stats.unsent), abandoned: named(&stats.abandoned) }
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == GivenUpNow::default()
+    }
 }
 
 /// The counters of a path.

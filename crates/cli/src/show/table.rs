@@ -75,6 +75,7 @@ mod tests {
             paths,
             diagnostics: Vec::new(),
             counters: BTreeMap::new(),
+            given_up: crate::show::GivenUpNow::default(),
             coding: None,
             link_monitor: None,
         }

@@ -198,7 +198,7 @@ fn report(options: &Options, tally: &Tally, reason: Option<CloseReason>, last: O
         "sent": tally.sent.json(),
         "received": tally.received.json(),
         "unplaced": tally.places.unplaced,
-        "abandoned": stats.messages_abandoned + stats.messages_expired,
+        "abandoned": stats.messages_abandoned() + stats.messages_expired(),
         "bad_chunks": stats.bad_chunks,
         "bad_packets": stats.bad_packets,
         "peer_errors": stats.peer_errors,

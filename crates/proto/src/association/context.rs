@@ -21,6 +21,7 @@ use tariffs::Tariffs;
 use super::advisor::Advisor;
 use super::auth::AuthKeys;
 use super::control_queue::ControlQueue;
+use super::dropped::Dropped;
 use super::event::{CloseReason, Event};
 use super::lifecycle::{AssociationError, Role, State};
 use super::path_table::PathTable;
@@ -106,6 +107,17 @@ impl Context {
             stats: AssociationStats::default(),
             paths_moved: false,
             config,
+        }
+    }
+
+    /// A message goes no further.
+    pub fn note_dropped(&mut self, dropped: Dropped) {
+        self.stats.count_dropped(&dropped);
+        if self.config.drop_events {
+            // Nothing follows the end.
+            let end = self.events.pop_back_if(|event| matches!(event, Event::Closed(_)));
+            self.events.push_back(Event::Dropped(dropped));
+            self.events.extend(end);
         }
     }
 

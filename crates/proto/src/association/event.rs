@@ -1,5 +1,6 @@
 //! What an association tells the application.
 
+use super::dropped::Dropped;
 use crate::policy::{Advice, PathId, PathState};
 
 /// Something the application may want to know.
@@ -19,6 +20,8 @@ pub enum Event {
     Writable,
     /// What an encoder should choose from now on, as the scheme says: at most every 100 ms, and when it changed by 2 % or more.
     Advice(Advice),
+    /// A message goes no further ([`TransportConfig::drop_events`](crate::config::TransportConfig::drop_events)).
+    Dropped(Dropped),
     /// A path changed.
     Path(PathId, PathChange),
     /// The peer closes: what is queued is still sent, nothing new is taken.

@@ -12,6 +12,7 @@ mod consistent;
 mod context;
 mod control_queue;
 mod dispatch;
+mod dropped;
 mod event;
 mod handshake;
 mod lifecycle;
@@ -28,6 +29,7 @@ mod timers;
 
 pub use assembler::Transmit;
 pub use coded::Coded;
+pub use dropped::{DropCause, DropCounts, Dropped};
 pub use event::{CloseReason, Event, PathChange};
 pub use lifecycle::AssociationError;
 

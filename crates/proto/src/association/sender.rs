@@ -11,6 +11,7 @@ mod coded;
 mod commit;
 mod copies;
 mod decide;
+mod dropped;
 mod forward;
 mod groups;
 mod head_of_line;
@@ -32,6 +33,7 @@ pub use held::{HeldBack, HeldBy};
 pub(super) use pending_chunk::PendingChunk;
 
 use super::context::Context;
+use super::dropped::{DropCause, Dropped};
 use super::event::Event;
 use super::lifecycle::State;
 use crate::coding::{Coder, Coding, LONGEST_RECORD};
@@ -112,6 +114,7 @@ impl Sender {
 
     /// The association has ended.
     pub fn clear(&mut self, cx: &mut Context) {
+        self.note_ended(cx);
         self.buffer.clear();
         self.coder = None;
         self.rq.clear(cx.paths.seen_mut());
@@ -164,9 +167,12 @@ impl Sender {
         }
         cx.stats.messages_sent += 1;
         cx.stats.bytes_sent += payload.len() as u64;
+        cx.stats.messages_with_lifetime += u64::from(expires);
         if self.is_given_up(options.group) {
-            cx.stats.messages_dropped += 1;
-            return Ok(self.buffer.pass_over());
+            let message = self.buffer.pass_over();
+            let (unsent, expires) = (payload.len() as u64, options.lifetime.map(|l| now + l));
+            cx.note_dropped(Dropped { message, cause: DropCause::Group, begun: false, unsent, expires });
+            return Ok(message);
         }
         let idle = !self.anything_waits(cx);
         let id = self.buffer.push(now, payload, options);

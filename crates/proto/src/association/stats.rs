@@ -1,5 +1,6 @@
 //! Counters of an association.
 
+use super::dropped::{DropCause, DropCounts, Dropped};
 use crate::coding::CodingStats;
 use crate::policy::Advice;
 use crate::time::{Duration, Instant};
@@ -11,12 +12,13 @@ pub struct AssociationStats {
     pub messages_sent: u64,
     /// Messages of which every chunk was acknowledged.
     pub messages_acked: u64,
-    /// Messages of which nothing was sent: their lifetime ended, or would have before they arrived.
-    pub messages_expired: u64,
-    /// Messages given up after some of them was sent (RFC 3758).
-    pub messages_abandoned: u64,
-    /// Messages of which nothing was sent since their group was given up ([`crate::policy::Act::Drop`]).
-    pub messages_dropped: u64,
+    /// Those with a lifetime.
+    pub messages_with_lifetime: u64,
+    /// Messages of which nothing was ever sent, by why.
+    pub unsent: DropCounts,
+    /// Messages given up after some of them was sent (RFC 3758), or begun when the association ended, by why. Messages in coded
+    /// blocks are none of them.
+    pub abandoned: DropCounts,
     /// Payload bytes of messages that left, each once however often it was sent.
     pub media_sent: u64,
     /// Bytes of user data that was not needed: transmissions whose chunk also arrived otherwise, as far as it is known by now, and
@@ -80,6 +82,26 @@ pub struct AssociationStats {
 }
 
 impl AssociationStats {
+    /// Messages of which nothing was sent: their lifetime ended, or the scheduler gave them up.
+    pub fn messages_expired(&self) -> u64 {
+        self.unsent.of(DropCause::Expired) + self.unsent.by_scheduler()
+    }
+
+    /// Messages given up after some of them was sent (RFC 3758).
+    pub fn messages_abandoned(&self) -> u64 {
+        self.abandoned.total() - self.abandoned.of(DropCause::Ended)
+    }
+
+    /// Messages of which nothing was sent since their group was given up ([`crate::policy::Act::Drop`]).
+    pub fn messages_dropped(&self) -> u64 {
+        self.unsent.of(DropCause::Group)
+    }
+
+    pub(super) fn count_dropped(&mut self, dropped: &Dropped) {
+        let counts = if dropped.begun { &mut self.abandoned } else { &mut self.unsent };
+        counts.add(dropped.cause);
+    }
+
     /// Time until `now` during which only the peer's receive window held new data back.
     pub fn rwnd_blocked_time(&self, now: Instant) -> Duration {
         self.rwnd_blocked + self.rwnd_blocked_since.map_or(Duration::ZERO, |since| now - since)

@@ -10,6 +10,7 @@ mod blocked;
 mod driver;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod give_up;
 mod head_of_line;
 mod ids;
 mod importance;
@@ -32,6 +33,7 @@ pub use blocked::{Blocked, BlockedBy};
 pub(crate) use driver::Driver;
 #[cfg(feature = "fixture")]
 pub use driver::Driver;
+pub use give_up::GiveUp;
 pub use head_of_line::{HeadOfLine, HeadOfLineConfig, Holder, Rules};
 pub use ids::{LinkId, PathId, PathSet};
 pub use importance::{Heads, Importance, MessageHead};
@@ -53,5 +55,5 @@ pub use traits::{
     AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MOST_ACTS, PathEstimator,
     Policy, Probe, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
-pub use view::{Estimate, Limit, PathState, PathView, QUEUE, View};
+pub use view::{Estimate, Limit, PathState, PathView, QUEUE, SILENCE, SUSPECTED, View};
 pub use waiting::{MOST_WAITING, Waiting};

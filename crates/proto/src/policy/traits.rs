@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
+use super::give_up::GiveUp;
 use super::ids::{PathId, PathSet};
 use super::importance::{Heads, Importance};
 use super::miss_scope::MissScope;
@@ -158,9 +159,8 @@ pub struct Backlog {
     pub heads: Heads,
 }
 
-/// Chunks for one or more paths; for none if the next message, which has a lifetime, will be late by all of them: it is given
-/// up.
-#[derive(Clone, PartialEq, Debug)]
+/// Chunks for one or more paths; for none if the next message, which has a lifetime, is given up ([`Assignment::nowhere`]).
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Assignment {
     /// Where: a copy of each chunk on every one of them, once it has room and unless the chunk arrived or was lost by then.
     pub paths: SmallVec<[PathId; 4]>,
@@ -169,13 +169,15 @@ pub struct Assignment {
     /// Of messages of this importance, which must have a head ([`Backlog::heads`]); `None`: the oldest of all. It makes no
     /// difference to a retransmission.
     pub importance: Option<Importance>,
+    /// Why the message is given up, if there is no path.
+    pub why: GiveUp,
 }
 
 impl Assignment {
     /// Up to `chunks` chunks on `path`.
     #[inline]
     pub fn on(path: PathId, chunks: u32) -> Self {
-        Assignment { paths: smallvec![path], chunks, importance: None }
+        Assignment { paths: smallvec![path], chunks, ..Assignment::default() }
     }
 
     /// The same of messages of `importance`.
@@ -184,9 +186,9 @@ impl Assignment {
         Assignment { importance: Some(importance), ..self }
     }
 
-    /// No path: the next message is given up.
-    pub fn nowhere() -> Self {
-        Assignment { paths: SmallVec::new(), chunks: 0, importance: None }
+    /// No path: the next message is given up, and `why`.
+    pub fn nowhere(why: GiveUp) -> Self {
+        Assignment { why, ..Assignment::default() }
     }
 }
 

@@ -43,6 +43,13 @@ pub struct Limit {
 /// come too late.
 pub const QUEUE: &str = "queue";
 
+/// The extra estimate by which a scheme says what it makes of a path's silence: from [`SUSPECTED`] on it expects nothing to arrive
+/// there for now.
+pub const SILENCE: &str = "silence";
+
+/// See [`SILENCE`].
+pub const SUSPECTED: f64 = 3.0;
+
 /// Estimates of a path. `None`: no part of this association estimates it.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {

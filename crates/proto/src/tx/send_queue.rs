@@ -90,19 +90,18 @@ impl Class {
         Some(m)
     }
 
-    /// Removes messages of which nothing was sent yet and that `dead` names; how many.
-    fn remove(&mut self, dead: impl Fn(&QueuedMessage) -> bool) -> usize {
-        let before = self.messages.len();
+    /// Removes messages of which nothing was sent yet and that `dead` names; `gone` gets each of them.
+    fn remove(&mut self, dead: impl Fn(&QueuedMessage) -> bool, gone: &mut impl FnMut(&QueuedMessage)) {
         let (bytes, lifetimes) = (&mut self.bytes, &mut self.lifetimes);
         self.messages.retain(|m| {
             let dead = !m.started() && dead(m);
             if dead {
                 *bytes -= m.payload.len();
                 *lifetimes -= usize::from(m.expires.is_some());
+                gone(m);
             }
             !dead
         });
-        before - self.messages.len()
     }
 
     /// Whether a message handed in before `id` waits that is of the ordered stream `stream`.
@@ -214,16 +213,16 @@ impl SendQueue {
         Some(cut)
     }
 
-    /// Removes messages whose lifetime is over and of which nothing was sent yet; returns how many.
+    /// Removes messages whose lifetime is over and of which nothing was sent yet; `gone` gets each of them.
     /// A message in the middle of its chunks is left to [`SendQueue::drop_rest`].
-    pub fn expire(&mut self, now: Instant) -> usize {
+    pub fn expire(&mut self, now: Instant, mut gone: impl FnMut(&QueuedMessage)) {
         let may = self.classes.iter_mut().filter(|c| c.lifetimes > 0);
-        may.map(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now))).sum()
+        may.for_each(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now), &mut gone));
     }
 
-    /// Removes the messages of `group` of which nothing was sent yet; returns how many.
-    pub fn drop_group(&mut self, group: u64) -> usize {
-        self.classes.iter_mut().map(|c| c.remove(|m| m.group == Some(group))).sum()
+    /// Removes the messages of `group` of which nothing was sent yet; `gone` gets each of them.
+    pub fn drop_group(&mut self, group: u64, mut gone: impl FnMut(&QueuedMessage)) {
+        self.classes.iter_mut().for_each(|c| c.remove(|m| m.group == Some(group), &mut gone));
     }
 
     /// Removes the oldest message, of which nothing was sent yet.
@@ -238,11 +237,11 @@ impl SendQueue {
         self.fronts().any(|m| m.expires.is_some_and(|e| e <= now))
     }
 
-    /// Removes the message that [`SendQueue::next`] gives if it has a lifetime and nothing of it was sent yet; its bytes.
-    pub fn give_up(&mut self, importance: Option<Importance>) -> Option<usize> {
+    /// Removes the message that [`SendQueue::next`] gives if it has a lifetime and nothing of it was sent yet.
+    pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         let next = self.next(importance).filter(|m| !m.started() && m.expires.is_some())?;
         let importance = next.importance;
-        self.class(importance).pop().map(|m| m.payload.len())
+        self.class(importance).pop()
     }
 
     /// The message of which some chunks were sent and some not.
@@ -327,11 +326,11 @@ mod tests {
         queue.push(message(0, Some(50)));
         queue.push(message(1, Some(60)));
         queue.push(message(2, None));
-        assert_eq!(queue.give_up(None), Some(1000));
+        assert_eq!(queue.give_up(None).map(|m| m.payload.len()), Some(1000));
         queue.cut(None, 600, |_| Ssn(0)).expect("the first half of the second message");
-        assert_eq!((queue.give_up(None), queue.len()), (None, 2), "some of it was sent");
+        assert!(queue.give_up(None).is_none() && queue.len() == 2, "some of it was sent");
         queue.drop_rest();
-        assert_eq!((queue.give_up(None), queue.len(), queue.bytes()), (None, 1, 1000), "it has no lifetime");
+        assert!(queue.give_up(None).is_none() && queue.bytes() == 1000, "it has no lifetime");
     }
 
     #[test]
@@ -434,7 +433,12 @@ mod tests {
         use Importance::{Key, Normal};
         let mut queue = queue(&[(0, false, Normal), (0, false, Key), (0, false, Normal), (0, false, Normal)]);
         cut(&mut queue, None, 500);
-        assert_eq!((queue.drop_group(0), queue.len(), queue.bytes()), (1, 3, 2500));
-        assert_eq!((queue.drop_group(1), queue.drop_group(1), queue.len()), (2, 0, 1));
+        let dropped = |queue: &mut SendQueue, group| {
+            let mut gone = Vec::new();
+            queue.drop_group(group, |m| gone.push(m.id));
+            gone
+        };
+        assert_eq!((dropped(&mut queue, 0), queue.len(), queue.bytes()), (vec![1], 3, 2500));
+        assert_eq!((dropped(&mut queue, 1), dropped(&mut queue, 1), queue.len()), (vec![2, 3], vec![], 1));
     }
 }

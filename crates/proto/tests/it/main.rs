@@ -11,6 +11,7 @@ mod coding_hoard;
 mod coding_repair;
 mod coding_work;
 mod corpus;
+mod dropped;
 mod endpoint;
 mod failover;
 mod groups;

@@ -20,7 +20,7 @@ impl Scheduler for Everywhere {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
         view.usable_paths().find(|p| p.has_room())?;
         let paths = view.usable_paths().map(|p| p.id).collect();
-        Some(Assignment { paths, chunks: 1, importance: None })
+        Some(Assignment { paths, chunks: 1, ..Assignment::default() })
     }
 }
 

@@ -42,7 +42,8 @@ impl Scheduler for RecordingScheduler {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.asked.lock().expect("no test panics with it").push((*backlog, view.in_flight));
         let with_room = self.paths.iter().copied().filter(|p| view[*p].has_room()).collect();
-        Some(Assignment { paths: with_room, chunks: 1, importance: None }).filter(|a| !a.paths.is_empty())
+        Some(Assignment { paths: with_room, chunks: 1, ..Assignment::default() })
+            .filter(|a| !a.paths.is_empty())
     }
 }
 

@@ -393,7 +393,7 @@ fn a_message_that_expires_unsent() {
     let out = l.send(&b"next"[..], SendOptions { stream: 3, ..SendOptions::default() });
     let Chunk::Data(d) = &out[0].chunks[0] else { panic!("{out:?}") };
     assert_eq!((d.header.tsn.0, d.header.ssn), (tsn.wrapping_add(2), Ssn(2)));
-    assert_eq!(l.association().stats().messages_expired, 1);
+    assert_eq!(l.association().stats().messages_expired(), 1);
 }
 
 /// RFC 3758 §3.5: what was sent and lost and is too old is given up: FORWARD TSN with stream and SSN, again each RTO

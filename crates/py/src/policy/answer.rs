@@ -1,8 +1,9 @@
 //! What policies answer, checked: nonsense is an exception that says what was answered.
 
 use pyo3::prelude::*;
+use strandcast_proto::association::DropCause;
 use strandcast_proto::policy as proto;
-use strandcast_proto::policy::{Importance, PathId, PathState};
+use strandcast_proto::policy::{GiveUp, Importance, PathId, PathState};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
@@ -21,6 +22,8 @@ pub(crate) struct Assignment {
     chunks: u32,
     /// Of messages of this importance.
     importance: Option<&'static str>,
+    /// Why the message is given up, if there is no path.
+    why: Option<&'static str>,
 }
 
 #[pymethods]
@@ -40,18 +43,20 @@ impl Assignment {
             return Err(error::policy(py, &what));
         }
         let importance = importance.map(|word| named(py, word)).transpose()?.map(importance_word);
-        Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX), importance })
+        Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX), importance, why: None })
     }
 
-    /// No path: the next message, which has a lifetime, would be late by all of them.
+    /// No path: the next message, which has a lifetime, is given up.
     #[staticmethod]
-    fn nowhere() -> Self {
-        Assignment { paths: Vec::new(), chunks: 0, importance: None }
+    #[pyo3(signature = (why="too-late"))]
+    fn nowhere(py: Python<'_>, why: &str) -> PyResult<Self> {
+        let why = Some(reason_word(reason(py, why)?));
+        Ok(Assignment { paths: Vec::new(), chunks: 0, importance: None, why })
     }
 
     fn __repr__(&self) -> String {
         match self.paths[..] {
-            [] => "Assignment.nowhere()".to_owned(),
+            [] => format!("Assignment.nowhere('{}')", self.why.unwrap_or_default()),
             _ => match self.importance {
                 Some(word) => format!("Assignment({:?}, {}, {word:?})", self.paths, self.chunks),
                 None => format!("Assignment({:?}, {})", self.paths, self.chunks),
@@ -133,7 +138,8 @@ pub(super) fn assignment(
         let given = given.get();
         let paths = given.paths.iter().map(|path| open(answer.py(), view, *path)).collect::<PyResult<_>>()?;
         let importance = given.importance.map(|word| named(answer.py(), word)).transpose()?;
-        return Ok(Some(proto::Assignment { paths, chunks: given.chunks, importance }));
+        let why = given.why.map(|word| reason(answer.py(), word)).transpose()?.unwrap_or_default();
+        return Ok(Some(proto::Assignment { paths, chunks: given.chunks, importance, why }));
     }
     let Ok(path) = answer.extract() else {
         return Err(odd(answer, "the id of a path, an Assignment, or None"));
@@ -147,6 +153,20 @@ fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     known.ok_or_else(|| {
         let all = Importance::ALL.map(importance_word).join(", ");
         error::policy(py, &format!("{word:?} is no importance: {all}"))
+    })
+}
+
+/// The name of a reason to give a message up.
+fn reason_word(why: GiveUp) -> &'static str {
+    DropCause::Scheduler(why).name()
+}
+
+/// The reason of this name.
+fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
+    let known = GiveUp::ALL.into_iter().find(|why| reason_word(*why) == word);
+    known.ok_or_else(|| {
+        let all = GiveUp::ALL.map(reason_word).join(", ");
+        error::policy(py, &format!("{word:?} is no reason to give a message up: {all}"))
     })
 }
 

@@ -41,7 +41,7 @@ use strandcast_proto::time::{Duration, Instant};
 use usual::Usual;
 
 /// The extra estimate of the verdict: see [`Verdict::of`].
-const VERDICT: &str = "silence";
+const VERDICT: &str = strandcast_proto::policy::SILENCE;
 
 /// Reports that the usual delay is the median of.
 pub const SAMPLES: usize = 32;

@@ -28,7 +28,7 @@
 use smallvec::SmallVec;
 
 use strandcast_keys::keys;
-use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::policy::{Assignment, Backlog, GiveUp, PathView, Policy, Scheduler, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -234,7 +234,7 @@ impl EarliestArrival {
     ) -> Option<Assignment> {
         self.life = self.life.max(left);
         if too_late(choices, left, self.life, backlog) {
-            return Some(Assignment::nowhere());
+            return Some(Assignment::nowhere(GiveUp::TooLate));
         }
         let at_once = if backlog.rest > backlog.next_len { 1 } else { AT_ONCE / 4 };
         let len = backlog.next_len;

@@ -45,6 +45,6 @@ impl Scheduler for Redundant {
         paths.sort_by_key(|p| (!p.has_room(), p.srtt.unwrap_or(Duration::MAX), p.id));
         paths.first().filter(|p| p.has_room())?;
         let paths = paths.iter().take(self.copies).map(|p| p.id).collect();
-        Some(Assignment { paths, chunks: 1, importance: None })
+        Some(Assignment { paths, chunks: 1, ..Assignment::default() })
     }
 }

@@ -25,8 +25,8 @@ use core::cmp::Reverse;
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
-    Act, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler, Signal,
-    View,
+    Act, Assignment, Backlog, Flight, GiveUp, PathId, PathState, PathView, Policy, RepairOffer, Scheduler,
+    Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -245,11 +245,11 @@ impl Scheduler for Wary {
         self.life = self.life.max(left);
         let others_wait = backlog.messages > 1 && !backlog.begun;
         if (backlog.retransmission || others_wait) && pointless(view, &choices, left) {
-            return Some(Assignment::nowhere());
+            return Some(Assignment::nowhere(GiveUp::TooFar));
         }
         // Data probes and rotation look at one chunk.
         if backlog.rest > backlog.next_len && too_late(&choices, left, self.life, backlog) {
-            return Some(Assignment::nowhere());
+            return Some(Assignment::nowhere(GiveUp::TooLate));
         }
         if !backlog.retransmission
             && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
@@ -258,7 +258,8 @@ impl Scheduler for Wary {
         }
         let Some(mut assignment) = self.inner.among(view, backlog, &choices) else {
             let new = !backlog.retransmission && !backlog.begun;
-            return (new && blocks(&choices, backlog, left, self.life)).then(Assignment::nowhere);
+            let blocks = new && blocks(&choices, backlog, left, self.life);
+            return blocks.then(|| Assignment::nowhere(GiveUp::MakesWay));
         };
         if let [first] = assignment.paths[..]
             && backlog.retransmission

@@ -390,7 +390,7 @@ impl Scheduler for Knows {
             assert!(backlog.tried.is_empty(), "{backlog:?}");
         }
         let paths = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id).collect();
-        Some(Assignment { paths, chunks: 1, importance: None }).filter(|a| !a.paths.is_empty())
+        Some(Assignment { paths, chunks: 1, ..Assignment::default() }).filter(|a| !a.paths.is_empty())
     }
 }
 

@@ -146,12 +146,11 @@ impl SendBuffer {
         self.queue.head_expired(now)
     }
 
-    /// Drops messages whose lifetime is over and of which nothing was sent; how many.
-    pub fn expire(&mut self, now: Instant) -> u64 {
+    /// Drops messages whose lifetime is over and of which nothing was sent; `gone` gets each of them.
+    pub fn expire(&mut self, now: Instant, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
-        let expired = self.queue.expire(now);
+        self.queue.expire(now, gone);
         self.bytes -= before - self.queue.bytes();
-        expired as u64
     }
 
     /// The message of which some was sent and some not.
@@ -164,12 +163,11 @@ impl SendBuffer {
         self.begun().filter(|m| m.expires.is_some_and(|e| e <= now)).map(|m| m.id)
     }
 
-    /// Drops the messages of `group` of which nothing was sent; how many.
-    pub fn drop_group(&mut self, group: u64) -> u64 {
+    /// Drops the messages of `group` of which nothing was sent; `gone` gets each of them.
+    pub fn drop_group(&mut self, group: u64, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
-        let dropped = self.queue.drop_group(group);
+        self.queue.drop_group(group, gone);
         self.bytes -= before - self.queue.bytes();
-        dropped as u64
     }
 
     /// Takes a message that goes no further; its number.
@@ -179,11 +177,9 @@ impl SendBuffer {
         id
     }
 
-    /// Drops the first message of `importance` if nothing of it was sent and it has a lifetime; whether it did.
-    pub fn give_up(&mut self, importance: Option<Importance>) -> bool {
-        let dropped = self.queue.give_up(importance);
-        self.bytes -= dropped.unwrap_or_default();
-        dropped.is_some()
+    /// Drops the first message of `importance` if nothing of it was sent and it has a lifetime.
+    pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
+        self.queue.give_up(importance).inspect(|m| self.bytes -= m.payload.len())
     }
 
     /// Drops what was not sent of `message`, if it was begun.
@@ -244,6 +240,11 @@ impl SendBuffer {
     /// Messages not yet sent to their end.
     pub fn messages(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Messages not yet sent to their end, oldest first.
+    pub fn by_age(&self) -> impl Iterator<Item = &QueuedMessage> {
+        self.queue.by_age()
     }
 
     pub fn is_empty(&self) -> bool {

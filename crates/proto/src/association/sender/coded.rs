@@ -276,7 +276,7 @@ impl Sender {
         let lost = |tsn: &Tsn| self.rq.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
         spent.extend(self.rq.lost().iter().copied().filter(|t| lost(t).is_some_and(|c| self.is_spent(c))));
         for &tsn in &spent {
-            self.abandon(cx, now, tsn);
+            self.abandon_symbol(cx, now, tsn);
         }
         if !spent.is_empty() {
             self.rq.forget_found();

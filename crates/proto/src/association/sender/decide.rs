@@ -4,7 +4,8 @@
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
-use crate::policy::{Assignment, Backlog, BlockedBy, Importance, PathId, PathSet, Retransmit};
+use crate::association::dropped::DropCause;
+use crate::policy::{Assignment, Backlog, BlockedBy, GiveUp, Importance, PathId, PathSet, Retransmit};
 use crate::time::Instant;
 use crate::tx::ChunkState;
 use crate::wire::Tsn;
@@ -26,14 +27,18 @@ enum Next {
 enum Offer {
     /// On this path, and copies on those.
     On(PathId, PathSet),
-    /// On no path, now or later: the first message of this importance, or the oldest, would come too late.
-    Nowhere(Option<Importance>),
+    /// On no path, now or later.
+    Nowhere(Hopeless),
     /// Nothing now.
     None,
 }
 
-/// The scheduler gave up the first message of this importance; `None`: the oldest.
-struct Hopeless(Option<Importance>);
+/// The scheduler gives up the first message of this importance; `None`: the oldest.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Hopeless {
+    pub importance: Option<Importance>,
+    pub why: GiveUp,
+}
 
 impl Sender {
     /// The next chunk and its path, remembered until it is sent or something happens.
@@ -84,15 +89,17 @@ impl Sender {
                     });
                 }
                 Retransmit::Abandon if cx.peer.partial && (expires.is_some() || spent) => {
-                    self.abandon(cx, now, tsn);
+                    let late = expires.is_some_and(|e| e <= now);
+                    let cause = if late { DropCause::Expired } else { DropCause::LossPolicy };
+                    self.abandon(cx, now, tsn, cause);
                     continue;
                 }
                 Retransmit::Requeue => match self.offered_again(cx, now, tsn) {
                     Offer::On(path, copies) => {
                         return Some(PendingChunk { path, source: ChunkSource::Lost(tsn, copies), len });
                     }
-                    Offer::Nowhere(_) if cx.peer.partial && expires.is_some() => {
-                        self.abandon(cx, now, tsn);
+                    Offer::Nowhere(hopeless) if cx.peer.partial && expires.is_some() => {
+                        self.abandon(cx, now, tsn, DropCause::Scheduler(hopeless.why));
                         continue;
                     }
                     Offer::Nowhere(_) => cx.refuse_assignment(),
@@ -147,8 +154,8 @@ impl Sender {
         loop {
             match self.pick_next(cx, now) {
                 Ok(pending_chunk) => return pending_chunk,
-                Err(Hopeless(importance)) if self.give_up_next(cx, now, importance) => {}
-                Err(Hopeless(_)) => {
+                Err(hopeless) if self.give_up_next(cx, now, hopeless) => {}
+                Err(_) => {
                     cx.refuse_assignment();
                     return None;
                 }
@@ -188,7 +195,7 @@ impl Sender {
         }
         match self.offered(cx, now, Next::New { chunk_bytes }) {
             Offer::On(path, copies) => Ok(self.new_chunk(cx, path, copies)),
-            Offer::Nowhere(importance) => Err(Hopeless(importance)),
+            Offer::Nowhere(hopeless) => Err(hopeless),
             Offer::None => Ok(None),
         }
     }
@@ -247,7 +254,7 @@ impl Sender {
         }
         let Some(a) = answer else { return Offer::None };
         if a.paths.is_empty() {
-            return Offer::Nowhere(a.importance);
+            return Offer::Nowhere(Hopeless { importance: a.importance, why: a.why });
         }
         let can = a.chunks > 0 && (!new || self.buffer.next_chunk(a.importance, 1).is_some());
         match a.paths.iter().copied().find(|p| can && cx.admits_new(*p)) {

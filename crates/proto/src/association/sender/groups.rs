@@ -1,7 +1,9 @@
 //! Groups of messages that are given up as a whole ([`crate::policy::Act::Drop`]).
 
 use super::Sender;
+use super::dropped::unsent;
 use crate::association::context::Context;
+use crate::association::dropped::DropCause;
 use crate::association::lifecycle::State;
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState};
@@ -39,13 +41,16 @@ impl Sender {
         }
         let known = self.given_up.contains(group);
         self.given_up.insert(group);
-        let dropped = self.buffer.drop_group(group);
-        cx.stats.messages_dropped += dropped;
+        let mut dropped = 0;
+        self.buffer.drop_group(group, |m| {
+            cx.note_dropped(unsent(m, DropCause::Group));
+            dropped += 1;
+        });
         let mut abandoned = 0;
         if cx.peer.partial {
             abandoned = self.abandon_sent(cx, now, group);
             if let Some(message) = self.buffer.begun().filter(|m| m.group == Some(group)).map(|m| m.id) {
-                self.abandon_begun(cx, now, message);
+                self.abandon_begun(cx, now, message, DropCause::Group);
                 abandoned += 1;
             }
         }
@@ -69,7 +74,7 @@ impl Sender {
         for &tsn in &sent {
             // One of an earlier chunk's message is abandoned by now.
             if self.rq.get(tsn).is_some_and(|c| c.state != ChunkState::Abandoned) {
-                self.abandon(cx, now, tsn);
+                self.abandon(cx, now, tsn, DropCause::Group);
                 messages += 1;
             }
         }

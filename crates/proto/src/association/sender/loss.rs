@@ -2,7 +2,10 @@
 
 use super::Sender;
 use super::commit::placeholder;
+use super::decide::Hopeless;
+use super::dropped::unsent;
 use crate::association::context::Context;
+use crate::association::dropped::DropCause;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::path;
@@ -199,13 +202,13 @@ impl Sender {
         self.rq.prune(path);
     }
 
-    /// Gives up the message of `tsn`, sent or not (RFC 3758 §3.5).
-    pub fn abandon(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
+    /// Gives up the message of `tsn` (RFC 3758 §3.5), or the symbol.
+    pub fn abandon(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, cause: DropCause) {
         let Some(chunk) = self.rq.get(tsn) else { return };
         if chunk.carries != Carries::Message {
-            self.abandon_chunk(cx, now, tsn);
-            return self.advance_forward(cx, now, self.rq.cum_acked());
+            return self.abandon_symbol(cx, now, tsn);
         }
+        cx.note_dropped(self.begun(chunk, cause));
         let message = chunk.message;
         let mut first = tsn;
         while self.rq.get(first - 1).is_some_and(|c| c.message == message) {
@@ -221,7 +224,12 @@ impl Sender {
         if !ended {
             self.abandon_rest(cx, message);
         }
-        cx.stats.messages_abandoned += 1;
+        self.advance_forward(cx, now, self.rq.cum_acked());
+    }
+
+    /// Gives up a symbol: the message that it is of, if it is of one, goes on.
+    pub fn abandon_symbol(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
+        self.abandon_chunk(cx, now, tsn);
         self.advance_forward(cx, now, self.rq.cum_acked());
     }
 
@@ -253,44 +261,50 @@ impl Sender {
 
     /// Drops queued messages whose lifetime is over; the first may be sent in part.
     pub fn expire_queued(&mut self, cx: &mut Context, now: Instant) {
-        let expired = self.buffer.expire(now);
-        if expired > 0 {
-            cx.stats.messages_expired += expired;
+        let mut expired = false;
+        self.buffer.expire(now, |m| {
+            cx.note_dropped(unsent(m, DropCause::Expired));
+            expired = true;
+        });
+        if expired {
             self.pending_chunk = None;
             self.room_may_return(cx);
         }
         if let Some(message) = self.buffer.begun_and_late(now)
             && cx.peer.partial
         {
-            self.abandon_begun(cx, now, message);
+            self.abandon_begun(cx, now, message, DropCause::Expired);
             self.room_may_return(cx);
         }
     }
 
     /// Gives up `message`, of which some chunks were sent.
-    pub(super) fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64) {
+    pub(super) fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64, cause: DropCause) {
         let sent = self.rq.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
         match sent {
-            Some(tsn) => self.abandon(cx, now, tsn),
+            Some(tsn) => self.abandon(cx, now, tsn, cause),
             None => {
+                let begun = self.buffer.begun().filter(|m| m.id == message);
+                begun.into_iter().for_each(|m| cx.note_dropped(unsent(m, cause)));
                 self.abandon_rest(cx, message);
-                cx.stats.messages_abandoned += 1;
                 self.advance_forward(cx, now, self.rq.cum_acked());
             }
         }
     }
 
-    /// The first message of `importance` (`None`: the oldest) will not arrive in time, whatever happens to it: gives it up;
-    /// `false`: it has no lifetime, or was begun and the peer has no RFC 3758.
-    pub fn give_up_next(&mut self, cx: &mut Context, now: Instant, importance: Option<Importance>) -> bool {
-        if self.buffer.give_up(importance) {
-            cx.stats.messages_expired += 1;
+    /// The scheduler gives up the first message of an importance; `false`: it has no lifetime, or was begun and the peer has no
+    /// RFC 3758.
+    pub(super) fn give_up_next(&mut self, cx: &mut Context, now: Instant, hopeless: Hopeless) -> bool {
+        let Hopeless { importance, why } = hopeless;
+        let cause = DropCause::Scheduler(why);
+        if let Some(message) = self.buffer.give_up(importance) {
+            cx.note_dropped(unsent(&message, cause));
         } else {
             let named = |i: Importance| importance.is_none_or(|named| named == i);
             let begun = self.buffer.begun().filter(|m| m.expires.is_some() && named(m.importance));
             let begun = begun.filter(|_| cx.peer.partial);
             let Some(message) = begun.map(|m| m.id) else { return false };
-            self.abandon_begun(cx, now, message);
+            self.abandon_begun(cx, now, message, cause);
         }
         self.room_may_return(cx);
         true

@@ -113,7 +113,8 @@ fn what_queues_make_late_on_every_path_is_given_up() {
     let nowhere = |paths: &[Like], left| {
         let p = picture(paths);
         let mut scheduler = EarliestArrival::default();
-        scheduler.next(&p.view(), &backlog(100_000, Some(left), p.now)) == Some(Assignment::nowhere())
+        scheduler.next(&p.view(), &backlog(100_000, Some(left), p.now))
+            == Some(Assignment::nowhere(GiveUp::TooLate))
     };
     assert!(nowhere(&[full], 400) && nowhere(&[full, full], 400));
     assert!(!nowhere(&[full], 600) && !nowhere(&[full, full], 600), "there is time");
@@ -136,7 +137,7 @@ fn messages_are_judged_as_a_whole_before_they_begin() {
         let mut scheduler = EarliestArrival::default();
         scheduler.next(&p.view(), &backlog(1_000_000, Some(life), p.now));
         let next = Backlog { rest: packets * (MTU - 16), begun, ..backlog(1_000_000, Some(left), p.now) };
-        scheduler.next(&p.view(), &next) == Some(Assignment::nowhere())
+        scheduler.next(&p.view(), &next) == Some(Assignment::nowhere(GiveUp::TooLate))
     };
     assert!(!nowhere(&full, 1, false, 160, 160) && nowhere(&full, 40, false, 160, 160));
     assert!(!nowhere(&full, 40, true, 160, 160) && !nowhere(&full, 40, true, 1, 160), "begun");

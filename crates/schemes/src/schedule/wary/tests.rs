@@ -21,6 +21,12 @@ fn picture(mbps: f64, least_ms: u64) -> Picture {
 
 /// The paths of the next chunk, `since_ms` after both carried one, `left_ms` before it is worthless.
 fn takes(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission: bool) -> Vec<u8> {
+    let assignment = next(picture, since_ms, left_ms, retransmission);
+    assignment.map_or(Vec::new(), |a| a.paths.iter().map(|p| p.0).collect())
+}
+
+/// The answer on it.
+fn next(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission: bool) -> Option<Assignment> {
     let mut later = picture.clone();
     later.now += Duration::from_millis(since_ms);
     let backlog = Backlog {
@@ -32,8 +38,7 @@ fn takes(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission:
         ..Backlog::default()
     };
     let config = WaryConfig { rotation: Duration::ZERO, ..WaryConfig::default() };
-    let assignment = config.build().next(&later.view(), &backlog);
-    assignment.map_or(Vec::new(), |a| a.paths.iter().map(|p| p.0).collect())
+    config.build().next(&later.view(), &backlog)
 }
 
 #[test]
@@ -85,8 +90,8 @@ fn what_no_path_brings_in_time_makes_way() {
     Verdict::Silent.write(&mut p.paths[0].est);
     assert_eq!(takes(&p, 0, Some(70), false), [1], "in time");
     assert_eq!(takes(&p, 0, Some(55), false), [1], "if the player began 10 ms later");
-    assert!(takes(&p, 0, Some(45), false).is_empty(), "never");
-    assert!(takes(&p, 0, Some(45), true).is_empty());
+    let too_far = Some(Assignment::nowhere(GiveUp::TooFar));
+    assert_eq!([false, true].map(|again| next(&p, 0, Some(45), again)), [too_far.clone(), too_far], "never");
     p.paths[1].srtt = None;
     assert_eq!(takes(&p, 0, Some(45), false), [1], "nothing is known of it");
     assert!(!pointless(&p.view(), &Choices::new(), 0.01), "no path may take it now");
@@ -169,11 +174,28 @@ fn what_is_too_late_for_the_free_path_gives_way() {
         let (messages, next_len) = (10, MTU);
         let backlog =
             Backlog { bytes, messages, next_len, next_expires, retransmission, ..Backlog::default() };
-        wary.next(&p.view(), &backlog).map(|a| a.paths.iter().map(|p| p.0).collect::<Vec<_>>())
+        wary.next(&p.view(), &backlog)
     };
-    assert_eq!(next(500, MTU, false), Some(vec![1]), "in time there");
+    assert_eq!(next(500, MTU, false).map(|a| a.paths.to_vec()), Some(vec![PathId(1)]), "in time there");
     // 400 ms at 8 Mbit/s are 400 kB.
     assert_eq!(next(100, 300_000, false), None, "the quick path carries what comes");
     assert_eq!(next(100, 500_000, true), None, "lost before");
-    assert_eq!(next(100, 500_000, false), Some(vec![]), "it does not");
+    let makes_way = Some(Assignment::nowhere(GiveUp::MakesWay));
+    assert_eq!(next(100, 500_000, false), makes_way, "it does not");
+}
+
+/// 400 ms of queue on the only path, for a message of one packet and for one of ten.
+#[test]
+fn what_is_late_behind_a_queue_says_so() {
+    let mut p = picture(8.0, 20);
+    p.paths.truncate(1);
+    p.paths[0].est.set_extra(crate::estimate::QUEUE, 0.4);
+    p.paths[0].in_flight = p.paths[0].limit.cwnd - MTU;
+    for rest in [MTU, 10 * MTU] {
+        let next_expires = Some(p.now + Duration::from_millis(300));
+        let backlog =
+            Backlog { bytes: rest, messages: 1, next_len: MTU, rest, next_expires, ..Backlog::default() };
+        let late = Some(Assignment::nowhere(GiveUp::TooLate));
+        assert_eq!(WaryConfig::default().build().next(&p.view(), &backlog), late, "{rest} bytes");
+    }
 }

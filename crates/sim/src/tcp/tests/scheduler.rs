@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use strandcast_proto::association::HeldBy;
-use strandcast_proto::policy::{Assignment, Backlog, Blocked, PathSet, PathState, Scheduler};
+use strandcast_proto::policy::{Assignment, Backlog, Blocked, GiveUp, PathSet, PathState, Scheduler};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_schemes::schedule::{Redundant, RoundRobin};
 
@@ -91,10 +91,10 @@ fn wild(
     move |view, _| {
         *due.lock().unwrap() = Some(view.now + Duration::from_millis(5));
         if random.chance(0.2) {
-            return random.chance(0.5).then(Assignment::nowhere);
+            return random.chance(0.5).then(|| Assignment::nowhere(GiveUp::TooLate));
         }
         let paths = (0..=random.below(3)).map(|_| PathId(random.below(5) as u8)).collect();
-        Some(Assignment { paths, chunks: random.below(4) as u32, importance: None })
+        Some(Assignment { paths, chunks: random.below(4) as u32, ..Assignment::default() })
     }
 }
 
@@ -197,7 +197,9 @@ fn nothing_is_sent_while_the_scheduler_holds() {
 /// An answer without a path that has room holds, too, and so does one that gives data up, which TCP can not.
 #[test]
 fn what_can_not_be_done_is_held() {
-    for answer in [Assignment::nowhere(), Assignment::on(PathId(7), 1), Assignment::on(PathId(0), 0)] {
+    for answer in
+        [Assignment::nowhere(GiveUp::TooLate), Assignment::on(PathId(7), 1), Assignment::on(PathId(0), 0)]
+    {
         let (scheduler, log, _) = scripted(move |_, _| Some(answer.clone()));
         let mut s = two_by(config(Recovery::Sack), 2, [90, 30], scheduler);
         assert_eq!(sent(&mut s), []);
