@@ -423,7 +423,7 @@ class Explanation:
     Attributes:
         text: For people; it is also what `print` and notebooks show.
         content: The same as `strandcast explain --json` prints it (docs/cli.md): `captured_s`, `due_s`, `delivered_s`,
-            `late_ms`, `messages` with their transmissions, …
+            `late_ms`, `messages` with their transmissions, …; a message that was never sent or given up has `dropped`.
     """
 
     text: str

@@ -5,10 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
+use strandcast_lab::simulation::{
+    Cause, DropTrace, Explanation, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
+};
 use strandcast_proto::time::Instant;
 
-use super::words;
+use super::{dropped, words};
 
 /// The schema.
 const SCHEMA: &str = "strandcast-explain-1";
@@ -36,8 +38,8 @@ pub fn as_json(explanation: &Explanation, run: &RunName, query: Query) -> String
         "decisive": decisive.map(|message| message.number),
         "why": decisive.map(|message| writer.why(explanation, message)),
         "waited_for": decisive.and_then(|m| explanation.blocker_of(m)).map(|message| message.number),
-        "messages": explanation.messages.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
-        "blockers": explanation.blockers.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+        "messages": explanation.messages.iter().map(|m| writer.message(explanation, m)).collect::<Vec<_>>(),
+        "blockers": explanation.blockers.iter().map(|m| writer.message(explanation, m)).collect::<Vec<_>>(),
         "holders": decisive.map(|message| writer.holders(explanation, message)),
     });
     format!("{value:#}\n")
@@ -84,10 +86,10 @@ impl Writer {
     fn holders(&self, explanation: &Explanation, message: &MessageTrace) -> Vec<Value> {
         let causes = explanation.why(message);
         let named = explanation.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));
-        named.map(|m| self.message(m)).collect()
+        named.map(|m| self.message(explanation, m)).collect()
     }
 
-    fn message(&self, message: &MessageTrace) -> Value {
+    fn message(&self, explanation: &Explanation, message: &MessageTrace) -> Value {
         let mut value = json!({
             "number": message.number,
             "bytes": message.bytes,
@@ -104,7 +106,26 @@ impl Writer {
         if message.recovered {
             value["recovered"] = Value::Bool(true);
         }
+        if let Some(dropped) = &message.dropped {
+            value["dropped"] = self.dropped(explanation, message, dropped);
+        }
         value
+    }
+
+    fn dropped(&self, explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> Value {
+        let held = dropped::held(explanation, message, dropped);
+        json!({
+            "cause": dropped.cause.name(),
+            "text": dropped::words(explanation, message, dropped),
+            "at_s": self.at(dropped.at),
+            "waited_ms": ms(dropped.at - message.created),
+            "left_ms": dropped.expires.map(|expires| ms(expires - dropped.at) - ms(dropped.at - expires)),
+            "sent_chunks": dropped.sent,
+            "missing_chunks": dropped.missing,
+            "unsent_bytes": dropped.unsent,
+            "held": held.iter().map(|cause| self.cause(explanation, cause)).collect::<Vec<_>>(),
+            "paths": dropped.paths.iter().map(path_json).collect::<Vec<_>>(),
+        })
     }
 
     fn packet(&self, packet: &Transmission) -> Value {
@@ -136,6 +157,12 @@ impl Writer {
         }
         value
     }
+}
+
+fn path_json(path: &PathStanding) -> Value {
+    let mut value = json!({ "path": path.path, "active": path.active });
+    path.gauges.iter().for_each(|(name, gauge)| value[name] = json!(gauge));
+    value
 }
 
 fn hop_json(hop: &Hop) -> Value {

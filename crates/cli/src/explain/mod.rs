@@ -1,5 +1,6 @@
 //! `strandcast explain`: why a message or frame of a simulated flow was late.
 
+mod dropped;
 mod json;
 mod result;
 mod run;

@@ -6,10 +6,11 @@ use serde_json::Value;
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{
-    Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome, Query, Transmission,
+    DropTrace, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
 };
 use strandcast_media::ts::FrameType;
-use strandcast_proto::association::HeldBy;
+use strandcast_proto::association::{DropCause, HeldBy};
+use strandcast_proto::policy::GiveUp;
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::SymbolName;
 
@@ -60,6 +61,7 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
         complete: Some(ms(complete)),
         delivered: Some(ms(delivered)),
         recovered: false,
+        dropped: None,
         blocks: None,
     }
 }
@@ -270,4 +272,115 @@ fn names_from_files_are_escaped_for_the_terminal() {
     assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text:?}");
     assert!(text.starts_with("P frame 4 of flow \\u{1b}[2J\\nvideo (900 bytes)"), "{text}");
     assert_eq!(text.lines().count(), report(&explanation(), &run(), Query::Frame(4)).lines().count());
+}
+
+fn standing(path: &str, active: bool, gauges: &[(&'static str, f64)]) -> PathStanding {
+    PathStanding { path: path.into(), active, gauges: gauges.to_vec() }
+}
+
+/// Message 7, which was made at 1 s and had 1 s of time, was never sent: its sender dropped it at 1.388 s.
+fn never_sent(cause: DropCause) -> Explanation {
+    let mut never = explanation();
+    let dropped = DropTrace {
+        at: ms(1388),
+        cause,
+        expires: Some(ms(2000)),
+        sent: 0,
+        missing: 0,
+        unsent: 900,
+        paths: vec![
+            standing(
+                "lte",
+                true,
+                &[
+                    ("cwnd_bytes", 120e3),
+                    ("in_flight_bytes", 118e3),
+                    ("delivery_rate_bps", 468e3),
+                    ("queue", 1.9),
+                ],
+            ),
+            standing("wifi", true, &[("cwnd_bytes", 9e3), ("in_flight_bytes", 0.0), ("silence", 3.0)]),
+            standing("dsl", false, &[]),
+        ],
+    };
+    let message = message(7, Vec::new(), 0, 0);
+    never.messages =
+        vec![MessageTrace { complete: None, delivered: None, dropped: Some(dropped), ..message }];
+    never.blockers.clear();
+    let full = vec!["lte".to_owned()];
+    let hold = Hold {
+        by: HeldBy::CongestionWindow,
+        from: ms(1050),
+        to: ms(1900),
+        behind: None,
+        full,
+        open: Vec::new(),
+    };
+    never.holds = vec![hold];
+    never
+}
+
+#[test]
+fn a_message_that_was_never_sent_says_why() {
+    let never = never_sent(DropCause::Scheduler(GiveUp::TooLate));
+    let text = report(&never, &run(), Query::Message(7));
+    let expected = "\
+Why, longest first:
+   338.0 ms  the congestion window of lte was full
+Message 7:
+  submitted at 1.0000 s, accepted 2.0 ms later, when the send buffer had room behind 3 other messages
+  never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended: by the scheduler, since it would have been late \
+by every path: lte (queue 1.90 s, 118 of 120 kB in flight, 0.47 Mbit/s delivered), wifi suspected and dsl not active; \
+while it waited, longest: the congestion window of lte was full (338.0 ms)
+";
+    assert!(text.ends_with(expected), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&never, &run(), Query::Message(7))).expect("JSON");
+    let dropped = &json["messages"][0]["dropped"];
+    assert_eq!((&dropped["cause"], &dropped["at_s"]), (&"too-late".into(), &1.388.into()));
+    assert_eq!((&dropped["waited_ms"], &dropped["left_ms"]), (&388.0.into(), &612.0.into()));
+    assert_eq!((&dropped["sent_chunks"], &dropped["unsent_bytes"]), (&0.into(), &900.into()));
+    assert_eq!(dropped["held"][0]["full"], serde_json::json!(["lte"]));
+    assert_eq!((&dropped["paths"][0]["queue"], &dropped["paths"][2]["active"]), (&1.9.into(), &false.into()));
+    assert!(text.contains(dropped["text"].as_str().expect("words")), "{json}");
+    let plain = as_json(&explanation(), &run(), Query::Frame(4));
+    assert!(!plain.contains("\"dropped\""), "only where one was");
+}
+
+/// Each cause has words and a name of its own.
+#[test]
+fn causes_are_told_apart() {
+    let words: Vec<String> = DropCause::ALL
+        .into_iter()
+        .map(|cause| report(&never_sent(cause), &run(), Query::Message(7)))
+        .map(|text| text.lines().find(|line| line.contains("never sent: ")).expect("it says why").to_owned())
+        .collect();
+    for (i, line) in words.iter().enumerate() {
+        assert!(words[..i].iter().all(|other| other != line), "{line}");
+    }
+    assert!(words[0].contains(": its lifetime was over; while it waited, longest: "), "{}", words[0]);
+}
+
+/// Two of three chunks arrived, a third was lost, and 500 bytes were never sent.
+#[test]
+fn what_was_missing_of_a_message_that_was_given_up() {
+    let mut begun = never_sent(DropCause::Expired);
+    let message = &mut begun.messages[0];
+    message.transmissions =
+        vec![packet(1, 1001, Outcome::Arrived(ms(1036))), packet(2, 1002, Outcome::Lost(LossPlace::Queue))];
+    let dropped = message.dropped.as_mut().expect("it was dropped");
+    (dropped.at, dropped.sent, dropped.missing, dropped.unsent) = (ms(2012), 3, 1, 500);
+    let text = report(&begun, &run(), Query::Message(7));
+    let line = "  given up after 1.01 s, 12.0 ms after its lifetime had ended: its lifetime was over; \
+        1 of 3 chunks sent had not arrived, 500 bytes were never sent\n";
+    assert!(text.contains(line), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&begun, &run(), Query::Message(7))).expect("JSON");
+    let dropped = &json["messages"][0]["dropped"];
+    assert_eq!((&dropped["missing_chunks"], &dropped["left_ms"]), (&1.into(), &(-12.0).into()));
+    // The other messages of a frame: the cause is named beside their numbers.
+    begun.frame = explanation().frame;
+    let first = MessageTrace { number: 5, ..begun.messages[0].clone() };
+    begun.messages.insert(0, first);
+    let text = report(&begun, &run(), Query::Frame(4));
+    assert!(text.contains("\nMessage 5, which never arrived:\n"), "{text}");
+    assert!(text.ends_with("Also late: message 7 (expired).\n"), "{text}");
 }

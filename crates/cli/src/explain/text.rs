@@ -8,6 +8,7 @@ use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome,
 use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
 
+use super::dropped;
 use super::words::{self, duration, given_up, place_of};
 
 /// Minimum share of a message's total time for a cause to be listed.
@@ -29,7 +30,11 @@ pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String 
             causes.iter().map(|c| format!("  {:>9}  {}", duration(c.time), words::cause(explanation, c))),
         );
     }
-    let last = if explanation.messages.len() > 1 { ", which arrived last" } else { "" };
+    let last = match (explanation.messages.len(), message.delivered) {
+        (0..=1, _) => "",
+        (_, Some(_)) => ", which arrived last",
+        (_, None) => ", which never arrived",
+    };
     lines.push(format!("Message {}{last}:", message.number));
     lines.extend(formatter.message(message));
     for other in others(explanation, message, &causes) {
@@ -37,11 +42,17 @@ pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String 
         lines.extend(formatter.message(other));
     }
     let others = explanation.messages.iter().filter(|m| m.number != message.number);
-    let late: Vec<String> = others.filter(|m| formatter.is_late(m)).map(|m| m.number.to_string()).collect();
+    let late: Vec<String> = others.filter(|m| formatter.is_late(m)).map(numbered).collect();
     if !late.is_empty() {
         lines.push(format!("Also late: message {}.", late.join(", ")));
     }
     joined(&lines)
+}
+
+/// A message's number, with why it was dropped if it was: `3 (too-late)`.
+fn numbered(message: &MessageTrace) -> String {
+    let cause = message.dropped.as_ref().map(|dropped| format!(" ({})", dropped.cause.name()));
+    format!("{}{}", message.number, cause.unwrap_or_default())
 }
 
 /// Joins lines, with control characters escaped.
@@ -130,6 +141,9 @@ impl Formatter<'_> {
 
     fn message(&self, message: &MessageTrace) -> Vec<String> {
         let mut lines = vec![format!("  {}", self.waiting(message))];
+        if let Some(dropped) = &message.dropped {
+            lines.push(format!("  {}", dropped::words(self.explanation, message, dropped)));
+        }
         if !message.transmissions.is_empty() {
             lines.push(format!("  {}", outcomes(message)));
             lines.extend(self.table(message).into_iter().map(|row| format!("    {row}")));
@@ -150,7 +164,10 @@ impl Formatter<'_> {
                 let after = duration(first.sent - message.created);
                 write!(words, ", sent after {after} behind {ahead} other message{}", plural(ahead))
             }
-            (None, ahead) => write!(words, " behind {ahead} other message{}, never sent", plural(ahead)),
+            (None, ahead) => {
+                let never = if message.dropped.is_some() { "" } else { ", never sent" };
+                write!(words, " behind {ahead} other message{}{never}", plural(ahead))
+            }
         }
         .expect("memory takes any text");
         words

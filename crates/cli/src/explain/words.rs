@@ -180,7 +180,7 @@ fn windows(paths: &[String]) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -228,7 +228,7 @@ impl FlowBuilder<'_> {
         sctp: &Sctp,
     ) -> Result<(AgentId, AgentId), BuildError> {
         let plan = self.scheme(scheme, sctp, common.flow, common.key)?;
-        let mut config = transport(sctp);
+        let mut config = TransportConfig { drop_events: true, ..transport(sctp) };
         (plan.tune)(&mut config);
         let transport = Arc::new(config);
         let headers = usize::from(sctp.encapsulation);

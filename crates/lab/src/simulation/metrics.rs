@@ -77,7 +77,7 @@ impl Metered {
                 self.meter.delivered(now, message, bytes, submitted, true);
             }
             TraceEvent::Progress { bytes } => self.progress(now, bytes),
-            TraceEvent::Redrawn => {}
+            TraceEvent::Dropped(_) | TraceEvent::Redrawn => {}
         }
     }
 

@@ -23,8 +23,8 @@ pub use build::Simulation;
 pub use endpoints::transport;
 pub use error::BuildError;
 pub use explain::{
-    Cause, CauseKind, ExplainError, Explainer, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome,
-    Query, Transmission,
+    Cause, CauseKind, DropTrace, ExplainError, Explainer, Explanation, FrameInfo, Hold, Hop, MessageTrace,
+    Outcome, PathStanding, Query, Transmission,
 };
 pub use links::link_config;
 pub use metrics::{Metrics, Recorder};

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write as _};
 use std::io::{self, Write};
 
+use strandcast_proto::association::Dropped;
 use strandcast_proto::time::Instant;
 use strandcast_radio::{Destination, FrameRecord, StationId};
 use strandcast_routing::{DropCause, Message};
@@ -259,6 +260,7 @@ impl Recorder for Trace {
             TraceEvent::Submitted { .. } => "submit",
             TraceEvent::Arrived { .. } => "arrive",
             TraceEvent::Delivered { .. } | TraceEvent::Progress { .. } => "deliver",
+            TraceEvent::Dropped(_) => "give-up",
             TraceEvent::Redrawn => "redraw",
         };
         self.begin(now, kind);
@@ -274,6 +276,11 @@ impl Recorder for Trace {
                 self.put(format_args!("{name},{path},,,{wire},{payload},,{news}{sequence}"));
             }
             TraceEvent::Progress { bytes } => self.put(format_args!("{name},,,,,{bytes},,")),
+            TraceEvent::Dropped(dropped) => {
+                let Dropped { message, cause, unsent, .. } = dropped;
+                let cause = cause.name();
+                self.put(format_args!("{name},,,,,{unsent},,message {message} {cause}"));
+            }
             TraceEvent::Redrawn => self.put(format_args!("{name},,,,,,,")),
         }
         self.end();

@@ -3,6 +3,7 @@
 mod bond;
 mod buffers;
 mod conservation;
+mod dropped;
 mod explain;
 mod first_try;
 mod friendliness;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use strandcast_proto::app::App;
-use strandcast_proto::association::{Event, SendError, SendOptions};
+use strandcast_proto::association::{Dropped, Event, SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathId;
@@ -78,6 +78,8 @@ pub struct FlowSource {
     full: bool,
     ended: bool,
     message: u64,
+    /// The transport's numbers of keep-alives, which it counts with the messages.
+    alive: Vec<u64>,
     block: BytesMut,
     events: Vec<TraceEvent>,
 }
@@ -101,6 +103,7 @@ impl FlowSource {
             full: false,
             ended: false,
             message: 0,
+            alive: Vec::new(),
             block: BytesMut::new(),
             events: Vec::new(),
         }
@@ -140,7 +143,7 @@ impl FlowSource {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);
             let options = SendOptions { stream: ALIVE, unordered: true, lifetime, ..SendOptions::default() };
-            let _ = endpoint.send(now, id, Bytes::from_static(&[0]), options);
+            self.alive.extend(endpoint.send(now, id, Bytes::from_static(&[0]), options));
             self.said(now);
         }
     }
@@ -148,6 +151,13 @@ impl FlowSource {
     /// A message was sent: the next keep-alive is due `keep_alive` after it.
     fn said(&mut self, now: Instant) {
         self.alive_at = self.keep_alive.map_or(Instant::MAX, |after| now + after);
+    }
+
+    fn dropped(&mut self, dropped: &Dropped) {
+        if let Err(before) = self.alive.binary_search(&dropped.message) {
+            let message = dropped.message - before as u64;
+            self.events.push(TraceEvent::Dropped(Dropped { message, ..*dropped }));
+        }
     }
 
     fn submit(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
@@ -192,6 +202,7 @@ impl App for FlowSource {
                 self.said(now);
             }
             Event::Writable => self.full = false,
+            Event::Dropped(dropped) => self.dropped(dropped),
             Event::Closed(_) => self.ended = true,
             _ => {}
         }

@@ -6,7 +6,9 @@ use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, AgentOutput, Body, Framing, Held, Outgoing, Packet, RouteId, Standing, TraceEvent};
+use crate::net::{
+    Agent, AgentOutput, Body, Framing, Held, Outgoing, Packet, Paths, RouteId, Standing, TraceEvent,
+};
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
 /// A subflow that comes or goes.
@@ -160,7 +162,8 @@ impl Agent for TcpSender {
         let full: fn(&PathView) -> bool = |view| view.in_flight + view.mtu > view.limit.cwnd;
         let with = |want: bool| subflows().filter(|(_, v)| full(v) == want).map(|(path, _)| path).collect();
         let held = self.sender.held_back().map(|by| Held { by, full: with(true), open: with(false) });
-        Some(Standing { held, unacknowledged: Some(self.sender.unacknowledged()) })
+        let unacknowledged = Some(self.sender.unacknowledged());
+        Some(Standing { held, unacknowledged, inactive: Paths::NONE })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an association tells those who measure.
 
-use strandcast_proto::association::{Association, HeldBy};
-use strandcast_proto::policy::{Estimate, PathId, PathSet, PathState};
+use strandcast_proto::association::{Association, DropCause, HeldBy};
+use strandcast_proto::policy::{Estimate, GiveUp, PathId, PathSet, PathState};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
@@ -11,7 +11,28 @@ use crate::net::{Held, Paths, Standing};
 pub(super) const UNCONNECTED: Standing = Standing {
     held: Some(Held { by: HeldBy::Handshake, full: Paths::NONE, open: Paths::NONE }),
     unacknowledged: None,
+    inactive: Paths::NONE,
 };
+
+/// Counters of messages of which nothing was sent, by cause.
+const UNSENT: [(DropCause, &str); 6] = [
+    (DropCause::Expired, "unsent_expired_messages"),
+    (DropCause::Scheduler(GiveUp::TooLate), "unsent_too_late_messages"),
+    (DropCause::Scheduler(GiveUp::TooFar), "unsent_too_far_messages"),
+    (DropCause::Scheduler(GiveUp::MakesWay), "unsent_makes_way_messages"),
+    (DropCause::Group, "unsent_group_messages"),
+    (DropCause::Ended, "unsent_ended_messages"),
+];
+/// The same of messages of which some was sent.
+const ABANDONED: [(DropCause, &str); 7] = [
+    (DropCause::Expired, "abandoned_expired_messages"),
+    (DropCause::Scheduler(GiveUp::TooLate), "abandoned_too_late_messages"),
+    (DropCause::Scheduler(GiveUp::TooFar), "abandoned_too_far_messages"),
+    (DropCause::Scheduler(GiveUp::MakesWay), "abandoned_makes_way_messages"),
+    (DropCause::Group, "abandoned_group_messages"),
+    (DropCause::LossPolicy, "abandoned_loss_policy_messages"),
+    (DropCause::Ended, "abandoned_ended_messages"),
+];
 
 /// Counters since the start.
 pub fn counters(
@@ -43,10 +64,21 @@ pub fn counters(
         report(None, "send_buffer_most_bytes", buffers.send.most_used as f64);
         report(None, "receive_buffer_most_bytes", buffers.receive.most_used as f64);
     }
+    dropped(association, report);
     symbols(association, report);
     for (name, count) in association.scheme_counters() {
         report(None, name, count as f64);
     }
+}
+
+/// Messages that went no further, where some may.
+fn dropped(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+    let stats = association.stats();
+    if stats.messages_with_lifetime == 0 && stats.unsent.total() + stats.abandoned.total() == 0 {
+        return;
+    }
+    UNSENT.iter().for_each(|(cause, name)| report(None, name, stats.unsent.of(*cause) as f64));
+    ABANDONED.iter().for_each(|(cause, name)| report(None, name, stats.abandoned.of(*cause) as f64));
 }
 
 /// Symbols that it sent and received, where either side codes.
@@ -129,8 +161,11 @@ pub(super) fn standing(
 ) -> Standing {
     let paths = |set: PathSet| set.iter().filter_map(&path_of).collect();
     let held = association.held_back(now);
+    let inactive = |state| !matches!(state, PathState::Active | PathState::Closed);
+    let inactive = association.paths().iter().filter(|view| inactive(view.state)).map(|view| view.id);
     Standing {
         held: held.map(|held| Held { by: held.by, full: paths(held.full), open: paths(held.open) }),
         unacknowledged: Some(u64::from(association.first_unacknowledged().0)),
+        inactive: inactive.filter_map(&path_of).collect(),
     }
 }

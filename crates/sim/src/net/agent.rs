@@ -3,7 +3,7 @@
 use core::any::Any;
 use core::fmt::Debug;
 
-use strandcast_proto::association::HeldBy;
+use strandcast_proto::association::{Dropped, HeldBy};
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
@@ -60,6 +60,8 @@ pub struct Standing {
     /// The first TSN (its 32 bits), or byte of the stream, that the peer has not acknowledged cumulatively; `None`: there is
     /// no connection.
     pub unacknowledged: Option<u64>,
+    /// Paths that are there, but not active: they do not answer, or were put aside.
+    pub inactive: Paths,
 }
 
 /// What keeps a sender's new data waiting.
@@ -166,6 +168,8 @@ pub enum TraceEvent {
         /// Bytes.
         bytes: u64,
     },
+    /// A message that was handed in goes no further; the message's number is the application's.
+    Dropped(Dropped),
     /// The load of background traffic was redrawn: what is not yet sent is dropped.
     Redrawn,
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use strandcast_proto::association::HeldBy;
+use strandcast_proto::association::{DropCause, HeldBy};
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::SymbolName;
 
@@ -73,9 +73,41 @@ pub struct MessageTrace {
     pub delivered: Option<Instant>,
     /// It was computed from repair symbols: the packet that brought the last of them completed it.
     pub recovered: bool,
+    /// Why it went no further, if it did not.
+    pub dropped: Option<DropTrace>,
     /// The first and the last coded block that it is in: its packets are those of their symbols. Of several blocks, and of one
     /// that came before an earlier one, `complete` is when the last symbol came that was of use.
     pub blocks: Option<(u32, u32)>,
+}
+
+/// How the sender dropped a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropTrace {
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub cause: DropCause,
+    /// When its lifetime ends.
+    pub expires: Option<Instant>,
+    /// Chunks of it that were sent, and those of them that had not arrived.
+    pub sent: u64,
+    /// See [`sent`](Self::sent).
+    pub missing: u64,
+    /// Bytes of it that were never sent.
+    pub unsent: u64,
+    /// How the flow's paths stood then.
+    pub paths: Vec<PathStanding>,
+}
+
+/// How a path stood at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathStanding {
+    /// Its name.
+    pub path: String,
+    /// It was active: it answered, and was not put aside.
+    pub active: bool,
+    /// What the transport and its scheme knew of it: values by their names in time series.
+    pub gauges: Vec<(&'static str, f64)>,
 }
 
 /// A packet with data of a message.
@@ -149,6 +181,13 @@ impl Hop {
     /// How long it was on the way.
     pub fn propagation(&self) -> Option<Duration> {
         Some(self.arrived? - self.departed?)
+    }
+}
+
+impl PathStanding {
+    /// The gauge of this name.
+    pub fn gauge(&self, name: &str) -> Option<f64> {
+        self.gauges.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
     }
 }
 

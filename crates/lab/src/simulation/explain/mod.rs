@@ -9,7 +9,7 @@ mod span;
 mod waits;
 mod why;
 
-pub use explanation::{Explanation, Hold, Hop, MessageTrace, Outcome, Transmission};
+pub use explanation::{DropTrace, Explanation, Hold, Hop, MessageTrace, Outcome, PathStanding, Transmission};
 pub use query::{ExplainError, FrameInfo, Query};
 pub use recorder::Explainer;
 pub use why::{Cause, CauseKind};

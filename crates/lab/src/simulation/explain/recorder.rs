@@ -1,5 +1,7 @@
 //! Writes down what concerns some messages of a flow.
 
+mod drops;
+mod known;
 mod listen;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -8,7 +10,7 @@ use strandcast_proto::coding::Header;
 use strandcast_proto::time::Instant;
 use strandcast_radio::FrameRecord;
 use strandcast_sim::host::{SymbolName, data_parts, symbol};
-use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing, Packet, Paths, RadioId};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing, Packet, RadioId};
 
 use super::blocks::Blocks;
 use super::covered::Covered;
@@ -16,7 +18,6 @@ use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission}
 use super::query::{ExplainError, FrameInfo, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
-use crate::result::meter::LossPlace;
 use crate::scenario::{App, Scenario, Transport};
 use crate::simulation::{Names, Simulation};
 
@@ -54,6 +55,8 @@ pub struct Explainer {
     /// Where each message of which nothing has been sent begins: its number, or its first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
+    /// Messages that were just dropped.
+    dropped: Vec<u64>,
     covered: Covered,
     /// Parts that were sent of each of them: where they begin, where they end, whose they are.
     parts: BTreeMap<u64, (u64, u64)>,
@@ -162,6 +165,7 @@ impl Explainer {
             holders: 0,
             unsent: VecDeque::new(),
             messages: BTreeMap::new(),
+            dropped: Vec::new(),
             covered: Covered::default(),
             parts: BTreeMap::new(),
             blocks: Blocks::default(),
@@ -201,63 +205,6 @@ impl Explainer {
         }
     }
 
-    /// All that is known of a message.
-    fn told(&self, open: Open) -> MessageTrace {
-        let mut explanation = open.explanation;
-        let flights: Vec<&Flight> = open.packets.iter().map(|id| &self.flights[id]).collect();
-        let shares = |a: &Flight, b: &Flight| a.parts.iter().any(|part| b.parts.contains(part));
-        explanation.transmissions = flights.iter().map(|flight| self.finished(flight)).collect();
-        for (i, flight) in flights.iter().enumerate() {
-            let told = &mut explanation.transmissions[i];
-            told.nth = 1 + flights[..i].iter().filter(|earlier| shares(earlier, flight)).count() as u32;
-            let next = flights[i + 1..].iter().find(|later| shares(later, flight));
-            let sent = told.sent;
-            told.timeout =
-                next.and_then(|next| self.waits.timeout(flight.path, sent, next.transmission.sent));
-        }
-        explanation
-    }
-
-    /// What held the sender back while one of `messages` waited in its host.
-    fn holds(&self, messages: &[MessageTrace]) -> Vec<Hold> {
-        let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
-        let sent = |m: &MessageTrace| m.transmissions.iter().map(|t| t.sent).max();
-        let last = messages.iter().map(|m| sent(m).unwrap_or(Instant::MAX)).max();
-        let to = last.unwrap_or(Instant::ZERO);
-        let name = |paths: Paths| -> Vec<String> {
-            paths.iter().map(|path| self.names.path(self.subject.flow, path).to_owned()).collect()
-        };
-        let spans = self.waits.spans.iter().filter(|span| span.to > from && span.from < to);
-        let hold = |span: &super::waits::Span| Hold {
-            by: span.held.by,
-            from: span.from,
-            to: span.to,
-            behind: span.behind,
-            full: name(span.held.full),
-            open: name(span.held.open),
-        };
-        spans.map(hold).collect()
-    }
-
-    /// A packet that has not ended was swallowed by a link that went down, or is under way, or was refused.
-    fn finished(&self, flight: &Flight) -> Transmission {
-        let mut transmission = flight.transmission.clone();
-        if transmission.outcome != Outcome::UnderWay {
-            return transmission;
-        }
-        let Some((hop, wire)) = transmission.hops.last().zip(flight.wires.last()) else {
-            return transmission;
-        };
-        transmission.outcome = match hop.arrived {
-            Some(at) => Outcome::Refused(at),
-            None if wire.is_some_and(|wire| self.names.is_down_after(wire, hop.entered)) => {
-                Outcome::Lost(LossPlace::Down)
-            }
-            None => Outcome::UnderWay,
-        };
-        transmission
-    }
-
     fn submit(&mut self, now: Instant, number: u64, bytes: u32) {
         let from = if self.subject.stream { self.submitted } else { number };
         self.submitted += u64::from(bytes);
@@ -281,6 +228,7 @@ impl Explainer {
             complete: None,
             delivered: None,
             recovered: false,
+            dropped: None,
             blocks: None,
         };
         let mut open = Open {

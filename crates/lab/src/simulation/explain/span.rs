@@ -24,6 +24,11 @@ impl Missing {
         self.0 = left;
     }
 
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(from, to)| to - from).sum()
+    }
+
     /// Nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -93,7 +93,8 @@ impl Explanation {
         // What never came is asked about until it was due, or the run's end.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
         let begun = message.begun();
-        let mut causes = self.in_host(message, begun.or(message.complete).unwrap_or(last));
+        let dropped = message.dropped.as_ref().map(|dropped| dropped.at);
+        let mut causes = self.in_host(message, begun.or(message.complete).or(dropped).unwrap_or(last));
         let me = Some(message.number);
         let mut add = |kind, from: Instant, to: Instant, of| {
             if to > from {
@@ -113,7 +114,7 @@ impl Explanation {
                 add(CauseKind::Transit, queued, complete, me);
             }
             (Some(begun), ..) if message.losses() > 0 => {
-                add(CauseKind::Retransmission, begun, last.max(begun), me);
+                add(CauseKind::Retransmission, begun, dropped.unwrap_or(last).max(begun), me);
             }
             _ => {}
         }

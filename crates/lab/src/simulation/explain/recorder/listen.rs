@@ -137,12 +137,14 @@ impl Recorder for Explainer {
             TraceEvent::Arrived { new, .. } => self.receive(now, new),
             TraceEvent::Delivered { message, .. } => self.deliver(now, message),
             TraceEvent::Progress { bytes } => self.progress(now, bytes),
+            TraceEvent::Dropped(ref dropped) => self.drop_message(now, dropped),
             TraceEvent::Redrawn => {}
         }
     }
 
     fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
         if id == self.subject.sender {
+            self.look_at_paths(now, agent);
             self.look_at_blocks(agent);
             self.stands(now, agent);
         }
