@@ -266,7 +266,7 @@ fn a_link_dies() {
 
 /// Live video at 6 Mbit/s to a peer that reports no arrivals, over two links of 10 Mbit/s of which one falls silent for
 /// good after 1.2 s: without verdicts `strand` leaves it by timers, as `bond` does, and as much arrives in time. With
-/// data probes and rotation, of which no report speaks, it lost a hundred messages more each time.
+/// data probes, and windows sent there to measure it, of which no report speaks, it lost a hundred messages more each time.
 fn strand_is_no_worse_with_them() {
     let arrived = |scheme: &str| {
         let hosts = Hosts::new("10mbit");

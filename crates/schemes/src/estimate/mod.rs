@@ -38,7 +38,9 @@ pub use peer_rate::PeerRate;
 pub use receiver_rate::{Grant, Most, PathRate, RateConfig, Round, RoundTrip, Smoothed, weight};
 pub use reference_rtt::ReferenceRtt;
 pub use retransmission_queue::RetransmissionQueue;
-pub use silence::{RESEND, Silence, Verdict, return_paths};
+#[cfg(test)]
+pub(crate) use silence::set_held;
+pub use silence::{RESEND, Silence, Verdict, held, return_paths};
 pub use snr::{Decibel, Snr};
 pub use tear::{Sequence, SequencePosition, State, Tear};
 pub use transmission_rate::TransmissionRate;

@@ -26,18 +26,28 @@
 //! settles where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that stall often make it
 //! large, and outages go into it.
 //!
+//! What a path had in flight when it fell silent may still come, and counts as queued until then ([`held`]).
+//!
 //! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for other peers.
 
+mod held;
+mod holdoff;
 mod usual;
 
 use std::collections::VecDeque;
 
 use strandcast_proto::policy::{
-    Estimate, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView, PeerArrivals, PeerTime,
-    Policy, Signal, View,
+    Estimate, LossCause, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView, PeerArrivals,
+    PeerTime, Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
+pub use held::held;
+#[cfg(test)]
+pub(crate) use held::set_held;
+
+use held::Held;
+use holdoff::Holdoff;
 use usual::Usual;
 
 /// The extra estimate of the verdict: see [`Verdict::of`].
@@ -177,6 +187,7 @@ struct Watched {
     silent_at: Option<Instant>,
     deaths: Deaths,
     back: ReturnPath,
+    held: Held,
 }
 
 impl Watched {
@@ -186,12 +197,13 @@ impl Watched {
             packets: 0,
             arrived: PeerTime::default(),
             usual: Usual::default(),
-            holdoff: Holdoff { extra: Duration::ZERO, since: now },
+            holdoff: Holdoff::new(now),
             verdict: Verdict::Live,
             due: PeerTime::default(),
             silent_at: None,
             deaths: Deaths { count: 0, since: now, answers: None, probation: false },
             back: ReturnPath::default(),
+            held: Held::default(),
         }
     }
 
@@ -214,6 +226,7 @@ impl Watched {
         if news.packets <= self.packets {
             return;
         }
+        self.held.arrives(news);
         let usual = self.usual.median();
         match (news.sent, usual) {
             (Some(sent), _) => self.through(sent),
@@ -329,31 +342,6 @@ impl ReturnPath {
     }
 }
 
-/// J.
-#[derive(Debug)]
-struct Holdoff {
-    /// Beyond the least.
-    extra: Duration,
-    /// When it was changed last.
-    since: Instant,
-}
-
-impl Holdoff {
-    fn get(&self) -> Duration {
-        MIN_HOLDOFF + self.extra
-    }
-
-    fn needless(&mut self, now: Instant) {
-        (self.extra, self.since) = ((self.extra + STEP).min(MAX_HOLDOFF - MIN_HOLDOFF), now);
-    }
-
-    fn passes(&mut self, now: Instant) {
-        if now.saturating_since(self.since) >= STEP_TIME {
-            (self.extra, self.since) = (self.extra.saturating_sub(STEP), now);
-        }
-    }
-}
-
 /// How often a path died, and how it returns.
 #[derive(Debug)]
 struct Deaths {
@@ -434,6 +422,12 @@ impl Policy for Silence {
                 }
             }
             Signal::PeerArrivals(report) => self.hear(view, report),
+            Signal::Lost { path, chunk, cause: LossCause::PathFailure } => {
+                let path = self.of(view.now, *path);
+                if path.verdict == Verdict::Silent {
+                    path.held.lost(view.now - RESEND, chunk.len);
+                }
+            }
             Signal::Tick => {
                 for path in self.paths.iter_mut().flatten() {
                     path.tick(view.now, &mut self.count);
@@ -442,6 +436,7 @@ impl Policy for Silence {
             Signal::Heartbeat(answer) if answer.rtt.is_some() => {
                 let path = self.of(view.now, answer.path);
                 path.through(answer.sent);
+                path.held.through(answer.sent);
                 path.back.answered(view.now);
                 path.answered(view.now);
             }
@@ -484,7 +479,10 @@ impl Policy for Silence {
 impl PathEstimator for Silence {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         match self.paths.get(path.index()).and_then(Option::as_ref) {
-            Some(watched) => watched.verdict.write(out),
+            Some(watched) => {
+                watched.verdict.write(out);
+                watched.held.write(out);
+            }
             None => out.extra.retain(|(name, _)| *name != VERDICT),
         }
     }

@@ -33,7 +33,7 @@ use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
 use super::unsuspected::unsuspected;
-use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, WindowedMax, tested};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, WindowedMax, held, tested};
 use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
@@ -130,7 +130,7 @@ impl Forecast {
         let tested = tested(now, path);
         let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
-        let flight = (path.in_flight + len) as f64;
+        let flight = (path.in_flight + len) as f64 + held(path);
         let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
         let standing = if path.in_flight > 0 { queue } else { 0.0 };
         let waiting = backlog.max(standing) + silence;
@@ -219,7 +219,8 @@ impl EarliestArrival {
         }
     }
 
-    fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
+    /// Nothing leaves; asked again soon.
+    pub(super) fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
         self.again = Some(view.now + Duration::from_secs_f64(RECHECK));
         None
     }

@@ -5,9 +5,6 @@
 //!   the other (`estimate::Silence`), and a path that is needed at once has been measured lately. It takes at most half
 //!   of the path's window, or one chunk. A path that loses less than [`RELIABLE`] does so half as often even without
 //!   time for a second try.
-//! - *Rotation*: a stream thinner than the paths leaves it open what each of them carries, and a window that was never
-//!   used up does not grow. Each [`WaryConfig::rotation`] the next path takes what it has room for, for a round trip,
-//!   under the same condition: then it is known to carry the stream when another one falls silent.
 //! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once. Copies of
 //!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
 //! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
@@ -15,10 +12,12 @@
 //!   quicker ones carry less than comes. If they do, and nothing of it was sent, it is given up.
 //! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind
 //!   it and nothing of it was sent.
+//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while there is time for it
+//!   once that path answers, and a new message would be late on the others as well: then it delays none that could be in time.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets neither data
-//! probes nor rotation: nothing but a timeout would show what they lose on a silent path.
+//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets no data probes: nothing
+//! but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;
 
@@ -33,10 +32,14 @@ use strandcast_proto::time::{Duration, Instant};
 use super::earliest_arrival::{Choices, EarliestArrival, Forecast, too_late};
 use super::metered::{METERED, Metered};
 use super::triage::Triage;
+use crate::estimate::Verdict;
 use crate::part::{Estimators, SchedulerPart};
 
 /// Loss below which a path carries data probes without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
+/// What waits for a suspected path has so much time left beyond its round trip, seconds: for two heartbeats and their answer.
+/// ASSUMED.
+const RETURN: f64 = 0.05;
 /// Such a probe leaves once in so many times [`WaryConfig::data_probe`]. ASSUMED; measured in docs/schemes/strand.md.
 const SLOW_PROBE: u32 = 2;
 /// It is one chunk of so many at the most, so that a thin stream does not go that way. ASSUMED.
@@ -48,8 +51,6 @@ keys! {
     pub struct WaryConfig {
         /// interval at which each path that delivers in time carries a chunk, 0: only where it is the best
         data_probe: Duration [0, 1000, "ms"] = Duration::from_millis(25),
-        /// the next path takes the stream for a round trip so often, 0: never
-        rotation: Duration [0, 60_000, "ms"] = Duration::from_millis(1000),
         /// what is sent again in the last round goes by two paths
         last_round: bool = true,
         /// give up whole frames, the least important first, as soon as not all that waits can be in time
@@ -63,9 +64,9 @@ keys! {
 
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
-        let (inner, rotation, metered) = Default::default();
+        let (inner, metered) = Default::default();
         let triage = self.triage.then(Triage::new);
-        Box::new(Wary { config: *self, inner, rotation, metered, triage, between: BETWEEN, life: 0.0 })
+        Box::new(Wary { config: *self, inner, metered, triage, between: BETWEEN, life: 0.0 })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
@@ -89,7 +90,6 @@ impl SchedulerPart for WaryConfig {
 pub struct Wary {
     config: WaryConfig,
     inner: EarliestArrival,
-    rotation: Rotation,
     metered: Metered,
     triage: Option<Triage>,
     /// Chunks sent since the last decision for a data probe without time for a second try, that one included.
@@ -98,32 +98,10 @@ pub struct Wary {
     life: f64,
 }
 
-/// Which path takes the stream.
-#[derive(Debug, Default)]
-struct Rotation {
-    of: Option<PathId>,
-    until: Instant,
-    /// When the next one begins.
-    next: Instant,
-}
-
-impl Rotation {
-    /// The path that has the stream now, one of `choices`.
-    fn at(&mut self, now: Instant, each: Duration, choices: &Choices<'_>) -> Option<PathId> {
-        if now >= self.next {
-            let after = choices.iter().find(|c| self.of.is_none_or(|of| of < c.0.id)).or(choices.first());
-            let (path, _) = after?;
-            self.of = Some(path.id);
-            (self.until, self.next) = (now + path.srtt.unwrap_or_default(), now + each);
-        }
-        self.of.filter(|_| now < self.until)
-    }
-}
-
 impl Wary {
-    /// A path that takes the chunk though another may be quicker: as a data probe, or by rotation. It brings the chunk
-    /// in time even if it is lost once, or loses next to nothing.
-    fn instead(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
+    /// A path that takes the chunk as a data probe though another may be quicker. It brings the chunk in time even if it is lost
+    /// once, or loses next to nothing.
+    fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports a probe shows nothing, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {
             return None;
@@ -149,12 +127,7 @@ impl Wary {
         if due.is_some_and(|c| !fits(c)) {
             self.between = 0;
         }
-        let due = due.map(|c| c.0.id);
-        if due.is_some() || self.config.rotation.is_zero() {
-            return due;
-        }
-        let rotation = self.rotation.at(view.now, self.config.rotation, choices)?;
-        choices.iter().find(|c| c.0.id == rotation && fits(c)).map(|c| c.0.id)
+        due.map(|c| c.0.id)
     }
 
     /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
@@ -178,6 +151,14 @@ impl Wary {
         let others = others.filter(|c| c.0.tariff.class < METERED);
         others.min_by(|a, b| a.1.arrival.total_cmp(&b.1.arrival)).map(|(path, _)| path.id)
     }
+}
+
+/// Whether another path than these is suspected, but not dead, and could bring in time what has `left` seconds once it answers.
+fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
+    let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
+    let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() + RETURN < left);
+    let other = |p: &PathView| choices.iter().all(|c| c.0.id != p.id);
+    choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
 }
 
 /// Whether the ways of all these paths, queues apart, are too long for a chunk that is worthless after `left` seconds, whenever
@@ -244,15 +225,22 @@ impl Scheduler for Wary {
         let Some(left) = left else { return self.inner.among(view, backlog, &choices) };
         self.life = self.life.max(left);
         let others_wait = backlog.messages > 1 && !backlog.begun;
-        if (backlog.retransmission || others_wait) && pointless(view, &choices, left) {
+        let no_way = (backlog.retransmission || others_wait) && pointless(view, &choices, left);
+        if may_return(view, &choices, left)
+            && (no_way || too_late(&choices, left, self.life, backlog))
+            && (pointless(view, &choices, self.life) || choices.iter().all(|c| c.1.hopeless(self.life)))
+        {
+            return self.inner.hold(view);
+        }
+        if no_way {
             return Some(Assignment::nowhere(GiveUp::TooFar));
         }
-        // Data probes and rotation look at one chunk.
+        // Data probes look at one chunk.
         if backlog.rest > backlog.next_len && too_late(&choices, left, self.life, backlog) {
             return Some(Assignment::nowhere(GiveUp::TooLate));
         }
         if !backlog.retransmission
-            && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
+            && let Some(path) = self.data_probe(view, &choices, backlog.next_len, left)
         {
             return Some(Assignment::on(path, 1));
         }

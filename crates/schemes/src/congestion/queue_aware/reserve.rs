@@ -2,8 +2,9 @@
 //! used up by a stream that is thinner than the paths, and would admit it over several round trips only.
 //!
 //! What is known is that as much was in flight over all paths together before. So the paths whose queue is short share half
-//! of it: each one's limit rises by its part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends
-//! it at once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
+//! of it, and each of them whose first slow start goes on takes its part: what the others carry is known, and more would make a
+//! queue. Its limit rises by that part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends it at
+//! once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
 
 use strandcast_proto::policy::{PathView, View};
 use strandcast_proto::time::{Duration, Instant};
@@ -60,6 +61,7 @@ impl QueueAware {
         let part = bytes.div_ceil(2 * sharers(view).max(1));
         for (slot, seen) in self.paths.iter_mut().zip(view.paths) {
             if let Some(slot) = slot
+                && slot.start.is_some()
                 && takes(seen)
             {
                 slot.stand_in(view.now, seen, part);

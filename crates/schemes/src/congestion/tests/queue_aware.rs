@@ -337,6 +337,9 @@ fn a_path_that_congests_stands_in_no_longer() {
     let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
     play.tell(&Signal::LossEvent { path, trigger, highest, cause });
     assert_eq!(play.cwnd_of(1), 5.0);
+    queue(&mut play, 1, 0);
+    falls_silent(&mut play, 6);
+    assert_eq!(play.cwnd_of(1), 5.0, "its slow start is over: what it carries is known");
 }
 
 /// RFC 4015 §3.2, and the counts of losses with it.

@@ -123,6 +123,43 @@ fn silence_shows_by_the_reports_of_other_paths() {
     assert_eq!(harness.verdict(1), Verdict::Live);
 }
 
+/// Three packets of a kilobyte were in flight on path 0 when it fell silent at 2 s. A link that stood still delivers them: two
+/// arrive, as bytes without a time at which they left; then an answer to a heartbeat shows that none is left in the link.
+#[test]
+fn the_flight_of_a_silent_path_counts_as_queued_until_something_later_comes() {
+    let held = |harness: &Harness, path: u8| {
+        let mut view = harness.picture.paths[usize::from(path)].clone();
+        harness.silence.estimate(PathId(path), &mut view.est);
+        super::held(&view)
+    };
+    let given_up = || {
+        let mut harness = Harness::new();
+        harness.flows(1000, 2000);
+        harness.dark(2000, 2140);
+        assert_eq!((harness.verdict(0), held(&harness, 0)), (Verdict::Silent, 0.0));
+        let at = harness.picture.now.saturating_since(Instant::ZERO).as_millis() as u64;
+        for tsn in 1..=3 {
+            let chunk = ChunkInfo { len: 1000, ..chunk(tsn, &[0]) };
+            harness
+                .signal(at, &Signal::Lost { chunk: &chunk, path: PathId(0), cause: LossCause::PathFailure });
+        }
+        assert_eq!((held(&harness, 0), held(&harness, 1)), (3000.0, 0.0));
+        harness
+    };
+    let mut still = given_up();
+    still.arrives(0, 2000, 2300);
+    (still.last[0].bytes, still.last[0].sent) = (2000, None);
+    still.reports(2310);
+    assert_eq!((still.verdict(0), held(&still, 0)), (Verdict::Live, 1000.0));
+    still.answers(0, 2060, 2400);
+    assert_eq!(held(&still, 0), 1000.0, "it left before the path was suspected");
+    still.answers(0, 2160, 2410);
+    assert_eq!(held(&still, 0), 0.0);
+    let mut dark = given_up();
+    dark.answers(0, 2190, 2260);
+    assert_eq!((dark.verdict(0), held(&dark, 0)), (Verdict::Live, 0.0), "what it had was lost");
+}
+
 #[test]
 fn nothing_is_overdue_before_it_can_have_come() {
     let mut harness = Harness::new();

@@ -58,6 +58,16 @@ fn the_earlier_arrival_in_time_is_taken() {
     assert_eq!(takes(&picture(&[busy, SLOW]), 1000, Some(500)), Some(1));
 }
 
+/// As above, of what the link may have kept while the path was silent: it is in front of what is sent now.
+#[test]
+fn what_a_link_still_holds_is_waited_for() {
+    let mut held = picture(&[(20.0, 10, 0, 0.0, 0, 25), SLOW]);
+    crate::estimate::set_held(&mut held.paths[0].est, 100 * MTU);
+    assert_eq!(takes(&held, 1000, Some(500)), Some(1));
+    crate::estimate::set_held(&mut held.paths[0].est, 0);
+    assert_eq!(takes(&held, 1000, Some(500)), Some(0));
+}
+
 /// 41 packets beyond the 5 of the bandwidth-delay product are 328 ms at 1 Mbit/s.
 #[test]
 fn a_path_on_which_it_would_be_late_is_not_taken_though_the_other_has_no_room() {

@@ -2,7 +2,7 @@ use strandcast_proto::policy::fixture::{MTU, Picture, chunk};
 use strandcast_proto::units::Rate;
 
 use super::*;
-use crate::estimate::Verdict;
+use crate::estimate::{QUEUE, Verdict};
 
 /// 8 Mbit/s and 20 ms beside one of `mbps` and `least_ms`; both empty.
 fn picture(mbps: f64, least_ms: u64) -> Picture {
@@ -37,8 +37,7 @@ fn next(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission: 
         retransmission,
         ..Backlog::default()
     };
-    let config = WaryConfig { rotation: Duration::ZERO, ..WaryConfig::default() };
-    config.build().next(&later.view(), &backlog)
+    WaryConfig::default().build().next(&later.view(), &backlog)
 }
 
 #[test]
@@ -50,6 +49,9 @@ fn slower_paths_carry_data_probes_too() {
     assert_eq!(takes(&p, 25, Some(500), true), [0], "what was lost goes the best way");
     assert_eq!(takes(&p, 25, Some(85), false), [0], "30 ms, and 60 more if it is lost, are too many");
     assert_eq!(takes(&p, 25, None, false), [0], "no deadline");
+    let mut metered = p.clone();
+    metered.paths[1].tariff.class = METERED;
+    assert_eq!(takes(&metered, 25, Some(500), false), [0]);
     p.peer_reports = false;
     assert_eq!(takes(&p, 25, Some(500), false), [0], "none would tell what arrives");
 }
@@ -69,7 +71,7 @@ fn a_path_that_loses_nothing_carries_data_probes_that_have_one_try() {
 #[test]
 fn a_thin_stream_does_not_go_by_the_slower_path() {
     let mut p = picture(8.0, 60);
-    let mut scheduler = WaryConfig { rotation: Duration::ZERO, ..WaryConfig::default() }.build();
+    let mut scheduler = WaryConfig::default().build();
     let mut taken = Vec::new();
     for _ in 0..8 {
         p.now += Duration::from_millis(50);
@@ -131,44 +133,13 @@ fn the_last_round_is_doubled() {
     assert_eq!(takes(&p, 0, Some(14), true), [0], "the other comes too late");
 }
 
-/// Which path takes a chunk each 10 ms from the first second on, the first second's left out.
-fn over_time(config: WaryConfig, p: &mut Picture, chunks: usize) -> Vec<u8> {
-    let mut scheduler = config.build();
-    let backlog = |now| Backlog {
-        bytes: 10_000,
-        messages: 10,
-        next_len: MTU,
-        next_expires: Some(now + Duration::from_millis(500)),
-        ..Backlog::default()
-    };
-    let take = |_| {
-        p.now += Duration::from_millis(10);
-        let path = scheduler.next(&p.view(), &backlog(p.now)).expect("room").paths[0];
-        p.paths[path.index()].last_sent = Some(p.now);
-        path.0
-    };
-    (0..chunks).map(take).collect()
-}
-
-#[test]
-fn paths_take_turns_of_a_round_trip() {
-    let config = WaryConfig { data_probe: Duration::ZERO, ..WaryConfig::default() };
-    let taken = over_time(config, &mut picture(8.0, 60), 300);
-    let slower = |range: core::ops::Range<usize>| taken[range].iter().filter(|p| **p == 1).count();
-    assert_eq!([slower(0..100), slower(100..200), slower(200..300)], [0, 6, 0], "60 ms each other second");
-    let mut metered = picture(8.0, 60);
-    metered.paths[1].tariff.class = METERED;
-    assert_eq!(over_time(WaryConfig::default(), &mut metered, 300), [0; 300]);
-}
-
 /// A quick path is full, a slow one is free: a message that has become too late for the slow one is given up if more comes than
 /// the quick one carries, and waits if not.
 #[test]
 fn what_is_too_late_for_the_free_path_gives_way() {
     let mut p = picture(8.0, 400);
     p.paths[0].in_flight = p.paths[0].limit.cwnd;
-    let mut wary =
-        WaryConfig { rotation: Duration::ZERO, data_probe: Duration::ZERO, ..WaryConfig::default() }.build();
+    let mut wary = WaryConfig { data_probe: Duration::ZERO, ..WaryConfig::default() }.build();
     let mut next = |left_ms: u64, bytes: u64, retransmission: bool| {
         let next_expires = Some(p.now + Duration::from_millis(left_ms));
         let (messages, next_len) = (10, MTU);
@@ -198,4 +169,36 @@ fn what_is_late_behind_a_queue_says_so() {
         let late = Some(Assignment::nowhere(GiveUp::TooLate));
         assert_eq!(WaryConfig::default().build().next(&p.view(), &backlog), late, "{rest} bytes");
     }
+}
+
+/// The only path that is not suspected has a second of queue. A message waits for the one that stalls, unless that is dead, the
+/// message has too little time left for it, or new ones, of which one was seen before, would be in time where it is too late.
+#[test]
+fn what_is_late_elsewhere_waits_for_a_path_that_stalls() {
+    let after = |verdict: Verdict, life_ms: u64, left_ms: u64| {
+        let mut p = picture(1.0, 60);
+        let mut wary = WaryConfig { data_probe: Duration::ZERO, ..WaryConfig::default() }.build();
+        let backlog = |left_ms| Backlog {
+            bytes: 10_000,
+            messages: 10,
+            next_len: MTU,
+            next_expires: Some(p.now + Duration::from_millis(left_ms)),
+            ..Backlog::default()
+        };
+        let (new, next) = (backlog(life_ms), backlog(left_ms));
+        wary.next(&p.view(), &new).expect("room");
+        verdict.write(&mut p.paths[0].est);
+        p.paths[1].in_flight = 125_000;
+        p.paths[1].limit.cwnd = 250_000;
+        p.paths[1].est.set_extra(QUEUE, 1.0);
+        wary.next(&p.view(), &next).map(|a| a.paths.len())
+    };
+    let (given_up, waits) = (Some(0), None);
+    for verdict in [Verdict::Stalled, Verdict::Silent] {
+        assert_eq!(after(verdict, 500, 500), waits);
+        assert_eq!(after(verdict, 500, 71), waits, "a round trip of 20 ms, and 50 more");
+        assert_eq!(after(verdict, 500, 70), given_up);
+        assert_eq!(after(verdict, 2000, 500), given_up, "it would stand in the way of new ones");
+    }
+    assert_eq!(after(Verdict::Dead, 500, 500), given_up);
 }

@@ -1,0 +1,63 @@
+//! What a link may still hold of the flight of a path that fell silent. A link that stood still delivers all of it when it goes
+//! on, in front of what is sent then, though it was lost for the sender and left by other paths. So it counts as queued until
+//! it has arrived, or something has that left after it. A link that lost it shows that at once: what comes first is an answer
+//! to a heartbeat, which left later.
+
+use strandcast_proto::policy::{Estimate, PathArrivals, PathView};
+use strandcast_proto::time::Instant;
+
+/// The extra estimate of it, bytes.
+const HELD: &str = "held by the link";
+
+/// Bytes that `path` may hold of a flight that was given up: 0 where no part of the scheme judges.
+pub fn held(path: &PathView) -> f64 {
+    path.est.extra(HELD).unwrap_or(0.0)
+}
+
+/// Writes that into the estimates of a path.
+pub(crate) fn set_held(out: &mut Estimate, bytes: u64) {
+    if bytes > 0 {
+        out.set_extra(HELD, bytes as f64);
+    } else if out.extra(HELD).is_some() {
+        out.extra.retain(|(name, _)| *name != HELD);
+    }
+}
+
+/// The last flight that was given up.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    bytes: u64,
+    /// Since when nothing new has left by the path.
+    since: Instant,
+    /// Bytes that have arrived by the path, as the peer said last.
+    arrived: u64,
+}
+
+impl Held {
+    /// `bytes` were given up; since `suspected` nothing new has left.
+    pub fn lost(&mut self, suspected: Instant, bytes: u64) {
+        if self.since != suspected {
+            (self.bytes, self.since) = (0, suspected);
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    pub fn arrives(&mut self, news: &PathArrivals) {
+        self.bytes = self.bytes.saturating_sub(news.bytes.saturating_sub(self.arrived));
+        self.arrived = news.bytes;
+        if let Some(sent) = news.sent {
+            self.through(sent);
+        }
+    }
+
+    /// Something that left at `sent` came through.
+    pub fn through(&mut self, sent: Instant) {
+        if sent >= self.since {
+            self.bytes = 0;
+        }
+    }
+
+    pub fn write(&self, out: &mut Estimate) {
+        set_held(out, self.bytes);
+    }
+}

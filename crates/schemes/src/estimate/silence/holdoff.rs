@@ -1,0 +1,34 @@
+//! J: for how long something may be overdue. Needless suspicions make it longer, and time shorter.
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::{MAX_HOLDOFF, MIN_HOLDOFF, STEP, STEP_TIME};
+
+/// J.
+#[derive(Debug)]
+pub(super) struct Holdoff {
+    /// Beyond the least.
+    extra: Duration,
+    /// When it was changed last.
+    since: Instant,
+}
+
+impl Holdoff {
+    pub fn new(now: Instant) -> Self {
+        Holdoff { extra: Duration::ZERO, since: now }
+    }
+
+    pub fn get(&self) -> Duration {
+        MIN_HOLDOFF + self.extra
+    }
+
+    pub fn needless(&mut self, now: Instant) {
+        (self.extra, self.since) = ((self.extra + STEP).min(MAX_HOLDOFF - MIN_HOLDOFF), now);
+    }
+
+    pub fn passes(&mut self, now: Instant) {
+        if now.saturating_since(self.since) >= STEP_TIME {
+            (self.extra, self.since) = (self.extra.saturating_sub(STEP), now);
+        }
+    }
+}
