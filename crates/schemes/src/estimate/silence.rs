@@ -483,7 +483,10 @@ impl PathEstimator for Silence {
                 watched.verdict.write(out);
                 watched.held.write(out);
             }
-            None => out.extra.retain(|(name, _)| *name != VERDICT),
+            None => {
+                out.extra.retain(|(name, _)| *name != VERDICT);
+                Held::default().write(out);
+            }
         }
     }
 }

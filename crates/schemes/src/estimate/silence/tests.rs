@@ -158,6 +158,16 @@ fn the_flight_of_a_silent_path_counts_as_queued_until_something_later_comes() {
     let mut dark = given_up();
     dark.answers(0, 2190, 2260);
     assert_eq!((dark.verdict(0), held(&dark, 0)), (Verdict::Live, 0.0), "what it had was lost");
+    let mut closed = given_up();
+    let estimates = |harness: &mut Harness| {
+        let Harness { picture, silence, .. } = harness;
+        silence.estimate(PathId(0), &mut picture.paths[0].est);
+        super::held(&picture.paths[0])
+    };
+    assert_eq!(estimates(&mut closed), 3000.0);
+    closed.picture.paths[0].state = PathState::Closed;
+    closed.signal(2300, &Signal::PathChanged(PathId(0)));
+    assert_eq!(estimates(&mut closed), 0.0, "another path may take its number");
 }
 
 #[test]
