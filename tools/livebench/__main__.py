@@ -1,8 +1,11 @@
 """Live video over links that fail, in the simulator: the tables and verdicts of docs/live.md.
 
-    python tools/livebench [--program FILE] [--seeds tuning|test] [--jobs 2] [--network NAME]...
-                           [--latency MS]... [--scheme SCHEME]... [--first N] [--ours strand|bond] [--write]
+    python tools/livebench [--program FILE] [--seeds tuning|test|901-905] [--jobs 2] [--network NAME]...
+                           [--latency MS]... [--share SHARE]... [--scheme SCHEME]... [--first N]
+                           [--ours strand|bond] [--write]
     python tools/livebench report ...   only of what was run
+    python tools/livebench compare --results FILE --beside FILE --scheme SCHEME [--scheme OTHER] ...
+                           a scheme beside itself or another one, of the rows of two files
     python tools/livebench sockets [--jobs 4] ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
     python tools/livebench suspicion [--traces FOLDER] ... needless suspicions and returning paths
@@ -22,6 +25,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+import compare
 import fairness_runs
 import plots
 import silence
@@ -37,19 +41,40 @@ from store import Store
 PAGE = ROOT / "docs/live.md"
 PAGES = {"fairness": ROOT / "docs/models/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
-WHAT = ("grid", "report", "silence", "suspicion", "sockets", "fairness", "triage")
+WHAT = ("grid", "report", "compare", "silence", "suspicion", "sockets", "fairness", "triage")
+
+
+def seeds_named(text: str) -> str:
+    """A set of seeds or `FIRST-LAST`, as it was given."""
+    try:
+        seeds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def share(text: str) -> float:
+    """Of the greatest rate: above 0, and 2 at the most."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 2:
+        raise argparse.ArgumentTypeError(f"{text} is no share above 0 and of 2 at the most")
+    return found
 
 
 def options(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = Parser("livebench", __doc__)
     parser.add_argument("what", nargs="?", choices=WHAT, default="grid")
-    parser.add_argument("--seeds", choices=SETS, default=SETS[0])
+    parser.add_argument("--seeds", type=seeds_named, default=SETS[0], help=f"{', '.join(SETS)}, or others as 901-905")
     parser.add_argument(
         "--first", type=whole, help="only the first seeds of the set; of sockets, a try of so many cells"
     )
     parser.add_argument("--network", action="append", choices=GRID["networks"])
-    parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
+    parser.add_argument("--latency", action="append", type=whole, help="ms; of the grid, unless given")
+    parser.add_argument("--share", action="append", type=share, help="of the greatest rate; of the grid, unless given")
     parser.add_argument(
         "--scheme",
         action="append",
@@ -57,21 +82,28 @@ def options(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
+    parser.add_argument("--beside", type=Path, help="of `compare`: results of the other one")
     parser.add_argument("--traces", type=Path, help="of `suspicion`: recorded uplinks in mahimahi's format")
-    asked = parser.asked(words, needs_program=lambda asked: asked.what != "report")
+    asked = parser.asked(words, needs_program=lambda asked: asked.what not in ("report", "compare"))
     if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
     part = (asked.what == "sockets" and (asked.first or asked.network)) or (
         asked.what == "suspicion" and not asked.traces
     )
-    if asked.write and part:
-        parser.error("--write: tables of the page are of all: no --first, no --network, with --traces")
+    if asked.write and (part or asked.what == "compare" or asked.share or asked.seeds not in SETS):
+        parser.error(
+            "--write: tables of the page are of all: no --first, --network, --share or other seeds, with --traces"
+        )
+    if asked.what == "compare" and not (asked.results and asked.beside and len(asked.scheme or ()) in (1, 2)):
+        parser.error(
+            "compare: needs --results FILE, --beside FILE and one --scheme, or a second one for the other file"
+        )
     return asked
 
 
 def grid(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing of the grid, and gives its tables."""
-    some, numbers = cells(asked.network, asked.latency), seeds(asked.seeds)[: asked.first]
+    some, numbers = cells(asked.network, asked.latency, asked.share), seeds(asked.seeds)[: asked.first]
     only_told = asked.what == "report"
     store = Store(asked.results or RESULTS / f"{asked.seeds}.csv", None if only_told else asked.program)
     if not only_told:
@@ -83,6 +115,18 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
     if asked.write:
         plots.late(found, f"live-{asked.seeds}")
     return tables.all_of(found, asked.ours)
+
+
+def beside(asked: argparse.Namespace) -> dict[str, str]:
+    """The tables of a scheme beside another one."""
+    some, numbers = cells(asked.network, asked.latency, asked.share), seeds(asked.seeds)[: asked.first]
+    for file in (asked.results, asked.beside):
+        if not file.is_file():
+            raise RunError(f"no {file}")
+    ours, theirs = (asked.results, asked.scheme[0]), (asked.beside, asked.scheme[-1])
+    found = compare.pairs(*((Store(file, None), scheme) for file, scheme in (ours, theirs)), some, numbers)
+    names = (ours[1], theirs[1]) if ours[1] != theirs[1] else (f"{ours[1]} now", f"{theirs[1]} before")
+    return compare.told(found, names)
 
 
 def fairness(asked: argparse.Namespace) -> dict[str, str]:
@@ -118,6 +162,7 @@ def over_sockets(asked: argparse.Namespace) -> dict[str, str]:
 WAYS = {
     "grid": grid,
     "report": grid,
+    "compare": beside,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
     "suspicion": suspicions,
     "fairness": fairness,

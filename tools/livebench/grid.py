@@ -1,7 +1,7 @@
 """What is measured: grid.toml, and the cells that it makes."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,18 +29,31 @@ class Cell:
         return f"{self.network}, {self.latency_ms} ms, {self.share:g}"
 
 
-def cells(networks: list[str] | None = None, latencies_ms: list[int] | None = None) -> list[Cell]:
-    """All cells, or those of some networks or latencies."""
-    return list(_cells(networks or GRID["networks"], latencies_ms or GRID["latencies_ms"]))
+def cells(
+    networks: Sequence[str] | None = None,
+    latencies_ms: Sequence[int] | None = None,
+    shares: Sequence[float] | None = None,
+) -> list[Cell]:
+    """All cells, or those of some networks, latencies or shares, which may be others than the grid's."""
+    return list(_cells(networks or GRID["networks"], latencies_ms or GRID["latencies_ms"], shares or GRID["shares"]))
 
 
-def _cells(networks: list[str], latencies_ms: list[int]) -> Iterator[Cell]:
+def _cells(networks: Sequence[str], latencies_ms: Sequence[int], shares: Sequence[float]) -> Iterator[Cell]:
     for network in networks:
         for latency_ms in latencies_ms:
-            for share in GRID["shares"]:
+            for share in shares:
                 yield Cell(network, latency_ms, share)
 
 
 def seeds(which: str) -> list[int]:
-    """The seeds of a set."""
-    return list(GRID["seeds"][which])
+    """The seeds of a set, or from the first to the last of `FIRST-LAST`.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if which in SETS:
+        return list(GRID["seeds"][which])
+    first, _, last = which.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and 0 < int(first) <= int(last)):
+        raise ValueError(f"{which} is none of {', '.join(SETS)}, and not as 901-905")
+    return list(range(int(first), int(last) + 1))

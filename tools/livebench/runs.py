@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +34,8 @@ class Instance:
     app: str = ""
 
     @classmethod
-    def made(cls, name: str, seed: int) -> "Instance":
-        """Writes the files, and asks the oracle unless it was asked before."""
+    def made(cls, name: str, seed: int, latencies_ms: Iterable[int] = GRID["latencies_ms"]) -> "Instance":
+        """Writes the files, and asks the oracle of the latencies of which it was not asked before."""
         network = networks.make(name, seed, TIME_S)
         folder = OUT / "networks" / f"{name}-{seed}"
         scenario = networks.write(network, folder, TIME_S, WARMUP_S)
@@ -43,9 +44,10 @@ class Instance:
         kept = folder / "oracle.json"
         known = json.loads(kept.read_text()) if kept.exists() else {}
         if known.get("of") != digest:
-            latencies = GRID["latencies_ms"]
-            known = {"of": digest, "rates": {str(ms): asked(network, scenario, ms) for ms in latencies}}
-            kept.write_text(json.dumps(known))
+            known = {"of": digest, "rates": {}}
+        if missing := [ms for ms in latencies_ms if str(ms) not in known["rates"]]:
+            known["rates"] |= {str(ms): asked(network, scenario, ms) for ms in missing}
+            put(kept, json.dumps(known))
         oracle = {int(ms): tuple(found) for ms, found in known["rates"].items()}
         return cls(scenario, digest, paths, oracle, network.app)
 
@@ -97,8 +99,8 @@ class Program:
         Raises:
             RunError: A run can't be made.
         """
-        names = {cell.network for cell in cells}
-        instances = {(name, seed): Instance.made(name, seed) for seed in seeds for name in names}
+        names, latencies_ms = {cell.network for cell in cells}, sorted({cell.latency_ms for cell in cells})
+        instances = {(name, seed): Instance.made(name, seed, latencies_ms) for seed in seeds for name in names}
         wanted = [
             (Key(cell, seed, scheme, instances[cell.network, seed].digest[:8]), instances[cell.network, seed])
             for seed in seeds

@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import benches
+import compare
 import fairness
 import fairness_runs
 import grid
@@ -277,6 +278,23 @@ def ours(name: str) -> bool:
     return (found.ours, found.best) == {"strand": (0.01, 0.02), "bond": (0.02, 0.01)}[name]
 
 
+def stores(late: list[float], its: list[float], scheme: str = "bond", links: str = "links") -> compare.Pairs:
+    """Pairs of two stores with a row a seed: `strand`, late by so much, and another one."""
+    found = [store.Store(Path("/nonexistent"), None) for _ in range(2)]
+    for one, name, shares, of in zip(found, ("strand", scheme), (late, its), ("links", links), strict=True):
+        one.rows = {store.Key(CELL, 101 + n, name, of): row(late=share) for n, share in enumerate(shares)}
+    seeds = range(101, 101 + len(late))
+    return compare.pairs((found[0], "strand"), (found[1], scheme), [CELL], seeds)
+
+
+def wanted_seeds(text: str) -> list[int]:
+    """Which seeds are asked for; none if it is refused."""
+    try:
+        return grid.seeds(text)
+    except ValueError:
+        return []
+
+
 BULK = fairness.Cell(fairness.SHARED, "bulk", "cubic", 4, 2, 1)
 LIVE = fairness.Cell(fairness.SHARED, "live", "cubic", 4, 2, 1)
 
@@ -358,6 +376,31 @@ CASES = {
     "cells that are complete": complete,
     "strand beside bond": lambda: ours("strand"),
     "bond beside strand": lambda: ours("bond"),
+    "a scheme beside another one": lambda: (
+        str(compare.difference(stores([0.02, 0.04], [0.01, 0.01]), "late")) == "2.000 (1.000–3.000)"
+    ),
+    "a scheme beside itself before": lambda: near(
+        compare.difference(stores([0.02], [0.03], "strand"), "late").value, -1
+    ),
+    "runs that are later, and earlier": lambda: (
+        compare.row("all", stores([0.02, 0.04, 0.01, 0.01], [0.01, 0.01, 0.0105, 0.03]))[-1] == "2, 1"
+    ),
+    "only what both have": lambda: list(stores([0.02, 0.04], [0.01])) == [(CELL, 101)],
+    "links must be the same": lambda: raises(lambda: stores([0.02], [0.01], links="others")),
+    "cells that are worse, and surely": lambda: (
+        "| late |" in compare.worse(stores([0.02, 0.04], [0.01, 0.01]))
+        and "|  |" in compare.worse(stores([0.02, 0.01], [0.01, 0.015]))
+        and compare.worse(stores([0.01], [0.02])).startswith("No cell")
+    ),
+    "seeds of a set, or from one to another": lambda: (
+        wanted_seeds("test")[0] == 101
+        and wanted_seeds("901-903") == [901, 902, 903]
+        and not any(wanted_seeds(text) for text in ("some", "3", "3-1", "0-4", "3-", "-3"))
+    ),
+    "other latencies and shares": lambda: grid.cells(["flap"], [300], [0.5]) == [Cell("flap", 300, 0.5)],
+    "a scheme alone is not judged": lambda: (
+        "not run beside" in tables.all_of({(CELL, 101): {"strand": row()}}, "strand")["verdicts"]
+    ),
     "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 14 * 4 * 4,
     "sources as real encoders are": bursty,
     "all networks are made": lambda: list(networks.MADE) == GRID["networks"],

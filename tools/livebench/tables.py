@@ -96,12 +96,14 @@ def judged(found: Sequence[verdicts.Verdict]) -> str:
 
 
 def all_of(results: Results, ours: str) -> dict[str, str]:
-    """All tables by the names of their marks; verdicts are about `ours`, if it was run."""
-    judge = ours in columns(results)
+    """All tables by the names of their marks; verdicts are about `ours`, if it was run beside others."""
+    judge = ours in columns(results) and len(columns(results)) > 1
     return {
         "summary": summary(results),
         "networks": networks(results),
         "tcp": tcp(results),
-        "verdicts": judged(verdicts.all_of(by_cell(results, ours))) if judge else f"`{ours}` was not run.\n",
+        "verdicts": judged(verdicts.all_of(by_cell(results, ours)))
+        if judge
+        else f"`{ours}` was not run beside others.\n",
         "late": late(results),
     }

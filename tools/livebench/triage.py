@@ -105,7 +105,7 @@ def measured(
 ) -> dict[str, str]:
     """The tables of all cells."""
     cells = [Cell(n, ms, share) for n in networks for ms in latencies_ms for share in RULES["shares"]]
-    instances = {(name, seed): Instance.made(name, seed) for name in networks for seed in seeds}
+    instances = {(name, seed): Instance.made(name, seed, latencies_ms) for name in networks for seed in seeds}
     wanted = [
         (cell, seed, scheme, b) for b in RULES["b_pictures"] for cell in cells for seed in seeds for scheme in schemes
     ]
