@@ -78,14 +78,14 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--scheme",
         action="append",
-        help="of the grid only these; of `silence`, `suspicion` and `sockets` ours; else any",
+        help="of the grid with its own seeds only these; of `silence`, `suspicion` and `sockets` ours; else any",
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
     parser.add_argument("--beside", type=Path, help="of `compare`: results of the other one")
     parser.add_argument("--traces", type=Path, help="of `suspicion`: recorded uplinks in mahimahi's format")
     asked = parser.asked(words, needs_program=lambda asked: asked.what not in ("report", "compare"))
-    if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
+    if asked.what == "grid" and asked.seeds in SETS and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
     part = (asked.what == "sockets" and (asked.first or asked.network)) or (
         asked.what == "suspicion" and not asked.traces

@@ -398,6 +398,10 @@ CASES = {
         and not any(wanted_seeds(text) for text in ("some", "3", "3-1", "0-4", "3-", "-3"))
     ),
     "other latencies and shares": lambda: grid.cells(["flap"], [300], [0.5]) == [Cell("flap", 300, 0.5)],
+    "schemes that the grid has not come last": lambda: (
+        tables.columns({(CELL, 101): dict.fromkeys(("bond,cc=lia", "bond", "strand"), row())})
+        == ["strand", "bond", "bond,cc=lia"]
+    ),
     "a scheme alone is not judged": lambda: (
         "not run beside" in tables.all_of({(CELL, 101): {"strand": row()}}, "strand")["verdicts"]
     ),

@@ -12,9 +12,9 @@ Results = Mapping[tuple[Cell, int], Mapping[str, Measures]]
 
 
 def columns(results: Results) -> list[str]:
-    """The schemes that were run, in the order of the grid."""
+    """The schemes that were run, in the order of the grid; others come last."""
     ran = {scheme for kept in results.values() for scheme in kept}
-    return [scheme for scheme in SCHEMES if scheme in ran]
+    return [*(scheme for scheme in SCHEMES if scheme in ran), *sorted(ran - set(SCHEMES))]
 
 
 def others(kept: Mapping[str, Measures], ours: str) -> list[Measures]:
