@@ -10,6 +10,7 @@ use strandcast_proto::policy::{Limit, Parts, PathId, Policy, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
 use strandcast_testing::endpoints::{CLIENT, SERVER, TestPair, ms, pattern};
+use strandcast_testing::plain;
 
 const P0: PathId = PathId(0);
 
@@ -198,6 +199,51 @@ fn held_acknowledgements_are_not_the_paths_round_trip() {
     };
     assert!(srtt(true) <= ms(3), "{:?}", srtt(true));
     assert!(srtt(false) >= ms(8), "{:?}", srtt(false));
+}
+
+/// How long acknowledgements were held back, as reports of arrivals tell, and the most that may be.
+#[derive(Clone, Debug, Default)]
+struct HeldRecorder(Arc<Mutex<Vec<(Duration, Duration)>>>);
+
+impl Policy for HeldRecorder {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        if let Signal::Acked(ack) = signal {
+            self.0.lock().unwrap().push((ack.held, view[ack.path].ack_delay));
+        }
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        true
+    }
+}
+impl strandcast_proto::policy::Feedback for HeldRecorder {}
+
+/// RFC 9260 §6.2: no acknowledgement is held for longer than SACK.Delay. What arrived by the quick path long before a SACK left was not
+/// held for so long: the SACKs before were lost, or the report is wrong.
+#[test]
+fn no_acknowledgement_is_held_for_longer_than_the_delay() {
+    let transport = TransportConfig { tail_probes: false, ..live() };
+    let accept: SchemeFactory = Arc::new(|_| plain::simple());
+    let mut w = TestPair::with(&[1, 60], [transport.clone(), transport], accept, 9);
+    let heard = HeldRecorder::default();
+    w.connect_with(Box::new(Parts { feedback: Box::new(heard.clone()), ..plain::parts(48_000) }));
+    w.run(ms(3000));
+    for n in 0..20usize {
+        w.wires[0].up[SERVER] = false;
+        for _ in 0..4 {
+            w.send(
+                CLIENT,
+                pattern(1000 * n, 1000),
+                SendOptions { unordered: true, ..SendOptions::default() },
+            );
+        }
+        w.run(ms(100));
+        w.wires[0].up[SERVER] = true;
+        w.run(ms(1000));
+    }
+    let heard = heard.0.lock().unwrap();
+    assert!(heard.iter().any(|(held, delay)| held == delay), "some may have been held: {heard:?}");
+    assert!(heard.iter().all(|(held, delay)| held <= delay), "{heard:?}");
 }
 
 /// Losses among packets that overtake each other are repaired all the same, each at most once the window has passed.

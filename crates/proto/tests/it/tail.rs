@@ -84,6 +84,23 @@ fn clean_paths_see_no_needless_probes() {
     }
 }
 
+/// RFC 8985 §7.2: with one packet in flight the probe waits for the peer's delay as well, be the packet full or not.
+#[test]
+fn a_packet_alone_is_not_probed_while_its_acknowledgement_may_be_delayed() {
+    for full in [false, true] {
+        let mut w = TestPair::new(&[5], live(), 3);
+        w.up();
+        stream(&mut w, 50);
+        let len = if full { w.association(CLIENT).paths()[0].mtu as usize - 16 } else { 100 };
+        for n in 0..100 {
+            w.send(CLIENT, pattern(n, len), SendOptions::default());
+            w.run(ms(200));
+        }
+        let stats = w.association(CLIENT).path_stats(P0).unwrap();
+        assert_eq!((stats.tail_probes, stats.timeouts), (0, 0), "{len} bytes: {stats:?}");
+    }
+}
+
 /// The link holds everything for a while and then delivers it: nothing was lost, and the timeout says so afterwards.
 #[test]
 fn a_stall_of_the_link_is_no_loss() {
@@ -106,6 +123,28 @@ fn a_stall_of_the_link_is_no_loss() {
         assert!(again <= most, "stall {stall} ms: {again} chunks sent again, {stats:?}");
         assert_eq!(w.states(CLIENT), [PathState::Active]);
     }
+}
+
+/// What leaves after a timeout may be lost as well: on a path that still counts as active it has a probe of its own, two round trips
+/// and the peer's delay later, and does not wait for the doubled timeout.
+#[test]
+fn what_is_sent_after_a_timeout_is_probed_again() {
+    let mut w = TestPair::new(&[30], TransportConfig { pf_max_retrans: None, ..live() }, 5);
+    w.up();
+    stream(&mut w, 50);
+    w.run(ms(500));
+    let before = delivered(&w);
+    let stats = |w: &TestPair| w.association(CLIENT).path_stats(P0).unwrap().clone();
+    w.wires[0].up[CLIENT] = false;
+    w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+    assert!(w.run_until(ms(3000), |w| stats(w).timeouts == 1), "{:?}", stats(&w));
+    w.run(ms(1));
+    w.wires[0].up[CLIENT] = true;
+    let (from, backed_off) = (w.now, w.association(CLIENT).paths()[0].rto);
+    assert_eq!((delivered(&w), stats(&w).tail_probes), (before, 1), "it was sent again, and lost again");
+    assert!(w.run_until(ms(3000), |w| delivered(w) > before));
+    assert!(backed_off >= ms(400) && w.now - from <= ms(200), "{:?} of {backed_off:?}", w.now - from);
+    assert_eq!((stats(&w).timeouts, stats(&w).tail_probes), (1, 2));
 }
 
 /// The longest time without a delivery after `change` of a stream over two wires.

@@ -401,7 +401,10 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(outcome.paths[0].late, Some(Tsn(2)), "it was not sent again");
     assert_eq!(w.rq.undo_timeout(&mut w.ledger, PathId(0), Tsn(2)), Some(2));
     assert_eq!((w.in_flight(), w.rq.lost().len()), (vec![2], 0));
+    let losses = [1, 3, 4].map(|tsn| w.rq.get(Tsn(tsn)).map(|c| c.info.losses));
+    assert_eq!(losses, [None, Some(0), Some(0)], "no loss of theirs counts");
     w.check();
+    assert_eq!(w.sack(4, &[]).paths[0].info.newly_acked_again, 0, "nothing was sent again");
 }
 
 /// RFC 6298's Karn: the round trip of a chunk that was sent twice is not taken.

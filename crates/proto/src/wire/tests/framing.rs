@@ -5,6 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::Sha256;
 
+use crate::path::Envelope;
 use crate::wire::chunk::auth::HmacId;
 use crate::wire::chunk::*;
 use crate::wire::*;
@@ -122,6 +123,18 @@ fn packets_follow_one_another_in_one_buffer() {
     for len in lens {
         assert!(Packet::parse(rest.split_to(len)).is_ok());
     }
+}
+
+/// RFC 9653's packets in an envelope: one without chunks leaves nothing of its envelope in front of the next.
+#[test]
+fn a_packet_without_chunks_takes_its_envelope_back() {
+    let envelope = Envelope { front: 13, back: 16 };
+    let mut out = vec![0xee; 5];
+    assert_eq!(PacketWriter::within(envelope, &mut out, HEADER).finish(), 0);
+    assert_eq!(out, [0xee; 5]);
+    let mut writer = PacketWriter::within(envelope, &mut out, HEADER);
+    assert!(writer.chunk(&CookieAck));
+    assert_eq!((writer.finish(), out.len()), (16, 5 + 13 + 16 + 16));
 }
 
 #[test]
