@@ -125,6 +125,17 @@ mod tests {
         assert!(address.spend(100, 100_000));
     }
 
+    /// RFC 9000 §8.1 counts UDP payloads, this seal headers as well: each datagram of a batch has its own.
+    #[test]
+    fn every_datagram_of_a_batch_costs_its_headers() {
+        let mut address = claimed();
+        address.earn(100);
+        // 3 * (100 + 28) = 384 = 300 + 3 * 28.
+        assert!(!address.spend(4, 300));
+        assert!(address.spend(3, 300));
+        assert!(!address.spend(1, 0));
+    }
+
     #[test]
     fn challenges_back_off_to_three_seconds() {
         let mut address = claimed();

@@ -43,6 +43,20 @@ fn mean_wait(rho: f64, service: f64, seed: u64, packets: usize) -> f64 {
     waits / packets as f64
 }
 
+/// What waited when the link went down takes no room afterwards.
+#[test]
+fn an_outage_empties_a_queue_of_bytes() {
+    let queue = Queue { limit: QueueLimit::Bytes(2500), in_service: true };
+    let mut link = link(megabyte_a_second(LinkConfig { queue, ..LinkConfig::default() }), 1);
+    for outage in 0..3 {
+        let now = ms(10 * outage);
+        assert!(take(&mut link, now, 0, 1500) && take(&mut link, now, 1, 1000), "outage {outage}");
+        assert!(!take(&mut link, now, 2, 1));
+        link.set_down(now, true);
+        link.set_down(now, false);
+    }
+}
+
 /// `in_service` with a limit of q is `false` with one of q - 1, once something is there.
 #[test]
 fn the_packet_in_service_counts_if_asked() {

@@ -386,3 +386,32 @@ impl Model for Guard {
         out.push(("guard_competes", f64::from(u8::from(self.competes))));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::from_millis(5);
+
+    /// The verdict on a trial that began in round 0 with losses of 5 %, in `round`, after so many packets.
+    fn verdict(round: u64, delivered: f64, lost: f64) -> Verdict {
+        let start = Start { now: NOW, window: 10_000.0, packet: 1000.0, salt: 0 };
+        let mut guard = Guard::new(GuardConfig::default(), start);
+        guard.trial = Some(Trial { before: 0.05, round: 0, delivered, lost });
+        guard.bbr.rounds.count = round;
+        guard.judge_losses(NOW);
+        assert_eq!(guard.trial.is_some(), guard.verdict == Verdict::None);
+        guard.verdict
+    }
+
+    /// 5 % of 320 packets are the 16 losses that a trial goes on for: fewer packets tell nothing, whatever was lost of them.
+    #[test]
+    fn a_trial_ends_when_losses_are_no_matter_of_chance() {
+        for (delivered, lost) in [(20.0, 0.0), (160.0, 4.0), (319.0, 0.0), (303.0, 16.0)] {
+            assert_eq!(verdict(3, delivered, lost), Verdict::None, "{delivered} delivered, {lost} lost");
+        }
+        assert_eq!(verdict(2, 304.0, 16.0), Verdict::None, "the second round trip is not over");
+        assert_eq!(verdict(3, 304.0, 16.0), Verdict::Known(NOW + KNOWN, 0.05));
+        assert_eq!(verdict(3, 313.0, 7.0), Verdict::Guilty(NOW + GUILTY), "less than half of 5 %");
+    }
+}

@@ -1,7 +1,7 @@
 //! Numbers by hand from the rounds of wVegas, with segments of 1000 bytes.
 
 use strandcast_proto::policy::fixture::chunk;
-use strandcast_proto::policy::{PathId, Signal};
+use strandcast_proto::policy::{PathId, PathState, Signal};
 use strandcast_proto::time::Duration;
 
 use super::play::{Play, near};
@@ -130,6 +130,21 @@ fn a_loss_makes_alpha_begin_anew() {
     // diff = 51·10/110 = 4: α is weighed again, which shows that the base is 100 ms still.
     (0..3).for_each(|_| round(&mut play, 0, ms(110.0)));
     assert_eq!(alpha(&play), 10.0);
+}
+
+/// A path that failed and works again may be longer: the base is measured anew. Else 300 ms would be 200 ms of queues for ever, and the
+/// window would stay at 15 segments, of which 15·200/300 = α queue.
+#[test]
+fn a_path_that_works_again_has_another_base() {
+    let mut play = Play::new("wvegas", 1, 10, Some(10));
+    (0..4).for_each(|_| round(&mut play, 0, ms(100.0)));
+    for state in [PathState::PotentiallyFailed, PathState::Active] {
+        play.picture.paths[0].state = state;
+        play.tell(&Signal::PathChanged(PathId(0)));
+    }
+    assert_eq!(play.cwnd(), 2.0);
+    (0..60).for_each(|_| round(&mut play, 0, ms(300.0)));
+    assert!(play.cwnd() >= 50.0, "{} segments", play.cwnd());
 }
 
 /// The queue of a round grows from 4.9 to 19.9 s, four times as long: w·100/(2·20000) would be less than a segment.
