@@ -93,6 +93,7 @@ lint:
 	tools/check-arrows
 	tools/check-sources
 	tools/check-cycles
+	tools/check-properties
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary
