@@ -56,7 +56,7 @@ pub fn symbols(data: &[u8]) {
 }
 
 /// A decoder beside one of coefficients alone, on symbols of an encoder and on others: both decide alike, and what becomes
-/// known from the encoder's symbols alone is what was encoded.
+/// known from the encoder's symbols alone is what was encoded. No symbol costs more than a block or window of them.
 pub fn codecs(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
         return;
@@ -100,7 +100,16 @@ impl Codecs {
         }
     }
 
+    /// What a step costs is bounded: that of each symbol, and to read what is known.
     fn step(&mut self, kind: u8, a: u8, b: u16) {
+        let before = self.full.work() + self.bare.work();
+        self.act(kind, a, b);
+        let work = self.full.work() + self.bare.work() - before;
+        let most = 2 * CAPACITY as u64 * self.code.fair_work(CAPACITY, CAPACITY, LENGTH) + 1024;
+        assert!(work <= most, "{}: {work} work of {most} for a step", self.code);
+    }
+
+    fn act(&mut self, kind: u8, a: u8, b: u16) {
         let place = usize::from(a) % (CAPACITY + 1);
         match kind % 8 {
             0..=2 => {

@@ -18,3 +18,4 @@ pub mod time;
 mod tx;
 pub mod units;
 pub mod wire;
+pub mod work;

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use ring::aead::{AES_128_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use strandcast_proto::work;
 use zeroize::Zeroizing;
 
 use crate::secret::Secret;
@@ -136,6 +137,7 @@ impl Key {
     ///
     /// Returns false, and changes nothing, if there is no room for a tag.
     pub(crate) fn seal(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
+        work::count(header.len() + body.len());
         let Some((plaintext, tag)) = body.split_last_chunk_mut::<TAG>() else { return false };
         match self.key.seal_in_place_separate_tag(self.nonce(number), Aad::from(header), plaintext) {
             Ok(made) => tag.copy_from_slice(made.as_ref()),
@@ -148,6 +150,7 @@ impl Key {
     /// bytes of `body` mean nothing afterwards.
     #[must_use]
     pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
+        work::count(header.len() + body.len());
         self.key.open_in_place(self.nonce(number), Aad::from(header), body).is_ok()
     }
 

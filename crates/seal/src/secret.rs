@@ -4,10 +4,13 @@ use core::fmt;
 
 use hkdf::Hkdf;
 use sha2::Sha256;
+use strandcast_proto::work;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Separates what is derived here from what another protocol derives from the same bytes.
 const PREFIX: &str = "strandcast ";
+/// Bytes that are hashed to derive something: four blocks of SHA-256.
+const EXPANDED: usize = 256;
 
 /// 32 secret, uniformly random bytes, overwritten when they are dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -49,6 +52,7 @@ impl Secret {
 
     /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random, so that nothing is to be extracted (§3.3).
     fn expand_info(&self, info: &[&[u8]], out: &mut [u8]) {
+        work::count(EXPANDED);
         Hkdf::<Sha256>::from_prk(&self.0)
             .expect("32 bytes are a key of SHA-256")
             .expand_multi_info(info, out)

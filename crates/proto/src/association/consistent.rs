@@ -20,6 +20,11 @@ impl Association {
     }
 }
 
+/// Entries of lists that a packet may make one look at: chunks that are not acknowledged, blocks of TSNs that arrived.
+pub fn entries(association: &Association) -> usize {
+    association.tx.outstanding() + association.rx.blocks()
+}
+
 fn assert_context(cx: &Context) {
     cx.control.assert_bounded();
     assert!(cx.events.len() <= 4096, "{} events", cx.events.len());

@@ -1,5 +1,6 @@
 //! Packets in: which chunk means what (RFC 9260 §8.5, §3.2).
 
+use super::context::Context;
 use super::lifecycle::State;
 use super::path_manager::PacketOrigin;
 use super::receiver::PacketData;
@@ -8,6 +9,7 @@ use super::state::Association;
 use crate::path::FourTuple;
 use crate::policy::{PathId, ReportTrigger};
 use crate::time::Instant;
+use crate::wire::chunk::Auth;
 use crate::wire::{Chunk, Packet, Span};
 
 /// What is known while the chunks of one packet are read.
@@ -83,10 +85,11 @@ impl Association {
         let mut heartbeats = Vec::new();
         for (span, chunk) in packet.chunks().flatten() {
             match chunk {
-                Chunk::Auth(auth) => {
-                    authenticated =
-                        self.cx.peer.keys.as_ref().is_some_and(|keys| keys.verify(packet, span, &auth));
-                    self.cx.stats.bad_auth += u64::from(!authenticated);
+                Chunk::Auth(auth) if !authenticated => {
+                    authenticated = is_signed(&mut self.cx, packet, span, &auth);
+                    if !authenticated {
+                        break;
+                    }
                 }
                 Chunk::Report(report) if authenticated => self.manager().on_report(now, report, from, true),
                 Chunk::Heartbeat(h) if authenticated => heartbeats.push(h),
@@ -126,11 +129,11 @@ impl Association {
             }
             Chunk::HeartbeatAck(h) => self.manager().on_heartbeat_ack(now, &h.info),
             Chunk::ForwardTsn(f) => self.rx.on_forward_tsn(&mut self.cx, now, &f, r.on),
+            Chunk::Auth(_) if r.authenticated => self.cx.stats.bad_chunks += 1,
             Chunk::Auth(auth) => {
-                r.authenticated = self.cx.peer.keys.as_ref().is_some_and(|k| k.verify(r.packet, span, &auth));
+                r.authenticated = is_signed(&mut self.cx, r.packet, span, &auth);
                 if !r.authenticated {
                     // RFC 4895 §6.3: a packet whose HMAC is wrong is discarded.
-                    self.cx.stats.bad_auth += 1;
                     return Flow::Stop;
                 }
             }
@@ -168,4 +171,11 @@ impl Association {
         }
         if self.cx.state == State::Closed { Flow::Stop } else { Flow::On }
     }
+}
+
+/// Whether a packet's AUTH chunk is right. To be asked once for a packet: each HMAC is computed over all that is behind its chunk.
+fn is_signed(cx: &mut Context, packet: &Packet, span: Span, auth: &Auth) -> bool {
+    let right = cx.peer.keys.as_ref().is_some_and(|keys| keys.verify(packet, span, auth));
+    cx.stats.bad_auth += u64::from(!right);
+    right
 }

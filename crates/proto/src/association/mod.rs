@@ -29,6 +29,8 @@ mod timers;
 
 pub use assembler::Transmit;
 pub use coded::Coded;
+#[cfg(any(test, feature = "testing"))]
+pub use consistent::entries;
 pub use dropped::{DropCause, DropCounts, Dropped};
 pub use event::{CloseReason, Event, PathChange};
 pub use lifecycle::AssociationError;

@@ -179,6 +179,12 @@ impl Receiver {
         self.acks.packets()
     }
 
+    /// Blocks of TSNs that arrived beyond a gap.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn blocks(&self) -> usize {
+        self.tracker.blocks()
+    }
+
     /// What a peer can make us hold has bounds.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {

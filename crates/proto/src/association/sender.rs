@@ -347,6 +347,12 @@ impl Sender {
         self.buffer.heap() + coder + self.rq.len() * (size_of::<Outgoing>() + symbols)
     }
 
+    /// Chunks that are not acknowledged cumulatively.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn outstanding(&self) -> usize {
+        self.rq.len()
+    }
+
     /// Panics when the books do not agree.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_consistent(&self, cx: &Context) {

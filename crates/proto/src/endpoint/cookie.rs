@@ -14,6 +14,7 @@ use crate::path::SealId;
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 use crate::wire::{Tsn, VerificationTag};
+use crate::work;
 
 const MAC_LEN: usize = 32;
 
@@ -64,6 +65,7 @@ impl CookieJar {
     fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
         mac.update(bytes);
+        work::count(bytes.len());
         if session != SealId::CLEAR {
             mac.update(&session.0.to_be_bytes());
         }

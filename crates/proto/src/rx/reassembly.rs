@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::extend::{extend, narrow, origin};
 use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
+use crate::work;
 
 /// Bytes counted for each chunk held, beside its payload (the size of a DATA chunk's header).
 pub const CHUNK_OVERHEAD: usize = 16;
@@ -418,6 +419,7 @@ impl Piece {
     /// Takes in the piece that follows, moving the shorter of the two: n fragments in any order cost O(n log n).
     fn join(&mut self, mut after: Piece) {
         self.end = after.end;
+        work::count(self.payloads.len().min(after.payloads.len()));
         if self.payloads.len() < after.payloads.len() {
             while let Some(payload) = self.payloads.pop_back() {
                 after.payloads.push_front(payload);

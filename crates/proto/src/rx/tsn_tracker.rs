@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::extend::{extend, narrow, origin};
 use crate::wire::serial::Tsn;
+use crate::work;
 
 /// How far beyond the cumulative TSN ack point a TSN is taken.
 const MAX_DISTANCE: u64 = 1 << 20;
@@ -120,6 +121,12 @@ impl TsnTracker {
         self.blocks.shrink_to_fit();
     }
 
+    /// Blocks beyond the cumulative TSN ack point.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Heap it takes, bytes.
     pub fn heap(&self) -> usize {
         self.blocks.capacity() * size_of::<(u64, u64)>()
@@ -177,6 +184,7 @@ impl TsnTracker {
             return self.absorb();
         }
         let i = self.position(tsn);
+        work::count(i.min(self.blocks.len() - i));
         match (self.follows(i, tsn), self.precedes(i, tsn)) {
             (true, true) => {
                 self.blocks[i - 1].1 = self.blocks[i].1;

@@ -6,6 +6,7 @@ use crate::policy::PathId;
 use crate::time::Instant;
 use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
+use crate::work;
 
 /// Ranges of one packet that are read: paths times [`MAX_RANGES`] at most make sense.
 const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
@@ -57,6 +58,7 @@ impl ArrivalReports {
 
     /// What was named for `path` in this packet.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &TsnRange> {
+        work::count(self.named.len());
         self.named.iter().filter(move |(p, _)| *p == path).map(|(_, range)| range)
     }
 

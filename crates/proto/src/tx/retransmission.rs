@@ -22,6 +22,7 @@ use super::resent::Resent;
 use crate::policy::{ChunkInfo, DeclaredLost, LossCause, PathId, PathViews, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
+use crate::work;
 use copies::Settled;
 use spurious::LossEvents;
 
@@ -254,6 +255,7 @@ impl RetransmissionQueue {
     fn mark_lost(&mut self, tsn: Tsn) {
         let at = self.lost.partition_point(|t| t.is_before(tsn));
         if self.lost.get(at) != Some(&tsn) {
+            work::count(at.min(self.lost.len() - at));
             self.lost.insert(at, tsn);
         }
         self.unasked = true;
@@ -266,12 +268,14 @@ impl RetransmissionQueue {
 
     /// The entry `i` of [`Self::lost`] is lost no longer.
     pub fn forget_lost(&mut self, i: usize) {
+        work::count(i.min(self.lost.len() - i));
         self.lost.remove(i);
     }
 
     /// Takes entries of [`Self::lost`] away that are lost no longer.
     pub fn forget_found(&mut self) {
         let outstanding = &self.outstanding;
+        work::count(self.lost.len());
         self.lost.retain(|t| outstanding.get(*t).is_some_and(|c| matches!(c.state, ChunkState::Lost(_))));
     }
 
@@ -429,10 +433,14 @@ impl RetransmissionQueue {
     pub fn missing(&self, path: PathId, highest: Tsn, scope: crate::policy::MissScope, into: &mut Vec<Tsn>) {
         let f = &self.flights[path.index()];
         let original = |t: &&Tsn| self.first_in_flight_on(**t, path);
-        let missing = |t: &&Tsn| t.is_before(highest) && scope.first.admits(**t);
+        let missing = |t: &&Tsn| {
+            work::count(1);
+            t.is_before(highest) && scope.first.admits(**t)
+        };
         into.extend(f.originals.iter().take_while(missing).filter(original));
         // Each left at or after those in front of it.
-        let again = f.retransmitted.iter().take_while(|(_, next)| scope.again.admits(*next - 1));
+        let again = f.retransmitted.iter().inspect(|_| work::count(1));
+        let again = again.take_while(|(_, next)| scope.again.admits(*next - 1));
         into.extend(again.map(|(n, _)| Outstanding::tsn(n)).filter(|t| t.is_before(highest)));
     }
 

@@ -17,6 +17,7 @@ use bytes::Bytes;
 use super::chunk::{self, Chunk, auth};
 use super::cursor::Cursor;
 use super::{ParseError, VerificationTag, padded};
+use crate::work;
 
 /// Bytes of the common header.
 pub const HEADER_LEN: usize = 12;
@@ -58,6 +59,7 @@ impl Packet {
         let packet = Packet::authentic(bytes)?;
         let found = u32::from_le_bytes(Cursor::new(&packet.bytes, 8, HEADER_LEN).array()?);
         let expected = checksum(&packet.bytes);
+        work::count(packet.bytes.len());
         if found != expected {
             return Err(ParseError::Checksum { expected, found });
         }
@@ -106,6 +108,7 @@ impl Packet {
     /// When `auth` is another packet's.
     pub fn authenticated(&self, auth: Span, mut update: impl FnMut(&[u8])) {
         let end = auth.offset + auth.len;
+        work::count(self.bytes.len() - auth.offset);
         let hmac = (auth.offset + auth::HMAC_OFFSET).min(end);
         update(&self.bytes[auth.offset..hmac]);
         let mut zeros = end - hmac;
@@ -135,6 +138,7 @@ impl Chunks<'_> {
             return Err(ParseError::ChunkLength { chunk_type, length });
         }
         let body = Cursor::new(self.bytes, offset + chunk::HEADER_LEN, offset + len);
+        work::count(len);
         let chunk = Chunk::parse(chunk_type, flags, body)?;
         self.offset = offset + padded(len);
         Ok((Span { offset, len }, chunk))

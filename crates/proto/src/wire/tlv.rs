@@ -3,6 +3,7 @@
 
 use super::cursor::Cursor;
 use super::{ParseError, padded};
+use crate::work;
 
 /// Bytes of the type and length fields.
 pub(crate) const HEADER_LEN: usize = 4;
@@ -11,6 +12,7 @@ pub(crate) const HEADER_LEN: usize = 4;
 pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), ParseError> {
     let typ = body.u16()?;
     let len = usize::from(body.u16()?);
+    work::count(HEADER_LEN);
     let value = body.take(len.checked_sub(HEADER_LEN).ok_or(ParseError::Truncated)?)?;
     body.skip_padding(padded(len) - len);
     Ok((typ, value))

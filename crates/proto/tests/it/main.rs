@@ -35,3 +35,4 @@ mod sack_cost;
 mod sealed;
 mod tail;
 mod unknown_sources;
+mod work;

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use strandcast_proto::time::{Duration, Instant};
 
+use super::bounded;
 use crate::aead::Cipher;
 use crate::keys::{Discard, Keys, PATHS};
 use crate::testing;
@@ -12,10 +13,13 @@ use crate::testing;
 const RECORDED: usize = 64;
 /// What is between a datagram's first and last sealed byte.
 const AROUND: usize = 13 + 16;
+/// Work of a datagram whatever its length: the keys of six generations.
+const KEYS: u64 = 6 << 10;
 
 /// Steps of four bytes: what, and three that say how. Datagrams are sealed; recorded ones are handed over as they are, again,
 /// late, changed, cut, to the other end or to another path; numbers and time go on by much. An end takes what its peer sealed,
-/// unchanged, on its path, once, as long as its number is recent; nothing else, and nothing else has an effect.
+/// unchanged, on its path, once, as long as its number is recent; nothing else, and nothing else has an effect. Each costs what its
+/// bytes pay for, and a few keys.
 pub fn envelope(data: &[u8]) {
     let Some((&choice, steps)) = data.split_first() else { return };
     let mut run = Run::new(if choice & 1 == 0 { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 });
@@ -106,7 +110,7 @@ impl Run {
         let (to, taken) = (1 - sealed.from, &mut self.taken[1 - sealed.from][usize::from(sealed.path)]);
         let expected = taken.expects(sealed.number);
         let mut datagram = sealed.datagram.clone();
-        let opened = self.keys[to].open(sealed.path, &mut datagram);
+        let opened = bounded(datagram.len(), KEYS, || self.keys[to].open(sealed.path, &mut datagram));
         assert_eq!(opened.map(|number| assert_eq!(number.full(), sealed.number)), expected);
         if opened.is_ok() {
             assert_eq!(datagram[13..datagram.len() - 16], sealed.packet);
@@ -143,7 +147,8 @@ impl Run {
     fn refuse(&mut self, to: usize, path: u8, datagram: &mut [u8]) {
         let keys = &mut self.keys[to];
         let (before, forged) = (keys.highest(path), keys.forged());
-        let why = keys.open(path, datagram).expect_err("not sealed for this");
+        let opened = bounded(datagram.len(), KEYS, || keys.open(path, datagram));
+        let why = opened.expect_err("not sealed for this");
         assert_eq!(keys.highest(path), before);
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }

@@ -9,6 +9,7 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
+use super::bounded;
 use crate::aead::Ciphers;
 use crate::handshake::{
     Answer, Asked, HALF_OPEN, Initiator, Limits, MOST_1, MOST_2, Outcome, Responder, sign,
@@ -21,12 +22,15 @@ use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, handshake_header};
 const KEPT: usize = 8;
 /// Steps of an input that are taken.
 const STEPS: usize = 256;
+/// Work of a datagram whatever its length: what is hashed into digests, cookies and the keys of an answer.
+const HASHED: u64 = 4 << 10;
 
 /// Steps of four bytes: what, and three that say how. Handshakes are begun by a sender that may connect and by one that may
 /// not; datagrams are handed over as they are, again, changed, signed after they were changed, to another, from any address;
 /// questions are answered, or never; time goes on. The receiver is asked by the sender that may connect alone, and gets what
 /// it sent. A sender has keys when the receiver's answer to it comes, whatever came before, and those of the receiver. No
-/// address gets more than three times what it sent. Without the token nothing is computed. Each datagram is counted once.
+/// address gets more than three times what it sent. Without the token nothing is computed, and with it no more handshakes than the
+/// ceiling says; the rest costs what its bytes pay for. Each datagram is counted once.
 pub fn handshake(data: &[u8]) {
     let Some((&load, steps)) = data.split_first() else { return };
     let mut run = Run::new(load);
@@ -77,6 +81,7 @@ struct Run {
     asked: VecDeque<(u64, Asked)>,
     wire: VecDeque<Vec<u8>>,
     received: u64,
+    ceiling: u32,
     now: Instant,
 }
 
@@ -103,6 +108,7 @@ impl Run {
             asked: VecDeque::new(),
             wire: VecDeque::new(),
             received: 0,
+            ceiling: limits.ceiling,
             now: Instant::ZERO,
         }
     }
@@ -134,18 +140,19 @@ impl Run {
         let local = SocketAddr::from(([192, 0, 2, 1], 5000));
         let remote = SocketAddr::from(([10, from / 16, from, 1], 4000));
         let before = self.responder.diffie_hellmans();
-        let outcome = self.responder.receive(
-            self.now,
-            &FourTuple::new(LinkId(0), local, remote),
-            datagram,
-            &self.access,
-        );
+        let tuple = FourTuple::new(LinkId(0), local, remote);
+        let outcome = bounded(datagram.len(), HASHED, || {
+            self.responder.receive(self.now, &tuple, datagram, &self.access)
+        });
         self.received += 1;
         assert_eq!(self.responder.counts().all(), self.received, "each is counted once");
         assert!(self.responder.half_open() <= HALF_OPEN);
         let mut again = datagram.to_vec();
         sign(&mut again, &self.peer.token);
         let computed = self.responder.diffie_hellmans() - before;
+        let seconds = (self.now - Instant::ZERO).as_secs_f64();
+        let handshakes = f64::from(self.ceiling) * (0.5 + seconds) + 1.0;
+        assert!(self.responder.diffie_hellmans() as f64 <= 4.0 * handshakes, "over the ceiling");
         assert!(computed == 0 || again == datagram && computed <= 4, "{computed} without the token");
         // A cookie may be another: Noise's message tells whose it is.
         let whose = self.begun.iter_mut().find(|b| {

@@ -15,9 +15,11 @@ use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
+use super::bounded;
 use crate::config::SealConfig;
 use crate::endpoint::SealedEndpoint;
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
+use crate::wire::Kind;
 
 /// Steps of an input that are taken, datagrams under way, and datagrams that an attacker has recorded.
 const STEPS: usize = 200;
@@ -25,11 +27,15 @@ const FLYING: usize = 64;
 const RECORDED: usize = 64;
 /// Uplinks of each sender.
 const UPLINKS: usize = 2;
+/// Work of a datagram whatever its length, and of one of a handshake.
+const OPENED: u64 = 16 << 10;
+const KEYED: u64 = 64 << 10;
 const RECEIVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 
 /// Steps of four bytes: what, and three that say how. No address that is no sender's gets more than three times what seemed to
 /// come from there, IP and UDP headers counted. What an association delivers is what its sender sent, from the first byte on.
-/// There are no more sessions than handshakes of senders.
+/// There are no more sessions than handshakes of senders. A datagram costs what its bytes pay for, and one of a handshake the keys
+/// of all paths.
 pub fn seal_sessions(data: &[u8]) {
     let mut harness = Harness::new();
     for step in data.chunks_exact(4).take(STEPS) {
@@ -213,12 +219,13 @@ impl Harness {
     fn arrive(&mut self, flying: &Flying) {
         let stride = flying.bytes.len();
         let bytes = BytesMut::from(&flying.bytes[..]);
+        let always = if bytes.first() == Some(&(Kind::Data as u8)) { OPENED } else { KEYED };
         if flying.to == RECEIVER {
             if !self.is_senders(&flying.from) {
                 self.victims.entry(flying.from).or_default().1 += stride + 28;
             }
             let tuple = FourTuple::new(LinkId(0), RECEIVER, flying.from);
-            self.ends[0].receive(self.now, tuple, bytes, stride);
+            bounded(stride, always, || self.ends[0].receive(self.now, tuple, bytes, stride));
         } else {
             let places = self.outside.iter().enumerate();
             let at = places.flat_map(|(s, own)| own.iter().enumerate().map(move |(n, o)| (s, n, *o)));
@@ -226,7 +233,7 @@ impl Harness {
                 return;
             };
             let tuple = FourTuple::new(LinkId(n as u32), address(100, n as u8, 4000), flying.from);
-            self.ends[1 + sender].receive(self.now, tuple, bytes, stride);
+            bounded(stride, always, || self.ends[1 + sender].receive(self.now, tuple, bytes, stride));
         }
         self.pump();
     }

@@ -1,6 +1,7 @@
 //! Layout of a handshake's messages, in the clear and inside Noise's payloads (docs/adr/0017-sealed-datagrams.md).
 
 use ring::hmac;
+use strandcast_proto::work;
 use subtle::ConstantTimeEq as _;
 
 use crate::aead::{Cipher, Ciphers};
@@ -44,7 +45,10 @@ pub(crate) enum Answer {
 /// HMAC-SHA-256 over `parts`, cut to 16 bytes.
 pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
-    parts.iter().for_each(|part| context.update(part));
+    parts.iter().for_each(|part| {
+        work::count(part.len());
+        context.update(part);
+    });
     let mut out = [0; MAC];
     out.iter_mut().zip(context.sign().as_ref()).for_each(|(o, b)| *o = *b);
     out

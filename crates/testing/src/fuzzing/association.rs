@@ -20,7 +20,7 @@ use strandcast_proto::wire::padded;
 
 use super::packet::seal;
 use super::script::{LONGEST, STUCK, Script};
-use super::{acting, coded};
+use super::{acting, coded, work};
 
 const PEER: usize = 0;
 const VICTIM: usize = 1;
@@ -42,7 +42,7 @@ struct Harness<'a> {
 
 /// Plays `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones) from known and
 /// unknown addresses, signed or not, among time that passes, what the application does and what the real peer says.
-/// The books must agree and queues stay within their bounds.
+/// The books must agree, queues stay within their bounds, and a packet costs what its length pays for.
 pub fn association(data: &[u8]) {
     play(Script(data), [None, None]);
 }
@@ -270,7 +270,9 @@ impl<'a> Harness<'a> {
         packet.extend_from_slice(&chunks);
         seal(&mut packet);
         let (segment_size, data) = (packet.len(), Bytes::from(packet));
-        self.ends[VICTIM].handle_input(self.now, Input::Datagrams { tuple: tuple(kind), data, segment_size });
+        let entries = work::entries(self.victim());
+        let input = Input::Datagrams { tuple: tuple(kind), data, segment_size };
+        work::bounded(segment_size, entries, || self.ends[VICTIM].handle_input(self.now, input));
     }
 
     fn pass(&mut self, time: Duration) {

@@ -8,6 +8,7 @@ mod packet;
 mod pair;
 mod script;
 mod unknown_sources;
+mod work;
 
 pub use association::{association, coded_association};
 pub use packet::packet;

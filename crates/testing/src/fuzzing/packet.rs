@@ -5,7 +5,10 @@ use bytes::Bytes;
 use strandcast_proto::wire::packet::{HEADER_LEN, Packet, checksum, parse_chunk};
 use strandcast_proto::wire::{ChunkEncode, PacketWriter, padded};
 
-/// Parses `data` as it is, and with a checksum that holds; what was read is written and read again.
+use super::work::bounded;
+
+/// Parses `data` as it is, and with a checksum that holds; what was read is written and read again. To read it costs what its
+/// length pays for.
 pub fn packet(data: &[u8]) {
     read(Bytes::copy_from_slice(data));
     if data.len() >= HEADER_LEN {
@@ -18,7 +21,10 @@ pub fn packet(data: &[u8]) {
 
 fn read(bytes: Bytes) {
     let len = bytes.len();
-    let Ok(packet) = Packet::parse(bytes) else { return };
+    let parsed = bounded(len, 0, || {
+        Packet::parse(bytes).inspect(|packet| assert!(packet.chunks().count() <= len / 4))
+    });
+    let Ok(packet) = parsed else { return };
     for (count, (span, chunk)) in packet.chunks().flatten().enumerate() {
         assert!(span.offset + span.len <= len && count < len / 4, "{span:?} is in the packet");
         packet.authenticated(span, |_| ());

@@ -21,6 +21,7 @@ use strandcast_proto::wire::{Chunk, Packet, PacketWriter, Param, Tsn, Verificati
 use super::association::{count_from, signature};
 use super::packet::seal;
 use super::script::{LONGEST, STUCK, Script};
+use super::work;
 
 /// IPv4 and UDP headers.
 const HEADERS: usize = 28;
@@ -76,7 +77,7 @@ struct Harness<'a> {
 /// Plays `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
 /// answers to heartbeats, each from an address that the unknown source owns or spoofs, among time that passes and what the
 /// application sends. No address that is merely claimed gets more than three times what came from there (and the few
-/// heartbeats that listed ones may have), and what is held stays within bounds.
+/// heartbeats that listed ones may have), what is held stays within bounds, and a packet costs what its length pays for.
 pub fn unknown_sources(data: &[u8]) {
     if data.len() > LONGEST {
         return;
@@ -287,7 +288,9 @@ impl<'a> Harness<'a> {
         self.counter(from).given += packet.len() + HEADERS;
         let tuple = FourTuple::new(LinkId(0), local(1), from);
         let (segment_size, data) = (packet.len(), Bytes::from(packet));
-        self.end.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
+        let entries = self.ids.iter().map(|id| work::entries(self.end.association(*id))).sum();
+        let input = Input::Datagrams { tuple, data, segment_size };
+        work::bounded(segment_size, entries, || self.end.handle_input(self.now, input));
         self.drain();
     }
 

@@ -6,6 +6,7 @@ use crate::time::{Duration, Instant};
 use crate::tx::{ChunkState, RetransmissionQueue};
 use crate::wire::chunk::ForwardTsn;
 use crate::wire::serial::{Ssn, StreamId, Tsn};
+use crate::work;
 
 /// Advanced.Peer.Ack.Point and the FORWARD-TSN that tells it.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ impl ForwardPoint {
                 _ => break,
             }
             self.looked += 1;
+            work::count(1);
         }
         let ahead = self.point.is_after(rq.cum_acked());
         self.due |= moved;
@@ -83,6 +85,7 @@ impl ForwardPoint {
                 return Some(at);
             }
             at += 1;
+            work::count(1);
         }
         self.missing = at;
         None
@@ -126,6 +129,7 @@ impl ForwardPoint {
         let mut cum = rq.cum_acked();
         let most = room.saturating_sub(8) / 4;
         for c in rq.iter().take_while(|c| !c.info.tsn.is_after(self.point)) {
+            work::count(1 + streams.len());
             if c.state == ChunkState::Abandoned && !c.unordered {
                 match streams.iter().position(|(s, _)| *s == c.info.stream) {
                     Some(at) => streams[at].1 = c.ssn,

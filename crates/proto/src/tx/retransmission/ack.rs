@@ -12,6 +12,7 @@ use crate::tx::outstanding::{Carries, ChunkState, Outstanding};
 use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
+use crate::work;
 
 /// A SACK with more gap blocks tells of a queue that was overrun, not of a lost tail or of a timeout that came too early; it has
 /// no room for all that arrived.
@@ -172,6 +173,7 @@ impl RetransmissionQueue {
     /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
     fn credit(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
+        work::count(1 + chunk.info.transmissions.len());
         let was_lost = match chunk.state {
             ChunkState::GapAcked | ChunkState::Abandoned => return,
             ChunkState::Lost(_) => true,

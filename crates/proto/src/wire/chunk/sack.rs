@@ -27,6 +27,7 @@ use bytes::Bytes;
 use super::{ChunkDecode, ChunkEncode, HEADER_LEN};
 use crate::wire::cursor::Cursor;
 use crate::wire::{ParseError, Tsn};
+use crate::work;
 
 /// Chunk Type of SACK.
 pub const TYPE: u8 = 3;
@@ -100,13 +101,15 @@ impl Sack {
         self.gap_blocks().take_while(move |b| {
             let ordered = last < b.start && b.start <= b.end;
             last = b.end;
+            work::count(ENTRY_LEN);
             ordered
         })
     }
 
     /// The TSNs that arrived again, once for each time.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
-        self.entries(self.gaps_end(), self.lists.len()).iter().map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
+        let entries = self.entries(self.gaps_end(), self.lists.len());
+        entries.iter().inspect(|_| work::count(ENTRY_LEN)).map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
     }
 
     fn gaps_end(&self) -> usize {

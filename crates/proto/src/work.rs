@@ -1,0 +1,23 @@
+//! Work that input causes, for tests and fuzzers, which bound it by the bytes that came: bytes that are read or hashed, and entries
+//! of lists that are looked at or moved. Without the feature `testing` nothing is counted. Decoders of coded messages count theirs
+//! themselves ([`CodingStats::work`](crate::coding::CodingStats::work)).
+
+#[cfg(any(test, feature = "testing"))]
+std::thread_local! {
+    static DONE: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+}
+
+/// Counts `amount` of work.
+#[inline(always)]
+pub fn count(amount: usize) {
+    #[cfg(any(test, feature = "testing"))]
+    DONE.set(DONE.get() + amount as u64);
+    #[cfg(not(any(test, feature = "testing")))]
+    let _ = amount;
+}
+
+/// What this thread has counted so far.
+#[cfg(any(test, feature = "testing"))]
+pub fn done() -> u64 {
+    DONE.get()
+}
