@@ -9,6 +9,7 @@ pub(crate) const GENERATION_BITS: u32 = 22;
 
 /// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it, and
 /// does not reveal those before.
+#[derive(Clone)]
 pub(crate) struct Chain {
     cipher: Cipher,
     /// The generation whose key comes next.
@@ -37,10 +38,15 @@ impl Chain {
     /// The key of a generation that did not come yet; those before it are left out.
     pub(crate) fn take_at(&mut self, generation: u64) -> Key {
         debug_assert!(generation >= self.generation, "a chain leads in one direction");
+        self.skip_to(generation);
+        self.take()
+    }
+
+    /// Leaves out the generations before `generation`.
+    pub(crate) fn skip_to(&mut self, generation: u64) {
         while self.generation < generation {
             self.step();
         }
-        self.take()
     }
 
     fn step(&mut self) {

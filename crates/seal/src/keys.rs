@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 use crate::aead::Cipher;
 use crate::identity::PublicKey;
 use crate::number::PacketNumber;
-use crate::path::{Receiver, Sender};
+use crate::path::{Receiver, Resting, Sender};
 use crate::secret::Secret;
 
 pub(crate) use crate::path::Discard;
@@ -15,8 +15,9 @@ pub(crate) use crate::wire::ConnectionId;
 /// Path numbers of a handshake: 0 to 31. An initiator that needs another one makes a new handshake, where only the paths
 /// that still exist have numbers.
 pub(crate) const PATHS: u8 = 32;
-/// Paths of a handshake on which datagrams open at a time, as many as an association has. Each has keys and replay windows;
-/// when one more comes, the one on which nothing opened for longest is over.
+/// Paths of a handshake with keys and replay windows at a time, as many as an association has paths. When one more comes, the one
+/// on which nothing opened for longest rests: it takes newer datagrams alone from then on, and has keys and a window again when
+/// one comes.
 pub(crate) const RECEIVING: usize = MAX_PATHS;
 /// Maximum heap of the keys of a handshake in bytes, whatever the peer sends under them.
 pub(crate) const KEYS_HEAP: usize = 100 << 10;
@@ -76,7 +77,7 @@ enum Receiving {
         last: u64,
     },
     /// [`RECEIVING`] others came after it.
-    Over,
+    Resting(Resting),
 }
 
 impl Keys {
@@ -144,19 +145,26 @@ impl Keys {
         }
         let cipher = self.cipher;
         let receive = self.receiving(path).ok_or(Discard::Path)?;
-        let opened = match receive {
-            Receiving::Used { receiver, .. } => receiver.open(datagram),
-            // A receiver is kept once something authentic has come: to forge takes no memory.
-            Receiving::Unused(secret) => {
-                let mut receiver = Box::new(Receiver::new(cipher, secret.clone()));
-                let opened = receiver.open(datagram);
-                if opened.is_ok() {
-                    *receive = Receiving::Used { receiver, last: 0 };
-                }
-                opened
-            }
-            Receiving::Over => Err(Discard::Path),
+        // A receiver is kept once something authentic has come: to forge takes no memory.
+        let new = match receive {
+            Receiving::Used { .. } => None,
+            Receiving::Unused(secret) => Some(Receiver::new(cipher, secret.clone())),
+            Receiving::Resting(resting) => Some(resting.wake()),
         };
+        if let Some(mut receiver) = new {
+            let opened = receiver.open(datagram);
+            if opened.is_ok() {
+                *receive = Receiving::Used { receiver: Box::new(receiver), last: 0 };
+            }
+            return self.count(path, opened);
+        }
+        let Receiving::Used { receiver, .. } = receive else { return Err(Discard::Path) };
+        let opened = receiver.open(datagram);
+        self.count(path, opened)
+    }
+
+    /// Counts what came of a datagram of a path.
+    fn count(&mut self, path: u8, opened: Result<PacketNumber, Discard>) -> Result<PacketNumber, Discard> {
         match opened {
             Ok(_) => self.opened_on(path),
             Err(Discard::Forged) => self.forged += 1,
@@ -165,7 +173,7 @@ impl Keys {
         opened
     }
 
-    /// A datagram has opened on a path. Of too many paths the one on which nothing opened for longest is over.
+    /// A datagram has opened on a path. Of too many paths the one on which nothing opened for longest rests.
     fn opened_on(&mut self, path: u8) {
         self.opened += 1;
         let opened = self.opened;
@@ -177,8 +185,9 @@ impl Keys {
             && used.clone().count() > RECEIVING
             && let Some((_, oldest)) = used.min()
             && let Some(receive) = self.receiving(oldest)
+            && let Receiving::Used { receiver, .. } = receive
         {
-            *receive = Receiving::Over;
+            *receive = Receiving::Resting(receiver.rest());
         }
     }
 
@@ -243,7 +252,8 @@ impl Receiving {
     fn highest(&self) -> Option<PacketNumber> {
         match self {
             Receiving::Used { receiver, .. } => receiver.highest(),
-            Receiving::Unused(_) | Receiving::Over => None,
+            Receiving::Resting(resting) => resting.highest(),
+            Receiving::Unused(_) => None,
         }
     }
 
@@ -251,7 +261,7 @@ impl Receiving {
     fn last(&self) -> Option<u64> {
         match self {
             Receiving::Used { last, .. } => Some(*last),
-            Receiving::Unused(_) | Receiving::Over => None,
+            Receiving::Unused(_) | Receiving::Resting(_) => None,
         }
     }
 }

@@ -129,8 +129,12 @@ struct Generation {
 /// What is received on a path.
 pub(crate) struct Receiver {
     chain: Chain,
+    /// The chain from the generation of the highest authentic number on: what is left when the receiver rests.
+    current: Chain,
     /// The highest authentic number.
     highest: Option<PacketNumber>,
+    /// The highest one when the receiver rested: which of those below were taken is not known any more.
+    rested: Option<PacketNumber>,
     /// Generation `g` is at `g % KEPT`.
     generations: [Option<Box<Generation>>; KEPT],
 }
@@ -156,7 +160,12 @@ impl Receiver {
     }
 
     fn starting(chain: Chain, highest: Option<PacketNumber>) -> Self {
-        Receiver { chain, highest, generations: Default::default() }
+        Receiver { current: chain.clone(), chain, highest, rested: None, generations: Default::default() }
+    }
+
+    /// What is left of a receiver that makes room for another one.
+    pub(crate) fn rest(&self) -> Resting {
+        Resting { chain: self.current.clone(), highest: self.highest }
     }
 
     /// The highest authentic number; `None` before the first.
@@ -177,6 +186,9 @@ impl Receiver {
         }
         let wire = header.last_chunk().map_or(0, |number| u32::from_be_bytes(*number));
         let number = PacketNumber::reconstruct(wire, self.highest).ok_or(Discard::Generation)?;
+        if self.rested.is_some_and(|rested| number <= rested) {
+            return Err(Discard::Replayed);
+        }
         let generation = self.generation(number.generation())?;
         let within = number.full() as u32 & ((1 << GENERATION_BITS) - 1);
         if generation.taken.as_ref().is_some_and(|taken| !taken.is_new(within)) {
@@ -215,8 +227,27 @@ impl Receiver {
             for slot in &mut self.generations {
                 slot.take_if(|kept| kept.number + 1 < current);
             }
+            self.current.skip_to(current);
         }
         self.highest = Some(number);
+    }
+}
+
+/// What is left of a receiver that made room for another one: some bytes, and no replay windows.
+pub(crate) struct Resting {
+    chain: Chain,
+    highest: Option<PacketNumber>,
+}
+
+impl Resting {
+    /// The receiver again. It takes no number up to the highest that it had taken before.
+    pub(crate) fn wake(&self) -> Receiver {
+        Receiver { rested: self.highest, ..Receiver::starting(self.chain.clone(), self.highest) }
+    }
+
+    /// The highest authentic number.
+    pub(crate) fn highest(&self) -> Option<PacketNumber> {
+        self.highest
     }
 }
 

@@ -6,7 +6,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::bounded;
 use crate::aead::Cipher;
-use crate::keys::{Discard, Keys, PATHS};
+use crate::keys::{Discard, Keys, PATHS, RECEIVING};
 use crate::testing;
 
 /// Datagrams that the attacker has at hand.
@@ -54,11 +54,18 @@ struct Sealed {
 struct Taken {
     highest: Option<u64>,
     numbers: BTreeSet<u64>,
+    /// How many datagrams the end had taken on all paths when it took the last one here; 0 while the path rests.
+    last: u64,
+    /// The highest number when the path last rested.
+    rested: Option<u64>,
 }
 
 impl Taken {
     /// What has to come of a datagram that the peer sealed.
     fn expects(&self, number: u64) -> Result<(), Discard> {
+        if self.rested.is_some_and(|rested| number <= rested) {
+            return Err(Discard::Replayed);
+        }
         let (current, generation) = (self.highest.unwrap_or(0) >> 22, number >> 22);
         if generation + 1 < current || generation > current + 4 {
             return Err(Discard::Generation);
@@ -66,6 +73,20 @@ impl Taken {
         let highest_there = self.numbers.range((generation << 22)..(generation + 1) << 22).next_back();
         let old = highest_there.is_some_and(|&highest| number + 4096 <= highest);
         if old || self.numbers.contains(&number) { Err(Discard::Replayed) } else { Ok(()) }
+    }
+}
+
+/// An end has taken a datagram on a path: of more than it has room for the one that was used least lately rests.
+fn opened_on(taken: &mut [Taken], path: usize) {
+    let last = taken.iter().map(|taken| taken.last).max().unwrap_or(0) + 1;
+    let woke = core::mem::replace(&mut taken[path].last, last) == 0;
+    let used = taken.iter_mut().filter(|taken| taken.last > 0);
+    let (count, oldest) = used.fold((0, None::<&mut Taken>), |(count, oldest), taken| {
+        let older = oldest.as_ref().is_none_or(|oldest| taken.last < oldest.last);
+        (count + 1, if older { Some(taken) } else { oldest })
+    });
+    if let Some(oldest) = oldest.filter(|_| woke && count > RECEIVING) {
+        (oldest.last, oldest.rested) = (0, oldest.highest);
     }
 }
 
@@ -116,6 +137,7 @@ impl Run {
             assert_eq!(datagram[13..datagram.len() - 16], sealed.packet);
             taken.highest = taken.highest.max(Some(sealed.number));
             taken.numbers.insert(sealed.number);
+            opened_on(&mut self.taken[to], sealed.path.into());
         }
         let highest = self.keys[to].highest(sealed.path).map(|number| number.full());
         assert_eq!(highest, self.taken[to][usize::from(sealed.path)].highest);

@@ -218,7 +218,8 @@ fn the_keys_of_a_handshake_have_a_bound_whatever_the_peer_sends() {
     }
 }
 
-/// A 17th path on which something comes ends the one on which nothing came for longest, and no other.
+/// A 17th path on which something comes lays the one to rest on which nothing came for longest, and no other. It wakes with the
+/// next datagram that is newer than all before.
 #[test]
 fn sixteen_paths_are_received_on_at_a_time() {
     let (mut here, mut there) = ends(Cipher::Aes128Gcm);
@@ -231,13 +232,45 @@ fn sixteen_paths_are_received_on_at_a_time() {
     let recorded = sealed(&mut here, 1, b"packet");
     there.open(1, &mut recorded.clone()).expect("opened");
     there.open(16, &mut sealed(&mut here, 16, b"packet")).expect("opened");
-    assert_eq!(there.open(2, &mut sealed(&mut here, 2, b"packet")), Err(Discard::Path));
     there.open(17, &mut sealed(&mut here, 17, b"packet")).expect("opened");
-    assert_eq!(there.open(3, &mut sealed(&mut here, 3, b"packet")), Err(Discard::Path));
-    for path in [0, 1].into_iter().chain(4..18) {
-        there.open(path, &mut sealed(&mut here, path, b"packet")).expect("opened");
-    }
+    let resting = |keys: &Keys| -> Vec<usize> {
+        let rests = |(n, path): (usize, &Path)| matches!(path.receive, Receiving::Resting(_)).then_some(n);
+        keys.paths.iter().enumerate().filter_map(rests).collect()
+    };
+    assert_eq!(resting(&there), [2, 3]);
     assert_eq!(there.open(1, &mut recorded.clone()), Err(Discard::Replayed));
+    let mut forged = room(b"forged");
+    forged[12] = 5;
+    assert_eq!(there.open(2, &mut forged), Err(Discard::Forged));
+    assert_eq!((there.highest(2), resting(&there)), (Some(PacketNumber::FIRST), vec![2, 3]));
+    there.open(2, &mut sealed(&mut here, 2, b"packet")).expect("opened");
+    assert_eq!(resting(&there), [3, 4]);
+}
+
+/// 32 paths in use at once, also over generations, ahead of which keys were derived, and over a late datagram and replays.
+#[test]
+fn a_path_that_rested_takes_each_newer_datagram_once_and_no_older_one() {
+    let (mut here, mut there) = ends(Cipher::Aes128Gcm);
+    let mut recorded = Vec::new();
+    for round in 0..12u32 {
+        for path in 0..PATHS {
+            let late = sealed(&mut here, path, b"late");
+            let datagram = sealed(&mut here, path, b"packet");
+            let number = there.open(path, &mut datagram.clone()).expect("opened");
+            assert_eq!(there.highest(path), Some(number), "round {round}");
+            there.open(path, &mut late.clone()).expect("it does not rest");
+            let mut forged = room(b"forged");
+            forged[9..13].copy_from_slice(&((number.full() as u32).wrapping_add(3 << 22)).to_be_bytes());
+            assert_eq!(there.open(path, &mut forged), Err(Discard::Forged));
+            recorded.push((path, datagram));
+            recorded.push((path, late));
+            here.go_on(path, u64::from(round % 3) << 21, u64::MAX);
+        }
+        for (path, datagram) in &recorded {
+            let discard = there.open(*path, &mut datagram.clone()).expect_err("a replay");
+            assert!(matches!(discard, Discard::Replayed | Discard::Generation), "{discard:?}");
+        }
+    }
 }
 
 /// Two paths, one 5 s longer than the other, each way. Data at 10 Gbit/s of 1344-byte packets (930 060 per second and path, one
