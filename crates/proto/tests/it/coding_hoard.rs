@@ -1,14 +1,13 @@
 //! What garbage makes a receiver of symbols hold: heap, counted allocation by allocation, over a minute at 10 Mbit/s.
 
 use allocation_counter::measure;
-use bytes::Bytes;
 use strandcast_coding::Code;
 use strandcast_coding::symbol::Header;
 use strandcast_proto::association::Event;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Duration;
-use strandcast_proto::wire::{Chunk, Param};
+use strandcast_proto::wire::Chunk;
 use strandcast_testing::raw::*;
 
 const GRANTED: u32 = 512 << 10;
@@ -21,16 +20,8 @@ const EACH: Duration = Duration::from_nanos(960_000);
 const ANNOUNCED: [(u8, u16); 5] = [(1, 16), (2, 32), (3, 128), (4, 64), (5, 32)];
 
 fn victim(code: u8, sources: u16) -> RawPeer {
-    let ([a, b], [c, d]) = (sources.to_be_bytes(), LENGTH.to_be_bytes());
-    let params = vec![
-        Param::ForwardTsnSupported,
-        Param::Random(Bytes::from_static(&[7; 32])),
-        Param::HmacAlgo([3u16].into_iter().collect()),
-        Param::SupportedExtensions(Bytes::from_static(&[0xc0, 0x0f, 0xb1])),
-        Param::Coding(Bytes::copy_from_slice(&[1, code, a, b, c, d])),
-    ];
-    let mut l =
-        RawPeer::accepted(TransportConfig { receive_buffer: GRANTED, ..TransportConfig::default() }, params);
+    let transport = TransportConfig { receive_buffer: GRANTED, ..TransportConfig::default() };
+    let mut l = RawPeer::accepted(transport, coding(code, sources, LENGTH));
     // As a driver does whose own buffers are used up.
     l.end.copy_kept(true);
     l

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use strandcast_coding::symbol::Header;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::coding::{BlockCoding, Code, Coding, CodingStats};
@@ -11,7 +10,7 @@ use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::Importance;
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
-use strandcast_proto::wire::{Chunk, Param};
+use strandcast_proto::wire::Chunk;
 use strandcast_testing::endpoints::{CLIENT, SERVER, TestPair, config, ms};
 use strandcast_testing::plain;
 use strandcast_testing::raw::*;
@@ -28,14 +27,6 @@ const ONE: u64 = 64 << 20;
 
 /// An association whose peer announced how it codes.
 fn victim(code: u8, (sources, length): (u16, u16), unasked: bool) -> RawPeer {
-    let ([a, b], [c, d]) = (sources.to_be_bytes(), length.to_be_bytes());
-    let params = vec![
-        Param::ForwardTsnSupported,
-        Param::Random(Bytes::from_static(&[7; 32])),
-        Param::HmacAlgo([3u16].into_iter().collect()),
-        Param::SupportedExtensions(Bytes::from_static(&[0xc0, 0x0f, 0xb1])),
-        Param::Coding(Bytes::copy_from_slice(&[1, code, a, b, c, d])),
-    ];
     let transport = TransportConfig { receive_buffer: 4 << 20, ..TransportConfig::default() };
     let mut l = RawPeer::with(EndpointConfig {
         transport: Arc::new(transport),
@@ -43,7 +34,7 @@ fn victim(code: u8, (sources, length): (u16, u16), unasked: bool) -> RawPeer {
         decodes_unasked: unasked,
         ..EndpointConfig::default()
     });
-    l.shake_hands(params);
+    l.shake_hands(coding(code, sources, length));
     l
 }
 

@@ -210,6 +210,18 @@ pub fn packet(tag: u32, chunks: &[Chunk]) -> Vec<u8> {
     bytes
 }
 
+/// Parameters of a Strandcast that codes so: code, source symbols, bytes of each.
+pub fn coding(code: u8, sources: u16, length: u16) -> Vec<Param> {
+    let ([a, b], [c, d]) = (sources.to_be_bytes(), length.to_be_bytes());
+    vec![
+        Param::ForwardTsnSupported,
+        Param::Random(Bytes::from_static(&[7; 32])),
+        Param::HmacAlgo([3u16].into_iter().collect()),
+        Param::SupportedExtensions(Bytes::from_static(&[0xc0, 0x0f, 0xb1])),
+        Param::Coding(Bytes::copy_from_slice(&[1, code, a, b, c, d])),
+    ]
+}
+
 pub fn init(params: Vec<Param>) -> Init {
     Init {
         initiate_tag: VerificationTag(OUR_TAG),
