@@ -91,7 +91,7 @@ pub(crate) struct TransportArgs {
     pub(crate) buffer: Buffer,
     #[command(flatten)]
     pub(crate) seal: SealArgs,
-    /// Capture every packet in this pcap file, before it is encrypted
+    /// Capture every packet in this pcap file, new or empty, before it is encrypted
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Print the final summary as JSON on standard output (on standard error if standard output carries media)
@@ -117,7 +117,7 @@ pub(crate) struct SendArgs {
     /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC")]
     pub(crate) tariffs: Vec<TariffSpec>,
-    /// Write the rates that the encoder should choose to FILE or a pipe, a line of JSON for each change
+    /// Add the rates that the encoder should choose to FILE or write them to a pipe, a line of JSON for each change
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
@@ -264,7 +264,7 @@ pub(crate) struct DemoArgs {
     /// Folder for received.ts, report.html and summary.json
     #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
     pub(crate) out: PathBuf,
-    /// Capture every packet of the sender in this pcap file
+    /// Capture every packet of the sender in this pcap file, new or empty
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Print summary.json on standard output

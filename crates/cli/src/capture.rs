@@ -12,7 +12,7 @@ use crate::args::SealArgs;
 use crate::error::{CliError, why};
 use crate::key::spare_store;
 use crate::print;
-use crate::private::{Opened, create_output};
+use crate::private::{Opened, new_output};
 use crate::writer::{Plain, Writer};
 
 /// Maximum queue for the capture file or pipe in bytes: some seconds of packets.
@@ -27,13 +27,14 @@ impl Capture {
     /// it.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys, or not this user's alone.
+    /// [`CliError::Usage`]: the file has content; [`CliError::Media`]: it cannot be created; [`CliError::Store`]: it is one of
+    /// keys, or not this user's alone.
     pub(crate) fn open(path: Option<&Path>, seal: &SealArgs) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
         spare_store(seal, path)?;
         let name = path.display().to_string();
         let tell = print::troubles("capture", "packet", &name);
-        let writer = match create_output(path, true)? {
+        let writer = match new_output(path, true)? {
             Opened::File(file) => Writer::start("capture", MOST, move || Plain::new(Ok(file), tell)),
             Opened::Pipe(open) => Writer::start("capture", MOST, move || Plain::new(open(), tell)),
         };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -76,8 +76,32 @@ fn hold<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A new file for a stream, which is removed if nothing can be written to it: each try at a full disk would leave one.
+struct Fresh {
+    file: File,
+    /// Its name, until something is written.
+    empty: Option<PathBuf>,
+}
+
+impl io::Write for Fresh {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes);
+        match (&written, self.empty.take()) {
+            (Ok(_), _) | (Err(_), None) => {}
+            (Err(error), Some(name)) if error.kind() == ErrorKind::Interrupted => self.empty = Some(name),
+            // What cannot be removed either is left.
+            (Err(_), Some(name)) => drop(std::fs::remove_file(name)),
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// A recording, which loses everything if there is no name for it.
-struct Nameable(Option<File>);
+struct Nameable(Option<Fresh>);
 
 impl io::Write for Nameable {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -85,7 +109,7 @@ impl io::Write for Nameable {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.as_mut().map_or(Ok(()), File::flush)
+        self.0.as_mut().map_or(Ok(()), Fresh::flush)
     }
 }
 
@@ -140,7 +164,7 @@ impl Output {
         let open = move || match pattern.create(at) {
             Ok((file, path)) => {
                 reports.opened(Recording::Opened(path.display().to_string()));
-                Ok(Nameable(Some(file)))
+                Ok(Nameable(Some(Fresh { file, empty: Some(path) })))
             }
             Err((path, error)) if error.kind() == ErrorKind::AlreadyExists => {
                 reports.opened(Recording::Refused(number, path.display().to_string()));
@@ -286,17 +310,17 @@ fn open(path: &Path, overwrite: bool, most: usize, reports: &Arc<Reports>) -> Re
              --overwrite"
         )));
     }
-    let fresh = Fresh { file, truncate: seen.is_file() };
-    Ok(Destination::Written(writer(&name, most, reports, move || Ok(fresh))?))
+    let replaced = Replaced { file, truncate: seen.is_file() };
+    Ok(Destination::Written(writer(&name, most, reports, move || Ok(replaced))?))
 }
 
 /// A file that loses its old content with the first byte.
-struct Fresh {
+struct Replaced {
     file: File,
     truncate: bool,
 }
 
-impl io::Write for Fresh {
+impl io::Write for Replaced {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if std::mem::take(&mut self.truncate) {
             self.file.set_len(0)?;

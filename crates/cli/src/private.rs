@@ -1,7 +1,7 @@
 //! Files with keys or cleartext: only their owner can read them, and none of them replaces another by mistake.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{
     FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
@@ -44,6 +44,33 @@ pub(crate) type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
 /// # Errors
 /// [`CliError::Store`]: it is a file of keys, or not this user's alone; [`CliError::Media`]: those of the system.
 pub(crate) fn open_output(path: &Path, private: bool) -> Result<Opened, CliError> {
+    open_checked(path, private, |_| Ok(()))
+}
+
+/// The same for an output that has to be new or empty: a file that has content keeps it.
+///
+/// # Errors
+/// [`CliError::Usage`]: the file has content; else as [`open_output`].
+pub(crate) fn new_output(path: &Path, private: bool) -> Result<Opened, CliError> {
+    open_checked(path, private, |seen| spare_content(path, seen))
+}
+
+/// Refuses a file that has content.
+///
+/// # Errors
+/// [`CliError::Usage`].
+pub(crate) fn spare_content(path: &Path, seen: &Metadata) -> Result<(), CliError> {
+    match seen.is_file() && seen.len() > 0 {
+        true => Err(CliError::Usage(format!("{} has content: name another file", path.display()))),
+        false => Ok(()),
+    }
+}
+
+fn open_checked(
+    path: &Path,
+    private: bool,
+    check: impl FnOnce(&Metadata) -> Result<(), CliError>,
+) -> Result<Opened, CliError> {
     let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
     let there = std::fs::metadata(path);
     if there.as_ref().is_ok_and(|there| there.file_type().is_fifo()) {
@@ -67,27 +94,15 @@ pub(crate) fn open_output(path: &Path, private: bool) -> Result<Opened, CliError
     }
     if private {
         refuse_if_shared(path, &seen)?;
+    }
+    check(&seen)?;
+    if private {
         file.set_permissions(Permissions::from_mode(MODE)).map_err(cannot)?;
     }
     Ok(Opened::File(file))
 }
 
-/// The same, of which nothing that was there is left.
-///
-/// # Errors
-/// As [`open_output`].
-pub(crate) fn create_output(path: &Path, private: bool) -> Result<Opened, CliError> {
-    let opened = open_output(path, private)?;
-    if let Opened::File(file) = &opened
-        && file.metadata().is_ok_and(|seen| seen.is_file())
-    {
-        let emptied = file.set_len(0);
-        emptied.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
-    }
-    Ok(opened)
-}
-
-/// Opens an output whose content stays: each write goes to the end of the file.
+/// Opens an output of lines that are added to what is there. A last line that lacks its line feed, as after a crash, gets one.
 ///
 /// # Errors
 /// As [`open_output`].
@@ -97,8 +112,21 @@ pub(crate) fn append_output(path: &Path, private: bool) -> Result<Opened, CliErr
         let appends = fcntl_getfl(file).and_then(|flags| fcntl_setfl(file, flags | OFlags::APPEND));
         appends
             .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e.into()))))?;
+        if ends_within_a_line(file) {
+            // What cannot be written now cannot be written later: the first line tells.
+            let mut file = file;
+            let _ = file.write_all(b"\n");
+        }
     }
     Ok(opened)
+}
+
+/// Whether the last line of a file lacks its line feed.
+fn ends_within_a_line(file: &File) -> bool {
+    let last = file.metadata().ok().filter(|seen| seen.is_file()).and_then(|seen| seen.len().checked_sub(1));
+    let mut end = [b'\n'];
+    // What cannot be read is not mended.
+    last.is_some_and(|last| file.read_at(&mut end, last).is_ok_and(|_| end != [b'\n']))
 }
 
 fn open(path: &Path, private: bool, follows: bool) -> io::Result<File> {

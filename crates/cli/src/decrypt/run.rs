@@ -11,7 +11,7 @@ use super::capture::Capture;
 use crate::args::DecryptArgs;
 use crate::error::{CliError, why};
 use crate::print;
-use crate::private::{Replacement, same_file, spare_keys};
+use crate::private::{Replacement, same_file, spare_content, spare_keys};
 use crate::show::count;
 
 /// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.
@@ -24,7 +24,7 @@ const CHECKSUM: std::ops::Range<usize> = 8..12;
 /// Decrypts a capture.
 ///
 /// # Errors
-/// [`CliError::Usage`]: the output is one of the inputs; [`CliError::Media`]: a file cannot be read or written;
+/// [`CliError::Usage`]: the output is one of the inputs, or has content; [`CliError::Media`]: a file cannot be read or written;
 /// [`CliError::Unmet`]: nothing in the capture has keys in the log.
 pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
     for input in [&args.capture, &args.keylog] {
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
         }
     }
     spare_keys(&args.out)?;
+    std::fs::metadata(&args.out).map_or(Ok(()), |seen| spare_content(&args.out, &seen))?;
     let unwritable =
         |e: io::Error| CliError::Media(format!("cannot write {}: {}", args.out.display(), why(&e)));
     let mut keys = read_log(&args.keylog)?;

@@ -10,7 +10,7 @@ use strandcast_proto::policy::Advice;
 
 use crate::error::{CliError, why};
 use crate::print;
-use crate::private::{Opened, create_output};
+use crate::private::{Opened, append_output};
 use crate::writer::{Plain, Writer};
 
 /// Maximum queue for the file in bytes.
@@ -21,7 +21,7 @@ const MOST: usize = 64 << 10;
 pub(super) struct AdviceOutput(Option<Writer>);
 
 impl AdviceOutput {
-    /// Opens `path`. A pipe may have no reader yet; what does not fit it is dropped, since newer advice follows.
+    /// Opens `path`; what is in a file stays. A pipe may have no reader yet; what does not fit it is dropped, since newer advice follows.
     ///
     /// # Errors
     /// [`CliError::Media`]: it can't be written; [`CliError::Store`]: it is a file of keys.
@@ -29,7 +29,7 @@ impl AdviceOutput {
         let Some(path) = path else { return Ok(AdviceOutput(None)) };
         let name = path.display().to_string();
         let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
-        let file = match create_output(path, false)? {
+        let file = match append_output(path, false)? {
             Opened::File(file) => file,
             Opened::Pipe(_) => {
                 // Also for reading, so that it need not have a reader.

@@ -363,7 +363,8 @@ impl Session {
         let Connection::Up(association) = &self.connection else {
             let label = &self.plan.to.label;
             let lost = || CliError::Peer(format!("{label} was lost before it had everything"));
-            return if self.stopped { Ok(true) } else { Err(lost()) };
+            // A stream that never began has nothing to lose.
+            return if self.stopped && !self.refusals.let_in { Ok(true) } else { Err(lost()) };
         };
         association.shutdown();
         let (latency, more) = (self.pump.latency(), if self.stopped { LAST } else { CLOSE_TIMEOUT });

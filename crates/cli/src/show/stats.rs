@@ -1,7 +1,5 @@
 //! `--stats`: one line of JSON per second.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,14 +47,7 @@ impl Stats {
         let name = path.display().to_string();
         let tell = print::troubles("statistics", "line", &name);
         let writer = match append_output(path, false)? {
-            Opened::File(file) => {
-                let cut_short = ends_within_a_line(&file);
-                let writer = Writer::start("stats", MOST, move || Plain::new(Ok(file), tell));
-                if let (true, Ok(writer)) = (cut_short, &writer) {
-                    writer.put(b"\n");
-                }
-                writer
-            }
+            Opened::File(file) => Writer::start("stats", MOST, move || Plain::new(Ok(file), tell)),
             Opened::Pipe(open) => Writer::start("stats", MOST, move || Plain::new(open(), tell)),
         };
         let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
@@ -82,14 +73,6 @@ impl Stats {
             }
         }
     }
-}
-
-/// Whether the last line of a file lacks its line feed, as after a crash.
-fn ends_within_a_line(file: &File) -> bool {
-    let last = file.metadata().ok().filter(|seen| seen.is_file()).and_then(|seen| seen.len().checked_sub(1));
-    let mut end = [b'\n'];
-    // What cannot be read is not mended.
-    last.is_some_and(|last| file.read_at(&mut end, last).is_ok_and(|_| end != [b'\n']))
 }
 
 #[cfg(test)]

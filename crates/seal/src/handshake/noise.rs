@@ -3,7 +3,8 @@
 //! What is derived here and kept by the seal is wiped when it is dropped. Not wiped are: what snow keeps of a handshake
 //! while it lasts and leaves behind when it ends (its copies of the static key, of the ephemeral key and of the
 //! pre-shared key, the chaining key, the hash, the two keys of its split), ring's expanded keys of ChaCha20-Poly1305
-//! and of HMAC-SHA-256, the hash states of HKDF, and copies on the stack. `SECURITY.md` says so.
+//! and of HMAC-SHA-256, the hash states of HKDF, seeds and generators of randomness, and copies on the stack.
+//! `SECURITY.md` says so, and why.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;

@@ -115,6 +115,20 @@ fn a_receiver_that_was_restarted_is_found_at_once() {
     assert!(at > 200_000, "from byte {at} on");
 }
 
+/// The receiver is gone for good, and the stream with it: that the user ends it then makes it no success.
+#[test]
+fn a_sender_that_is_interrupted_while_it_connects_again_has_not_sent_its_stream() {
+    let (receiver, port, out) = receive("gone-for-good.ts", "");
+    let send = format!("send {} 127.0.0.1:{port} --latency 1000 --retry forever", clip().display());
+    let sender = start(&send);
+    receiver.until("data", || played(&out) > 100_000);
+    receiver.signal(Signal::SIGKILL);
+    sender.says("connecting again");
+    sender.signal(Signal::SIGTERM);
+    sender.end().fails(5, &["was lost before it had everything"]);
+    receiver.end();
+}
+
 /// The user need not wait until an outage ends.
 #[test]
 fn an_interrupted_sender_ends_in_an_outage_too() {

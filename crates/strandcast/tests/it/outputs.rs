@@ -42,6 +42,82 @@ fn a_recording_is_overwritten_only_on_demand_and_only_by_a_stream() {
     }
 }
 
+/// Statistics and advice are added to what is there; a capture, and one that is made readable, need a new or empty file.
+#[test]
+fn no_option_empties_a_file() {
+    let (port, folder) = (port(), folder("named"));
+    let (input, _) = seconds(1, "named-in.ts");
+    let place = |name: &str| folder.join(name).display().to_string();
+    let whole = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let send = format!("send {} 127.0.0.1:{port} --retry 1 --latency 1000", input.display());
+    let kept = b"the only copy";
+    for name in ["pcap", "advice", "stats"] {
+        std::fs::write(folder.join(name), kept).unwrap();
+    }
+    std::fs::set_permissions(folder.join("pcap"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    for command in [
+        format!("{send} --pcap {}", place("pcap")),
+        format!("receive 127.0.0.1:{port} {} --pcap {}", place("out"), place("pcap")),
+        format!("perf server 127.0.0.1:{port} --pcap {}", place("pcap")),
+        format!("perf client 127.0.0.1:{port} --pcap {}", place("pcap")),
+    ] {
+        run(&command).fails(2, &["pcap has content: name another file"]);
+        assert_eq!(whole("pcap"), kept, "{command}");
+    }
+    let mode = std::fs::metadata(folder.join("pcap")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "what is refused is left as it is");
+    for run_of_it in 1..=2 {
+        let receiver = start(&format!("receive 127.0.0.1:{port} {} --overwrite --once", place("out")));
+        receiver.says("listening");
+        let (advice, stats) = (place("advice"), place("stats"));
+        run(&format!("{send} --scheme bond,advice=on --advice {advice} --stats={stats}")).succeeds();
+        receiver.end().succeeds();
+        for name in ["advice", "stats"] {
+            assert!(whole(name).starts_with(b"the only copy\n"), "{name}, run {run_of_it}");
+        }
+    }
+    let lines = String::from_utf8(whole("stats")).unwrap();
+    assert!(lines.lines().skip(1).all(|line| line.starts_with('{') && line.ends_with('}')), "{lines}");
+    let capture = place("new");
+    run(&format!("{send} --pcap {capture}")).fails(5, &["no answer"]);
+    std::fs::write(folder.join("log"), "").unwrap();
+    let decrypt = format!("decrypt {capture} {} --keylog {}", place("pcap"), place("log"));
+    run(&decrypt).fails(2, &["pcap has content: name another file"]);
+    assert_eq!(whole("pcap"), kept);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A disk that is full from the beginning: here, a limit of no bytes for each file.
+#[test]
+fn a_recording_that_cannot_be_begun_leaves_no_empty_file() {
+    let (port, folder) = (port(), folder("full"));
+    let (input, bytes) = seconds(1, "full-in.ts");
+    let receive = |limit: &str| {
+        let command = format!("trap '' XFSZ; {limit} exec \"$@\"");
+        let pattern = folder.join("%Y%m%d-%H%M%S.ts");
+        let listen = format!("127.0.0.1:{port}");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &command, "sh", env!("CARGO_BIN_EXE_strandcast"), "receive", &listen]);
+        shell.arg(pattern).args(["--plain", "--once"]);
+        let receiver = crate::common::spawn(&mut shell);
+        receiver.says("listening");
+        let sent = run(&format!("send {} {listen} --latency 1000", input.display()));
+        (sent, receiver.end())
+    };
+    for _ in 0..2 {
+        let (_, received) = receive("ulimit -f 0;");
+        received.fails(3, &["cannot write"]);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+    let (sent, received) = receive("");
+    sent.succeeds();
+    received.succeeds();
+    let all: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(all.len(), 1);
+    assert!(std::fs::read(&all[0]).unwrap() == bytes);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn each_stream_has_a_file_named_by_the_time() {
     let (port, folder) = (port(), folder("recordings"));
