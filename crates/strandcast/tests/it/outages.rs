@@ -119,7 +119,7 @@ fn a_receiver_that_was_restarted_is_found_at_once() {
 #[test]
 fn a_sender_that_is_interrupted_while_it_connects_again_has_not_sent_its_stream() {
     let (receiver, port, out) = receive("gone-for-good.ts", "");
-    let send = format!("send {} 127.0.0.1:{port} --latency 1000 --retry forever", clip().display());
+    let send = format!("send {} 127.0.0.1:{port} --latency 1000 --retry 5", clip().display());
     let sender = start(&send);
     receiver.until("data", || played(&out) > 100_000);
     receiver.signal(Signal::SIGKILL);
