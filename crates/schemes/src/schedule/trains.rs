@@ -74,7 +74,10 @@ impl Trains {
 
     /// The train, when it is long enough or has waited for long enough; `None`: it is held.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
-        let Some(path) = self.token.and_then(|token| view.paths.get(token.index())) else {
+        // It may have closed, or fallen silent, while messages were held for it.
+        let token = view.usable_paths().find(|path| Some(path.id) == self.token);
+        let Some(path) = token.filter(|path| Self::is_tried(path)) else {
+            (self.until, self.asked) = (None, None);
             return Some(None);
         };
         let room = (path.room() / backlog.next_len.max(1)) as usize;
@@ -158,5 +161,37 @@ impl Scheduler for Trains {
 
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         self.inner.next_repair(view, offer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::fixture::{MTU, Picture};
+    use strandcast_proto::units::Rate;
+
+    use super::*;
+    use crate::schedule::LowestRtt;
+
+    /// Messages of a second are held for a train of path 0, which closes meanwhile: they leave by the other one.
+    #[test]
+    fn a_path_that_closes_has_no_train() {
+        let mut picture = Picture::new(2);
+        for path in &mut picture.paths {
+            path.limit.cwnd = 100 * MTU;
+            path.est.delivery_rate = Some(Rate::from_bytes_per_s(1e6));
+        }
+        let mut trains = Trains::new(Box::new(LowestRtt));
+        let backlog = |picture: &Picture, messages| Backlog {
+            messages,
+            next_len: MTU,
+            next_expires: Some(picture.now + Duration::from_secs(1)),
+            ..Backlog::default()
+        };
+        assert_eq!(trains.next(&picture.view(), &backlog(&picture, 1)), None, "held");
+        assert_eq!(trains.token, Some(PathId(0)));
+        picture.paths[0].state = PathState::Closed;
+        let train = trains.next(&picture.view(), &backlog(&picture, TRAIN_MOST)).expect("there is a path");
+        assert_eq!(train.paths.as_slice(), [PathId(1)]);
+        assert_eq!(trains.poll_timeout(), None, "nothing is held any longer");
     }
 }
