@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 PACKET = 1500
 # Payload of a packet: 40 bytes of headers, 12 of timestamps, and 28 of MPTCP's mapping.
 TCP_SEGMENT, MPTCP_SEGMENT = 1448, 1420
+# A message of a live stream, and what it is on the wire: IP, UDP, SCTP, a chunk's header.
+MESSAGE = 1316
+MESSAGE_PACKET = MESSAGE + 20 + 8 + 12 + 16
 # The receive window, where it is not what is measured.
 WIDE = 16 << 20
 
@@ -27,6 +30,8 @@ class Link:
     start: str = "a"
     # From when on it has another rate: seconds, Mbit/s.
     change: tuple[float, float] | None = None
+    # Share of packets lost at random.
+    loss: float = 0
 
     def text(self) -> str:
         """The link's table."""
@@ -37,7 +42,7 @@ class Link:
             rate = f"{{ steps = [[0, {rate}], ['{at:g} s', '{mbps:g} Mbit/s']] }}"
         return (
             f"[links.{self.name}]\nfrom = '{self.start}'\nto = 'b'\nrate = {rate}\ndelay = '{delay_ms:.4f} ms'\n"
-            f"queue.limit = '{self.queue} packets'\n"
+            f"queue.limit = '{self.queue} packets'\n" + (f"loss.uniform.rate = {self.loss:g}\n" if self.loss else "")
         )
 
 
@@ -76,13 +81,33 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Sctp:
+    """Ours over SCTP by a scheme, in profile `live`: bulk, or a stream of so many bit/s whose messages have a second."""
+
+    name: str
+    scheme: str
+    link: str
+    stream_bps: float = 0
+
+    def text(self) -> str:
+        """The flow's table."""
+        video = f"kind = 'video', rate = {self.stream_bps:.0f}, size = {MESSAGE}, deadline = '1 s', expire = true"
+        app = video if self.stream_bps else "kind = 'bulk'"
+        return (
+            f"[flows.{self.name}]\nfrom = 'a'\nto = 'b'\nprofile = 'live'\nscheme = '{self.scheme}'\n"
+            f"start = {{ uniform = [0, 1] }}\napp = {{ {app} }}\n"
+            f"paths.p0.via = ['{self.link}']\n"
+        )
+
+
+@dataclass(frozen=True)
 class Network:
     """A scenario."""
 
     time_s: float
     warmup_s: float
     links: tuple[Link, ...]
-    flows: tuple[Flow, ...]
+    flows: tuple[Flow | Sctp, ...]
     # Access links in front of the first node of a shared one: name, additional round trip in ms.
     access: tuple[tuple[str, float], ...] = ()
     # Step of a time series, seconds.
@@ -184,3 +209,29 @@ def pair(cc: str, links: str = "xy", window: int = WIDE, more: tuple[str, ...] =
     used = tuple(link for link in PAIR if link.name in links)
     flow = Flow("ours", cc, tuple((link.name,) for link in used), receive_window=window, more=more)
     return Network(70, 10, used, (flow,))
+
+
+# Schemes beside TCPs, and alone on a link that loses packets.
+BESIDE_MBPS, BESIDE_RTT_MS = 10, 100
+LIVE_SHARE = 0.9
+
+
+def stream_bps(others: int) -> float:
+    """What a live stream sends beside so many, media: 0.9 of a fair share of the link."""
+    return LIVE_SHARE * BESIDE_MBPS * 1e6 / (others + 1) * MESSAGE / MESSAGE_PACKET
+
+
+def beside(scheme: str | None, live: bool, kind: str, others: int, buffer: float) -> Network:
+    """Ours beside `others` TCPs of a kind; without a scheme one more TCP is in its place, by `cubic` a CUBIC one."""
+    link = Link("l", BESIDE_MBPS, BESIDE_RTT_MS, bdp(BESIDE_MBPS, BESIDE_RTT_MS, buffer))
+    if scheme in (None, "cubic"):
+        ours: Sctp | Flow = Flow("ours", scheme or kind, (("l",),))
+    else:
+        ours = Sctp("ours", scheme, "l", stream_bps(others) if live else 0)
+    return Network(60, 10, (link,), (ours, Flow("tcp", kind, (("l",),), others)))
+
+
+def lossy(scheme: str, buffer: float, loss: float) -> Network:
+    """Ours alone on such a link that loses a share of its packets."""
+    queue = bdp(BESIDE_MBPS, BESIDE_RTT_MS, buffer)
+    return Network(60, 10, (Link("l", BESIDE_MBPS, BESIDE_RTT_MS, queue, loss=loss),), (Sctp("ours", scheme, "l"),))

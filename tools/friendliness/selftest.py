@@ -2,12 +2,14 @@
 
 import sys
 
+import beside
 import networks
 import tables
 import verdicts
 from verdicts import Ratio
 
 RTTS = (10, 10)
+REFERENCE = {"ours": {"goodput_bps": [3e6]}, "tcp": {"goodput_bps": [7e6]}}
 
 
 def link(rates: list[tuple[float, float]]) -> dict[float, float]:
@@ -42,6 +44,13 @@ CASES = {
     "goal 2 at its mark": lambda: (
         verdicts.harmless(verdicts.of_one([11.0], [40.0], 4))
         and not verdicts.harmless(verdicts.of_one([11.1], [40.0], 4))
+    ),
+    "a fair share at its marks": lambda: (
+        [verdicts.fair(share) for share in (0.49, 0.5, 1.5, 1.51)] == [False, True, True, False]
+    ),
+    "a stream has what it sends, bulk a share of all": lambda: (
+        beside.fair_bps(REFERENCE, 1, live=True) == networks.stream_bps(1) < 4.5e6
+        and beside.fair_bps(REFERENCE, 1, live=False) == 5e6
     ),
     "goal 3 at its mark": lambda: (
         verdicts.balances(Ratio([35.0], [100.0]), Ratio([50.0], [100.0]))

@@ -9,6 +9,8 @@ LEAST_OF_BEST = 0.95
 MOST_OF_ONE = 1.1
 # Goal 3: the share over the more congested path, of that of uncoupled windows.
 MOST_OF_UNCOUPLED = 0.7
+# Schemes beside TCPs: of a fair share.
+FAIR = (0.5, 1.5)
 # Responsiveness: this share of the capacity, in each second of so many from then on.
 USED, HELD_S = 0.9, 3
 # Windows alone on two paths: goodput, of the payload capacity of both.
@@ -86,6 +88,11 @@ def improves(ratio: Ratio) -> bool:
 def harmless(ratio: Ratio) -> bool:
     """Goal 2's mark."""
     return ratio.mean <= MOST_OF_ONE
+
+
+def fair(share: float) -> bool:
+    """The mark of schemes beside TCPs."""
+    return FAIR[0] <= share <= FAIR[1]
 
 
 def balances(ratio: Ratio, base: Ratio) -> bool:
