@@ -62,3 +62,39 @@ fn the_buffer_that_blocks_is_named() {
         "{receive_large} {send_large}"
     );
 }
+
+/// Mbit/s of 20 s in profile `rfc` over a link of 21 Mbit/s and 3 ms, and with `slow` two slow ones, with buffers of 117 kB.
+fn small_buffers(scheme: &str, slow: bool) -> f64 {
+    let link = |name: &str, rate: &str, delay: &str, queue: u32| {
+        format!(
+            "[links.{name}]\nfrom = \"a\"\nto = \"b\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue.limit = {queue}\n"
+        )
+    };
+    let names = if slow { &["x", "y", "z"][..] } else { &["x"] };
+    let paths: String = names.iter().map(|name| format!("paths.{name}.via = [\"{name}\"]\n")).collect();
+    let text = [
+        "[run]\ntime = \"20 s\"\nwarmup = \"5 s\"\n[nodes.a]\n[nodes.b]\n".to_owned(),
+        link("x", "21 Mbit/s", "1.6 ms", 55),
+        link("y", "340 kbit/s", "1.7 ms", 100),
+        link("z", "980 kbit/s", "32 ms", 22),
+        format!("[flows.f]\nfrom = \"a\"\nto = \"b\"\nscheme = \"{scheme}\"\n{paths}"),
+        "sctp = { receive_buffer = 117000, send_buffer = 117000 }\n".to_owned(),
+    ]
+    .concat();
+    let scenario = parse(&text, "small.toml", Path::new(""), &[]).unwrap_or_else(|error| panic!("{error}"));
+    goodput(&run(&scenario, 1), "f") / 1e6
+}
+
+/// Slow paths take nothing from a fast one, though what they hold fills the buffers: `bond` and `strand` bring what profile `live`
+/// has against that, which `unblock=off` takes away.
+#[test]
+fn slow_paths_do_no_harm_through_small_buffers() {
+    let alone = small_buffers("sctp", false);
+    for scheme in ["bond", "strand"] {
+        let (with, without) =
+            (small_buffers(scheme, true), small_buffers(&format!("{scheme},unblock=off"), true));
+        println!("{scheme}: {with:.1} Mbit/s, {without:.1} without, {alone:.1} over the fast link alone");
+        assert!(with >= 0.95 * alone, "{scheme}: {with:.1} Mbit/s, {alone:.1} alone");
+        assert!(without < 0.7 * alone, "what it is for: {without:.1} Mbit/s of {alone:.1}");
+    }
+}

@@ -44,3 +44,63 @@ fn the_default_takes_what_a_tcp_takes() {
     assert!(ours <= 1.3 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
     assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
 }
+
+/// Shares of a link of 10 Mbit/s and 100 ms, in a queue of so many packets, of `ours` by a scheme and of the mean of as many
+/// CUBIC flows: of what each would have of the sum. 10 of 40 s do not count.
+fn beside_cubic(scheme: &str, packets: u32, tcps: u32) -> f64 {
+    let text = format!(
+        r#"
+        run = {{ time = "40 s", warmup = "10 s" }}
+        [nodes.a]
+        [nodes.b]
+        [links.l]
+        from = "a"
+        to = "b"
+        rate = "10 Mbit/s"
+        delay = "49.4 ms"
+        queue.limit = "{packets} packets"
+        [flows.ours]
+        from = "a"
+        to = "b"
+        scheme = "{scheme}"
+        profile = "live"
+        start = {{ uniform = [0, 1] }}
+        paths.p.via = ["l"]
+        [flows.tcp]
+        transport = "tcp"
+        cc = "cubic,count=bytes"
+        profile = "linux"
+        from = "a"
+        to = "b"
+        count = {tcps}
+        start = {{ uniform = [0, 1] }}
+        tcp.receive_window = 16777216
+        paths.p.via = ["l"]
+        "#
+    );
+    let seeds = 1..=2;
+    let scenario =
+        scenario::parse(&text, "beside.toml", Path::new("."), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let (mut ours, mut all) = (0.0, 0.0);
+    for seed in seeds {
+        let mut simulation = Simulation::new(&scenario, &Presets, seed, None).expect("it is a network");
+        let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
+        let mine = goodput(&result, "ours");
+        ours += mine;
+        all += mine + goodput(&result, "tcp");
+    }
+    ours / (all / f64::from(tcps + 1))
+}
+
+/// Queues of 8, 21, 83 and 332 packets are 0.1, 0.25, 1 and 4 products of bandwidth and delay. A queue shorter than a quarter of the
+/// round trip is a queue: there `bond` had four fifths of the link once.
+#[test]
+fn the_default_takes_its_share_of_queues_of_any_depth() {
+    for (packets, tcps) in [(8, 1), (21, 1), (21, 4), (83, 1), (332, 4)] {
+        for scheme in ["bond", "strand"] {
+            let share = beside_cubic(scheme, packets, tcps);
+            println!("{scheme} beside {tcps} in {packets} packets: {share:.2}");
+            assert!((0.5..=1.5).contains(&share), "{scheme}, {tcps} CUBIC, {packets} packets: {share:.2}");
+        }
+    }
+}

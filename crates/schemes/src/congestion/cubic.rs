@@ -94,6 +94,11 @@ impl Cubic {
         Cubic { config, w_max: None, prior: 0.0, stage: None }
     }
 
+    /// Another share of the window is left by losses from now on.
+    pub(super) fn set_beta(&mut self, beta: f64) {
+        self.config.beta = beta;
+    }
+
     /// One for each path.
     pub fn per_path(config: CubicConfig) -> PerPath<Self> {
         PerPath::new(Cubic::new(config))

@@ -1,21 +1,21 @@
-//! A window that reads delay: a loss halves it only if the queue was long.
+//! A window that reads delay: a loss halves it only if losses come with long queues.
 //!
 //! | rule | where from | here |
 //! |---|---|---|
 //! | slow start, one MTU a window, RTO, idle time | RFC 9260 §7.2 | `rfc::Window` |
 //! | slow start counts every byte, so that a window doubles with each round trip | RFC 3465 §2.2 without a limit, as TCP in Linux | the same |
-//! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
+//! | the queue at a loss tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`], [`ranks`] |
 //! | random loss: bandwidth times least round-trip time | Westwood+ (Grieco and Mascolo 2004) | [`Path::on_random_loss`] |
 //! | first slow start ends when queueing delay rises, and rises with the window | HyStart++ (RFC 9406) | [`start`] |
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
-//! | after a loss it grows as CUBIC does, at least as RFC 9260 has it | RFC 9438 | [`curve`] |
+//! | a full queue leaves half, or 0.7 of an only path's window beside others; from there it grows as CUBIC does | RFC 9438 | [`curve`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //!
-//! *Congested*: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least
-//! round-trip time. A drop-tail queue loses when it is full, so its losses are found at the longest delays; a radio loses
-//! at any.
+//! *Congested*: losses of this path come with queues that are long beside those of late, and so does this one. A drop-tail
+//! queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before that is known:
+//! the queueing delay exceeds half of the longest one seen in the last minute.
 //!
 //! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog. Where the
 //! loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window falls to the measured
@@ -25,6 +25,7 @@
 mod curve;
 mod longest;
 mod losses;
+mod ranks;
 mod reserve;
 mod start;
 
@@ -41,6 +42,7 @@ use strandcast_proto::wire::Tsn;
 use curve::Curve;
 use longest::Longest;
 use losses::{CHANCE, Losses, Suspicion, Test};
+use ranks::{BESIDE, HALF, Ranks};
 use reserve::Reserve;
 use start::Start;
 
@@ -61,7 +63,7 @@ impl WindowPart for QueueAwareConfig {
     }
 
     fn summary(&self) -> &'static str {
-        "half at a loss when the queue is long, else the bandwidth times the least round-trip time; coupled behind one bottleneck"
+        "half or CUBIC's 0.7 at losses that come with long queues, else the bandwidth times the least round-trip time; coupled behind one bottleneck"
     }
 
     fn sctp(&self, config: WindowConfig) -> Windows {
@@ -77,8 +79,10 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// No queue below this is long, whatever the path.
+/// No queue below this is long before ranks are known, whatever the path.
 const MIN_LONG: f64 = 0.001;
+/// A queue below this part of the least round-trip time does not tell bottlenecks apart.
+const TELLING: f64 = 0.25;
 /// The first window leaves over so long, seconds.
 const FIRST_WINDOW: f64 = 0.01;
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
@@ -105,6 +109,8 @@ struct Path {
     initial: u64,
     /// Queueing delays, seconds.
     longest: Longest,
+    /// Whether losses come with long ones.
+    ranks: Ranks,
     /// Windows that a full queue ended, bytes.
     peak: Longest,
     /// Since when there has been no queue.
@@ -128,6 +134,7 @@ impl Path {
             state: view.state,
             initial: window.cwnd(),
             longest: Longest::default(),
+            ranks: Ranks::default(),
             peak: Longest::default(),
             empty: None,
             losses: Losses::default(),
@@ -161,16 +168,16 @@ impl Path {
         self.set_pace(view);
     }
 
-    /// Whether the queue was long when a loss was found, on a path that has a bottleneck of its own or `shared`.
-    fn congested(&self, view: &PathView, shared: bool) -> bool {
-        let Some((queue, least)) = queue(view) else { return true };
-        // Delays that change with another path's are those of a queue, and no jitter, short as they are.
-        let short = if shared { 0.0 } else { least / 4.0 };
-        queue > (self.longest.get() / 2.0).max(short).max(MIN_LONG)
+    /// Whether a loss that is found now is a full queue's.
+    fn congested(&self, view: &PathView) -> bool {
+        let Some((queue, _)) = queue(view) else { return true };
+        self.ranks.blame(queue).unwrap_or(queue > (self.longest.get() / 2.0).max(MIN_LONG))
     }
 
-    fn on_loss(&mut self, view: &PathView, congested: bool, trigger: LossTrigger, highest: Tsn) {
-        let share = if congested { 0.5 } else { without_queue(view).max(0.5) };
+    /// A loss, of a full queue if that leaves `full` of the window.
+    fn on_loss(&mut self, view: &PathView, full: Option<f64>, trigger: LossTrigger, highest: Tsn) {
+        let congested = full.is_some();
+        let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
         let mut ssthresh = self.window.ssthresh_after_loss(share);
         if !congested {
             // A window that is small because little was sent, or nothing arrived, is no measure of the path (Westwood+).
@@ -193,7 +200,7 @@ impl Path {
             LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
             LossTrigger::HeadOfLine => {
                 let before = self.ssthresh();
-                self.window.on_penalty(self.window.ssthresh_after_loss(0.5), highest);
+                self.window.on_penalty(self.window.ssthresh_after_loss(HALF), highest);
                 self.window.set_ssthresh(before);
             }
         }
@@ -203,7 +210,8 @@ impl Path {
     fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
         self.start = None;
         if self.window.counts_loss() {
-            self.curve.on_congestion(self.window.cwnd());
+            let cwnd = self.window.cwnd();
+            self.curve.on_congestion(cwnd, (ssthresh as f64 / cwnd as f64).clamp(HALF, BESIDE));
         }
         self.window.on_fast_retransmit(ssthresh, highest);
     }
@@ -240,7 +248,7 @@ impl Path {
             self.window.cap_at_ssthresh(cut);
         } else if !self.in_slow_start() {
             self.window.cap_at_ssthresh(ssthresh.min(cwnd));
-            self.curve.on_random_loss(cwnd);
+            self.curve.on_random_loss(self.window.cwnd(), HALF);
         }
     }
 
@@ -385,6 +393,7 @@ impl QueueAware {
             let seen = &view[ack.path];
             if let Some((queue, _)) = queue(seen) {
                 slot.longest.push(view.now, queue);
+                slot.ranks.seen(view.now, seen.srtt, queue);
                 shared.seen(view.now, ack.path, queue);
             }
             let chunks = slot.window.cwnd() / seen.mtu.max(1);
@@ -447,14 +456,25 @@ impl Policy for QueueAware {
             Signal::LossEvent { path, trigger, highest, .. } => {
                 let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
                 let seen = &view[*path];
-                let congested = slot.congested(seen, self.shared.is_shared(*path));
+                let queue = queue(seen);
+                if *trigger == LossTrigger::FastRetransmit
+                    && slot.window.counts_loss()
+                    && let Some((queue, _)) = queue
+                {
+                    slot.ranks.lost(queue);
+                }
+                let congested = slot.congested(seen);
+                let alone = view.paths.iter().filter(|path| path.state != PathState::Closed).count() == 1;
                 if *trigger == LossTrigger::FastRetransmit && congested {
-                    self.shared.on_congestion(view, *path);
+                    if queue.is_some_and(|(queue, least)| queue > TELLING * least) {
+                        self.shared.on_congestion(view, *path);
+                    }
                     if !slot.in_slow_start() {
                         slot.peak.push(view.now, slot.window.cwnd() as f64);
                     }
                 }
-                slot.on_loss(seen, congested, *trigger, *highest);
+                let full = congested.then(|| slot.ranks.left(alone));
+                slot.on_loss(seen, full, *trigger, *highest);
             }
             _ => {}
         }

@@ -74,11 +74,6 @@ impl Shared {
         group
     }
 
-    /// Whether another path has the bottleneck of `path`.
-    pub fn is_shared(&self, path: PathId) -> bool {
-        self.group(path).len() > 1
-    }
-
     /// Bytes by which the window of `path` grows once a whole window was acknowledged: one `segment`, or what RFC 6356 §3
     /// allows it among the paths that share its bottleneck.
     pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {

@@ -40,6 +40,7 @@ pub const PRESET: Preset = Preset {
             parts.losses.sfr.rtx = Rtx::Scheduler;
             parts.windows.fr_freeze = true;
             parts.windows.start.initial_cwnd = Some(10);
+            parts.transport.unblock = true;
         })
     },
 };

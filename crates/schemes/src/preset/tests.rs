@@ -155,6 +155,29 @@ fn tuned(spec: &str) -> TransportConfig {
     config
 }
 
+/// What profile `live` has against paths that hold a buffer up comes with `bond` and `strand` into any profile, with others by a
+/// key. `strand` acknowledges sooner by its own `ack-delay`.
+#[test]
+fn unblock_brings_copies_and_short_timers_into_any_profile() {
+    let live = TransportConfig::live();
+    let told = |c: &TransportConfig| (c.head_of_line, c.tail_probes, c.rto_min_strandcast);
+    let delay = |spec| tuned(spec).sack_delay_strandcast;
+    for spec in ["bond", "strand", "cmt,unblock=on"] {
+        assert_eq!(told(&tuned(spec)), told(&live), "{spec}");
+    }
+    assert_eq!(
+        (delay("bond"), delay("cmt,unblock=on")),
+        (live.sack_delay_strandcast, live.sack_delay_strandcast)
+    );
+    assert_eq!(delay("strand"), Some(Duration::from_millis(15)));
+    for spec in ["bond,unblock=off", "strand,unblock=off", "cmt", "sctp"] {
+        assert_eq!(told(&tuned(spec)), told(&TransportConfig::default()), "{spec}");
+        assert_eq!(delay(spec), None, "{spec}");
+    }
+    let own = tuned("bond,rto-min=700");
+    assert_eq!((own.rto_min, own.rto_min_strandcast), (Duration::from_millis(700), None));
+}
+
 /// multipath-tcp.org's ecf and blest answer a full window as its default scheduler does; daps and today's Linux do not. All
 /// that whatever the transport does by itself, unless a key says otherwise.
 #[test]

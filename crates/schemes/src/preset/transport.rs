@@ -59,6 +59,8 @@ keys! {
         probe_interval: Option<Duration> [0, 60_000, "ms"] = Some(Duration::from_millis(500)),
         /// RTO.Min, 0: the transport's own
         rto_min: Option<Duration> [0, 60_000, "ms"] = None,
+        /// what profile live has against paths that hold a buffer up, in any profile: copies on faster paths, tail probes, and between Strandcast ends an RTO.Min of 200 ms
+        unblock: bool = false,
         /// repair symbols beside unordered messages with a lifetime: none, a sliding window by RFC 8681, blocks by RaptorQ or rs
         fec: Fec = Fec::Off,
         /// bytes of repair symbols by bytes of the messages they are for, at the most
@@ -86,6 +88,15 @@ impl TransportKeys {
     pub fn tune(&self, strict: bool, config: &mut TransportConfig) {
         config.pf_max_retrans = self.pf.then_some(0);
         config.failed_probe_interval = self.probe_interval;
+        if self.unblock {
+            let TransportConfig {
+                head_of_line, rto_min_strandcast, sack_delay_strandcast, tail_probes, ..
+            } = TransportConfig::live();
+            config.head_of_line = config.head_of_line.or(head_of_line);
+            config.rto_min_strandcast = config.rto_min_strandcast.or(rto_min_strandcast);
+            config.sack_delay_strandcast = config.sack_delay_strandcast.or(sack_delay_strandcast);
+            config.tail_probes |= tail_probes;
+        }
         if let Some(least) = self.rto_min {
             (config.rto_min, config.rto_min_strandcast) = (least, None);
         }

@@ -1,8 +1,8 @@
-//! After a loss a window grows as CUBIC's (RFC 9438 §4.2), or as RFC 9260 has it where that is more (§4.3).
+//! After a full queue a window grows as CUBIC's (RFC 9438).
 //!
 //! One segment a round trip alone takes a minute back to what half of a deep queue was, beside a TCP that is back in a few
-//! seconds and keeps that queue full (docs/models/friendliness.md). Half of the window is left here, whence the curve's
-//! beta. Where RFC 6356 leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a flow that
+//! seconds and keeps that queue full (docs/models/friendliness.md). A random loss is no sign that the path carries less: the
+//! curve begins anew at what it leaves, and the least growth is a segment a round trip at once (RFC 9438 §4.3). Where RFC 6356 leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a flow that
 //! takes the part's square root of what it would have alone, as [`Cubic`] has it for coupled flows.
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
@@ -11,9 +11,9 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::congestion::cubic::{Cubic, CubicConfig};
 
-/// RFC 9438's with half of the window left, so that its least growth is RFC 9260's.
+/// As Linux has it: alpha of RFC 9438 §4.3 stays what beta makes it.
 const CONFIG: CubicConfig =
-    CubicConfig { beta: 0.5, c: 0.4, fast_convergence: true, friendly: true, alpha_one: true };
+    CubicConfig { beta: 0.7, c: 0.4, fast_convergence: true, friendly: true, alpha_one: false };
 
 /// The curve of one path.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ impl Default for Curve {
 }
 
 impl Curve {
-    /// A full queue cut a window of `cwnd` bytes.
-    pub fn on_congestion(&mut self, cwnd: u64) {
-        self.cubic.get_or_insert_with(|| Cubic::new(CONFIG));
+    /// A full queue cut a window of `cwnd` bytes, of which it left the share `beta`.
+    pub fn on_congestion(&mut self, cwnd: u64, beta: f64) {
+        self.cubic.get_or_insert_with(|| Cubic::new(CONFIG)).set_beta(beta);
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
     }
 
@@ -46,10 +46,10 @@ impl Curve {
         self.cut = None;
     }
 
-    /// A loss for another reason did: no curve begins there.
-    pub fn on_random_loss(&mut self, cwnd: u64) {
+    /// A loss for another reason left a window of `cwnd` bytes: no first curve begins there.
+    pub fn on_random_loss(&mut self, cwnd: u64, beta: f64) {
         if self.cubic.is_some() {
-            self.on_congestion(cwnd);
+            self.on_congestion(cwnd, beta);
         }
     }
 

@@ -1,0 +1,186 @@
+//! Whether the losses of a path come with long queues.
+//!
+//! The rank of a queueing delay is the share of those of late that were shorter. What a radio loses is lost at any queue, so
+//! that ranks of losses are anything from 0 to 1 and 0.5 on average, be the delays those of a queue, jitter or none. What a full
+//! queue loses is lost at the longest delays there are, however short they are: their mean rank is near 1. It stays far below
+//! where others keep a queue full all the time, so that what is lost does not depend on the window.
+//!
+//! The same delays tell whether others keep the queue filled (Copa's question, Arun and Balakrishnan 2018): one's own is nearly
+//! empty once in 16 round trips.
+//!
+//! `ASSUMED`: the constants.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::time::{Duration, Instant};
+
+/// Queueing delays that are remembered, and how many are taken in a round trip: those of the last 16.
+const KEPT: usize = 64;
+const PER_TRIP: u32 = 4;
+/// So many delays have to be known for a rank.
+const ENOUGH: usize = 16;
+/// So many losses say whether they come with long queues.
+const KNOWN: u32 = 8;
+/// The mean takes a loss by one part in so many: the mean rank of random losses is then within 0.04 of a half most of the time.
+const WEIGHT: u32 = 32;
+/// What the mean starts with counts as so many losses.
+const PRIOR: u32 = 4;
+/// Mean rank from which on losses come with long queues.
+const LONG: f64 = 0.65;
+/// A loss at a shorter queue than this is none of a full queue.
+const MEDIAN: f64 = 0.5;
+
+/// What a full queue leaves of a window: RFC 9260's half, and where others keep the queue filled what it leaves to them (RFC 9438).
+pub const HALF: f64 = 0.5;
+pub const BESIDE: f64 = 0.7;
+/// A queue that was never below this part of its longest stands (Copa).
+const STANDS: f64 = 0.1;
+
+/// Queueing delays of late, and what they were at losses.
+#[derive(Debug)]
+pub(super) struct Ranks {
+    /// Seconds, the one at `next` is the oldest once all places are taken.
+    late: SmallVec<[f64; KEPT]>,
+    next: usize,
+    /// When the last one was taken.
+    at: Instant,
+    /// Of losses.
+    mean: f64,
+    losses: u32,
+}
+
+impl Default for Ranks {
+    fn default() -> Self {
+        Ranks { late: SmallVec::new(), next: 0, at: Instant::ZERO, mean: 0.5, losses: 0 }
+    }
+}
+
+impl Ranks {
+    /// Takes a queueing delay, in seconds.
+    pub fn seen(&mut self, now: Instant, srtt: Option<Duration>, queue: f64) {
+        if now.saturating_since(self.at) < srtt.unwrap_or_default() / PER_TRIP {
+            return;
+        }
+        self.at = now;
+        match self.late.get_mut(self.next) {
+            Some(oldest) => *oldest = queue,
+            None => self.late.push(queue),
+        }
+        self.next = (self.next + 1) % KEPT;
+    }
+
+    /// The share of queues of late that were shorter; equal ones count by half.
+    fn rank(&self, queue: f64) -> f64 {
+        let shorter = |&late: &f64| if late < queue { 1.0 } else { f64::from(u8::from(late == queue)) / 2.0 };
+        self.late.iter().map(shorter).sum::<f64>() / self.late.len().max(1) as f64
+    }
+
+    /// Whether the queue was never nearly empty of late, as where others keep it filled.
+    pub fn stands(&self) -> bool {
+        let range = |(least, most): (f64, f64), &queue: &f64| (least.min(queue), most.max(queue));
+        let (least, most) = self.late.iter().fold((f64::INFINITY, 0.0), range);
+        self.late.len() == KEPT && least > STANDS * most
+    }
+
+    /// What a full queue leaves of the window, of a path that is `alone` or one of several.
+    pub fn left(&self, alone: bool) -> f64 {
+        // What stands in that queue may be another path's, found to share it or not, and RFC 6356 counts on half.
+        if self.stands() && alone { BESIDE } else { HALF }
+    }
+
+    /// Something was lost while the queue was as long.
+    pub fn lost(&mut self, queue: f64) {
+        if self.late.len() >= ENOUGH {
+            self.losses = (self.losses + 1).min(WEIGHT);
+            let weight = (self.losses + PRIOR).min(WEIGHT);
+            self.mean += (self.rank(queue) - self.mean) / f64::from(weight);
+        }
+    }
+
+    /// Whether a loss at this queue is a full queue's; `None`: too few losses are known.
+    pub fn blame(&self, queue: f64) -> Option<bool> {
+        (self.losses >= KNOWN).then(|| self.mean > LONG && self.rank(queue) > MEDIAN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIP: Option<Duration> = Some(Duration::from_millis(100));
+
+    /// Queues of 1, 2, … 16 ms, over and over, four a round trip; what is lost at `at` of each sixteen, in ms.
+    fn after(sixteens: u64, at: impl Fn(u64) -> f64) -> Ranks {
+        let mut ranks = Ranks::default();
+        for n in 0..16 * sixteens {
+            ranks.seen(Instant::from_millis(25 * (n + 1)), TRIP, (n % 16 + 1) as f64 / 1e3);
+            if n % 16 == 15 {
+                ranks.lost(at(n / 16) / 1e3);
+            }
+        }
+        ranks
+    }
+
+    #[test]
+    fn losses_at_the_longest_queues_are_a_full_queues() {
+        let ranks = after(10, |_| 16.0);
+        assert_eq!(ranks.blame(0.016), Some(true));
+        assert_eq!(ranks.blame(0.004), Some(false), "not one at a short queue");
+    }
+
+    /// However short the queues are: a thousandth of it makes no difference.
+    #[test]
+    fn losses_at_any_queue_are_random() {
+        let ranks = after(40, |n| (n * 7 % 16 + 1) as f64);
+        assert!((ranks.mean - 0.5).abs() < 0.06, "{}", ranks.mean);
+        assert_eq!(ranks.blame(0.016), Some(false));
+    }
+
+    #[test]
+    fn eight_losses_have_to_be_known() {
+        assert_eq!(after(7, |_| 16.0).blame(0.016), None);
+        assert_eq!(after(8, |_| 16.0).blame(0.016), Some(true));
+    }
+
+    /// A queue that is always full, or none at all, has no long one.
+    #[test]
+    fn equal_queues_are_no_evidence() {
+        let mut ranks = Ranks::default();
+        for n in 0..100 {
+            ranks.seen(Instant::from_millis(25 * (n + 1)), TRIP, 0.01);
+            ranks.lost(0.01);
+        }
+        assert_eq!(ranks.mean, 0.5);
+        assert_eq!(ranks.blame(0.01), Some(false));
+    }
+
+    #[test]
+    fn a_queue_that_is_never_nearly_empty_stands() {
+        for (least, stands) in [(3, true), (2, false), (1, false)] {
+            let mut ranks = Ranks::default();
+            for n in 0..70 {
+                ranks.seen(
+                    Instant::from_millis(25 * (n + 1)),
+                    TRIP,
+                    if n == 40 { f64::from(least) } else { 20.0 },
+                );
+            }
+            assert_eq!(ranks.stands(), stands, "{least} of 20");
+        }
+        assert!(!after(1, |_| 16.0).stands(), "too few are known");
+    }
+
+    /// Four delays a round trip, of the last sixteen.
+    #[test]
+    fn old_queues_are_forgotten() {
+        let mut ranks = Ranks::default();
+        let second = |ranks: &mut Ranks, from: u64, ms: f64| {
+            (0..1000).for_each(|n| ranks.seen(Instant::from_millis(from + n), TRIP, ms / 1e3));
+        };
+        second(&mut ranks, 1000, 20.0);
+        assert_eq!((ranks.late.len(), ranks.rank(0.01)), (40, 0.0));
+        second(&mut ranks, 2000, 1.0);
+        second(&mut ranks, 3000, 1.0);
+        assert_eq!((ranks.late.len(), ranks.rank(0.01)), (64, 1.0));
+    }
+}
