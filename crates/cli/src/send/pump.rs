@@ -8,7 +8,7 @@ use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing, Part, Worth};
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
-use strandcast_proto::policy::{Importance, PathState, QUEUE};
+use strandcast_proto::policy::{Importance, PathState};
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
@@ -189,7 +189,7 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
 /// acknowledgements back, on the usable path with the smallest value.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
-    if usable().any(|v| v.est.extra(QUEUE).is_some()) {
+    if usable().any(|v| v.est.queue.is_some()) {
         return Duration::ZERO;
     }
     let waits = usable().filter_map(|v| {

@@ -329,8 +329,7 @@ fn estimates(of: &Estimate) -> BTreeMap<&'static str, f64> {
         ("effective_snr", of.effective_snr),
         ("peer_rate_bps", of.peer_rate.map(Rate::bps)),
     ];
-    let extra = of.extra.iter().copied();
-    let all = known.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(extra);
+    let all = known.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(of.named());
     all.filter(|(_, value)| value.is_finite()).collect()
 }
 

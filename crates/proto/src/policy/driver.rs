@@ -1,8 +1,8 @@
 //! Drives a scheme: signals, then estimates, then limits, then decisions.
 
 use super::{
-    Act, Advice, Assignment, Backlog, ChunkInfo, Flight, PathId, PathSet, PathState, PathView, PathViews,
-    RepairOffer, Scheme, Signal, SymbolAssignment, View,
+    Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathView,
+    PathViews, RepairOffer, Scheme, Signal, SymbolAssignment, View,
 };
 use crate::time::Instant;
 
@@ -15,6 +15,8 @@ pub struct Driver {
     acts: bool,
     /// Something happened since the scheme was asked what it does.
     act_due: bool,
+    /// Something other than arrivals happened since the scheme was asked for its return paths.
+    return_paths_due: bool,
     aggregate: Option<u64>,
     /// The scheduler held everything back: it is asked again after the next signal.
     held: bool,
@@ -32,6 +34,7 @@ impl Driver {
             hears_arrivals: scheme.hears_arrivals(),
             acts: scheme.acts(),
             act_due: false,
+            return_paths_due: true,
             scheme,
             aggregate: None,
             held: false,
@@ -110,6 +113,16 @@ impl Driver {
         self.act_due
     }
 
+    /// Whether the scheme is to be asked for its return paths: once after something other than arrivals happened.
+    pub fn take_return_paths_due(&mut self) -> bool {
+        core::mem::take(&mut self.return_paths_due)
+    }
+
+    /// The peer can't be told of them yet: the scheme is asked again after the next input.
+    pub fn put_off_return_paths(&mut self) {
+        self.return_paths_due = true;
+    }
+
     /// The next thing that the scheme does of its own accord.
     pub fn act(&mut self, views: &mut PathViews, now: Instant, flight: &Flight<'_>) -> Option<Act> {
         self.freshen(views);
@@ -141,6 +154,7 @@ impl Driver {
         (self.stale, self.slots) = (PathSet::default(), views.paths().len());
         self.held = false;
         self.act_due = self.acts;
+        self.return_paths_due |= !matches!(signal, Signal::Arrived(_));
     }
 
     /// The paths whose estimates and limits have to be copied after `signal`, what earlier ones left included.
@@ -150,11 +164,15 @@ impl Driver {
             Signal::Arrived(info) => info.path,
             _ => return PathSet::ALL,
         };
-        if self.slots != views.paths().len() || !self.scheme.is_local(signal) {
+        if self.slots != views.paths().len() {
             return PathSet::ALL;
         }
         let mut of = self.stale;
-        of.insert(path);
+        match self.scheme.moves(signal) {
+            Moves::Nothing => {}
+            Moves::Own => of.insert(path),
+            Moves::All => return PathSet::ALL,
+        }
         of
     }
 
@@ -166,14 +184,21 @@ impl Driver {
         self.scheme.observe(&view, &signal);
         self.scheme.react(&view, &signal);
         let (path, slots) = (chunk.path(), view.paths.len());
-        if self.slots == slots && path.index() < slots && self.scheme.is_local(&signal) {
-            self.stale.insert(path);
-        } else {
+        if self.slots != slots || path.index() >= slots {
             self.stale = PathSet::ALL;
+            return;
+        }
+        match self.scheme.moves(&signal) {
+            Moves::Nothing => {}
+            Moves::Own => self.stale.insert(path),
+            Moves::All => self.stale = PathSet::ALL,
         }
     }
 
     fn refresh_estimates(&mut self, views: &mut PathViews, of: PathSet) {
+        if of.is_empty() {
+            return;
+        }
         let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
         for v in views.paths_mut().iter_mut().filter(open) {
             self.scheme.estimate(v.id, &mut v.est);
@@ -181,6 +206,9 @@ impl Driver {
     }
 
     fn refresh_limits(&mut self, views: &mut PathViews, of: PathSet) {
+        if of.is_empty() {
+            return;
+        }
         let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
         let cc = self.scheme.congestion();
         for v in views.paths_mut().iter_mut().filter(open) {

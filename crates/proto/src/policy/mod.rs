@@ -15,6 +15,7 @@ mod head_of_line;
 mod ids;
 mod importance;
 mod miss_scope;
+mod moves;
 mod parts;
 mod path_views;
 mod signal;
@@ -38,6 +39,7 @@ pub use head_of_line::{HeadOfLine, HeadOfLineConfig, Holder, Rules};
 pub use ids::{LinkId, PathId, PathSet};
 pub use importance::{Heads, Importance, MessageHead};
 pub use miss_scope::{MissScope, Reach};
+pub use moves::Moves;
 pub use parts::Parts;
 #[cfg(not(feature = "fixture"))]
 pub(crate) use path_views::PathViews;

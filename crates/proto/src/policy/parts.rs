@@ -3,6 +3,7 @@
 use super::act::{Act, Flight};
 use super::advice::Advice;
 use super::ids::PathId;
+use super::moves::Moves;
 use super::signal::Signal;
 use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Policy, Scheduler, Scheme};
 use super::view::{Estimate, View};
@@ -88,8 +89,8 @@ impl Policy for Parts {
         first
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        self.cc.is_local(signal) && self.estimators.iter().all(|e| e.is_local(signal))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        self.estimators.iter().fold(self.cc.moves(signal), |most, e| most.max(e.moves(signal)))
     }
 
     fn hears_deliveries(&self) -> bool {

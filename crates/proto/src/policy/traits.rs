@@ -10,6 +10,7 @@ use super::give_up::GiveUp;
 use super::ids::{PathId, PathSet};
 use super::importance::{Heads, Importance};
 use super::miss_scope::MissScope;
+use super::moves::Moves;
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
 use super::view::{Estimate, Limit, PathView, View};
@@ -28,10 +29,10 @@ pub trait Policy: Debug + Send {
         None
     }
 
-    /// Whether `signal`, a [`Signal::Sent`], [`Signal::Acked`] or [`Signal::Arrived`], changes what is estimated and allowed of its own path alone.
-    /// The core then asks again about no other path. Asked of estimators and congestion control.
-    fn is_local(&self, _signal: &Signal<'_>) -> bool {
-        false
+    /// What `signal`, a [`Signal::Sent`], [`Signal::Acked`] or [`Signal::Arrived`], changes of what is estimated and allowed. The core
+    /// then asks again about no other path. Asked of estimators and congestion control.
+    fn moves(&self, _signal: &Signal<'_>) -> Moves {
+        Moves::All
     }
 
     /// Whether it wants [`Signal::Delivered`], a signal for each chunk that arrives. Asked once, when the association begins;
@@ -287,7 +288,8 @@ pub trait Feedback: Policy {
     }
 
     /// The paths by which the peer's SACKs should come back, at most four (the first by their numbers); none leaves it to the peer.
-    /// Asked after each input and timeout if the scheme hears arrivals ([`Policy::hears_arrivals`]). The peer's core alternates
+    /// Asked after each input and timeout with another signal than [`Signal::Arrived`], if the scheme hears arrivals
+    /// ([`Policy::hears_arrivals`]). The peer's core alternates
     /// its SACKs over those that work there, unless its own scheme names a path ([`AckDecision::via`]) or data come again, so
     /// that an earlier SACK must have been lost. It learns of a change by a signed report, at most every 100 ms.
     fn return_paths(&mut self, _view: &View<'_>) -> PathSet {

@@ -39,15 +39,13 @@ pub struct Limit {
     pub pacing: Option<Rate>,
 }
 
-/// The extra estimate by which a scheme says that it measures queueing delays, in seconds, and gives up messages that would
-/// come too late.
+/// The name of [`Estimate::queue`] in traces.
 pub const QUEUE: &str = "queue";
 
-/// The extra estimate by which a scheme says what it makes of a path's silence: from [`SUSPECTED`] on it expects nothing to arrive
-/// there for now.
+/// The name of [`Estimate::silence`] in traces.
 pub const SILENCE: &str = "silence";
 
-/// See [`SILENCE`].
+/// The least [`Estimate::silence`] of a path by which nothing is expected to arrive for now.
 pub const SUSPECTED: f64 = 3.0;
 
 /// Estimates of a path. `None`: no part of this association estimates it.
@@ -57,6 +55,12 @@ pub struct Estimate {
     pub bandwidth: Option<Rate>,
     /// Rate at which data are acknowledged.
     pub delivery_rate: Option<Rate>,
+    /// When a sample that the path itself limited last agreed with the delivery rate.
+    pub tested: Option<Instant>,
+    /// Queueing delay, seconds. A scheme that measures it gives up messages that would come too late.
+    pub queue: Option<f64>,
+    /// What a scheme makes of the path's silence, see [`SUSPECTED`].
+    pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
     /// Least round-trip time, the path without its queues.
@@ -72,6 +76,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// What has a name in traces and none of its own here, and the extras.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> + use<'_> {
+        let tested = self.tested.map(|at| at.as_secs_f64());
+        let named = [(QUEUE, self.queue), ("delivery rate tested", tested), (SILENCE, self.silence)];
+        let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        named.chain(self.extra.iter().copied())
+    }
+
     /// The value of the named extra.
     #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {

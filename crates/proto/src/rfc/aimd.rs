@@ -5,7 +5,7 @@ use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::spared::SparedLosses;
 use super::window::{Window, WindowConfig};
 use crate::policy::{
-    AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, Policy, Signal, View,
+    AckInfo, CongestionControl, Limit, LossTrigger, Moves, PathId, PathState, Policy, Signal, View,
 };
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
@@ -140,8 +140,8 @@ impl<A: Avoidance> Policy for Aimd<A> {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 

@@ -51,6 +51,11 @@ impl ArrivedReports {
         due
     }
 
+    /// Whether the peer was asked last for SACKs by other paths.
+    pub fn asks_otherwise(&self, return_paths: PathSet) -> bool {
+        self.asked.is_some_and(|(last, _)| last != return_paths)
+    }
+
     /// Whether it was asked.
     pub fn asked(&self) -> bool {
         self.asked.is_some()

@@ -315,7 +315,7 @@ impl Path {
     #[getter]
     fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let extra = PyDict::new(py);
-        self.view().est.extra.iter().try_for_each(|(name, value)| extra.set_item(name, value))?;
+        self.view().est.named().try_for_each(|(name, value)| extra.set_item(name, value))?;
         Ok(extra)
     }
 

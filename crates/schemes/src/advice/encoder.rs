@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use strandcast_proto::policy::{
-    Advice, ChunkInfo, Estimate, PathEstimator, PathId, PathState, PathView, PeerArrivals, Policy, Signal,
-    View,
+    Advice, ChunkInfo, Estimate, Moves, PathEstimator, PathId, PathState, PathView, PeerArrivals, Policy,
+    Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -190,8 +190,11 @@ impl Policy for Encoder {
         self.pass(view);
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        match signal {
+            Signal::Acked(_) => Moves::All,
+            _ => Moves::Own,
+        }
     }
 
     fn hears_arrivals(&self) -> bool {

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
-use strandcast_proto::policy::{ChunkInfo, PathArrivals, PathView, PeerTime, QUEUE};
+use strandcast_proto::policy::{ChunkInfo, PathArrivals, PathView, PeerTime};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::Tsn;
 
@@ -150,7 +150,7 @@ impl PathRate {
     /// What arrives, and whether it is all that the path carries.
     fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
         let counting = self.counting.get_or_insert(Counting { from: mark, reports: 0, full: 0 });
-        let queue = path.est.extra(QUEUE).unwrap_or(0.0) > STANDING;
+        let queue = path.est.queue.unwrap_or(0.0) > STANDING;
         counting.reports += 1;
         counting.full += u32::from(queue && path.in_flight + FULL * path.mtu > path.limit.cwnd);
         let (bytes, seconds) = mark.since(&counting.from);

@@ -31,8 +31,8 @@ mod start;
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
-    AckInfo, CongestionControl, Limit, LossCause, LossTrigger, PathId, PathState, PathView, Policy, Signal,
-    View,
+    AckInfo, CongestionControl, Limit, LossCause, LossTrigger, Moves, PathId, PathState, PathView, Policy,
+    Signal, View,
 };
 use strandcast_proto::rfc::{Window, WindowConfig};
 use strandcast_proto::time::{Duration, Instant};
@@ -49,7 +49,7 @@ use start::Start;
 use super::TcpConfig;
 use super::shared::Shared;
 use super::window::{WindowPart, Windows};
-use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, Verdict};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict};
 use crate::part::Estimators;
 
 keys! {
@@ -152,7 +152,7 @@ impl Path {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
         let ahead = if doubles { PACE_START } else { PACE };
         let own = view.est.reference_rtt.unwrap_or_default();
-        let now = view.est.extra(QUEUE).map(|queue| own + Duration::from_secs_f64(queue));
+        let now = view.est.queue.map(|queue| own + Duration::from_secs_f64(queue));
         // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's own.
         let trip = view.srtt.map(|srtt| srtt.min(now.unwrap_or(srtt)).max(Duration::from_micros(100)));
         let trip = trip.map(|trip| own.clamp(trip, trip * 9 / 8).as_secs_f64());
@@ -329,7 +329,7 @@ impl Path {
 /// Queueing delay and least round-trip time, seconds.
 fn queue(view: &PathView) -> Option<(f64, f64)> {
     let least = view.est.reference_rtt.or(view.min_rtt)?.as_secs_f64();
-    let queue = view.est.extra(QUEUE).or_else(|| view.srtt.map(|s| s.as_secs_f64() - least))?;
+    let queue = view.est.queue.or_else(|| view.srtt.map(|s| s.as_secs_f64() - least))?;
     Some((queue.max(0.0), least))
 }
 
@@ -480,8 +480,8 @@ impl Policy for QueueAware {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 

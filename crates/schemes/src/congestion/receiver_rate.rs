@@ -9,7 +9,7 @@
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
-    CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
+    CongestionControl, Limit, LossTrigger, Moves, PathId, PathState, PathView, Policy, Signal, View,
 };
 use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
 use strandcast_proto::units::Rate;
@@ -160,8 +160,11 @@ impl Policy for ReceiverPaced {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        match signal {
+            Signal::Acked(_) => Moves::All,
+            _ => Moves::Own,
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 //!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
-//! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
+//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
 //!   back; a lower value counts at once, a higher one by a quarter. Of a SACK that the peer may have held back
 //!   ([`AckInfo::held`]) it is known between two bounds, and moves to the nearer one: what is shorter than the peer's delay is
 //!   no queue.
@@ -18,13 +18,11 @@
 use smallvec::SmallVec;
 
 use strandcast_proto::policy::{
-    AckInfo, Estimate, LossCause, LossTrigger, PathEstimator, PathId, PathState, PathView, Policy, Signal,
-    View,
+    AckInfo, Estimate, LossCause, LossTrigger, Moves, PathEstimator, PathId, PathState, PathView, Policy,
+    Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
-
-pub use strandcast_proto::policy::QUEUE;
 
 use super::delivery_interval::{DeliveryInterval, RateSample};
 
@@ -33,9 +31,6 @@ pub const NO_QUEUE: f64 = 0.125;
 
 /// No queueing delay below this is one, seconds: hosts take as long to wake up.
 pub const MIN_QUEUE: f64 = 0.002;
-
-/// The extra estimate of when a sample last tested the delivery rate, in seconds.
-const TESTED: &str = "delivery rate tested";
 
 /// A test counts for so long, or for [`TEST_TRIPS`] round-trip times.
 const TEST_AGE: Duration = Duration::from_secs(1);
@@ -51,12 +46,7 @@ const LOSS_GAIN: f64 = 0.01;
 /// with it lately. Else the path carries that much or more.
 pub fn tested(now: Instant, path: &PathView) -> bool {
     let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
-    path.est.extra(TESTED).is_some_and(|at| now.as_secs_f64() - at <= age.as_secs_f64())
-}
-
-/// A sample tested the delivery rate at `at`.
-pub(crate) fn set_tested(out: &mut Estimate, at: Instant) {
-    out.set_extra(TESTED, at.as_secs_f64());
+    path.est.tested.is_some_and(|at| now.saturating_since(at) <= age)
 }
 
 /// Delivery rate, queueing delay, least round-trip time and loss of each path.
@@ -196,28 +186,22 @@ impl Policy for Delivery {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 
 impl PathEstimator for Delivery {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let Some(measured) = self.paths.get(path.index()).and_then(Option::as_ref) else {
-            (out.delivery_rate, out.reference_rtt, out.loss) = (None, None, None);
-            out.extra.retain(|(name, _)| *name != QUEUE && *name != TESTED);
+            (out.delivery_rate, out.tested, out.queue) = (None, None, None);
+            (out.reference_rtt, out.loss) = (None, None);
             return;
         };
         out.delivery_rate = measured.rate.map(Rate::from_bytes_per_s);
         out.reference_rtt = measured.least(path);
         out.loss = Some(measured.loss.clamp(0.0, 1.0));
-        if let Some(queue) = measured.queue {
-            out.set_extra(QUEUE, queue);
-        }
-        match measured.tested {
-            Some(at) => set_tested(out, at),
-            None => out.extra.retain(|(name, _)| *name != TESTED),
-        }
+        (out.tested, out.queue) = (measured.tested, measured.queue);
     }
 }
 

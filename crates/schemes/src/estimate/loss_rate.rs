@@ -29,7 +29,7 @@
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{
-    AckInfo, Estimate, LossTrigger, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
+    AckInfo, Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -203,8 +203,8 @@ impl Policy for LossRate {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 

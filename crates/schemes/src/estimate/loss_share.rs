@@ -7,7 +7,7 @@
 //! after it began; one in which nothing was sent goes on.
 
 use strandcast_proto::policy::{
-    Estimate, LossTrigger, PathEstimator, PathId, PathState, Policy, Signal, View,
+    Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, Policy, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -81,8 +81,8 @@ impl Policy for LossShare {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 

@@ -24,9 +24,7 @@ mod transmission_rate;
 mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
-#[cfg(test)]
-pub(crate) use delivery::set_tested;
-pub use delivery::{Delivery, MIN_QUEUE, NO_QUEUE, QUEUE, tested};
+pub use delivery::{Delivery, MIN_QUEUE, NO_QUEUE, tested};
 pub use delivery_interval::{DeliveryInterval, RateSample};
 pub use deviation::Deviation;
 pub use effective_snr::EffectiveSnr;

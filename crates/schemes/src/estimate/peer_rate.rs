@@ -1,6 +1,8 @@
 //! What the receiver asks for: the sender's memory of rates.
 
-use strandcast_proto::policy::{Estimate, PathEstimator, PathId, PathState, Policy, Report, Signal, View};
+use strandcast_proto::policy::{
+    Estimate, Moves, PathEstimator, PathId, PathState, Policy, Report, Signal, View,
+};
 use strandcast_proto::units::Rate;
 
 use crate::feedback::rounds::{Notice, Order};
@@ -64,8 +66,8 @@ impl Policy for PeerRate {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 }
 

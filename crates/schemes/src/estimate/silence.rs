@@ -37,8 +37,8 @@ mod usual;
 use std::collections::VecDeque;
 
 use strandcast_proto::policy::{
-    Estimate, LossCause, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView, PeerArrivals,
-    PeerTime, Policy, Signal, View,
+    Estimate, LossCause, Moves, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView,
+    PeerArrivals, PeerTime, Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -49,9 +49,6 @@ pub(crate) use held::set_held;
 use held::Held;
 use holdoff::Holdoff;
 use usual::Usual;
-
-/// The extra estimate of the verdict: see [`Verdict::of`].
-const VERDICT: &str = strandcast_proto::policy::SILENCE;
 
 /// Reports that the usual delay is the median of.
 pub const SAMPLES: usize = 32;
@@ -111,7 +108,7 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on `path`: `Live` where no part of the scheme judges.
     pub fn of(path: &PathView) -> Verdict {
-        match path.est.extra(VERDICT) {
+        match path.est.silence {
             None | Some(..0.5) => Verdict::Live,
             Some(v) if v > 4.5 => Verdict::Dead,
             Some(v) if v > 3.5 => Verdict::Silent,
@@ -123,7 +120,7 @@ impl Verdict {
 
     /// Writes the verdict into the estimates of a path.
     pub(crate) fn write(self, out: &mut Estimate) {
-        out.set_extra(VERDICT, f64::from(self as u8));
+        out.silence = Some(f64::from(self as u8));
     }
 }
 
@@ -455,8 +452,8 @@ impl Policy for Silence {
         self.paths.iter().flatten().filter_map(|p| p.silent_at).min()
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 
     fn hears_arrivals(&self) -> bool {
@@ -484,7 +481,7 @@ impl PathEstimator for Silence {
                 watched.held.write(out);
             }
             None => {
-                out.extra.retain(|(name, _)| *name != VERDICT);
+                out.silence = None;
                 Held::default().write(out);
             }
         }

@@ -33,7 +33,7 @@ use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
 use super::unsuspected::unsuspected;
-use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, WindowedMax, held, tested};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, WindowedMax, held, tested};
 use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
@@ -126,7 +126,7 @@ impl Forecast {
         let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
         let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
         // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
-        let queue = path.est.extra(QUEUE).unwrap_or(0.0);
+        let queue = path.est.queue.unwrap_or(0.0);
         let tested = tested(now, path);
         let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });

@@ -32,7 +32,7 @@ use strandcast_proto::policy::{Act, ChunkInfo, Flight, Importance, PathState, Pa
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::{EarliestArrival, Forecast};
-use crate::estimate::{MIN_QUEUE, NO_QUEUE, QUEUE, Verdict, tested};
+use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict, tested};
 
 /// How often it is looked at what waits.
 const EACH: Duration = Duration::from_millis(10);
@@ -136,7 +136,7 @@ impl Road {
         let forecast = Forecast::new(view.now, path, 0, silence);
         let least = 2.0 * forecast.way;
         // A window without a queue that is below its threshold doubles with each round trip.
-        let opens = path.est.extra(QUEUE).unwrap_or(0.0) < (least * NO_QUEUE).max(MIN_QUEUE);
+        let opens = path.est.queue.unwrap_or(0.0) < (least * NO_QUEUE).max(MIN_QUEUE);
         let threshold = path.limit.ssthresh.unwrap_or(u64::MAX);
         let doubles = opens && threshold > path.limit.cwnd;
         let rate = if doubles { forecast.rate.max(threshold as f64 / least) } else { forecast.rate };

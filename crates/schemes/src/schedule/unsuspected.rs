@@ -2,7 +2,7 @@
 
 use strandcast_proto::policy::{PathSet, PathView, View};
 
-use crate::estimate::{QUEUE, Verdict};
+use crate::estimate::Verdict;
 
 /// A live path with a longer queue is not free, seconds: jitter is no queue.
 const FREE: f64 = 0.05;
@@ -34,7 +34,7 @@ fn chosen(view: &View<'_>, usable: PathSet) -> PathSet {
 
 /// Whether the path takes more without a queue to speak of.
 fn is_free(path: &PathView) -> bool {
-    path.has_room() && path.est.extra(QUEUE).unwrap_or(0.0) <= FREE
+    path.has_room() && path.est.queue.unwrap_or(0.0) <= FREE
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
             picture.paths[0].limit.cwnd = 10 * picture.paths[0].mtu;
             verdict.write(&mut picture.paths[1].est);
             assert_eq!(some(&picture), [0], "{verdict:?}");
-            picture.paths[0].est.set_extra(QUEUE, 2.0 * FREE);
+            picture.paths[0].est.queue = Some(2.0 * FREE);
             assert_eq!(some(&picture), in_need, "{verdict:?}");
         }
     }

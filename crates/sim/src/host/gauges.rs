@@ -118,8 +118,8 @@ fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
             report(name, value);
         }
     }
-    for (name, value) in &est.extra {
-        report(name, *value);
+    for (name, value) in est.named() {
+        report(name, value);
     }
 }
 

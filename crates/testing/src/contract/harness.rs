@@ -3,8 +3,8 @@
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Act, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause,
-    LossTrigger, MissScope, PathId, PathState, PathView, PathViews, RepairOffer, Report, ReportTrigger,
-    Retransmit, RxInfo, Scheme, Signal, SymbolAssignment, SymbolChoice, View,
+    LossTrigger, MissScope, Moves, PathId, PathState, PathView, PathViews, RepairOffer, Report,
+    ReportTrigger, Retransmit, RxInfo, Scheme, Signal, SymbolAssignment, SymbolChoice, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -63,11 +63,10 @@ impl SchemeHarness {
             Signal::Arrived(info) => Some(info.path),
             _ => None,
         };
-        let local = of.filter(|_| self.driver.scheme().is_local(signal));
-        let before = local.map(|path| self.others(path));
+        let moves = of.map_or(Moves::All, |_| self.driver.scheme().moves(signal));
+        let before = self.unmoved(moves, of);
         self.driver.signal(&mut self.views, now, signal);
-        let same = local.is_none_or(|path| before.as_ref() == Some(&self.others(path)));
-        assert!(same, "{signal:?} moved another path, against `is_local`");
+        assert!(before == self.unmoved(moves, of), "{signal:?} moved another path, against `moves`");
         self.check_open_paths();
     }
 
@@ -82,22 +81,27 @@ impl SchemeHarness {
     }
 
     pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
-        let before = self.others(chunk.path());
+        let (moves, of) = (self.driver.scheme().moves(&Signal::Sent(chunk)), Some(chunk.path()));
+        let before = self.unmoved(moves, of);
         self.driver.sent(&self.views, now, chunk);
-        let local = self.driver.scheme().is_local(&Signal::Sent(chunk));
-        let same = !local || before == self.others(chunk.path());
-        assert!(same, "a chunk on path {} moved another path, against `is_local`", chunk.path().0);
+        let same = before == self.unmoved(moves, of);
+        assert!(same, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
     }
 
-    /// What the scheme says of the open paths but `path`.
-    fn others(&self, path: PathId) -> Vec<(Estimate, Limit)> {
+    /// What the scheme says of the open paths that a signal of `path` which moves `moves` leaves as they are.
+    fn unmoved(&self, moves: Moves, path: Option<PathId>) -> Vec<(Estimate, Limit)> {
+        let path = match moves {
+            Moves::Nothing => None,
+            Moves::Own => path,
+            Moves::All => return Vec::new(),
+        };
         let scheme = self.driver.scheme();
         let said = |v: &PathView| {
             let mut estimate = Estimate::default();
             scheme.estimate(v.id, &mut estimate);
             (estimate, scheme.congestion().limit(v.id))
         };
-        let others = self.views.paths().iter().filter(|v| v.id != path && v.state != PathState::Closed);
+        let others = self.views.paths().iter().filter(|v| Some(v.id) != path && v.state != PathState::Closed);
         others.map(said).collect()
     }
 
@@ -119,7 +123,7 @@ impl SchemeHarness {
         let rates = [est.bandwidth, est.delivery_rate, est.peer_rate].map(|r| r.map(|r| r.bps()));
         let shares = [est.loss, est.frame_error_rate];
         let all = rates.into_iter().chain(shares).chain([est.effective_snr]).flatten();
-        assert!(all.chain(est.extra.iter().map(|e| e.1)).all(f64::is_finite), "path {i}: {est:?}");
+        assert!(all.chain(est.named().map(|e| e.1)).all(f64::is_finite), "path {i}: {est:?}");
         assert!(shares.into_iter().flatten().all(|p| (0.0..=1.0).contains(&p)), "path {i}: {est:?}");
         self.note(&est);
     }

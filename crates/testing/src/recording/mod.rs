@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use strandcast_proto::policy::{
-    AckDecision, Act, CongestionControl, Estimate, Feedback, Flight, LossPolicy, PathId, PathSet, Policy,
-    Probe, Report, ReportTrigger, RxInfo, Scheduler, Scheme, Signal, View,
+    AckDecision, Act, CongestionControl, Estimate, Feedback, Flight, LossPolicy, Moves, PathId, PathSet,
+    Policy, Probe, Report, ReportTrigger, RxInfo, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -108,8 +108,8 @@ impl Policy for RecordingScheme {
         self.scheme.counters(out);
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        self.scheme.is_local(signal)
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        self.scheme.moves(signal)
     }
 
     fn hears_deliveries(&self) -> bool {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Flight,
-    Limit, LossCause, LossPolicy, LossTrigger, MissScope, PathId, PathSet, Policy, Probe, RepairOffer,
+    Limit, LossCause, LossPolicy, LossTrigger, MissScope, Moves, PathId, PathSet, Policy, Probe, RepairOffer,
     Report, ReportTrigger, Retransmit, RxInfo, Scheduler, Scheme, Signal, SymbolAssignment, View,
 };
 use strandcast_proto::time::Instant;
@@ -158,8 +158,8 @@ impl Feedback for Shadowed {
 }
 
 impl Policy for Shadowed {
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        self.ask(|s| s.is_local(signal))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        self.ask(|s| s.moves(signal))
     }
 
     fn hears_deliveries(&self) -> bool {

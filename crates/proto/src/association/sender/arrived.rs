@@ -11,7 +11,7 @@ use crate::wire::chunk::report::{ArrivedItem, KIND_ARRIVED_REQUEST, encode_retur
 impl Sender {
     /// Asks the peer to report arrivals, by the return paths that the scheme prefers now, if it wants to hear of them.
     pub fn want_arrived(&mut self, cx: &mut Context, now: Instant) {
-        if !cx.driver.hears_arrivals() || !cx.may_report() {
+        if !cx.driver.hears_arrivals() || !cx.may_report() || !cx.driver.take_return_paths_due() {
             return;
         }
         let return_paths = cx.ask(now, |scheme, view| scheme.feedback().return_paths(view));
@@ -21,6 +21,8 @@ impl Sender {
             let payload = encode_return_paths(names);
             cx.reports.say_more(now, (KIND_ARRIVED_REQUEST, None, payload), None, false);
             cx.resend_reports(now);
+        } else if self.arrived.asks_otherwise(return_paths) {
+            cx.driver.put_off_return_paths();
         }
     }
 

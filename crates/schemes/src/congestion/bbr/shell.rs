@@ -3,7 +3,7 @@
 use core::fmt;
 
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, CongestionControl, Limit, LossCause, LossTrigger, PathId, PathState, PathView,
+    AckInfo, ChunkInfo, CongestionControl, Limit, LossCause, LossTrigger, Moves, PathId, PathState, PathView,
     Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
@@ -13,7 +13,6 @@ use strandcast_proto::wire::Tsn;
 use super::model::{Ack, Model, Start};
 use super::rate::Sampler;
 use crate::congestion::InitialWindow;
-use crate::estimate::QUEUE;
 
 /// No window is larger, bytes.
 const MOST_WINDOW: f64 = (1u64 << 36) as f64;
@@ -125,7 +124,7 @@ impl<M: Model> Path<M> {
             in_flight: seen.in_flight,
             window_limited: ack.window_limited(seen),
             srtt: seen.srtt,
-            queue: seen.est.extra(QUEUE),
+            queue: seen.est.queue,
         };
         self.model.on_ack(&told, &mut self.sampler);
         self.note_room(now, seen);
@@ -247,8 +246,8 @@ impl<M: Model> Policy for Paced<M> {
         }
     }
 
-    fn is_local(&self, signal: &Signal<'_>) -> bool {
-        matches!(signal, Signal::Sent(_) | Signal::Acked(_) | Signal::Arrived(_))
+    fn moves(&self, signal: &Signal<'_>) -> Moves {
+        Moves::by(signal)
     }
 
     fn hears_deliveries(&self) -> bool {

@@ -10,7 +10,7 @@ use strandcast_proto::policy::{PathView, View};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::QueueAware;
-use crate::estimate::{QUEUE, Verdict};
+use crate::estimate::Verdict;
 
 /// What was lost leaves again over so long: paced, a fifth of a second's stream is no burst.
 const SPREAD: Duration = Duration::from_millis(50);
@@ -47,7 +47,7 @@ impl Reserve {
 
 /// Whether `path` may take what another one lost.
 fn takes(path: &PathView) -> bool {
-    Verdict::of(path) == Verdict::Live && path.est.extra(QUEUE).is_some_and(|queue| queue <= SHORT)
+    Verdict::of(path) == Verdict::Live && path.est.queue.is_some_and(|queue| queue <= SHORT)
 }
 
 /// How many paths share what a silent path lost.

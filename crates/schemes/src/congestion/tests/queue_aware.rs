@@ -8,7 +8,7 @@ use strandcast_proto::units::Rate;
 
 use super::play::{Play, near};
 use crate::congestion::QueueAware;
-use crate::estimate::{QUEUE, Verdict};
+use crate::estimate::Verdict;
 
 /// Windows of `segments` on each path, in congestion avoidance.
 fn play(paths: u8, segments: u64) -> Play {
@@ -27,7 +27,7 @@ fn play(paths: u8, segments: u64) -> Play {
 fn queue(play: &mut Play, path: usize, ms: u64) {
     let p = &mut play.picture.paths[path];
     p.est.reference_rtt = Some(Duration::from_millis(100));
-    p.est.set_extra(QUEUE, ms as f64 / 1e3);
+    p.est.queue = Some(ms as f64 / 1e3);
     p.srtt = Some(Duration::from_millis(100 + ms));
 }
 

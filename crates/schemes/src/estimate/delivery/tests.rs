@@ -31,7 +31,7 @@ impl Path {
     }
 
     fn queue(&self) -> f64 {
-        self.estimate().extra(QUEUE).expect("it was measured")
+        self.estimate().queue.expect("it was measured")
     }
 
     fn is_tested(&self) -> bool {

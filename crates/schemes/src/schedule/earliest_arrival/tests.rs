@@ -25,9 +25,9 @@ fn picture(paths: &[Like]) -> Picture {
     let mut picture = Picture::new(paths.len() as u8);
     for (p, (mbps, least, queue, loss, flight, window)) in picture.paths.iter_mut().zip(paths) {
         p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
-        crate::estimate::set_tested(&mut p.est, Instant::from_millis(1000));
+        p.est.tested = Some(Instant::from_millis(1000));
         p.est.reference_rtt = Some(Duration::from_millis(*least));
-        p.est.set_extra(QUEUE, *queue as f64 / 1e3);
+        p.est.queue = Some(*queue as f64 / 1e3);
         p.est.loss = Some(*loss);
         p.srtt = Some(Duration::from_millis(least + queue));
         p.min_rtt = Some(Duration::from_millis(*least));

@@ -12,10 +12,10 @@ fn paths(n: u8) -> Picture {
     let mut picture = Picture::new(n);
     for path in &mut picture.paths {
         path.est.delivery_rate = Some(Rate::from_bps(8e6));
-        crate::estimate::set_tested(&mut path.est, Instant::from_millis(1000));
+        path.est.tested = Some(Instant::from_millis(1000));
         let least = Duration::from_millis(20);
         (path.est.reference_rtt, path.srtt, path.min_rtt) = (Some(least), Some(least), Some(least));
-        path.est.set_extra(QUEUE, 0.02);
+        path.est.queue = Some(0.02);
     }
     picture
 }
@@ -170,7 +170,7 @@ fn a_frame_under_way_goes_on_unless_it_is_of_no_use() {
 fn what_is_not_known_counts_as_fitting() {
     let much = [frame(1, Disposable, 110, 10 * most(110))];
     let mut open = paths(1);
-    open.paths[0].est.set_extra(QUEUE, 0.0);
+    open.paths[0].est.queue = Some(0.0);
     (open.paths[0].limit.cwnd, open.paths[0].limit.ssthresh) = (10_000, Some(1 << 30));
     assert_eq!(gone(&open, &much), [0; 0], "its window opens");
     open.paths[0].limit.ssthresh = Some(10_000);
@@ -186,7 +186,7 @@ fn what_is_not_known_counts_as_fitting() {
     assert_eq!(gone(&paths(1), &forever), [0; 0], "what has no deadline takes nothing");
     let mut far = paths(1);
     far.paths[0].est.reference_rtt = Some(Duration::from_millis(600));
-    far.paths[0].est.set_extra(QUEUE, 0.2);
+    far.paths[0].est.queue = Some(0.2);
     assert_eq!(
         gone(&far, &[frame(1, Disposable, 200, 94_000)]),
         [0; 0],
@@ -214,10 +214,10 @@ fn it_has_to_be_too_much_for_a_while() {
     }
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1]);
     picture.now += AFTER_GIVE_UP - EACH;
-    crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
+    picture.paths[0].est.tested = Some(picture.now);
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [1], "within two seconds");
     picture.now += AFTER_GIVE_UP;
-    crate::estimate::set_tested(&mut picture.paths[0].est, picture.now);
+    picture.paths[0].est.tested = Some(picture.now);
     assert_eq!(looked(&mut triage, &picture, &much(&picture)), [0; 0], "the holdoff applies again");
 }
 

@@ -2,14 +2,14 @@ use strandcast_proto::policy::fixture::{MTU, Picture, chunk};
 use strandcast_proto::units::Rate;
 
 use super::*;
-use crate::estimate::{QUEUE, Verdict};
+use crate::estimate::Verdict;
 
 /// 8 Mbit/s and 20 ms beside one of `mbps` and `least_ms`; both empty.
 fn picture(mbps: f64, least_ms: u64) -> Picture {
     let mut picture = Picture::new(2);
     for (p, (mbps, least)) in picture.paths.iter_mut().zip([(8.0, 20), (mbps, least_ms)]) {
         p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
-        crate::estimate::set_tested(&mut p.est, Instant::from_millis(1000));
+        p.est.tested = Some(Instant::from_millis(1000));
         // As much as the rate allows: an empty path is taken for what its window is.
         p.limit.cwnd = (mbps * 125.0 * least as f64) as u64;
         p.est.reference_rtt = Some(Duration::from_millis(least));
@@ -160,7 +160,7 @@ fn what_is_too_late_for_the_free_path_gives_way() {
 fn what_is_late_behind_a_queue_says_so() {
     let mut p = picture(8.0, 20);
     p.paths.truncate(1);
-    p.paths[0].est.set_extra(crate::estimate::QUEUE, 0.4);
+    p.paths[0].est.queue = Some(0.4);
     p.paths[0].in_flight = p.paths[0].limit.cwnd - MTU;
     for rest in [MTU, 10 * MTU] {
         let next_expires = Some(p.now + Duration::from_millis(300));
@@ -190,7 +190,7 @@ fn what_is_late_elsewhere_waits_for_a_path_that_stalls() {
         verdict.write(&mut p.paths[0].est);
         p.paths[1].in_flight = 125_000;
         p.paths[1].limit.cwnd = 250_000;
-        p.paths[1].est.set_extra(QUEUE, 1.0);
+        p.paths[1].est.queue = Some(1.0);
         wary.next(&p.view(), &next).map(|a| a.paths.len())
     };
     let (given_up, waits) = (Some(0), None);
