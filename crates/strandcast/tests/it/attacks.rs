@@ -205,21 +205,24 @@ fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
             if recorded.direction == Direction::ToReceiver { (van, studio) } else { (studio, van) };
         file.datagram(recorded.at, from, to, &recorded.bytes).unwrap();
     }
-    let decrypt = |keys: &std::path::Path| {
-        common::run(&format!("decrypt {} {} --keylog {}", sealed.display(), clear.display(), keys.display()))
+    let decrypt = |keys: &std::path::Path, out: &std::path::Path| {
+        common::run(&format!("decrypt {} {} --keylog {}", sealed.display(), out.display(), keys.display()))
     };
-    decrypt(&keys).succeeds();
+    decrypt(&keys, &clear).succeeds();
     // What `--pcap` saw within: every packet behind the handshake, without its checksum.
     let (seen, decrypted) = (packets(&pcap), packets(&clear));
     assert!(decrypted.len() > 100, "{}", decrypted.len());
     assert!(decrypted.is_subset(&seen), "{} {}", decrypted.len(), seen.len());
     // INIT and INIT ACK are in the handshake, whose keys are not logged.
     assert!(seen.len() - decrypted.len() <= 4, "{} {}", decrypted.len(), seen.len());
-    decrypt(&sealed.with_extension("none")).fails(3, &["cannot read"]);
+    let other = common::file("decrypted-other.pcap");
+    decrypt(&sealed.with_extension("none"), &other).fails(3, &["cannot read"]);
     let none = common::file("decrypted-none.txt");
     std::fs::write(&none, "").unwrap();
+    decrypt(&none, &other).fails(1, &["no keys", "is not written"]);
+    assert!(std::fs::metadata(&other).is_err(), "nothing is left of it");
     let before = std::fs::read(&clear).unwrap();
-    decrypt(&none).fails(1, &["no keys", "is not written"]);
+    decrypt(&keys, &clear).fails(2, &["has content"]);
     assert_eq!(std::fs::read(&clear).unwrap(), before, "what is there stays");
     assert_eq!(std::fs::metadata(&clear).unwrap().permissions().mode() & 0o777, 0o600);
     for (capture, out, log) in [(&sealed, &sealed, &keys), (&sealed, &keys, &keys)] {
