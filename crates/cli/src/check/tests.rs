@@ -130,3 +130,20 @@ fn repair_that_does_little_is_warned_of() {
         "{slow}"
     );
 }
+
+/// Paths of 8 Mbit/s in sum, 10^6 bytes a second, one of which repairs a loss after some 0.3 s.
+#[test]
+fn a_small_buffer_beside_a_slow_path_is_warned_of() {
+    let second = "[links.c]\nfrom = \"s\"\nto = \"r\"\nrate = \"4 Mbit/s\"\ndelay = \"100 ms\"\n[flows.v]\npaths = { b = { via = [\"b\"] }, c = { via = [\"c\"] } }";
+    let network = VIDEO.replace("[flows.v]", second).replace("10 Mbit/s", "4 Mbit/s");
+    let told = |buffer: &str| {
+        let set = format!("flows.v.sctp.receive_buffer={buffer}");
+        let scenario =
+            parse(&network, "net.toml", Path::new(""), &[set]).unwrap_or_else(|error| panic!("{error}"));
+        let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
+        check.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let warning = told("250000");
+    assert!(warning.contains("until a loss on path c is repaired"), "{warning}");
+    assert!(!told("400000").contains("is repaired"), "{}", told("400000"));
+}

@@ -8,7 +8,7 @@ use strandcast_lab::scenario::{self, Scenario};
 
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::share::random_bps;
-use crate::show::{bits_per_s, bytes, percent};
+use crate::show::{bits_per_s, bytes, duration, percent};
 
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     for flow in &facts.flows {
         let mut say = |message: String| found.push(Warning { place: format!("flow {}", flow.name), message });
         buffers(flow, &mut say);
+        held_up(flow, &mut say);
         shared(flow, &mut say);
         apart(flow, &mut say);
         losses(flow, &mut say);
@@ -93,6 +94,25 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
         say(format!(
             "messages of {message} are longer than its receive buffer of {buffer}: they arrive by window probes, \
              or their association ends"
+        ));
+    }
+}
+
+/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up.
+fn held_up(flow: &FlowFacts, say: Say<'_>) {
+    let (Some(buffer), paths) = (flow.receive_buffer, flow.used().count()) else { return };
+    let slowest = flow.used().max_by_key(|path| path.base_rtt);
+    let rate: Option<f64> = flow.used().map(PathFacts::rate_bps).sum();
+    let (Some(slowest), Some(rate), true) = (slowest, rate, paths > 1) else { return };
+    // A loss shows after a round trip, and what is sent again takes another half.
+    let repaired = slowest.base_rtt * 3 / 2;
+    let needed = rate / 8.0 * repaired.as_secs_f64();
+    if needed > buffer as f64 {
+        let (path, repaired) = (&slowest.name, duration(repaired));
+        let (buffer, needed) = (bytes(buffer), bytes(needed as u64));
+        say(format!(
+            "its receive buffer of {buffer} holds less than all paths bring until a loss on path {path} is repaired \
+             ({needed} in {repaired}): each of those stops the other paths"
         ));
     }
 }
