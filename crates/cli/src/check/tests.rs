@@ -131,7 +131,7 @@ fn repair_that_does_little_is_warned_of() {
     );
 }
 
-/// Paths of 8 Mbit/s in sum, 10^6 bytes a second, one of which repairs a loss after some 0.3 s.
+/// Paths of 8 Mbit/s in sum, 10^6 bytes per second, one of which repairs a loss after some 0.3 s.
 #[test]
 fn a_small_buffer_beside_a_slow_path_is_warned_of() {
     let second = "[links.c]\nfrom = \"s\"\nto = \"r\"\nrate = \"4 Mbit/s\"\ndelay = \"100 ms\"\n[flows.v]\npaths = { b = { via = [\"b\"] }, c = { via = [\"c\"] } }";

@@ -118,7 +118,7 @@ impl Driver {
         core::mem::take(&mut self.return_paths_due)
     }
 
-    /// The peer can't be told of them yet: the scheme is asked again after the next input.
+    /// A report of them may not leave yet: the scheme is asked again after the next input.
     pub fn put_off_return_paths(&mut self) {
         self.return_paths_due = true;
     }
