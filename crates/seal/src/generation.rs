@@ -8,7 +8,7 @@ use crate::secret::Secret;
 pub(crate) const GENERATION_BITS: u32 = 22;
 
 /// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it, and
-/// does not reveal those before.
+/// does not reveal those before; a receiver keeps a copy of the current one.
 #[derive(Clone)]
 pub(crate) struct Chain {
     cipher: Cipher,

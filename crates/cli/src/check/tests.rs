@@ -131,7 +131,7 @@ fn repair_that_does_little_is_warned_of() {
     );
 }
 
-/// Paths of 8 Mbit/s in sum, 10^6 bytes per second, one of which repairs a loss after some 0.3 s.
+/// 4 Mbit/s, 500 kB in a second, over two paths, one of which repairs a loss after some 0.3 s.
 #[test]
 fn a_small_buffer_beside_a_slow_path_is_warned_of() {
     let second = "[links.c]\nfrom = \"s\"\nto = \"r\"\nrate = \"4 Mbit/s\"\ndelay = \"100 ms\"\n[flows.v]\npaths = { b = { via = [\"b\"] }, c = { via = [\"c\"] } }";
@@ -143,7 +143,7 @@ fn a_small_buffer_beside_a_slow_path_is_warned_of() {
         let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
         check.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
-    let warning = told("250000");
+    let warning = told("125000");
     assert!(warning.contains("until a loss on path c is repaired"), "{warning}");
-    assert!(!told("400000").contains("is repaired"), "{}", told("400000"));
+    assert!(!told("200000").contains("is repaired"), "{}", told("200000"));
 }

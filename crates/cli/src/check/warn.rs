@@ -8,7 +8,7 @@ use strandcast_lab::scenario::{self, Scenario};
 
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::share::random_bps;
-use crate::show::{bits_per_s, bytes, duration, percent};
+use crate::show::{bits_per_s, bytes, percent};
 
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,6 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     for flow in &facts.flows {
         let mut say = |message: String| found.push(Warning { place: format!("flow {}", flow.name), message });
         buffers(flow, &mut say);
-        held_up(flow, &mut say);
         shared(flow, &mut say);
         apart(flow, &mut say);
         losses(flow, &mut say);
@@ -87,6 +86,9 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
             "its {what} buffer of {buffer} is less than the bandwidth-delay product of its paths ({needed}): it cannot fill them"
         ));
     }
+    if flow.receive_buffer.is_some_and(|buffer| buffer as f64 >= needed) {
+        held_up(flow, say);
+    }
     if let (Some(message), Some(buffer)) = (flow.message, flow.receive_buffer)
         && u64::from(message) > buffer
     {
@@ -98,21 +100,27 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up.
+/// A path whose losses take longer to repair than the receive buffer takes to fill holds the others up. Paths of infinite rate
+/// have no such buffer to compare.
 fn held_up(flow: &FlowFacts, say: Say<'_>) {
-    let (Some(buffer), paths) = (flow.receive_buffer, flow.used().count()) else { return };
-    let slowest = flow.used().max_by_key(|path| path.base_rtt);
-    let rate: Option<f64> = flow.used().map(PathFacts::rate_bps).sum();
-    let (Some(slowest), Some(rate), true) = (slowest, rate, paths > 1) else { return };
+    let used = || flow.used().filter(|path| !path.is_cut());
+    let (Some(buffer), Some(slowest)) = (flow.receive_buffer, used().max_by_key(|path| path.base_rtt)) else {
+        return;
+    };
+    let Some(carried) = used().map(PathFacts::rate_bps).sum::<Option<f64>>() else { return };
+    if used().count() < 2 {
+        return;
+    }
+    let rate = flow.offered_bps.map_or(carried, |offered| offered.min(carried));
     // A loss shows after a round trip, and what is sent again takes another half.
     let repaired = slowest.base_rtt * 3 / 2;
     let needed = rate / 8.0 * repaired.as_secs_f64();
     if needed > buffer as f64 {
-        let (path, repaired) = (&slowest.name, duration(repaired));
+        let (path, ms) = (&slowest.name, repaired.as_secs_f64() * 1e3);
         let (buffer, needed) = (bytes(buffer), bytes(needed as u64));
         say(format!(
-            "its receive buffer of {buffer} holds less than all paths bring until a loss on path {path} is repaired \
-             ({needed} in {repaired}): each of those stops the other paths"
+            "its receive buffer of {buffer} holds less than what arrives until a loss on path {path} is repaired ({needed} \
+             in {ms:.0} ms): each such loss stops all paths; unordered messages are delivered meanwhile, but fill it as well"
         ));
     }
 }

@@ -1,5 +1,6 @@
 //! What `bond`, the commands' default, makes of random loss, of a shared bottleneck, and of live video beside a slow link or
-//! over one that falls silent (profile `live`), and `strand` where one goes dark for a moment. `cargo test -p strandcast-lab --test it bond -- --nocapture` prints the figures.
+//! over one that falls silent (profile `live`), and `strand` where one goes dark for a moment.
+//! `cargo test -p strandcast-lab --test it bond -- --nocapture` prints the figures.
 
 use std::path::Path;
 

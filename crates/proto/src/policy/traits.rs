@@ -289,9 +289,9 @@ pub trait Feedback: Policy {
 
     /// The paths by which the peer's SACKs should come back, at most four (the first by their numbers); none leaves it to the peer.
     /// Asked after each input and timeout with another signal than [`Signal::Arrived`], if the scheme hears arrivals
-    /// ([`Policy::hears_arrivals`]). The peer's core alternates
-    /// its SACKs over those that work there, unless its own scheme names a path ([`AckDecision::via`]) or data come again, so
-    /// that an earlier SACK must have been lost. It learns of a change by a signed report, at most every 100 ms.
+    /// ([`Policy::hears_arrivals`]). The peer's core alternates its SACKs over those that work there, unless its own scheme names
+    /// a path ([`AckDecision::via`]) or data come again, so that an earlier SACK must have been lost. It learns of a change by a
+    /// signed report, at most every 100 ms; a change that came too soon for one is asked for again after the next input.
     fn return_paths(&mut self, _view: &View<'_>) -> PathSet {
         PathSet::default()
     }

@@ -126,7 +126,7 @@ impl Verdict {
 
 /// By which paths the peer's SACKs should come back: the two quickest that are live.
 pub fn return_paths(view: &View<'_>) -> PathSet {
-    // Asked after each signal: a verdict is looked up of those alone that would be among the two.
+    // Asked after most signals: a verdict is looked up of those alone that would be among the two.
     let usable = view.usable();
     let (mut first, mut second) = (None, None);
     for path in view.paths {
