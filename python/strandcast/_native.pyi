@@ -442,8 +442,8 @@ class Assignment:
         """For a message with a lifetime (`Backlog.next_expires`) that is better not sent: it is given up.
 
         Args:
-            why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take longer
-                than it has, or it makes way for what follows it.
+            why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
+                longer than it has, or it makes way for what follows it.
         """
 
     @property
