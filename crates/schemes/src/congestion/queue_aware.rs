@@ -12,7 +12,6 @@
 //! | a full queue leaves half, or 0.7 of an only path's window beside others; from there it grows as CUBIC does | RFC 9438 | [`curve`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
-//! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
 //! *Congested*: losses of this path come with queues that are long beside those of late, and so does this one. A drop-tail
 //! queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before that is known:
@@ -24,7 +23,6 @@
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
 mod curve;
-mod idle;
 mod longest;
 mod losses;
 mod ranks;
@@ -107,8 +105,6 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
-    /// Whether a packet left.
-    begun: bool,
     /// What it began with, bytes.
     initial: u64,
     /// Queueing delays, seconds.
@@ -136,7 +132,6 @@ impl Path {
         let window = Window::new(config, view.mtu);
         Path {
             state: view.state,
-            begun: false,
             initial: window.cwnd(),
             longest: Longest::default(),
             ranks: Ranks::default(),
@@ -275,6 +270,21 @@ impl Path {
     /// The threshold, or the window where that is larger.
     fn ssthresh(&self) -> u64 {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
+    }
+
+    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
+    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at one MTU per round trip only.
+    fn decay(&mut self, now: Instant, rto: Duration) {
+        let before = self.window.limit();
+        self.window.decay(now, rto);
+        let restart = self.initial.min(before.cwnd);
+        if self.window.cwnd() < restart {
+            self.window.set_cwnd(restart);
+        }
+        let after = self.window.limit();
+        if (after.cwnd, after.ssthresh) != (before.cwnd, before.ssthresh) {
+            self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));
+        }
     }
 
     fn in_slow_start(&self) -> bool {
@@ -416,8 +426,9 @@ impl Policy for QueueAware {
             Signal::PathChanged(path) => self.meet(view, *path),
             Signal::Sent(chunk) => {
                 if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
-                    let seen = &view[chunk.path()];
-                    path.on_sent(view.now, seen.rto, seen.in_flight);
+                    let rto = view[chunk.path()].rto;
+                    path.decay(view.now, rto);
+                    path.window.on_sent(view.now, rto);
                 }
             }
             Signal::Queued => {

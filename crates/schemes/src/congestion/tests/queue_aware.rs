@@ -196,31 +196,6 @@ fn an_idle_path_may_start_up_to_the_window_that_it_had() {
     near(play.ssthresh().expect("set"), before, 0.0);
 }
 
-/// RFC 7661 §4.1: a packet each 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is.
-#[test]
-fn a_window_lasts_while_a_quarter_of_it_is_used() {
-    let (initial_mtus, initial_ssthresh) = (Some(10), Some(40 * MTU));
-    let config = WindowConfig { initial_mtus, initial_ssthresh, ..WindowConfig::default() };
-    let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
-    queue(&mut play, 0, 0);
-    (0..60).for_each(|_| play.ack(1));
-    let before = play.cwnd();
-    assert!(before > 40.0, "{before}");
-    let mut sequence = 0;
-    let mut six_seconds_with = |play: &mut Play, in_flight: u64| {
-        for _ in 0..240 {
-            sequence += 1;
-            play.send(sequence, in_flight);
-            play.wait(Duration::from_millis(25));
-        }
-    };
-    six_seconds_with(&mut play, 11 * MTU);
-    near(play.cwnd(), before, 0.0);
-    six_seconds_with(&mut play, MTU);
-    near(play.cwnd(), 10.0, 0.0);
-    near(play.ssthresh().expect("set"), before, 0.0);
-}
-
 /// A window that holds others up is halved once a flight, and may grow back fast.
 #[test]
 fn a_penalty_halves_the_window_and_leaves_the_threshold() {
