@@ -12,10 +12,12 @@
 //! | a full queue leaves half, or 0.7 of an only path's window beside others; from there it grows as CUBIC does | RFC 9438 | [`curve`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
+//! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
 //! *Congested*: losses of this path come with queues that are long beside those of late, and so does this one. A drop-tail
 //! queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before that is known:
-//! the queueing delay exceeds half of the longest one seen in the last minute.
+//! the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least round-trip time, since
+//! shorter ones may be jitter.
 //!
 //! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog. Where the
 //! loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window falls to the measured
@@ -23,6 +25,7 @@
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
 mod curve;
+mod idle;
 mod longest;
 mod losses;
 mod ranks;
@@ -81,7 +84,7 @@ impl WindowPart for QueueAwareConfig {
 
 /// No queue below this is long before ranks are known, whatever the path.
 const MIN_LONG: f64 = 0.001;
-/// A queue below this part of the least round-trip time does not tell bottlenecks apart.
+/// A queue below this part of the least round-trip time tells neither what lost a packet, before ranks are known, nor bottlenecks apart.
 const TELLING: f64 = 0.25;
 /// The first window leaves over so long, seconds.
 const FIRST_WINDOW: f64 = 0.01;
@@ -105,6 +108,8 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
+    /// When it was last used.
+    used: Option<Instant>,
     /// What it began with, bytes.
     initial: u64,
     /// Queueing delays, seconds.
@@ -132,6 +137,7 @@ impl Path {
         let window = Window::new(config, view.mtu);
         Path {
             state: view.state,
+            used: None,
             initial: window.cwnd(),
             longest: Longest::default(),
             ranks: Ranks::default(),
@@ -170,8 +176,9 @@ impl Path {
 
     /// Whether a loss that is found now is a full queue's.
     fn congested(&self, view: &PathView) -> bool {
-        let Some((queue, _)) = queue(view) else { return true };
-        self.ranks.blame(queue).unwrap_or(queue > (self.longest.get() / 2.0).max(MIN_LONG))
+        let Some((queue, least)) = queue(view) else { return true };
+        let long = (self.longest.get() / 2.0).max(TELLING * least).max(MIN_LONG);
+        self.ranks.blame(queue).unwrap_or(queue > long)
     }
 
     /// A loss, of a full queue if that leaves `full` of the window.
@@ -248,7 +255,7 @@ impl Path {
             self.window.cap_at_ssthresh(cut);
         } else if !self.in_slow_start() {
             self.window.cap_at_ssthresh(ssthresh.min(cwnd));
-            self.curve.on_random_loss(self.window.cwnd(), HALF);
+            self.curve.on_random_loss(self.window.cwnd());
         }
     }
 
@@ -270,21 +277,6 @@ impl Path {
     /// The threshold, or the window where that is larger.
     fn ssthresh(&self) -> u64 {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
-    }
-
-    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
-    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at one MTU per round trip only.
-    fn decay(&mut self, now: Instant, rto: Duration) {
-        let before = self.window.limit();
-        self.window.decay(now, rto);
-        let restart = self.initial.min(before.cwnd);
-        if self.window.cwnd() < restart {
-            self.window.set_cwnd(restart);
-        }
-        let after = self.window.limit();
-        if (after.cwnd, after.ssthresh) != (before.cwnd, before.ssthresh) {
-            self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));
-        }
     }
 
     fn in_slow_start(&self) -> bool {
@@ -393,7 +385,7 @@ impl QueueAware {
             let seen = &view[ack.path];
             if let Some((queue, _)) = queue(seen) {
                 slot.longest.push(view.now, queue);
-                slot.ranks.seen(view.now, seen.srtt, queue);
+                slot.ranks.seen(view.now, seen.srtt, queue, ack.newly_acked_chunks);
                 shared.seen(view.now, ack.path, queue);
             }
             let chunks = slot.window.cwnd() / seen.mtu.max(1);
@@ -426,9 +418,8 @@ impl Policy for QueueAware {
             Signal::PathChanged(path) => self.meet(view, *path),
             Signal::Sent(chunk) => {
                 if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
-                    let rto = view[chunk.path()].rto;
-                    path.decay(view.now, rto);
-                    path.window.on_sent(view.now, rto);
+                    let seen = &view[chunk.path()];
+                    path.on_sent(view.now, seen.rto, seen.in_flight);
                 }
             }
             Signal::Queued => {

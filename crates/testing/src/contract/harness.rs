@@ -88,21 +88,22 @@ impl SchemeHarness {
         assert!(same, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
     }
 
-    /// What the scheme says of the open paths that a signal of `path` which moves `moves` leaves as they are.
-    fn unmoved(&self, moves: Moves, path: Option<PathId>) -> Vec<(Estimate, Limit)> {
-        let path = match moves {
-            Moves::Nothing => None,
-            Moves::Own => path,
-            Moves::All => return Vec::new(),
-        };
+    /// What a signal of `path` that moves `moves` must leave as it is: estimates and windows of other open paths, and the aggregate
+    /// window if it moves nothing.
+    fn unmoved(&self, moves: Moves, path: Option<PathId>) -> (Vec<(Estimate, Limit)>, Option<u64>) {
         let scheme = self.driver.scheme();
+        let (path, aggregate) = match moves {
+            Moves::Nothing => (None, scheme.congestion().aggregate()),
+            Moves::Own => (path, None),
+            Moves::All => return (Vec::new(), None),
+        };
         let said = |v: &PathView| {
             let mut estimate = Estimate::default();
             scheme.estimate(v.id, &mut estimate);
             (estimate, scheme.congestion().limit(v.id))
         };
         let others = self.views.paths().iter().filter(|v| Some(v.id) != path && v.state != PathState::Closed);
-        others.map(said).collect()
+        (others.map(said).collect(), aggregate)
     }
 
     fn check_limit(&mut self, i: usize) {

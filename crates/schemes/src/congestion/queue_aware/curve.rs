@@ -10,6 +10,7 @@ use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
 use strandcast_proto::time::{Duration, Instant};
 
+use super::ranks::HALF;
 use crate::congestion::cubic::{Cubic, CubicConfig};
 
 /// As Linux has it: alpha of RFC 9438 §4.3 stays what beta makes it.
@@ -48,9 +49,9 @@ impl Curve {
     }
 
     /// A loss for another reason left a window of `cwnd` bytes: no first curve begins there.
-    pub fn on_random_loss(&mut self, cwnd: u64, beta: f64) {
+    pub fn on_random_loss(&mut self, cwnd: u64) {
         if self.cubic.is_some() {
-            self.on_congestion(cwnd, beta);
+            self.on_congestion(cwnd, HALF);
         }
     }
 

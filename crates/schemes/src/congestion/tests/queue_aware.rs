@@ -42,19 +42,17 @@ fn after_loss(segments: u64, longest: u64, ms: u64) -> f64 {
 }
 
 /// Before it is known whether losses come with long queues: the window less its backlog, cwnd · 100/(100 + q), as long as q is at
-/// most half of the longest queueing delay or 1 ms; half beyond.
+/// most half of the longest queueing delay or 25 ms, a quarter of the least round-trip time; half beyond.
 #[test]
 fn a_loss_halves_the_window_only_if_the_queue_is_long() {
     for (longest, ms, left) in [
         (0, 0, 100.0),
-        (1, 1, 100.0 / 1.01),
-        (2, 2, 50.0),
         (100, 10, 100.0 / 1.1),
         (100, 50, 100.0 / 1.5),
         (100, 51, 50.0),
         (100, 100, 50.0),
-        (30, 15, 100.0 / 1.15),
-        (30, 16, 50.0),
+        (30, 25, 100.0 / 1.25),
+        (30, 26, 50.0),
         (400, 150, 50.0),
     ] {
         near(after_loss(100, longest, ms), left, 0.01);
@@ -192,6 +190,33 @@ fn an_idle_path_may_start_up_to_the_window_that_it_had() {
     play.send(1, MTU);
     play.wait(Duration::from_secs(6));
     play.send(2, MTU);
+    near(play.cwnd(), 10.0, 0.0);
+    near(play.ssthresh().expect("set"), before, 0.0);
+}
+
+/// RFC 7661 §4.1: a packet each 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is. It lasts 2 s.
+#[test]
+fn a_window_lasts_while_a_quarter_of_it_is_used() {
+    let (initial_mtus, initial_ssthresh) = (Some(10), Some(40 * MTU));
+    let config = WindowConfig { initial_mtus, initial_ssthresh, ..WindowConfig::default() };
+    let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
+    queue(&mut play, 0, 0);
+    (0..60).for_each(|_| play.ack(1));
+    let before = play.cwnd();
+    assert!(before > 40.0, "{before}");
+    let mut sequence = 0;
+    let mut seconds_with = |play: &mut Play, seconds: u32, in_flight: u64| {
+        for _ in 0..40 * seconds {
+            sequence += 1;
+            play.send(sequence, in_flight);
+            play.wait(Duration::from_millis(25));
+        }
+    };
+    seconds_with(&mut play, 6, 11 * MTU);
+    near(play.cwnd(), before, 0.0);
+    seconds_with(&mut play, 2, MTU);
+    near(play.cwnd(), before, 0.0);
+    seconds_with(&mut play, 6, MTU);
     near(play.cwnd(), 10.0, 0.0);
     near(play.ssthresh().expect("set"), before, 0.0);
 }

@@ -1,0 +1,39 @@
+//! Windows that are not used become smaller.
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::Path;
+
+/// A window is used while one part of so many is in flight. ASSUMED: RFC 7661 §4.1 has half; docs/schemes/strand.md.
+const USED_PART: u64 = 4;
+/// So long after its last use a window begins to shrink. ASSUMED: a link that goes dark for moments needs what it had to catch up.
+const KEEP: Duration = Duration::from_secs(2);
+
+impl Path {
+    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
+    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at one MTU per round trip only.
+    pub(super) fn decay(&mut self, now: Instant, rto: Duration) {
+        let before = self.window.limit();
+        self.window.decay(now, rto);
+        let restart = self.initial.min(before.cwnd);
+        if self.window.cwnd() < restart {
+            self.window.set_cwnd(restart);
+        }
+        let after = self.window.limit();
+        if (after.cwnd, after.ssthresh) != (before.cwnd, before.ssthresh) {
+            self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));
+        }
+    }
+
+    /// Takes a packet that left; `in_flight` bytes are under way, it included. Single packets, such as data probes, show nothing of
+    /// the rest of a window: it shrinks as if nothing left, else it would stay what an earlier rate of the link allowed.
+    pub(super) fn on_sent(&mut self, now: Instant, rto: Duration, in_flight: u64) {
+        self.decay(now, rto);
+        if USED_PART * in_flight >= self.window.cwnd() {
+            self.used = Some(now);
+        }
+        if now.saturating_since(*self.used.get_or_insert(now)) < KEEP {
+            self.window.on_sent(now, rto);
+        }
+    }
+}
