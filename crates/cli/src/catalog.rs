@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use strandcast_proto::catalog::Catalog;
 
-use crate::batch::RunHooks;
+use strandcast_lab::batch::RunHooks;
 
 /// What a command line may give a scheme beside its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

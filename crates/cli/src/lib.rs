@@ -7,16 +7,15 @@
 
 mod admission;
 mod args;
-pub mod batch;
 mod capture;
 mod catalog;
-pub mod check;
+mod check;
 mod console;
 mod date;
 mod decrypt;
 mod demo;
 mod error;
-pub mod explain;
+mod explain;
 mod input;
 mod key;
 mod listening;

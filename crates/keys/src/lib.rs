@@ -45,6 +45,7 @@ mod nearest;
 mod setting;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 pub use key::{BadValue, Key, Keyed, Values};
 pub use nearest::{closest, nearest};

@@ -2,6 +2,10 @@
 //! the simulator, runs it, and measures it; schemes are handed in.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "tables")]
+pub mod batch;
+pub mod check;
+pub mod explain;
 pub mod result;
 pub mod scenario;
 pub mod simulation;

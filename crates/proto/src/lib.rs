@@ -13,7 +13,6 @@ pub mod policy;
 pub mod rfc;
 pub mod rx;
 pub mod seeds;
-pub mod text;
 pub mod time;
 mod tx;
 pub mod units;

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use strandcast::check::check as look;
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
+use strandcast_lab::check::check as look;
 
 use crate::error;
 use crate::policy::{Failure, Plan, Policies};

@@ -3,9 +3,9 @@
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use strandcast::batch::RunError;
+use strandcast_keys::text::printable;
+use strandcast_lab::batch::RunError;
 use strandcast_lab::scenario::ScenarioError;
-use strandcast_proto::text::printable;
 
 /// A mistake in a scenario: `strandcast.ScenarioError`.
 pub(crate) fn scenario(py: Python<'_>, error: &ScenarioError) -> PyErr {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use strandcast::batch::{
+use strandcast_lab::batch::{
     Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, is_of_scheme, jobs,
     mark_compared,
 };

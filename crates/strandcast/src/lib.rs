@@ -7,9 +7,7 @@ mod schemes;
 
 pub use listing::schemes_json;
 pub use schemes::Schemes;
-pub use strandcast_cli::{
-    Extra, Extras, SchemeProvider, SharedCatalog, batch, check, explain, is_python, perf_client,
-};
+pub use strandcast_cli::{Extra, Extras, SchemeProvider, SharedCatalog, is_python, perf_client};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! The schemes of the command: all presets.
 
-use strandcast_cli::batch::RunHooks;
 use strandcast_cli::{Extra, Extras, is_python};
+use strandcast_lab::batch::RunHooks;
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 use strandcast_schemes::{Presets, parse_spec, presets};

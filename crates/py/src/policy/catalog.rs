@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use strandcast::batch::RunHooks;
 use strandcast::{Extra, Extras, Schemes, is_python};
+use strandcast_lab::batch::RunHooks;
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 

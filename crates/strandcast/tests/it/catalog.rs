@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use strandcast::batch::RunHooks;
 use strandcast::{Extras, Schemes, SharedCatalog, perf_client, run_code_with};
+use strandcast_lab::batch::RunHooks;
 use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 

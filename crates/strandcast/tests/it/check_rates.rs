@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use strandcast::Schemes;
-use strandcast::check::check;
+use strandcast_lab::check::check;
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_lab::simulation::{RunOptions, Simulation};

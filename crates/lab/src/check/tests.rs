@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use serde_json::Value;
-use strandcast_lab::scenario::parse;
 use strandcast_schemes::Presets;
 
 use super::check;
+use crate::scenario::parse;
 
 /// Three stations in a line; a frame reaches 250 m.
 const LINE: &str = r#"

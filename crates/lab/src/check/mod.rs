@@ -1,4 +1,4 @@
-//! `strandcast check`: analysis of a scenario's network before a run.
+//! Analysis of a scenario's network before a run.
 
 mod coding;
 mod cost;
@@ -7,12 +7,10 @@ mod losses;
 mod mean;
 mod pftk;
 mod report;
-mod run;
 mod share;
 #[cfg(test)]
 mod tests;
 mod warn;
 
 pub use report::{Check, check};
-pub(crate) use run::run;
 pub use warn::Warning;

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strandcast_lab::result::RunName;
-use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{
-    Cause, DropTrace, Explanation, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
-};
 use strandcast_proto::time::Instant;
 
 use super::{dropped, words};
+use crate::result::RunName;
+use crate::result::meter::LossPlace;
+use crate::simulation::{
+    Cause, DropTrace, Explanation, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
+};
 
 /// The schema.
 const SCHEMA: &str = "strandcast-explain-1";

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strandcast_lab::scenario::{self, Scenario, hash};
-use strandcast_lab::simulation::BuildError;
+use strandcast_keys::text::printable;
+use strandcast_keys::text::{bits_per_s, bytes, percent};
 use strandcast_proto::catalog::Catalog;
-use strandcast_proto::text::printable;
 
 use super::cost::{Cost, cost};
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, RadioFacts, RadioHops, facts};
 use super::share::rates;
 use super::warn::Warning;
-use crate::show::{bits_per_s, bytes, percent};
+use crate::scenario::{self, Scenario, hash};
+use crate::simulation::BuildError;
 
 /// Schema of the JSON.
 const SCHEMA: &str = "strandcast-check-1";
@@ -38,7 +38,7 @@ pub struct Check {
 /// # Errors
 /// The scenario cannot be built.
 ///
-/// [`Document::read`]: strandcast_lab::scenario::Document::read
+/// [`Document::read`]: crate::scenario::Document::read
 pub fn check(
     scenario: &Scenario,
     noted: &[scenario::Warning],

@@ -1,4 +1,4 @@
-//! Text that a peer or a file has written, made fit for a terminal or a log.
+//! Text for people: what a peer or a file has written, made fit for a terminal or a log, and numbers with their units.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub fn needs_escape(c: char) -> bool {
 /// are, a backslash as well.
 ///
 /// ```
-/// use strandcast_proto::text::printable;
+/// use strandcast_keys::text::printable;
 /// assert_eq!(printable("no\nescape\u{1b}[2J"), r"no\nescape\u{1b}[2J");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -41,6 +41,41 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// `612 kbit/s`.
+pub fn bits_per_s(bps: f64) -> String {
+    scaled(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
+}
+
+/// `3.01 MB`.
+pub fn bytes(bytes: u64) -> String {
+    scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
+}
+
+fn scaled(value: f64, units: &[&str]) -> String {
+    let (mut value, mut unit) = (value, 0);
+    while value >= 999.5 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {}", units[unit])
+}
+
+/// `1.6 %`; a positive value is never shown as zero.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),
+        p if p > 0.0 && p < 0.95 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
 }
 
 #[cfg(test)]
@@ -71,5 +106,18 @@ mod tests {
     fn escaped_text_is_not_escaped_again() {
         let once = printable("\u{1b}]0;title\u{7}\r\n").into_owned();
         assert_eq!((printable(&once).as_ref(), once.as_str()), (once.as_str(), r"\u{1b}]0;title\u{7}\r\n"));
+    }
+
+    #[test]
+    fn figures_and_units() {
+        assert_eq!(bits_per_s(0.0), "0 bit/s");
+        assert_eq!(bits_per_s(612_345.0), "612 kbit/s");
+        assert_eq!(bits_per_s(999_600.0), "1.00 Mbit/s");
+        assert_eq!(bits_per_s(12_345_678.0), "12.3 Mbit/s");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(3_011_000), "3.01 MB");
+        assert_eq!(percent(0.016), "1.6 %");
+        assert_eq!(percent(0.00001), "< 0.01 %");
+        assert_eq!(percent(0.0), "0.0 %");
     }
 }

@@ -3,11 +3,6 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use strandcast_lab::result::RunName;
-use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{
-    DropTrace, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
-};
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::{DropCause, HeldBy};
 use strandcast_proto::policy::GiveUp;
@@ -16,6 +11,11 @@ use strandcast_sim::host::SymbolName;
 
 use super::json::as_json;
 use super::text::report;
+use crate::result::RunName;
+use crate::result::meter::LossPlace;
+use crate::simulation::{
+    DropTrace, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome, PathStanding, Query, Transmission,
+};
 
 const fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)

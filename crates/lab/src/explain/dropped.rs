@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use strandcast_lab::simulation::{Cause, CauseKind, DropTrace, Explanation, MessageTrace, PathStanding};
 use strandcast_proto::association::DropCause;
 use strandcast_proto::policy::{GiveUp, QUEUE, SILENCE, SUSPECTED};
 
 use super::words::{self, duration, list};
+use crate::simulation::{Cause, CauseKind, DropTrace, Explanation, MessageTrace, PathStanding};
 
 /// Why a message went no further: `never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended: by the scheduler, …`.
 pub(super) fn words(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> String {

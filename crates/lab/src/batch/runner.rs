@@ -1,21 +1,21 @@
 //! Concurrent runs without a terminal. Results and their order do not depend on the number of threads.
 
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use strandcast_lab::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
-use strandcast_lab::result::{RunResult, Subject};
-use strandcast_lab::scenario::Scenario;
-use strandcast_lab::simulation::{Control, RunOptions, Simulation};
 use strandcast_proto::catalog::Catalog;
 
 use super::error::RunError;
 use super::hooks::RunHooks;
 use super::trace;
+use crate::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
+use crate::result::{RunResult, Subject};
+use crate::scenario::Scenario;
+use crate::simulation::{Control, RunOptions, Simulation};
 
 /// A run to execute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,28 +112,30 @@ impl Batch<'_> {
     /// The first [`RunError`].
     pub fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
         let failed = OnceLock::new();
-        let one = |job: &Job| {
-            let start = Instant::now();
-            let run = self.run(job, &failed);
-            (run, start.elapsed())
-        };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.clamp(1, jobs.len().max(1)));
-        let ended = pool.build_scoped(
-            |thread| self.hooks.around_thread(Box::new(|| thread.run())),
-            |pool| pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect::<Vec<_>>()),
-        );
-        let ended = ended.map_err(|e| RunError::Threads(e.to_string()))?;
+        let mut ended =
+            on_threads(threads.min(jobs.len()), self.hooks, jobs, |job| self.timed(job, &failed))?;
         if let Some(error) = failed.into_inner() {
             return Err(error);
         }
+        ended.sort_unstable_by_key(|(index, _)| *index);
         let mut finished = Finished { runs: Vec::new(), series: Vec::new(), time: Duration::ZERO };
-        for (run, time) in ended {
+        for (_, (run, time)) in ended {
             let Some((run, series)) = run else { continue };
             finished.runs.push(run);
             finished.series.extend(series);
             finished.time += time;
         }
         Ok(finished)
+    }
+
+    #[expect(
+        clippy::disallowed_types,
+        reason = "how long a run takes is for people: no result depends on it"
+    )]
+    fn timed(&self, job: &Job, failed: &OnceLock<RunError>) -> (Option<Run>, Duration) {
+        let start = std::time::Instant::now();
+        let run = self.run(job, failed);
+        (run, start.elapsed())
     }
 
     fn build(&self, job: &Job) -> Result<Simulation, RunError> {
@@ -186,6 +188,41 @@ impl Batch<'_> {
         let _ = self.progress.progress(job, 1.0);
         Ok(Some((result, series)))
     }
+}
+
+/// The results of `work` for each job with the job's position, in any order. Each thread takes the next job that is left.
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "each run has one thread and one order of events; only whole runs share a machine"
+)]
+fn on_threads<T: Send>(
+    threads: usize,
+    hooks: &dyn RunHooks,
+    jobs: &[Job],
+    work: impl Fn(&Job) -> T + Sync,
+) -> Result<Vec<(usize, T)>, RunError> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        jobs.get(index).map(|job| (index, job))
+    };
+    let each = || {
+        let mut done = Vec::new();
+        hooks.around_thread(Box::new(|| {
+            done.extend(std::iter::from_fn(take).map(|(index, job)| (index, work(job))));
+        }));
+        done
+    };
+    std::thread::scope(|scope| {
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, each);
+        let started: Result<Vec<_>, _> = (0..threads.max(1)).map(start).collect();
+        let started = started.inspect_err(|_| next.store(jobs.len(), Ordering::Relaxed));
+        let started = started.map_err(|e| RunError::Threads(e.to_string()))?;
+        let ended =
+            started.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(ended.flatten().collect())
+    })
 }
 
 /// A completed run.

@@ -77,7 +77,7 @@ impl Losses {
     }
 
     fn both_kept(&self, gap: f64) -> f64 {
-        let each = |process: &Process| (1.0 - process.mean).powi(2) + process.variance * process.memory(gap);
+        let each = |process: &Process| square(1.0 - process.mean) + process.variance * process.memory(gap);
         self.0.iter().map(each).product()
     }
 }
@@ -89,7 +89,7 @@ impl Process {
 
     fn of(model: &LossModel) -> Self {
         let mean = model.mean_loss();
-        let variance = |bad: f64, good: f64, lost: f64| bad * (1.0 - bad) * (lost - good).powi(2);
+        let variance = |bad: f64, good: f64, lost: f64| bad * (1.0 - bad) * square(lost - good);
         match *model {
             LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
                 let all = p_good_to_bad + p_bad_to_good;
@@ -113,9 +113,13 @@ impl Process {
     fn memory(&self, gap: f64) -> f64 {
         match self.moves {
             Moves::ByPacket(factor) => factor,
-            Moves::ByTime(rate) => (-rate * gap).exp(),
+            Moves::ByTime(rate) => libm::exp(-rate * gap),
         }
     }
+}
+
+fn square(x: f64) -> f64 {
+    x * x
 }
 
 #[cfg(test)]
@@ -156,7 +160,7 @@ mod tests {
         near(losses.after_loss(1e3), 0.1);
         near(losses.after_success(1e3), 0.1);
         // Good to Bad: 0.1 (1 - exp(-t (1/9 + 1))).
-        near(losses.after_success(0.9), 0.1 * (1.0 - (-1.0_f64).exp()));
+        near(losses.after_success(0.9), 0.1 * (1.0 - libm::exp(-1.0)));
         assert!(!losses.by_packet());
     }
 

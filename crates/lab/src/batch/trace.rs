@@ -7,10 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use strandcast_lab::result::output::OutputError;
-use strandcast_lab::simulation::{Recorder, Simulation, Trace};
-
 use super::error::RunError;
+use crate::result::output::OutputError;
+use crate::simulation::{Recorder, Simulation, Trace};
 
 /// Write buffer in bytes.
 const BUFFER: usize = 1 << 16;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use strandcast_lab::result::output::OutputError;
-use strandcast_lab::simulation::BuildError;
+use crate::result::output::OutputError;
+use crate::simulation::BuildError;
 
 /// Why runs ended early.
 #[derive(Debug)]

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use strandcast_lab::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
-use strandcast_lab::simulation::{BuildError, RadioSurvey, Simulation};
 use strandcast_netem::link::{LinkConfig, QueueLimit};
 use strandcast_proto::catalog::Catalog;
 use strandcast_sim::tcp::Recovery;
@@ -13,6 +11,8 @@ use super::coding::{CodingFacts, Load};
 use super::losses::Losses;
 use super::mean::{mean, video_bps};
 use super::pftk::Repair;
+use crate::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
+use crate::simulation::{BuildError, RadioSurvey, Simulation};
 
 /// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
 const SACK: u32 = 12 + 16;

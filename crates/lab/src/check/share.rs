@@ -259,6 +259,7 @@ mod tests {
     /// 2000 flows with separate access links over one link: the cost is one visit of each link of each path per rate at
     /// which a stream stops.
     #[test]
+    #[expect(clippy::disallowed_types, reason = "what is measured is the time of this machine")]
     fn many_flows_share_a_link() {
         let flows = 2000;
         let names: Vec<String> = (0..flows).map(|i| format!("access {i}")).collect();

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use strandcast_lab::scenario::{Frames, Number, Video};
 use strandcast_media::trace::FrameTrace;
 use strandcast_netem::number::{self, Trace};
+
+use crate::scenario::{Frames, Number, Video};
 
 /// The mean of a number over a run of this length.
 pub(super) fn mean(number: &Number, run: Duration) -> f64 {

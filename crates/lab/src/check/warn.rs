@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use strandcast_lab::scenario::{self, Scenario};
+use strandcast_keys::text::{bits_per_s, bytes, percent};
 
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::share::random_bps;
-use crate::show::{bits_per_s, bytes, percent};
+use crate::scenario::{self, Scenario};
 
 /// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]

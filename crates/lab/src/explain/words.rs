@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Transmission};
 use strandcast_proto::association::HeldBy;
+
+use crate::result::meter::LossPlace;
+use crate::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Transmission};
 
 /// The name of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {

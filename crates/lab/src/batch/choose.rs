@@ -1,7 +1,8 @@
 //! Parsing of `--scheme`, and the flows that it applies to.
 
-use strandcast_lab::scenario::{Flow, Scenario, Transport};
 use strandcast_proto::catalog::Catalog;
+
+use crate::scenario::{Flow, Scenario, Transport};
 
 /// The specs of `a,b,key=value,c`: a word with `=` belongs to the spec before it.
 ///

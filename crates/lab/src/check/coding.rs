@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use strandcast_lab::scenario::{App, Flow, Scenario, Sctp, Transport};
-use strandcast_lab::simulation::transport;
+use strandcast_keys::text::{bits_per_s, bytes, percent};
 use strandcast_proto::catalog::Catalog;
 use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
 
-use crate::show::{bits_per_s, bytes, percent};
+use crate::scenario::{App, Flow, Scenario, Sctp, Transport};
+use crate::simulation::transport;
 
 /// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
 const DATA: usize = 12 + 16;

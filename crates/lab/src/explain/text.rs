@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use strandcast_lab::result::RunName;
-use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 use strandcast_proto::time::Instant;
 
 use super::dropped;
 use super::words::{self, duration, given_up, place_of};
+use crate::result::RunName;
+use crate::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
 
 /// Minimum share of a message's total time for a cause to be listed.
 const MIN_SHARE: f64 = 0.05;
