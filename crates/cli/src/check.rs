@@ -1,6 +1,6 @@
 //! `strandcast check`.
 
-use strandcast_proto::catalog::Catalog;
+use strandcast_keys::catalog::Catalog;
 
 use crate::args::CheckArgs;
 use crate::error::CliError;

@@ -8,7 +8,6 @@
 mod admission;
 mod args;
 mod capture;
-mod catalog;
 mod check;
 mod console;
 mod date;
@@ -40,13 +39,13 @@ mod transport;
 mod usage;
 mod writer;
 
-pub use catalog::{Extra, Extras, SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::{ListSchemes, Listing};
 
 use std::ffi::OsString;
 
 use clap::Parser;
+use strandcast_keys::catalog::SharedCatalog;
 
 use console::Console;
 use error::CliError;

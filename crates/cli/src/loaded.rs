@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use strandcast_keys::catalog::Catalog;
 use strandcast_lab::check::{Check, check};
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
-use strandcast_proto::catalog::Catalog;
 
 use crate::error::CliError;
 

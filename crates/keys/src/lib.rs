@@ -39,6 +39,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod catalog;
 mod declare;
 mod key;
 mod nearest;

@@ -3,7 +3,6 @@
 
 pub mod app;
 pub mod association;
-pub mod catalog;
 pub mod coding;
 pub mod config;
 pub mod endpoint;

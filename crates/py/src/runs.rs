@@ -61,7 +61,6 @@ pub(crate) fn run(
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
-        hooks: &catalog,
         series: SeriesSink::Memory,
         trace: trace.as_deref(),
         frames: None,

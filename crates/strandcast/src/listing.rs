@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use strandcast_cli::Listing;
-use strandcast_proto::catalog::CatalogError;
+use strandcast_keys::catalog::CatalogError;
 use strandcast_schemes::{Listed, Spec, parse_spec, presets};
 
 /// Most columns of a line that is wrapped.

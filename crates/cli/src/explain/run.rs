@@ -1,12 +1,12 @@
 //! `strandcast explain`.
 
+use strandcast_keys::catalog::Catalog;
 use strandcast_lab::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
 use strandcast_lab::simulation::{Explanation, Query, Simulation};
 
 use super::result::StoredResult;
 use crate::args::ExplainArgs;
-use crate::catalog::SchemeProvider;
 use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
@@ -15,7 +15,7 @@ use crate::simulate::compared;
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let mut kept = StoredResult::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
     let query = match (args.frame, args.message) {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<()
 fn rerun(
     kept: &StoredResult,
     run: &RunName,
-    catalog: &dyn SchemeProvider,
+    catalog: &dyn Catalog,
     scheme: Option<&str>,
     flow: &str,
     query: Query,

@@ -1,6 +1,6 @@
 //! Parsing of `--scheme`, and the flows that it applies to.
 
-use strandcast_proto::catalog::Catalog;
+use strandcast_keys::catalog::Catalog;
 
 use crate::scenario::{Flow, Scenario, Transport};
 

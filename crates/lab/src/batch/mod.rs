@@ -2,11 +2,9 @@
 
 mod choose;
 mod error;
-mod hooks;
 mod runner;
 mod trace;
 
 pub use choose::{AmbiguousFlow, is_of_scheme, mark_compared, split};
 pub use error::RunError;
-pub use hooks::RunHooks;
 pub use runner::{Batch, Finished, Job, LAST_SEED, ProgressObserver, SeriesSink, jobs};

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use strandcast_proto::catalog::Catalog;
+use strandcast_keys::catalog::Catalog;
 
 use super::error::RunError;
-use super::hooks::RunHooks;
 use super::trace;
 use crate::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
 use crate::result::{RunResult, Subject};
@@ -83,10 +82,8 @@ pub enum SeriesSink<'a> {
 pub struct Batch<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// Resolves names of schemes.
+    /// Resolves names of schemes, and surrounds the runs with what they need.
     pub catalog: &'a dyn Catalog,
-    /// What the schemes need around the runs.
-    pub hooks: &'a dyn RunHooks,
     /// Destination of time series.
     pub series: SeriesSink<'a>,
     /// Destination of the event trace of a single run.
@@ -113,7 +110,7 @@ impl Batch<'_> {
     pub fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
         let failed = OnceLock::new();
         let mut ended =
-            on_threads(threads.min(jobs.len()), self.hooks, jobs, |job| self.timed(job, &failed))?;
+            on_threads(threads.min(jobs.len()), self.catalog, jobs, |job| self.timed(job, &failed))?;
         if let Some(error) = failed.into_inner() {
             return Err(error);
         }
@@ -159,7 +156,7 @@ impl Batch<'_> {
     }
 
     fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<Run>, RunError> {
-        self.hooks.before_run(job.seed);
+        self.catalog.before_run(job.seed);
         let mut simulation = self.build(job)?;
         let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesSink::None));
         let series = match (self.series, step) {
@@ -170,8 +167,8 @@ impl Batch<'_> {
         let broken = Arc::new(AtomicBool::new(false));
         let recorder =
             self.trace.map(|path| trace::open(&simulation, (path, self.frames), &broken)).transpose()?;
-        let (hooks, progress) = (self.hooks, self.progress);
-        let mut control = RunControl { job, hooks, progress, failed, series, error: None, broken };
+        let (catalog, progress) = (self.catalog, self.progress);
+        let mut control = RunControl { job, catalog, progress, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut control);
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
@@ -179,7 +176,7 @@ impl Batch<'_> {
         if let Some(error) = control.error {
             return Err(error.into());
         }
-        if let Some(error) = self.hooks.failure() {
+        if let Some(error) = self.catalog.failure() {
             return Err(RunError::Scheme(error));
         }
         let Some(result) = result else { return Ok(None) };
@@ -198,7 +195,7 @@ impl Batch<'_> {
 )]
 fn on_threads<T: Send>(
     threads: usize,
-    hooks: &dyn RunHooks,
+    catalog: &dyn Catalog,
     jobs: &[Job],
     work: impl Fn(&Job) -> T + Sync,
 ) -> Result<Vec<(usize, T)>, RunError> {
@@ -209,7 +206,7 @@ fn on_threads<T: Send>(
     };
     let each = || {
         let mut done = Vec::new();
-        hooks.around_thread(Box::new(|| {
+        catalog.around_thread(Box::new(|| {
             done.extend(std::iter::from_fn(take).map(|(index, job)| (index, work(job))));
         }));
         done
@@ -248,7 +245,7 @@ impl Series {
 /// Controls one run.
 struct RunControl<'a> {
     job: &'a Job,
-    hooks: &'a dyn RunHooks,
+    catalog: &'a dyn Catalog,
     progress: &'a dyn ProgressObserver,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
@@ -260,7 +257,7 @@ struct RunControl<'a> {
 
 impl Control for RunControl<'_> {
     fn progress(&mut self, done: f64) -> ControlFlow<()> {
-        let broken = self.broken.load(Ordering::Relaxed) || self.hooks.failure().is_some();
+        let broken = self.broken.load(Ordering::Relaxed) || self.catalog.failure().is_some();
         if broken || self.error.is_some() || self.failed.get().is_some() {
             return ControlFlow::Break(());
         }

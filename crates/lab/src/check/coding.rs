@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use strandcast_keys::catalog::Catalog;
 use strandcast_keys::text::{bits_per_s, bytes, percent};
-use strandcast_proto::catalog::Catalog;
 use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
 
 use crate::scenario::{App, Flow, Scenario, Sctp, Transport};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use strandcast_keys::catalog::Catalog;
 use strandcast_netem::link::{LinkConfig, QueueLimit};
-use strandcast_proto::catalog::Catalog;
 use strandcast_sim::tcp::Recovery;
 
 use super::coding::{CodingFacts, Load};

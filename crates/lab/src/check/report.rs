@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use strandcast_keys::catalog::Catalog;
 use strandcast_keys::text::printable;
 use strandcast_keys::text::{bits_per_s, bytes, percent};
-use strandcast_proto::catalog::Catalog;
 
 use super::cost::{Cost, cost};
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, RadioFacts, RadioHops, facts};

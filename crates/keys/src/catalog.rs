@@ -1,14 +1,15 @@
 //! Schemes and windows by name: programs that run any scheme are handed a catalog, and depend on none.
 
-use core::fmt;
+use std::fmt;
 use std::sync::Arc;
 
-use crate::config::TransportConfig;
-use crate::endpoint::SchemeFactory;
-use crate::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::SchemeFactory;
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 
-/// Schemes and windows by name.
-pub trait Catalog: Sync {
+/// Schemes and windows by name, and what runs with them need. `strandcast-schemes` implements it for all presets; the Python
+/// package adds schemes written in Python.
+pub trait Catalog: Send + Sync {
     /// The scheme that `spec` names. `defaults` are `key=value` pairs that it takes where it has such a key and `spec`
     /// does not set it.
     ///
@@ -56,6 +57,52 @@ pub trait Catalog: Sync {
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Ok((spec.to_owned(), None))
     }
+
+    /// Spec with which the scheme honours `extra`: `spec` itself, or `spec` and one more key. An unknown scheme's spec is
+    /// returned unchanged.
+    ///
+    /// # Errors
+    /// One line: why the scheme ignores the extra, and which scheme or key honours it.
+    fn honouring(&self, spec: &str, _extra: Extra) -> Result<String, CatalogError> {
+        Ok(spec.to_owned())
+    }
+
+    /// Does all the work of a thread that makes simulated runs. Schemes in another language surround it with what that
+    /// language needs.
+    fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
+        work();
+    }
+
+    /// A simulated run with this seed begins on this thread.
+    fn before_run(&self, _seed: u64) {}
+
+    /// One line that makes all further runs pointless: something outside the runs failed. `None`: nothing did.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A catalog for a whole program.
+pub type SharedCatalog = Arc<dyn Catalog>;
+
+/// Input that a program may give a scheme beside its spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// Prices of links, and how much of them may be used.
+    Tariffs,
+    /// A receiver of the rates that the scheme advises.
+    Advice,
+}
+
+/// Whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
+pub fn is_python(spec: &str) -> bool {
+    let name = spec.split(',').next().unwrap_or(spec).trim();
+    let is_word = |word: &str| {
+        let starts = word.starts_with(|c: char| c == '_' || c.is_alphabetic());
+        starts && word.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    let is_module = |place: &str| place.ends_with(".py") || place.split('.').all(is_word);
+    name.rsplit_once(':').is_some_and(|(place, class)| is_word(class) && is_module(place))
 }
 
 /// The scheduler of a connection of several TCP subflows.
