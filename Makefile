@@ -63,6 +63,7 @@ test:
 test-all: test
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
+	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest-thorough; fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
@@ -98,6 +99,7 @@ lint:
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary
 	tools/licences --check
+	cargo check --quiet --locked -p strandcast-proto --no-default-features
 	$(VENV)/bin/python tools/deny-python
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	tools/deny

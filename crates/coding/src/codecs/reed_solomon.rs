@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 
-use crate::block_store::BlockStore;
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
+use crate::codecs::block_store::BlockStore;
 
 /// The crate's elements have two bytes, also where coefficients alone count.
 fn size(length: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
-use crate::field::NIBBLES;
+use crate::codecs::field::NIBBLES;
 
 /// Rows are a multiple of this long: the widest vector, so that no row has a rest.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -173,7 +173,7 @@ fn scale<S: Simd>(simd: S, target: &mut [u8], coefficient: u8) {
 /// Products bit by bit, which any instruction set does on vectors: for those without look-ups.
 mod planes {
     use super::{ALIGNMENT, Term};
-    use crate::field::multiply;
+    use crate::codecs::field::multiply;
 
     /// The products of a coefficient with the powers of two.
     fn powers(coefficient: u8) -> [u8; 8] {
@@ -213,7 +213,7 @@ mod gfni {
     use fearless_simd::{SimdInto, prelude::*, u8x64};
 
     use super::Term;
-    use crate::field::multiply;
+    use crate::codecs::field::multiply;
 
     /// Multiplication by each element as a matrix: byte 7 - i holds the bits of the factor whose products have bit i.
     static MATRICES: [u64; 256] = {
@@ -280,7 +280,7 @@ mod gfni {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::multiply;
+    use crate::codecs::field::multiply;
 
     fn bytes(length: usize, step: usize) -> Vec<u8> {
         (0..length).map(|i| ((i * step) ^ (i >> 3)) as u8).collect()

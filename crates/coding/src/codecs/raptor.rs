@@ -6,8 +6,8 @@ use raptorq::{
     EncodingPacket, ObjectTransmissionInformation, PayloadId, SourceBlockDecoder, SourceBlockEncoder,
 };
 
-use crate::block_store::BlockStore;
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
+use crate::codecs::block_store::BlockStore;
 
 /// Encoding symbol IDs have 24 bits (RFC 6330 §3.2), of which a block of at most 65 536 symbols uses the first.
 const SEEDS: u32 = (1 << 24) - (1 << 16);

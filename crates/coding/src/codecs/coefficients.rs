@@ -1,9 +1,7 @@
 //! Coefficients of a repair symbol from its seed: both ends make the same.
 
-use crate::tinymt::TinyMt32;
-
-/// Density threshold at which no coefficient is 0 (RFC 8681 §3.6).
-pub(crate) const DENSEST: u8 = 15;
+use crate::codecs::tinymt::TinyMt32;
+use crate::symbol::DENSEST;
 
 /// How coefficients follow from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Sums of the source symbols held, in a ring of rows.
 
 use crate::codec::{CannotRepair, Encoder};
-use crate::coefficients::Coefficients;
-use crate::kernel::{Kernel, Term, row};
+use crate::codecs::coefficients::Coefficients;
+use crate::codecs::kernel::{Kernel, Term, row};
 
 /// Encoder of a random linear code over a block or a window.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::codec::{Decoder, Outcome};
-use crate::coefficients::Coefficients;
-use crate::field::inverse;
-use crate::kernel::{ALIGNMENT, Kernel, Term, row};
+use crate::codecs::coefficients::Coefficients;
+use crate::codecs::field::inverse;
+use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 
 /// What is known of a column, which stands for a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
