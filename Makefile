@@ -101,7 +101,7 @@ lint:
 	tools/licences --check
 	cargo check --quiet --locked -p strandcast-proto --no-default-features
 	$(VENV)/bin/python tools/deny-python
-	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --locked --workspace --all-targets --features strandcast-py/command -- -D warnings
 	tools/deny
 
 wheel:

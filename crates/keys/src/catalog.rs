@@ -26,9 +26,17 @@ pub trait Catalog: Send + Sync {
         self.scheme(spec, defaults)
     }
 
-    /// The keys of the preset called `name`; `None`: no preset has that name.
-    fn keys(&self, _name: &str) -> Option<Vec<&'static str>> {
-        None
+    /// The names of all presets, in the order in which people are shown them.
+    fn names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Description of the scheme that `spec` names.
+    ///
+    /// # Errors
+    /// What is wrong with the spec.
+    fn describe(&self, spec: &str) -> Result<Description, CatalogError> {
+        Err(CatalogError::new(format_args!("{spec} has no description")))
     }
 
     /// Whether the scheme that `spec` names is known to send new data on the primary path alone.
@@ -103,6 +111,34 @@ pub fn is_python(spec: &str) -> bool {
     };
     let is_module = |place: &str| place.ends_with(".py") || place.split('.').all(is_word);
     name.rsplit_once(':').is_some_and(|(place, class)| is_word(class) && is_module(place))
+}
+
+/// Description of a scheme.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// Spec.
+    pub name: String,
+    /// Paper or standard.
+    pub paper: &'static str,
+    /// What the scheme does, in a line.
+    pub summary: &'static str,
+    /// Roles, and the parts that play them.
+    pub parts: Vec<(&'static str, String)>,
+    /// Keys that may follow the name.
+    pub keys: Vec<DescribedKey>,
+}
+
+/// Description of a key of a scheme.
+#[derive(Clone, Debug)]
+pub struct DescribedKey {
+    /// Name.
+    pub name: &'static str,
+    /// Value unless the spec sets another.
+    pub default: String,
+    /// Possible values.
+    pub values: String,
+    /// Meaning, in a line.
+    pub summary: String,
 }
 
 /// The scheduler of a connection of several TCP subflows.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use strandcast_keys::catalog::{
-    Catalog, CatalogError, Extra, FlowScheduler, SchemePlan, WindowSetup, is_python,
+    Catalog, CatalogError, DescribedKey, Description, Extra, FlowScheduler, SchemePlan, WindowSetup,
+    is_python,
 };
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 use crate::congestion::congestion;
 use crate::connection::{scheduler, window_and_scheduler};
-use crate::registry::{lookup, presets};
+use crate::registry::presets;
+use crate::scheme::Listed;
 use crate::spec::{parse_spec, parse_spec_with};
 
 /// Diagnostic for Python schemes without the Python package.
@@ -33,8 +35,25 @@ impl Catalog for Presets {
         })
     }
 
-    fn keys(&self, name: &str) -> Option<Vec<&'static str>> {
-        lookup(name).ok().map(|preset| preset.keys().iter().map(|key| key.name).collect())
+    fn names(&self) -> Vec<&'static str> {
+        presets().iter().map(|preset| preset.name).collect()
+    }
+
+    fn describe(&self, spec: &str) -> Result<Description, CatalogError> {
+        let spec = parse_spec(spec).map_err(CatalogError::new)?;
+        let key = |key: &Listed| DescribedKey {
+            name: key.name,
+            default: key.default.clone(),
+            values: key.values.describe(),
+            summary: key.summary(),
+        };
+        Ok(Description {
+            name: spec.to_string(),
+            paper: spec.preset.paper,
+            summary: spec.preset.summary,
+            parts: spec.parts(),
+            keys: spec.listed().iter().map(key).collect(),
+        })
     }
 
     fn primary_only(&self, spec: &str) -> bool {

@@ -4,7 +4,6 @@
 
 mod listing;
 
-pub use listing::schemes_json;
 pub use strandcast_cli::perf_client;
 
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! Parsing of `--scheme`, and the flows that it applies to.
 
-use strandcast_keys::catalog::Catalog;
+use strandcast_keys::catalog::{Catalog, Description};
 
 use crate::scenario::{Flow, Scenario, Transport};
 
@@ -39,7 +39,8 @@ pub fn split(list: &str, catalog: &dyn Catalog) -> Result<Vec<String>, String> {
 /// Whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
 fn is_key_of(word: &str, spec: &str, catalog: &dyn Catalog) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
-    catalog.keys(word).is_none() && catalog.keys(name).is_some_and(|keys| keys.contains(&word))
+    let has_key = |scheme: Description| scheme.keys.iter().any(|key| key.name == word);
+    catalog.describe(word).is_err() && catalog.describe(name).is_ok_and(has_key)
 }
 
 /// No flow is marked for comparison, and the choice is ambiguous.
