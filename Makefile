@@ -63,6 +63,7 @@ test:
 test-all: test
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
+	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest-thorough; fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
@@ -98,8 +99,9 @@ lint:
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary
 	tools/licences --check
+	cargo check --quiet --locked -p strandcast-proto --no-default-features
 	$(VENV)/bin/python tools/deny-python
-	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --locked --workspace --all-targets --features strandcast-py/command -- -D warnings
 	tools/deny
 
 wheel:

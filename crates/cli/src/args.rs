@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use strandcast_lab::batch::LAST_SEED;
 use strandcast_net::interface::PathSpec;
 
-use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};

@@ -7,16 +7,14 @@
 
 mod admission;
 mod args;
-pub mod batch;
 mod capture;
-mod catalog;
-pub mod check;
+mod check;
 mod console;
 mod date;
 mod decrypt;
 mod demo;
 mod error;
-pub mod explain;
+mod explain;
 mod input;
 mod key;
 mod listening;
@@ -41,13 +39,13 @@ mod transport;
 mod usage;
 mod writer;
 
-pub use catalog::{Extra, Extras, SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::{ListSchemes, Listing};
 
 use std::ffi::OsString;
 
 use clap::Parser;
+use strandcast_keys::catalog::SharedCatalog;
 
 use console::Console;
 use error::CliError;

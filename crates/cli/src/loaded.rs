@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use strandcast_keys::catalog::Catalog;
+use strandcast_lab::check::{Check, check};
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
-use strandcast_proto::catalog::Catalog;
 
-use crate::check::{Check, check};
 use crate::error::CliError;
 
 /// A scenario with the positions of its keys.

@@ -7,7 +7,7 @@ use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
-use strandcast_proto::text::{needs_escape, printable};
+use strandcast_keys::text::{needs_escape, printable};
 
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};

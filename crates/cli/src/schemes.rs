@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdout};
 
-use strandcast_proto::catalog::CatalogError;
+use strandcast_keys::catalog::CatalogError;
 
 use crate::args::SchemesArgs;
 use crate::error::CliError;

@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use strandcast_keys::catalog::{Catalog, SchemePlan};
 use strandcast_net::driver::{OpenError, Uplink};
 use strandcast_net::entropy;
 use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, is_here, usable_paths};
 use strandcast_net::resolve::{HostPort, resolve};
-use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::Scheme;

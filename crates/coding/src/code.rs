@@ -1,13 +1,6 @@
-//! The codes by name, and what makes their encoders and decoders.
+//! The codes by name.
 
 use std::fmt;
-
-use crate::codec::{Decoder, Encoder};
-use crate::coefficients::Coefficients;
-use crate::kernel::row;
-use crate::linear::{LinearDecoder, LinearEncoder};
-use crate::raptor::{RaptorDecoder, RaptorEncoder, solving};
-use crate::reed_solomon::{RsDecoder, RsEncoder, restoring};
 
 /// Most source symbols of a block or a window: what a symbol's header can count.
 pub const MOST_SOURCES: usize = 4095;
@@ -44,78 +37,6 @@ impl Code {
     #[must_use]
     pub fn slides(self) -> bool {
         matches!(self, Code::Sliding)
-    }
-
-    /// An encoder of at most `capacity` source symbols of at most `length` bytes.
-    ///
-    /// # Panics
-    /// If `capacity` is 0 or more than [`MOST_SOURCES`], or `length` more than 65 535.
-    #[must_use]
-    pub fn encoder(self, capacity: usize, length: usize) -> Box<dyn Encoder> {
-        self.check(capacity, length);
-        match self.coefficients() {
-            Some(how) => Box::new(LinearEncoder::new(how, capacity, length)),
-            None => match self {
-                Code::ReedSolomon { repairs } => Box::new(RsEncoder::new(capacity, length, repairs.into())),
-                _ => Box::new(RaptorEncoder::new(capacity, length)),
-            },
-        }
-    }
-
-    /// A decoder of what [`encoder`](Self::encoder) makes with the same arguments.
-    ///
-    /// # Panics
-    /// As there.
-    #[must_use]
-    pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
-        self.check(capacity, length);
-        match self.coefficients() {
-            Some(how) => Box::new(LinearDecoder::new(how, capacity, length)),
-            None => match self {
-                Code::ReedSolomon { repairs } => Box::new(RsDecoder::new(capacity, length, repairs.into())),
-                _ => Box::new(RaptorDecoder::new(capacity, length)),
-            },
-        }
-    }
-
-    /// The most work ([`Decoder::work`]) that a decoder of `capacity` source symbols, of which a repair symbol covers `sources`, has
-    /// with each symbol of `length` bytes that an encoder sent: what more a stream costs its receiver, no encoder caused.
-    #[must_use]
-    pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
-        match self {
-            // Each row once to reduce it and once to eliminate what it leads with, and as much for rows that are kept.
-            Code::Rlc | Code::Fountain | Code::Sliding => {
-                (4 * sources * (row(capacity) + row(length))) as u64
-            }
-            // A block may need a symbol more than it has, or two.
-            Code::RaptorQ => 4 * solving(sources, length) / sources.max(1) as u64,
-            Code::ReedSolomon { repairs } => {
-                2 * restoring(sources, repairs.into(), length) / sources.max(1) as u64
-            }
-        }
-    }
-
-    fn coefficients(self) -> Option<Coefficients> {
-        match self {
-            Code::Rlc => Some(Coefficients::Bytes),
-            Code::Fountain => Some(Coefficients::Bits),
-            Code::Sliding => Some(Coefficients::Rfc8681),
-            Code::RaptorQ | Code::ReedSolomon { .. } => None,
-        }
-    }
-
-    fn check(self, capacity: usize, length: usize) {
-        assert!(
-            (1..=MOST_SOURCES).contains(&capacity),
-            "{self}: 1 to {MOST_SOURCES} source symbols, not {capacity}"
-        );
-        assert!(length <= usize::from(u16::MAX), "{self}: symbols of at most 65535 bytes, not {length}");
-        assert!(self != Code::ReedSolomon { repairs: 0 }, "{self}: at least one repair symbol");
-        let odd = !length.is_multiple_of(2);
-        assert!(
-            !(odd && matches!(self, Code::ReedSolomon { .. })),
-            "{self}: symbols of an even length, not {length}"
-        );
     }
 }
 

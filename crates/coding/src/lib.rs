@@ -1,28 +1,26 @@
 //! Erasure codes above a transport: source messages go in, repair symbols come out, and messages come back where symbols were
 //! lost. Codecs stand behind one trait ([`codec`]); [`blocks`] and [`windows`] frame messages as symbols, on the wire as
 //! [`symbol`] lays them out. The crate knows no transport, no clock and no network; seeds are arguments.
+//! Without the feature `codecs` it has the layouts alone.
 #![forbid(unsafe_code)]
 
-mod block_store;
 pub mod blocks;
 mod code;
 pub mod codec;
-mod coefficients;
-mod field;
+#[cfg(feature = "codecs")]
+mod codecs;
 mod framing;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod fuzzing;
-mod kernel;
-mod linear;
-mod raptor;
 mod receipt;
-mod reed_solomon;
 pub mod symbol;
-mod tinymt;
 pub mod windows;
+#[cfg(not(feature = "codecs"))]
+mod without;
 
 pub use code::{Code, MOST_SOURCES};
-#[cfg(any(test, feature = "testing"))]
-pub use kernel::Instructions;
+#[cfg(feature = "testing")]
+pub use codecs::Instructions;
+#[cfg(feature = "codecs")]
+pub use codecs::TinyMt32;
 pub use receipt::{Refusal, Statistics};
-pub use tinymt::TinyMt32;

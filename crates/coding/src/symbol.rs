@@ -24,7 +24,6 @@
 use thiserror::Error;
 
 use crate::code::MOST_SOURCES;
-use crate::coefficients::DENSEST;
 
 /// Header of a message that no symbol covers, bytes.
 pub const PLAIN_HEADER: usize = 2;
@@ -32,6 +31,9 @@ pub const PLAIN_HEADER: usize = 2;
 pub const SOURCE_HEADER: usize = 6;
 /// Header of a repair symbol, bytes.
 pub const REPAIR_HEADER: usize = 10;
+
+/// Density threshold at which no coefficient is 0 (RFC 8681 §3.6).
+pub(crate) const DENSEST: u8 = 15;
 
 const SOURCE: u16 = 1;
 const LAST: u16 = 2;

@@ -39,12 +39,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod catalog;
 mod declare;
 mod key;
 mod nearest;
 mod setting;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 pub use key::{BadValue, Key, Keyed, Values};
 pub use nearest::{closest, nearest};

@@ -1,7 +1,65 @@
 //! The lab: scenario files, the simulations they describe, and their results. It turns what a file says into a network of
 //! the simulator, runs it, and measures it; schemes are handed in.
+//!
+//! A scenario goes through these calls; each takes what the one before gives:
+//!
+//! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; a mistake is one line with the file, the line and the key;
+//! 2. [`check::check`] says before a run what the network admits, and warns of numbers that look wrong;
+//! 3. [`simulation::Simulation::new`] builds it for one seed, with schemes from a
+//!    [`Catalog`](strandcast_keys::catalog::Catalog); [`run`](simulation::Simulation::run) gives a [`result::RunResult`]. Many
+//!    runs, on several threads, are a `batch::Batch`;
+//! 4. [`result::Summary`] sums runs up, and [`result::table`] prints them; the feature `tables` (on by default) writes Parquet
+//!    and CSV, `result::output`;
+//! 5. [`explain::trace_message`] repeats a run and finds out why one message or frame was late.
+//!
+//! The same scenario, scheme, seed and [`RESULTS_EPOCH`] give the same fingerprint on every machine, whatever the number of
+//! threads.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use strandcast_lab::result::Subject;
+//! use strandcast_lab::scenario::parse;
+//! use strandcast_lab::simulation::{RunOptions, Simulation};
+//! use strandcast_schemes::Presets;
+//!
+//! let text = r#"
+//!     run = { time = "10 s" }
+//!     nodes = { camera = {}, studio = {} }
+//!     [links.wifi]
+//!     from = "camera"
+//!     to = "studio"
+//!     rate = "4 Mbit/s"
+//!     delay = "15 ms"
+//!     [links.lte]
+//!     from = "camera"
+//!     to = "studio"
+//!     rate = "3 Mbit/s"
+//!     delay = "50 ms"
+//!     [flows.video]
+//!     from = "camera"
+//!     to = "studio"
+//!     transport = "sctp"
+//!     scheme = "cmt"
+//!     app = { kind = "bulk" }
+//!     paths = { wifi = { via = ["wifi"] }, lte = { via = ["lte"] } }
+//! "#;
+//! let scenario = parse(text, "two links", Path::new(""), &[])?;
+//! let mut simulation = Simulation::new(&scenario, &Presets, 1, None)?;
+//! let result = simulation.run(RunOptions::default(), &mut ()).expect("no caller ends it early");
+//! let video = Subject::Flow("video".into());
+//! let goodput = result.metrics.iter().find(|m| m.subject == video && m.name == "goodput_bps");
+//! let goodput = goodput.ok_or("no goodput")?.value;
+//! assert!((5e6..7e6).contains(&goodput), "{goodput}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "tables")]
+pub mod batch;
+pub mod check;
+pub mod explain;
+pub mod listing;
 pub mod result;
 pub mod scenario;
 pub mod simulation;

@@ -1,6 +1,61 @@
 //! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the machine's
 //! network interfaces and their counters, and links emulated on one machine. Protocol decisions are made elsewhere;
 //! this crate moves bytes and keeps time.
+//!
+//! A [`Server`](driver::Server) listens, a [`Client`](driver::Client) connects over one path per
+//! [`Uplink`](driver::Uplink). Each runs one task of tokio's, the driver, on a current-thread runtime as well. What an
+//! application holds are handles: [`Listener::accept`](driver::Listener::accept) gives an
+//! [`AssociationHandle`](driver::AssociationHandle) for each peer, `Client::connect` gives one. In this order:
+//!
+//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns why there is none;
+//! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full,
+//!    [`recv`](driver::AssociationHandle::recv) for the next message; any number of tasks may do either;
+//! 3. [`event`](driver::AssociationHandle::event) reports paths that come and go;
+//! 4. [`shutdown`](driver::AssociationHandle::shutdown) closes once all is delivered,
+//!    [`closed`](driver::AssociationHandle::closed) waits for the end.
+//!
+//! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), the maker of schemes for those who connect:
+//! without it every peer is refused.
+//!
+//! ```
+//! use std::net::SocketAddr;
+//! use std::sync::Arc;
+//!
+//! use bytes::Bytes;
+//! use strandcast_net::driver::{Client, Server, Uplink};
+//! use strandcast_net::entropy;
+//! use strandcast_proto::association::SendOptions;
+//! use strandcast_proto::endpoint::EndpointConfig;
+//! use strandcast_schemes::parse_spec;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let spec = parse_spec("cmt")?;
+//! let mut endpoint = EndpointConfig::default();
+//! spec.tune(Arc::make_mut(&mut endpoint.transport));
+//! let scheme = spec.build(&entropy::seeds()?);
+//! let accepting = EndpointConfig { accept: Some(Arc::new(move |seeds| spec.build(seeds))), ..endpoint.clone() };
+//! let listen: Vec<SocketAddr> = vec!["127.0.0.1:0".parse()?];
+//! let mut listener = Server { endpoint: accepting, listen, seal: None, tap: None }.listen()?;
+//!
+//! // Two paths: each from an address of its own.
+//! let to = listener.driver().local_addrs();
+//! let uplinks = vec![Uplink::new("bind=127.0.0.1".parse()?, &to), Uplink::new("bind=127.0.0.2".parse()?, &to)];
+//! let client = Client { endpoint, uplinks, port: 5000, scheme, seal: None, tap: None }.connect()?;
+//! client.connected().await?;
+//! client.send(Bytes::from_static(b"hello"), SendOptions::default()).await?;
+//!
+//! let server = listener.accept().await.ok_or("the server ended")?;
+//! assert_eq!(server.recv().await.ok_or("no message")?.payload, "hello");
+//! client.shutdown();
+//! client.closed().await;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Both ends may be sealed: [`ClientSeal`](driver::ClientSeal) and [`ServerSeal`](driver::ServerSeal) hold the keys of
+//! `strandcast-seal`. Applications that must run within the driver's loop implement
+//! [`App`](strandcast_proto::app::App) and use [`Client::run`](driver::Client::run) and [`Server::run`](driver::Server::run).
 #![forbid(unsafe_code)]
 
 pub mod clock;

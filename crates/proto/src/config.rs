@@ -96,7 +96,8 @@ pub struct TransportConfig {
     /// saved up for ten seconds at the most. What the core repeats by itself (retransmissions, tail probes, `head_of_line`)
     /// and symbols of coded blocks don't count; `None`: as many as are asked for.
     pub redundancy: Option<f64>,
-    /// Code what is sent, towards peers that can decode; `None`: don't.
+    /// Code what is sent, towards peers that can decode; `None`: don't. A build without the feature `coding` neither codes nor
+    /// decodes, and tells its peers so.
     pub coding: Option<Coding>,
     /// Say in INIT that what a peer codes can be decoded, also where nothing is coded that is sent: else an association that
     /// this side opens is coded in no direction. A side that accepts decodes in any case what the opener codes.

@@ -1,9 +1,86 @@
 //! Multipath SCTP (RFC 9260 in UDP, RFC 6951) as a state machine without sockets, clock or global randomness.
+//!
+//! An [`Endpoint`](endpoint::Endpoint) owns the associations behind one set of local addresses. A driver owns the sockets and
+//! the clock, and calls the endpoint. Time is an argument of each call ([`Instant`](time::Instant), nanoseconds since an origin
+//! of the driver's choice), and randomness enters once, as [`Seeds`](seeds::Seeds): the same calls give the same datagrams.
+//!
+//! After each call that changes something (`connect`, `send`, `recv`, `handle_input`, `handle_timeout`, ...) a driver
+//!
+//! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until `None`, and sends the datagrams that it appends to the buffer;
+//! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until `None`; after `Readable` it calls
+//!    [`recv`](endpoint::Endpoint::recv) until `None`;
+//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and hands in whichever comes
+//!    first.
+//!
+//! Which path a chunk takes, how windows grow and when a chunk is lost is the decision of a [`Scheme`](policy::Scheme): one for
+//! each association, built by the application. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes` has many others.
+//!
+//! Two endpoints in memory, on a network without delay:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bytes::Bytes;
+//! use strandcast_proto::association::{Event, SendOptions};
+//! use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig, Input};
+//! use strandcast_proto::path::FourTuple;
+//! use strandcast_proto::policy::LinkId;
+//! use strandcast_proto::rfc;
+//! use strandcast_proto::seeds::Seeds;
+//! use strandcast_proto::time::Instant;
+//!
+//! let (a, b) = ("10.0.0.1:9899".parse()?, "10.0.0.2:9899".parse()?);
+//! let tuples = [FourTuple::new(LinkId(0), a, b), FourTuple::new(LinkId(0), b, a)];
+//! let seeds = Seeds::new(1, 0);
+//! let server = EndpointConfig { accept: Some(Arc::new(|_| Box::new(rfc::scheme()))), ..EndpointConfig::default() };
+//! let mut ends = [
+//!     Endpoint::new(EndpointConfig::default(), &seeds.child("client")),
+//!     Endpoint::new(server, &seeds.child("server")),
+//! ];
+//! let mut now = Instant::ZERO;
+//! let scheme = Box::new(rfc::scheme());
+//! let id = ends[0].connect(now, Connect { paths: vec![(tuples[0], None)], port: 5000, scheme, transport: None })?;
+//!
+//! let (mut received, mut buf) = (None, Vec::new());
+//! while received.is_none() {
+//!     let mut quiet = true;
+//!     for side in [0, 1] {
+//!         while let Some(sent) = ends[side].poll_output(now, &mut buf) {
+//!             let (tuple, data) = (tuples[1 - side], Bytes::from(std::mem::take(&mut buf)));
+//!             ends[1 - side].handle_input(now, Input::Datagrams { tuple, data, segment_size: sent.segment_size });
+//!             quiet = false;
+//!         }
+//!         while let Some((association, event)) = ends[side].poll_event() {
+//!             match event {
+//!                 Event::Connected { .. } if side == 0 => {
+//!                     ends[0].send(now, id, Bytes::from_static(b"hello"), SendOptions::default())?;
+//!                     quiet = false;
+//!                 }
+//!                 Event::Readable => received = ends[side].recv(association),
+//!                 Event::Closed(reason) => return Err(reason.into()),
+//!                 _ => {}
+//!             }
+//!         }
+//!     }
+//!     // Nothing is under way: the next thing to happen is a timer.
+//!     if quiet && received.is_none() {
+//!         now = ends.iter().filter_map(Endpoint::poll_timeout).min().ok_or("no timer runs")?;
+//!         ends.iter_mut().for_each(|end| end.handle_timeout(now));
+//!     }
+//! }
+//! assert_eq!(received.unwrap().payload, "hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Bytes of a peer never cause a panic or an error: what is wrong is dropped and counted
+//! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A caller's mistake is an error of the call that made it.
+//!
+//! With the feature `coding` (on by default) an association sends erasure-coded symbols where
+//! [`TransportConfig::coding`](config::TransportConfig::coding) says so. Without it the crate builds no codec.
 #![forbid(unsafe_code)]
 
 pub mod app;
 pub mod association;
-pub mod catalog;
 pub mod coding;
 pub mod config;
 pub mod endpoint;
@@ -13,7 +90,6 @@ pub mod policy;
 pub mod rfc;
 pub mod rx;
 pub mod seeds;
-pub mod text;
 pub mod time;
 mod tx;
 pub mod units;

@@ -1,16 +1,14 @@
-//! The command, and what of it is for programs.
+//! The command, and its measurements for programs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use strandcast::check::check as look;
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 
 use crate::error;
 use crate::policy::{Failure, Plan, Policies};
-use crate::source::Source;
 
 /// Exit code of a command whose policy failed.
 const FAILED: u8 = 1;
@@ -30,29 +28,6 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
         }
         _ => code,
     }
-}
-
-/// What `check` prints, for people and as JSON, and its warnings: where, and what is odd.
-type Checked = (String, String, Vec<(String, String)>);
-
-/// What is known of a scenario before it runs.
-#[pyfunction]
-pub(crate) fn check(py: Python<'_>, source: &Source) -> PyResult<Checked> {
-    let failure = Arc::new(Failure::default());
-    let catalog = Policies::new(BTreeMap::new(), &failure);
-    let checked = py.detach(|| look(&source.scenario, &source.noted, &catalog));
-    if let Some(raised) = failure.take() {
-        return Err(raised);
-    }
-    let checked = checked.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
-    let warnings = checked.warnings.iter().map(|warning| (warning.place.clone(), warning.message.clone()));
-    Ok((checked.text(), checked.json().to_string(), warnings.collect()))
-}
-
-/// All schemes, as `schemes --json` prints them.
-#[pyfunction]
-pub(crate) fn schemes() -> String {
-    strandcast::schemes_json()
 }
 
 /// Measures as `perf client` does, with its arguments, and gives its JSON.

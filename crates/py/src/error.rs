@@ -3,9 +3,9 @@
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use strandcast::batch::RunError;
+use strandcast_keys::text::printable;
+use strandcast_lab::batch::RunError;
 use strandcast_lab::scenario::ScenarioError;
-use strandcast_proto::text::printable;
 
 /// A mistake in a scenario: `strandcast.ScenarioError`.
 pub(crate) fn scenario(py: Python<'_>, error: &ScenarioError) -> PyErr {
@@ -49,6 +49,7 @@ pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResul
 }
 
 /// What a command says when it ends with this exit code: `strandcast.NetworkError` if it is the network or the peer.
+#[cfg(feature = "command")]
 pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
     let class = if matches!(code, 4 | 5) { "NetworkError" } else { "StrandcastError" };
     raise(py, class, message, None).unwrap_or_else(|e| e)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pyo3::prelude::*;
-use strandcast::batch::{LAST_SEED, mark_compared};
-use strandcast::explain::{as_json, report, trace_message};
+use strandcast_lab::batch::{LAST_SEED, mark_compared};
+use strandcast_lab::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
 use strandcast_lab::simulation::{Control, Query, Simulation};
 

@@ -1,6 +1,8 @@
 //! `strandcast._native`: scenarios, runs, policies written in Python and the command, for the Python package, which
 //! documents and types what it hands on.
 
+mod check;
+#[cfg(feature = "command")]
 mod command;
 mod error;
 mod explain;
@@ -15,7 +17,10 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::{check, command, perf, schemes};
+    use super::check::{check, schemes};
+    #[cfg(feature = "command")]
+    #[pymodule_export]
+    use super::command::{command, perf};
     #[pymodule_export]
     use super::explain::explain;
     #[pymodule_export]

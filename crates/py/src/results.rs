@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use strandcast::batch::Finished;
+use strandcast_lab::batch::Finished;
 use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summary_table};
 use strandcast_lab::result::{ScenarioName, Summary};
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use strandcast::batch::{
+use strandcast_lab::batch::{
     Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, is_of_scheme, jobs,
     mark_compared,
 };
@@ -61,7 +61,6 @@ pub(crate) fn run(
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
-        hooks: &catalog,
         series: SeriesSink::Memory,
         trace: trace.as_deref(),
         frames: None,

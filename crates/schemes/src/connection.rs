@@ -1,6 +1,6 @@
 //! What simulated MPTCP flows take beside their windows: a scheduler, from the same files as those of SCTP associations.
 
-use strandcast_proto::catalog::FlowScheduler;
+use strandcast_keys::catalog::FlowScheduler;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::HeadOfLineConfig;
 

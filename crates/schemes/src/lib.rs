@@ -1,7 +1,43 @@
 //! Congestion control, scheduling, loss recovery and feedback for multipath SCTP, and the presets that combine them.
 //!
-//! [`parse_spec`] turns `cmt,rtx=ssthresh` into a scheme for one association. `docs/adding-a-scheme.md` describes how to add a
-//! scheme in one file.
+//! A scheme is named by a *spec*: the name of a preset and keys that change it, as in `cmt,rtx=ssthresh`. [`presets`] lists the
+//! names, [`Preset::keys`] the keys of one. [`parse_spec`] reads a spec; a wrong one is an error of one line that says what is
+//! possible instead. A scheme is then applied in two steps, and forgetting the first gives another transport:
+//!
+//! 1. [`Spec::tune`] sets what the scheme needs of the transport's configuration;
+//! 2. [`Spec::build`] makes one scheme for one association, for
+//!    [`Connect::scheme`](strandcast_proto::endpoint::Connect::scheme), or in
+//!    [`EndpointConfig::accept`](strandcast_proto::endpoint::EndpointConfig::accept) for associations that peers open.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use strandcast_proto::config::TransportConfig;
+//! use strandcast_proto::endpoint::EndpointConfig;
+//! use strandcast_proto::seeds::Seeds;
+//! use strandcast_schemes::parse_spec;
+//!
+//! let spec = parse_spec("cmt,rtx=ssthresh")?;
+//! assert_eq!(spec.value("rtx").as_deref(), Some("ssthresh"));
+//!
+//! let mut transport = TransportConfig::default();
+//! spec.tune(&mut transport);
+//! let scheme = spec.build(&Seeds::new(1, 0));
+//! assert_eq!(scheme.name(), "cmt,rtx=ssthresh");
+//! let server = EndpointConfig {
+//!     transport: Arc::new(transport),
+//!     accept: Some(Arc::new(move |seeds| spec.build(seeds))),
+//!     ..EndpointConfig::default()
+//! };
+//! assert!(server.accept.is_some());
+//!
+//! let wrong = parse_spec("cmt,rxt=same").unwrap_err().to_string();
+//! assert!(wrong.contains("did you mean rtx"), "{wrong}");
+//! # Ok::<(), strandcast_schemes::SpecError>(())
+//! ```
+//!
+//! Programs that run any scheme without depending on this crate take a [`Catalog`](strandcast_keys::catalog::Catalog);
+//! [`Presets`] is the one with all presets. `docs/adding-a-scheme.md` describes how to add a scheme in one file.
 #![forbid(unsafe_code)]
 
 pub mod advice;

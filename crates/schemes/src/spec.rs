@@ -65,6 +65,23 @@ impl Spec {
         all
     }
 
+    /// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead. Estimators
+    /// follow from the parts: the preset's are left out if there are others.
+    pub fn parts(&self) -> Vec<(&'static str, String)> {
+        let preset = parse_spec(self.preset.name).expect("a preset alone is a spec");
+        let chosen = |role: &str| {
+            let key = if role == "congestion control" { "cc" } else { role };
+            self.value(key).filter(|word| preset.value(key).as_ref() != Some(word))
+        };
+        let changed = self.preset.parts.iter().any(|(role, _)| chosen(role).is_some());
+        let told = self.preset.parts.iter().filter(|(role, _)| !(changed && *role == "estimators"));
+        let part = |(role, part): &(&'static str, &'static str)| match chosen(role) {
+            Some(word) => (*role, format!("{word}, in place of: {part}")),
+            None => (*role, (*part).to_owned()),
+        };
+        told.map(part).collect()
+    }
+
     /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key that was
     /// given as it is by itself is not left out if any of them sets it, for theirs would be taken then.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {

@@ -1,7 +1,63 @@
 //! Encrypted and authenticated datagrams, without clock, sockets or global randomness.
 //!
-//! `docs/adr/0017-sealed-datagrams.md` says why it is built this way, `docs/wire-format.md` what is
-//! on the wire.
+//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal in front, or, without a
+//! [`SealConfig`], the endpoint alone. Drivers hold it and call it as they would call the endpoint, with two differences:
+//! datagrams go in through [`receive`](SealedEndpoint::receive), which opens them in place, and
+//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the pairing.
+//! Handshakes, new keys and addresses that move are its own business; what it found out is reported by
+//! [`poll_seal_event`](SealedEndpoint::poll_seal_event).
+//!
+//! Who may connect is an [`Access`]: a list of [`Grant`]s. Without grants a sealed endpoint answers no peer. A datagram that does
+//! not open changes nothing, and is answered by nothing that is longer.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bytes::BytesMut;
+//! use strandcast_proto::association::Event;
+//! use strandcast_proto::endpoint::{Connect, EndpointConfig};
+//! use strandcast_proto::path::FourTuple;
+//! use strandcast_proto::policy::LinkId;
+//! use strandcast_proto::rfc;
+//! use strandcast_proto::seeds::Seeds;
+//! use strandcast_proto::time::Instant;
+//! use strandcast_seal::{Access, Grant, Peer, SealConfig, SealedEndpoint, SecretKey, Token};
+//!
+//! let seeds = Seeds::new(1, 0);
+//! let mut random = seeds.stream("keys");
+//! let (sender, receiver) = (SecretKey::generate(&mut random), SecretKey::generate(&mut random));
+//! let token = Token::generate(&mut random);
+//! let peer = Peer { key: receiver.public(), token: token.clone() };
+//! let grant = Grant { token, senders: [sender.public()].into(), open: false, once: false };
+//! let access = Access { grants: vec![grant], ..Access::default() };
+//!
+//! let server = EndpointConfig { accept: Some(Arc::new(|_| Box::new(rfc::scheme()))), ..EndpointConfig::default() };
+//! let sender = SealConfig::new(sender, Access::default());
+//! let mut ends = [
+//!     SealedEndpoint::new(EndpointConfig::default(), Some(sender), &seeds.child("client")),
+//!     SealedEndpoint::new(server, Some(SealConfig::new(receiver, access)), &seeds.child("server")),
+//! ];
+//! let (a, b) = ("10.0.0.1:9899".parse()?, "10.0.0.2:9899".parse()?);
+//! let tuples = [FourTuple::new(LinkId(0), a, b), FourTuple::new(LinkId(0), b, a)];
+//! let (now, scheme) = (Instant::ZERO, Box::new(rfc::scheme()));
+//! let connect = Connect { paths: vec![(tuples[0], None)], port: 5000, scheme, transport: None };
+//! ends[0].connect(now, connect, Some(peer))?;
+//!
+//! let (mut connected, mut buf) = (0, Vec::new());
+//! for side in [0, 1].into_iter().cycle().take(20) {
+//!     while let Some(sent) = ends[side].poll_output(now, &mut buf) {
+//!         let data = BytesMut::from(&std::mem::take(&mut buf)[..]);
+//!         ends[1 - side].receive(now, tuples[1 - side], data, sent.segment_size);
+//!     }
+//!     while let Some((_, event)) = ends[side].poll_event() {
+//!         connected += usize::from(matches!(event, Event::Connected { .. }));
+//!     }
+//! }
+//! assert_eq!(connected, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `docs/adr/0017-sealed-datagrams.md` says why it is built this way, `docs/wire-format.md` what is on the wire.
 #![forbid(unsafe_code)]
 
 mod accepting;

@@ -1,6 +1,51 @@
-//! Discrete-event network simulator: nodes joined by emulated links, hosts with our own transport, TCP and MPTCP agents,
+//! Discrete-event network simulator: nodes joined by emulated links, hosts with Strandcast's own transport, TCP and MPTCP agents,
 //! and sources of traffic. Time is an argument and randomness comes from labelled seeds, so a run repeats bit for bit on
 //! any machine. It knows no files and no schemes: both are handed in, built.
+//!
+//! [`net::Network`] is the whole of it: directed links, radios, routes, and agents at their ends. [`host::Net`] is the short
+//! way to hosts that are joined by paths:
+//!
+//! 1. [`add_host`](host::Net::add_host) for each end, [`add_path`](host::Net::add_path) for each link between two of them;
+//! 2. [`add_app`](host::Net::add_app) puts sources and sinks on hosts, [`connect`](host::Net::connect) opens an association;
+//! 3. [`run_for`](host::Net::run_for) lets time pass; between two calls links may go down, and everything can be looked at.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use strandcast_netem::link::{LinkConfig, Rate};
+//! use strandcast_netem::number::Number;
+//! use strandcast_netem::topology::PathNetwork;
+//! use strandcast_proto::endpoint::EndpointConfig;
+//! use strandcast_proto::rfc;
+//! use strandcast_proto::seeds::Seeds;
+//! use strandcast_sim::host::{BulkSender, Net, Sink};
+//!
+//! let run = |seed| {
+//!     let seeds = Seeds::new(seed, 0);
+//!     let mut net = Net::new(&seeds);
+//!     let client = net.add_host(EndpointConfig::default());
+//!     let accept: strandcast_proto::endpoint::SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+//!     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
+//!     let link = LinkConfig {
+//!         rate: Rate::Constant(8_000_000),
+//!         delay: Number::from(Duration::from_millis(10)),
+//!         ..LinkConfig::default()
+//!     };
+//!     let path = net.add_path(client, server, PathNetwork { name: "lan".into(), forward: link.clone(), reverse: link });
+//!     let sink = net.add_app(server, Sink::default());
+//!     net.connect(client, &[path], Box::new(rfc::scheme())).expect("a path");
+//!     net.add_app(client, BulkSender::new(1200));
+//!     net.run_for(Duration::from_secs(10));
+//!     (net.app::<Sink>(sink).bytes(), net.fingerprint())
+//! };
+//! let (bytes, fingerprint) = run(1);
+//! // 8 Mbit/s for 10 s are 10 MB; headers and the start take some.
+//! assert!((8_000_000..10_000_000).contains(&bytes), "{bytes}");
+//! assert_eq!(run(1).1, fingerprint);
+//! ```
+//!
+//! Scenario files, metrics and results are the lab's: crate `strandcast-lab`.
 #![forbid(unsafe_code)]
 
 pub mod flow;

@@ -3,17 +3,15 @@
 #![forbid(unsafe_code)]
 
 mod listing;
-mod schemes;
 
-pub use listing::schemes_json;
-pub use schemes::Schemes;
-pub use strandcast_cli::{
-    Extra, Extras, SchemeProvider, SharedCatalog, batch, check, explain, is_python, perf_client,
-};
+pub use strandcast_cli::perf_client;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+use strandcast_keys::catalog::SharedCatalog;
+use strandcast_schemes::Presets;
 
 /// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
 /// `docs/cli.md` list them.
@@ -23,7 +21,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// [`run`], with the exit code as a number.
 pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
-    run_code_with(args, Arc::new(Schemes))
+    run_code_with(args, Arc::new(Presets))
 }
 
 /// [`run_code`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.

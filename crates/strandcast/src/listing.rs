@@ -1,9 +1,9 @@
 //! What `strandcast schemes` prints.
 
-use serde_json::{Value, json};
 use strandcast_cli::Listing;
-use strandcast_proto::catalog::CatalogError;
-use strandcast_schemes::{Listed, Spec, parse_spec, presets};
+use strandcast_keys::catalog::CatalogError;
+use strandcast_lab::listing::schemes_json;
+use strandcast_schemes::{Listed, Presets, Spec, parse_spec, presets};
 
 /// Most columns of a line that is wrapped.
 const WIDTH: usize = 110;
@@ -19,6 +19,9 @@ const EXAMPLE: &str = "--scheme cmt,rtx=ssthresh,dac=off";
 /// # Errors
 /// There is no such scheme, or it cannot have such a key or value.
 pub(crate) fn list(asked: &Listing<'_>) -> Result<String, CatalogError> {
+    if asked.json {
+        return schemes_json(&Presets, asked.specs);
+    }
     let specs = asked.specs.iter().map(|spec| parse_spec(spec).map_err(CatalogError::new));
     let mut specs = specs.collect::<Result<Vec<_>, _>>()?;
     let everything = specs.is_empty();
@@ -26,28 +29,15 @@ pub(crate) fn list(asked: &Listing<'_>) -> Result<String, CatalogError> {
         specs = all();
     }
     let width = asked.columns.unwrap_or(WIDTH).clamp(NARROW, WIDTH);
-    Ok(match (asked.json, everything, asked.all) {
-        (true, _, _) => json_of(&specs),
-        (false, true, false) => table(&specs, asked.columns),
-        (false, _, true) => {
-            described(&specs, Spec::listed, &format!("Keys follow the name: {EXAMPLE}"), width)
-        }
-        (false, false, false) => described(&specs, Spec::in_use, &more(&specs), width),
+    Ok(match (everything, asked.all) {
+        (true, false) => table(&specs, asked.columns),
+        (_, true) => described(&specs, Spec::listed, &format!("Keys follow the name: {EXAMPLE}"), width),
+        (false, false) => described(&specs, Spec::in_use, &more(&specs), width),
     })
-}
-
-/// All presets as `strandcast schemes --json` prints them.
-pub fn schemes_json() -> String {
-    json_of(&all())
 }
 
 fn all() -> Vec<Spec> {
     presets().iter().map(|preset| parse_spec(preset.name).expect("a preset alone is a spec")).collect()
-}
-
-fn json_of(specs: &[Spec]) -> String {
-    let all: Vec<Value> = specs.iter().map(as_json).collect();
-    format!("{:#}\n", json!({ "schemes": all }))
 }
 
 /// A line for each scheme, cut at the terminal's width, and what else there is to read.
@@ -93,7 +83,7 @@ fn describe(spec: &Spec, keys: &[Listed], width: usize) -> String {
     let (mut text, preset) = (String::new(), spec.preset);
     put(&mut text, &format!("{spec}: "), 2, preset.summary, width);
     put(&mut text, "  paper: ", 4, preset.paper, width);
-    for (role, part) in parts(spec) {
+    for (role, part) in spec.parts() {
         put(&mut text, &format!("  {role}: "), 4, &part, width);
     }
     let keys: Vec<_> = keys.iter().map(|key| (format!("{}={}", key.name, key.default), key)).collect();
@@ -103,23 +93,6 @@ fn describe(spec: &Spec, keys: &[Listed], width: usize) -> String {
         put(&mut text, &format!("    {word:<widest$}  "), widest + 6, &meaning, width);
     }
     text
-}
-
-/// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead. Estimators
-/// follow from the parts: the preset's are left out if there are others.
-fn parts(spec: &Spec) -> Vec<(&'static str, String)> {
-    let preset = parse_spec(spec.preset.name).expect("a preset alone is a spec");
-    let chosen = |role: &str| {
-        let key = if role == "congestion control" { "cc" } else { role };
-        spec.value(key).filter(|word| preset.value(key).as_ref() != Some(word))
-    };
-    let changed = spec.preset.parts.iter().any(|(role, _)| chosen(role).is_some());
-    let told = spec.preset.parts.iter().filter(|(role, _)| !(changed && *role == "estimators"));
-    let part = |(role, part): &(&'static str, &'static str)| match chosen(role) {
-        Some(word) => (*role, format!("{word}, in place of: {part}")),
-        None => (*role, (*part).to_owned()),
-    };
-    told.map(part).collect()
 }
 
 /// Writes `words` after `head`, wrapped at `width` with an indent of `indent` columns.
@@ -141,21 +114,6 @@ fn put(text: &mut String, head: &str, indent: usize, words: &str, width: usize) 
     }
     text.push_str(&line);
     text.push('\n');
-}
-
-fn as_json(spec: &Spec) -> Value {
-    let key = |key: &Listed| {
-        json!({
-            "name": key.name, "default": key.default, "values": key.values.describe(),
-            "summary": key.summary(),
-        })
-    };
-    let parts: serde_json::Map<String, Value> =
-        parts(spec).into_iter().map(|(role, part)| (role.to_owned(), json!(part))).collect();
-    json!({
-        "name": spec.to_string(), "paper": spec.preset.paper, "summary": spec.preset.summary, "parts": parts,
-        "parameters": spec.listed().iter().map(key).collect::<Vec<_>>(),
-    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
+use strandcast_keys::catalog::SharedCatalog;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
@@ -18,7 +19,6 @@ use tokio::time::Instant;
 use super::setup::DemoSetup;
 use super::verdict::{Observations, summarize};
 use crate::args::DemoArgs;
-use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::error::why;
 use crate::media_url::MediaUrl;

@@ -3,11 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use strandcast_keys::catalog::Catalog;
 use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
 use strandcast_netem::topology::{PathNetwork, field, xu2015};
-use strandcast_proto::catalog::Catalog;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 

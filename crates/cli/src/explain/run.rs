@@ -1,18 +1,12 @@
 //! `strandcast explain`.
 
-use std::any::Any;
+use strandcast_keys::catalog::Catalog;
+use strandcast_lab::explain::{as_json, report, trace_message};
+use strandcast_lab::result::RunName;
+use strandcast_lab::simulation::{Explanation, Query, Simulation};
 
-use strandcast_lab::result::{RunName, RunResult};
-use strandcast_lab::scenario::Scenario;
-use strandcast_lab::simulation::{
-    Control, ExplainError, Explainer, Explanation, Query, RunOptions, Simulation,
-};
-
-use super::json::as_json;
 use super::result::StoredResult;
-use super::text::report;
 use crate::args::ExplainArgs;
-use crate::catalog::SchemeProvider;
 use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
@@ -21,7 +15,7 @@ use crate::simulate::compared;
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let mut kept = StoredResult::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
     let query = match (args.frame, args.message) {
@@ -55,7 +49,7 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<()
 fn rerun(
     kept: &StoredResult,
     run: &RunName,
-    catalog: &dyn SchemeProvider,
+    catalog: &dyn Catalog,
     scheme: Option<&str>,
     flow: &str,
     query: Query,
@@ -71,24 +65,4 @@ fn rerun(
     let watched = watched.map_err(|e| CliError::Usage(e.to_string()))?;
     let (result, explanation) = watched.expect("the run is never interrupted");
     Ok((result.fingerprint.to_string() == run.fingerprint).then_some(explanation))
-}
-
-/// Runs `simulation`, which was built from `scenario`, and traces a message or frame of a flow; `None` if `control`
-/// interrupted it.
-///
-/// # Errors
-/// There is no such flow, or its video is too short. [`Explanation::check`] finds what the run did not reach.
-pub fn trace_message(
-    simulation: &mut Simulation,
-    scenario: &Scenario,
-    flow: &str,
-    query: Query,
-    control: &mut impl Control,
-) -> Result<Option<(RunResult, Explanation)>, ExplainError> {
-    let explainer = Explainer::new(simulation, scenario, flow, query)?;
-    let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
-    let Some(result) = simulation.run(options, control) else { return Ok(None) };
-    let recorder: Box<dyn Any> = simulation.take_recorder().expect("the run was given one");
-    let explainer = recorder.downcast::<Explainer>().expect("the recorder is the one the run was given");
-    Ok(Some((result, explainer.explanation())))
 }

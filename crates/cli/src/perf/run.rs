@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use strandcast_keys::catalog::{Catalog, SchemePlan, SharedCatalog};
 use strandcast_net::driver::{self, Driver, Uplink};
-use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -14,7 +14,6 @@ use super::result::{Outcome, Setup};
 use super::server::{Server, ServerEvent};
 use crate::args::{PerfArgs, PerfClientArgs, PerfServerArgs, PerfSide};
 use crate::capture::Capture;
-use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::key::{Destination, Gate, SealReports};
 use crate::listening::listen_lines;

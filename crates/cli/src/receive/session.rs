@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use strandcast_keys::catalog::{SchemePlan, SharedCatalog};
 use strandcast_media::playout;
 use strandcast_net::driver::{AssociationHandle, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
-use strandcast_proto::catalog::SchemePlan;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -17,7 +17,6 @@ use super::wait::{closed, event, read, sleep};
 use crate::admission::admit;
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
-use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::key::{Gate, spare_store};
 use crate::listening::listen_lines;

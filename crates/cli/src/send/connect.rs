@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use strandcast_keys::catalog::SchemePlan;
 use strandcast_net::driver::{AssociationHandle, Client, Uplink};
 use strandcast_proto::association::CloseReason;
-use strandcast_proto::catalog::SchemePlan;
 use strandcast_seal::Lost;
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strandcast_proto::catalog::SchemePlan;
+use strandcast_keys::catalog::{Catalog, Extra, SchemePlan};
 
 use super::advice::AdviceOutput;
 use super::connect::Plan;
@@ -10,7 +10,6 @@ use super::reasons::Reasons;
 use super::tariffs::Tariffs;
 use crate::args::SendArgs;
 use crate::capture::Capture;
-use crate::catalog::{Extra, SchemeProvider};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::key::{Destination, SealReports};
@@ -21,7 +20,7 @@ use crate::transport;
 ///
 /// # Errors
 /// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.
-pub(super) fn scheme(args: &SendArgs, catalog: &dyn SchemeProvider) -> Result<SchemePlan, CliError> {
+pub(super) fn scheme(args: &SendArgs, catalog: &dyn Catalog) -> Result<SchemePlan, CliError> {
     let given = [
         ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
         ("--advice", Extra::Advice, args.advice.is_some()),

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use strandcast_keys::catalog::SharedCatalog;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
@@ -23,7 +24,6 @@ use super::pump::Pump;
 use super::refusals::Refusals;
 use crate::admission::admits;
 use crate::args::{Retry, SendArgs};
-use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
 use crate::media_url::MediaUrl;

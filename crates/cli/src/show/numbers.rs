@@ -2,40 +2,7 @@
 
 use std::time::Duration;
 
-/// `612 kbit/s`.
-pub(crate) fn bits_per_s(bps: f64) -> String {
-    scaled(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
-}
-
-/// `3.01 MB`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
-}
-
-fn scaled(value: f64, units: &[&str]) -> String {
-    let (mut value, mut unit) = (value, 0);
-    while value >= 999.5 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.digits$} {}", units[unit])
-}
-
-/// `1.6 %`; a positive value is never shown as zero.
-pub(crate) fn percent(share: f64) -> String {
-    match share * 100.0 {
-        p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),
-        p if p > 0.0 && p < 0.95 => format!("{p:.2} %"),
-        p => format!("{p:.1} %"),
-    }
-}
+pub(crate) use strandcast_keys::text::{bits_per_s, bytes, percent};
 
 /// `43 ms`.
 pub(crate) fn ms(d: Duration) -> String {
@@ -88,15 +55,6 @@ mod tests {
 
     #[test]
     fn figures_and_units() {
-        assert_eq!(bits_per_s(0.0), "0 bit/s");
-        assert_eq!(bits_per_s(612_345.0), "612 kbit/s");
-        assert_eq!(bits_per_s(999_600.0), "1.00 Mbit/s");
-        assert_eq!(bits_per_s(12_345_678.0), "12.3 Mbit/s");
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(3_011_000), "3.01 MB");
-        assert_eq!(percent(0.016), "1.6 %");
-        assert_eq!(percent(0.00001), "< 0.01 %");
-        assert_eq!(percent(0.0), "0.0 %");
         assert_eq!(ms(Duration::from_micros(420)), "0.4 ms");
         assert_eq!(ms(Duration::from_millis(43)), "43 ms");
         assert_eq!(duration(Duration::from_millis(4200)), "4.2 s");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 
 use super::numbers::{bits_per_s, bytes, count, duration, ms, percent};
 use super::snapshot::{PathNow, Role, Snapshot};

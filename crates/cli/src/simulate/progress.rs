@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::batch::{Job, ProgressObserver};
+use strandcast_lab::batch::{Job, ProgressObserver};
 
 /// Resolution of the bar per run.
 const PARTS: f64 = 1000.0;

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use strandcast_keys::catalog::SharedCatalog;
+use strandcast_lab::batch::{
+    Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split,
+};
 use strandcast_lab::result::output::{Format, Output, OutputError};
 use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
 
 use super::output;
 use super::progress::Progress;
 use crate::args::SimulateArgs;
-use crate::batch::{Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split};
-use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::loaded::LoadedScenario;
 use crate::print;
@@ -125,7 +127,6 @@ impl Plan {
         Batch {
             scenario: &self.loaded.scenario,
             catalog: &*self.catalog,
-            hooks: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesSink::None, SeriesSink::Folder),
             trace: self.args.trace.as_deref(),
             frames: self.frames.as_deref(),

@@ -2,9 +2,9 @@
 //! profile `live`, and the profiles of RFC 9260 and ns-2 have none of its mechanisms.
 
 use clap::Parser as _;
+use strandcast_keys::catalog::Catalog as _;
 use strandcast_lab::scenario::sctp_profile;
 use strandcast_lab::simulation::transport;
-use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::{Presets, presets};
 

@@ -7,9 +7,8 @@ use crate::blocks::CannotPush;
 use crate::blocks::CannotWrite;
 use crate::code::Code;
 use crate::codec::Encoder;
-use crate::coefficients::DENSEST;
 use crate::framing::{frame, longest, unframe};
-use crate::symbol::Header;
+use crate::symbol::{DENSEST, Header};
 
 /// Holds the last messages of a stream and writes their symbols.
 pub struct WindowSender {

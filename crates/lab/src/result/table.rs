@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 
 use super::stat::Stat;
 use super::summary::{Stats, Summary};

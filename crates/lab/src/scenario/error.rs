@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 
 /// The first mistake found in a scenario file, in an argument that changes it, or in a trace it refers to:
 /// `FILE:LINE: KEY: what is wrong; how to mend it`.

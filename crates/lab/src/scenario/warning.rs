@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use strandcast_proto::text::printable;
+use strandcast_keys::text::printable;
 
 use super::error::ScenarioError;
 use super::units::Quantity;

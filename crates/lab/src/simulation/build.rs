@@ -1,6 +1,6 @@
 //! Building a simulation from a scenario.
 
-use strandcast_proto::catalog::Catalog;
+use strandcast_keys::catalog::Catalog;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network};

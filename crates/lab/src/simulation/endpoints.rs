@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::sync::Arc;
 
-use strandcast_proto::catalog::{Catalog, SchemePlan};
+use strandcast_keys::catalog::{Catalog, SchemePlan};
 use strandcast_proto::coding::{Coding, RepairCoding};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, EndpointConfig};

@@ -1,6 +1,6 @@
 //! TCP and MPTCP flows, and background load.
 
-use strandcast_proto::catalog::{CatalogError, WindowSetup};
+use strandcast_keys::catalog::{CatalogError, WindowSetup};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{BackgroundSender, BackgroundSink, SubflowPlan, TcpReceiver, TcpSender};

@@ -3,10 +3,10 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
+use strandcast_keys::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::*;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
-use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{
     CongestionControl, Estimate, HeadOfLineConfig, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal,
     View,

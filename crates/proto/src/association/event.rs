@@ -46,21 +46,28 @@ pub enum PathChange {
 }
 
 /// Why an association ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloseReason {
     /// Graceful close by either side: everything was delivered.
+    #[error("the association was closed")]
     Shutdown,
     /// This side aborted.
+    #[error("this side aborted the association")]
     Aborted,
     /// The peer aborted; its words.
+    #[error("the peer aborted the association: {0:?}")]
     PeerAborted(String),
     /// No answer to the handshake.
+    #[error("the handshake was not answered")]
     NoAnswer,
     /// No answer to data and heartbeats on any path (Association.Max.Retrans).
+    #[error("the peer answers on no path")]
     Unreachable,
     /// The peer broke the protocol.
+    #[error("the peer broke the protocol: {0:?}")]
     Protocol(String),
     /// The sealed session that it belonged to is over; why.
+    #[error("the sealed session ended: {0}")]
     SealLost(String),
 }

@@ -91,9 +91,9 @@ pub(crate) struct Offer<'a> {
 }
 
 /// What a side that accepts announces to a peer at `remote`: all its paths are taken to have the configured MTU.
-pub(crate) fn accepted_coding(config: &TransportConfig, remote: SocketAddr) -> Announced {
+pub(crate) fn accepted_coding(config: &TransportConfig, remote: SocketAddr) -> Option<Announced> {
     let chunks = packet_size(remote, config.mtu, config) - HEADER_LEN;
-    Announced::new(config.coding.as_ref(), chunks)
+    Announced::offered(config.coding.as_ref(), chunks)
 }
 
 /// Our INIT, not padded (or, with a cookie added, INIT ACK).
@@ -196,7 +196,7 @@ impl Handshake {
     /// The accepting side sent `random` with its INIT ACK to `remote`, which says what it codes if that was of use.
     pub fn accepted(&mut self, config: &TransportConfig, remote: SocketAddr, random: Bytes) {
         self.auth = AuthParams::with_random(random);
-        self.coding = Some(accepted_coding(config, remote));
+        self.coding = accepted_coding(config, remote);
     }
 
     pub fn timeout(&self) -> Option<Instant> {
@@ -277,7 +277,7 @@ impl Handshake {
             let least =
                 m.cx.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.mtu).min();
             let chunks = (least.unwrap_or_default() as usize).saturating_sub(m.cx.driver.overhead());
-            self.coding = Some(Announced::new(m.cx.config.coding.as_ref(), chunks));
+            self.coding = Announced::offered(m.cx.config.coding.as_ref(), chunks);
         }
         let offer = Offer { partial: true, auth: &self.auth, coding: self.coding, addresses: &announced };
         let mut init = init_chunk(&m.cx.config, self.local_tag, self.initial_tsn, &offer);

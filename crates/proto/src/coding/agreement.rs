@@ -87,6 +87,11 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
+    /// [`new`](Self::new); `None` in a build without codecs, which neither codes nor decodes.
+    pub fn offered(coding: Option<&Coding>, chunks: usize) -> Option<Self> {
+        Code::BUILT.then(|| Announced::new(coding, chunks))
+    }
+
     /// The parameter's value; `None` if it is none of this version: its sender neither decodes nor codes for us.
     pub fn read(value: &[u8]) -> Option<Self> {
         let value: &[u8; LENGTH] = value.try_into().ok()?;

@@ -98,11 +98,7 @@ impl Endpoint {
             None => {
                 let auth = AuthParams::generate(&mut self.random, &self.config.transport);
                 let transport = &*self.config.transport;
-                LocalParameters {
-                    transport,
-                    auth,
-                    coding: Some(accepted_coding(transport, asked.tuple.remote)),
-                }
+                LocalParameters { transport, auth, coding: accepted_coding(transport, asked.tuple.remote) }
             }
         };
         if !self.config.transport.announce {

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use strandcast::batch::RunHooks;
-use strandcast::{Extra, Extras, Schemes, is_python};
-use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast_keys::catalog::{
+    Catalog, CatalogError, Extra, FlowScheduler, SchemePlan, WindowSetup, is_python,
+};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
+use strandcast_schemes::Presets;
 
 use super::failure::{Failure, running};
 use super::scheme::{Factory, PythonScheme};
@@ -77,7 +78,7 @@ impl Catalog for Policies {
     fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, CatalogError> {
         match self.find(spec)? {
             Some(factory) => plan(&factory, defaults, paths, &self.failure),
-            None => Schemes.scheme_over(spec, defaults, paths),
+            None => Presets.scheme_over(spec, defaults, paths),
         }
     }
 
@@ -86,7 +87,7 @@ impl Catalog for Policies {
             Some(_) => Err(CatalogError::new(format!(
                 "{spec} is for flows over SCTP; for TCP there are windows only"
             ))),
-            None => Schemes.congestion(spec, setup),
+            None => Presets.congestion(spec, setup),
         }
     }
 
@@ -95,7 +96,7 @@ impl Catalog for Policies {
             Some(_) => Err(CatalogError::new(format!(
                 "{spec} is for flows over SCTP; for MPTCP there are schedulers in Rust only"
             ))),
-            None => Schemes.scheduler(spec, own),
+            None => Presets.scheduler(spec, own),
         }
     }
 
@@ -103,19 +104,15 @@ impl Catalog for Policies {
         match self.find(spec)? {
             // `congestion` says why it can't be.
             Some(_) => Ok((spec.to_owned(), None)),
-            None => Schemes.window_and_scheduler(spec),
+            None => Presets.window_and_scheduler(spec),
         }
     }
-}
 
-impl Extras for Policies {
-    fn honouring(&self, spec: &str, extra: Extra) -> Result<String, String> {
+    fn honouring(&self, spec: &str, extra: Extra) -> Result<String, CatalogError> {
         // What a class in Python looks at is not known.
-        Schemes.honouring(spec, extra)
+        Presets.honouring(spec, extra)
     }
-}
 
-impl RunHooks for Policies {
     /// A thread that is known to the interpreter asks it much quicker.
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         Python::attach(|py| {
@@ -161,7 +158,7 @@ pub(super) fn plan(
     paths: &[&str],
     failure: &Arc<Failure>,
 ) -> Result<SchemePlan, CatalogError> {
-    let base = Schemes
+    let base = Presets
         .scheme(&factory.base, defaults)
         .map_err(|e| CatalogError::new(format!("base = {:?}: {e}", factory.base)))?;
     let (factory, failure) = (Arc::clone(factory), Arc::clone(failure));

@@ -29,6 +29,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// One that is printed when it happens.
+    #[cfg(feature = "command")]
     pub(crate) fn printed() -> Self {
         Failure { prints: true, ..Failure::default() }
     }

@@ -1,7 +1,7 @@
 //! What can be set of all windows of TCP and MPTCP flows.
 
+pub use strandcast_keys::catalog::WindowSetup;
 use strandcast_keys::keys;
-pub use strandcast_proto::catalog::WindowSetup;
 
 use super::{Counting, DecreaseBase, InitialWindow, TcpConfig};
 

@@ -1,4 +1,4 @@
-//! Schemes from a custom catalog work wherever a scheme is named.
+//! Presets from a custom catalog work wherever a scheme is named.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use strandcast::batch::RunHooks;
-use strandcast::{Extras, Schemes, SharedCatalog, perf_client, run_code_with};
-use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast::{perf_client, run_code_with};
+use strandcast_keys::catalog::{
+    Catalog, CatalogError, FlowScheduler, SchemePlan, SharedCatalog, WindowSetup,
+};
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
+use strandcast_schemes::Presets;
 
 use crate::common::{file, port, run, seconds, start};
 
@@ -25,9 +27,9 @@ struct OneMore {
 impl Catalog for OneMore {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         if spec != "twin" {
-            return Schemes.scheme(spec, defaults);
+            return Presets.scheme(spec, defaults);
         }
-        let SchemePlan { tune, build } = Schemes.scheme(MODEL, defaults)?;
+        let SchemePlan { tune, build } = Presets.scheme(MODEL, defaults)?;
         let made = Arc::clone(&self.made);
         let build = move |seeds: &_| {
             made.fetch_add(1, Ordering::Relaxed);
@@ -37,17 +39,13 @@ impl Catalog for OneMore {
     }
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
-        Schemes.congestion(spec, setup)
+        Presets.congestion(spec, setup)
     }
 
     fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
-        Schemes.scheduler(spec, own)
+        Presets.scheduler(spec, own)
     }
 }
-
-impl Extras for OneMore {}
-
-impl RunHooks for OneMore {}
 
 /// A catalog with `twin`, and its count.
 fn one_more() -> (SharedCatalog, Arc<AtomicUsize>) {
@@ -171,21 +169,17 @@ struct Failing {
 
 impl Catalog for Failing {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
-        Schemes.scheme(spec, defaults)
+        Presets.scheme(spec, defaults)
     }
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
-        Schemes.congestion(spec, setup)
+        Presets.congestion(spec, setup)
     }
 
     fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
-        Schemes.scheduler(spec, own)
+        Presets.scheduler(spec, own)
     }
-}
 
-impl Extras for Failing {}
-
-impl RunHooks for Failing {
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         self.threads.fetch_add(1, Ordering::Relaxed);
         work();

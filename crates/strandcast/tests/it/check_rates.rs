@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use strandcast::Schemes;
-use strandcast::check::check;
+use strandcast_lab::check::check;
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_lab::simulation::{RunOptions, Simulation};
+use strandcast_schemes::Presets;
 
 /// One flow over one link that is limited only by its losses.
 fn path(transport: &str, rtt_ms: u32, loss: &str, time_s: u32) -> Scenario {
@@ -21,14 +21,14 @@ fn path(transport: &str, rtt_ms: u32, loss: &str, time_s: u32) -> Scenario {
 
 /// bit/s at IP level, as expected.
 fn expected(scenario: &Scenario) -> f64 {
-    let checked = check(scenario, &[], &Schemes).expect("it can be built");
+    let checked = check(scenario, &[], &Presets).expect("it can be built");
     checked.json().pointer("/flows/f/paths/default/fair_bps").and_then(|v| v.as_f64()).expect("one path")
 }
 
 /// The same in the simulator: the mean of three seeds.
 fn sent(scenario: &Scenario) -> f64 {
     let one = |seed| {
-        let mut simulation = Simulation::new(scenario, &Schemes, seed, None).expect("it can be built");
+        let mut simulation = Simulation::new(scenario, &Presets, seed, None).expect("it can be built");
         let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is never interrupted");
         let throughput = |m: &&strandcast_lab::result::Metric| {
             m.subject == Subject::Flow("f".into()) && m.name == "throughput_bps"

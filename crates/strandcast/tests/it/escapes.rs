@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use strandcast_proto::text::needs_escape;
+use strandcast_keys::text::needs_escape;
 
 use crate::common::peer::PeerRuntime;
 use crate::common::{Ended, clip, file, port, run, seconds, start};

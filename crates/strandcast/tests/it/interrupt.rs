@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use strandcast::{Schemes, perf_client};
+use strandcast::perf_client;
+use strandcast_schemes::Presets;
 
 use crate::common::{port, start};
 
@@ -17,7 +18,7 @@ fn interrupted_measurements_do_not_end_the_program() {
     let server = start(&format!("perf server {place}"));
     server.says("listening");
     let args = [place.as_str(), "--plain", "--time", "60", "--quiet"].map(OsString::from);
-    let client = std::thread::spawn(move || perf_client(args.to_vec(), Arc::new(Schemes)));
+    let client = std::thread::spawn(move || perf_client(args.to_vec(), Arc::new(Presets)));
     // By then the client handles signals.
     server.says("receiving from");
     let begun = Instant::now();

@@ -1,0 +1,384 @@
+//! Gaussian elimination as symbols arrive: what is taken is kept in reduced row echelon form, so that a source symbol is
+//! known as soon as the symbols taken determine it.
+//!
+//! Payloads follow the coefficients: every decision is made on coefficients alone.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::codec::{Decoder, Outcome};
+use crate::codecs::coefficients::Coefficients;
+use crate::codecs::field::inverse;
+use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
+
+/// What is known of a column, which stands for a source symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// No row leads with it.
+    Free,
+    /// A row of several columns leads with it.
+    Leads(usize),
+    /// Known: the row's payload.
+    Known(usize),
+}
+
+/// Decoder of a random linear code over a block or a window. Columns are places modulo the capacity.
+#[derive(Debug)]
+pub(crate) struct LinearDecoder {
+    how: Coefficients,
+    kernel: Kernel,
+    length: usize,
+    columns: Vec<Column>,
+    /// Column of the oldest place.
+    first: usize,
+    /// Places forgotten so far.
+    forgotten: u64,
+    rank: usize,
+    /// Coefficients of the rows, of those that lead alone.
+    coefficients: Vec<u8>,
+    payloads: Vec<u8>,
+    /// The column that each row leads or gives.
+    lead: Vec<usize>,
+    /// Rows of several columns, in the order in which they came.
+    active: Vec<usize>,
+    unused: Vec<usize>,
+    /// Places since the beginning that became known and were not given out.
+    fresh: VecDeque<u64>,
+    /// The row that is being taken.
+    taken: Vec<u8>,
+    taken_payload: Vec<u8>,
+    drawn: Vec<u8>,
+    terms: Vec<Term>,
+    /// [`Decoder::work`].
+    work: u64,
+}
+
+/// Bytes of work that a coefficient costs which is drawn, or a column that is looked at.
+const DRAWN: usize = 8;
+const LOOKED_AT: usize = 2;
+/// Rows that are changed, at the most, to forget columns at once. A window that slides on by what was lost changes fewer.
+const MOST_CHANGED: usize = 1 << 15;
+
+impl LinearDecoder {
+    /// A decoder of at most `capacity` source symbols of at most `length` bytes.
+    pub(crate) fn new(how: Coefficients, capacity: usize, length: usize) -> Self {
+        LinearDecoder {
+            how,
+            kernel: Kernel::new(),
+            length,
+            columns: vec![Column::Free; capacity],
+            first: 0,
+            forgotten: 0,
+            rank: 0,
+            coefficients: vec![0; capacity * row(capacity)],
+            payloads: vec![0; capacity * row(length)],
+            lead: vec![0; capacity],
+            active: Vec::with_capacity(capacity),
+            unused: (0..capacity).rev().collect(),
+            fresh: VecDeque::with_capacity(2 * capacity),
+            taken: vec![0; row(capacity)],
+            taken_payload: vec![0; row(length)],
+            drawn: vec![0; capacity],
+            terms: Vec::with_capacity(capacity),
+            work: 0,
+        }
+    }
+
+    fn worked(&mut self, bytes: usize) {
+        self.work += bytes as u64;
+    }
+
+    fn capacity(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, place: usize) -> usize {
+        (self.first + place) % self.capacity()
+    }
+
+    /// The place of a column.
+    fn place(&self, column: usize) -> usize {
+        (column + self.capacity() - self.first) % self.capacity()
+    }
+
+    fn of(at: usize, width: usize) -> Range<usize> {
+        at * width..(at + 1) * width
+    }
+
+    fn begin(&mut self, payload: &[u8]) {
+        // The row, twice scaled, and its search for a column that leads.
+        let rows = 2 * (row(self.capacity()) + row(self.length));
+        self.worked(rows + LOOKED_AT * self.capacity());
+        self.taken.fill(0);
+        self.taken_payload[..payload.len()].copy_from_slice(payload);
+        self.taken_payload[payload.len()..].fill(0);
+    }
+
+    /// Takes the row that stands in `taken`: reduces it by the others, and them by what is left.
+    fn take(&mut self) -> Outcome {
+        let wide = row(self.length);
+        self.reduce();
+        let Some(lead) = (0..self.capacity()).map(|i| self.column(i)).find(|&c| self.taken[c] != 0) else {
+            return Outcome::Redundant;
+        };
+        self.kernel.add(&mut self.taken_payload, &self.payloads, &self.terms);
+        self.worked(self.terms.len() * wide);
+        let factor = inverse(self.taken[lead]);
+        self.kernel.scale(&mut self.taken, factor);
+        self.kernel.scale(&mut self.taken_payload, factor);
+        let at = self.unused.pop().expect("a row for each column, and this column had none");
+        self.eliminate(lead);
+        self.payloads[Self::of(at, wide)].copy_from_slice(&self.taken_payload);
+        let width = row(self.capacity());
+        self.coefficients[Self::of(at, width)].copy_from_slice(&self.taken);
+        self.lead[at] = lead;
+        self.columns[lead] = Column::Leads(at);
+        self.active.push(at);
+        self.rank += 1;
+        self.settle();
+        Outcome::Innovative
+    }
+
+    /// Takes from `taken` what known symbols and leading rows account for, and notes the same for its payload.
+    fn reduce(&mut self) {
+        let (width, wide) = (row(self.capacity()), row(self.length));
+        self.terms.clear();
+        for column in 0..self.capacity() {
+            let coefficient = self.taken[column];
+            if coefficient == 0 {
+                continue;
+            }
+            let at = match self.columns[column] {
+                Column::Free => continue,
+                Column::Known(at) => {
+                    self.taken[column] = 0;
+                    at
+                }
+                Column::Leads(at) => {
+                    let term = Term { coefficient, at: at * width };
+                    self.kernel.add(&mut self.taken, &self.coefficients, &[term]);
+                    self.work += width as u64;
+                    at
+                }
+            };
+            self.terms.push(Term { coefficient, at: at * wide });
+        }
+    }
+
+    /// Takes the column `lead` out of all rows of several columns, by the row in `taken`.
+    fn eliminate(&mut self, lead: usize) {
+        let (width, wide) = (row(self.capacity()), row(self.length));
+        self.work += (LOOKED_AT * self.active.len()) as u64;
+        for &at in &self.active {
+            let coefficient = self.coefficients[at * width + lead];
+            if coefficient != 0 {
+                let term = [Term { coefficient, at: 0 }];
+                self.kernel.add(&mut self.coefficients[Self::of(at, width)], &self.taken, &term);
+                self.kernel.add(&mut self.payloads[Self::of(at, wide)], &self.taken_payload, &term);
+                self.work += (width + wide) as u64;
+            }
+        }
+    }
+
+    /// Rows of one column give their source symbol.
+    fn settle(&mut self) {
+        let width = row(self.capacity());
+        let mut i = 0;
+        while i < self.active.len() {
+            let at = self.active[i];
+            let mut held = 0;
+            for part in self.coefficients[Self::of(at, width)].chunks_exact(ALIGNMENT) {
+                self.work += ALIGNMENT as u64;
+                held += part.iter().filter(|&&one| one != 0).count();
+                if held > 1 {
+                    break;
+                }
+            }
+            if held > 1 {
+                i += 1;
+            } else {
+                self.active.remove(i);
+                self.know(at);
+            }
+        }
+    }
+
+    fn know(&mut self, at: usize) {
+        let column = self.lead[at];
+        self.columns[column] = Column::Known(at);
+        self.fresh.push_back(self.forgotten + self.place(column) as u64);
+    }
+
+    /// The source symbol of a column that no row holds: there is nothing to reduce.
+    fn take_unheld(&mut self, column: usize, payload: &[u8]) {
+        let wide = row(self.length);
+        self.worked(wide);
+        let at = self.unused.pop().expect("a row for each column, and this column had none");
+        let bytes = &mut self.payloads[Self::of(at, wide)];
+        bytes[..payload.len()].copy_from_slice(payload);
+        bytes[payload.len()..].fill(0);
+        self.lead[at] = column;
+        self.rank += 1;
+        self.know(at);
+    }
+
+    /// Takes a column out of the system with every row of several columns that holds it: less is kept than could be, at the cost
+    /// of a look at each row.
+    fn drop_holders(&mut self, column: usize) {
+        let width = row(self.capacity());
+        self.worked(LOOKED_AT * self.active.len());
+        let (coefficients, columns) = (&self.coefficients, &mut self.columns);
+        let (lead, unused, rank) = (&self.lead, &mut self.unused, &mut self.rank);
+        self.active.retain(|&at| {
+            let holds = coefficients[at * width + column] != 0;
+            if holds {
+                columns[lead[at]] = Column::Free;
+                unused.push(at);
+                *rank -= 1;
+            }
+            !holds
+        });
+    }
+
+    /// Takes a column out of the system: the row that gives or leads with it goes, or, where several rows hold it, one of
+    /// them pays for the others.
+    fn drop_column(&mut self, column: usize) {
+        let (width, wide) = (row(self.capacity()), row(self.length));
+        self.worked(LOOKED_AT * (1 + self.active.len()));
+        let gone = match self.columns[column] {
+            Column::Known(at) => Some(at),
+            Column::Leads(at) => {
+                self.active.retain(|&one| one != at);
+                Some(at)
+            }
+            Column::Free => {
+                let holder = self.active.iter().position(|&at| self.coefficients[at * width + column] != 0);
+                holder.map(|i| {
+                    let at = self.active.remove(i);
+                    self.taken.copy_from_slice(&self.coefficients[Self::of(at, width)]);
+                    self.taken_payload.copy_from_slice(&self.payloads[Self::of(at, wide)]);
+                    let factor = inverse(self.taken[column]);
+                    self.kernel.scale(&mut self.taken, factor);
+                    self.kernel.scale(&mut self.taken_payload, factor);
+                    self.work += 2 * (width + wide) as u64;
+                    self.eliminate(column);
+                    self.columns[self.lead[at]] = Column::Free;
+                    at
+                })
+            }
+        };
+        self.columns[column] = Column::Free;
+        if let Some(at) = gone {
+            self.rank -= 1;
+            self.unused.push(at);
+        }
+    }
+}
+
+impl Decoder for LinearDecoder {
+    fn source(&mut self, index: usize, payload: &[u8]) -> Outcome {
+        if index >= self.capacity() || payload.len() > self.length {
+            return Outcome::Refused;
+        }
+        let column = self.column(index);
+        match self.columns[column] {
+            Column::Known(_) => Outcome::Redundant,
+            Column::Free if self.active.is_empty() => {
+                self.take_unheld(column, payload);
+                Outcome::Innovative
+            }
+            _ => {
+                self.begin(payload);
+                self.taken[column] = 1;
+                self.take()
+            }
+        }
+    }
+
+    fn repair(&mut self, span: Range<usize>, seed: u32, payload: &[u8]) -> Outcome {
+        let fits = span.start < span.end && span.end <= self.capacity() && payload.len() <= self.length;
+        if !fits || !self.how.valid(seed) {
+            return Outcome::Refused;
+        }
+        self.worked(LOOKED_AT * span.len());
+        if span.clone().all(|place| matches!(self.columns[self.column(place)], Column::Known(_))) {
+            return Outcome::Redundant;
+        }
+        self.begin(payload);
+        self.worked(DRAWN * span.len());
+        self.how.fill(seed, &mut self.drawn[..span.len()]);
+        for (i, place) in span.enumerate() {
+            let column = self.column(place);
+            self.taken[column] = self.drawn[i];
+        }
+        self.take()
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn known(&self, index: usize) -> Option<&[u8]> {
+        if index >= self.capacity() {
+            return None;
+        }
+        match self.columns[self.column(index)] {
+            Column::Known(at) => Some(&self.payloads[Self::of(at, row(self.length))][..self.length]),
+            _ => None,
+        }
+    }
+
+    fn next_known(&mut self) -> Option<usize> {
+        loop {
+            let place = self.fresh.pop_front()?;
+            if place >= self.forgotten {
+                return Some((place - self.forgotten) as usize);
+            }
+        }
+    }
+
+    fn forget(&mut self, count: usize) {
+        if count >= self.capacity() {
+            let forgotten = self.forgotten + count as u64;
+            self.clear();
+            self.forgotten = forgotten;
+            return;
+        }
+        let mut changed = 0;
+        for _ in 0..count {
+            if changed > MOST_CHANGED {
+                self.drop_holders(self.first);
+            }
+            changed += self.active.len();
+            self.drop_column(self.first);
+            self.first = self.column(1);
+            self.forgotten += 1;
+            while self.fresh.front().is_some_and(|&place| place < self.forgotten) {
+                self.fresh.pop_front();
+            }
+            // A row may have lost all columns but one.
+            self.settle();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.worked(LOOKED_AT * self.capacity());
+        self.columns.fill(Column::Free);
+        self.unused.clear();
+        self.unused.extend((0..self.columns.len()).rev());
+        self.active.clear();
+        self.fresh.clear();
+        (self.first, self.forgotten, self.rank) = (0, 0, 0);
+    }
+
+    fn bound(&self) -> usize {
+        // Columns, terms, lead, active, unused, twice fresh, drawn.
+        let each = size_of::<Column>() + size_of::<Term>() + 5 * size_of::<usize>() + 1;
+        let rows = (self.capacity() + 1) * (row(self.capacity()) + row(self.length));
+        rows + self.capacity() * each + size_of::<Self>()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

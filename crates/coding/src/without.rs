@@ -1,0 +1,40 @@
+//! A build without codecs. A caller of these has not asked [`Code::BUILT`] first.
+
+use crate::code::Code;
+use crate::codec::{Decoder, Encoder};
+
+impl Code {
+    /// Whether this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    pub const BUILT: bool = false;
+
+    /// An encoder; only builds with codecs have one.
+    ///
+    /// # Panics
+    /// Always.
+    #[must_use]
+    pub fn encoder(self, _capacity: usize, _length: usize) -> Box<dyn Encoder> {
+        self.is_missing()
+    }
+
+    /// A decoder; only builds with codecs have one.
+    ///
+    /// # Panics
+    /// Always.
+    #[must_use]
+    pub fn decoder(self, _capacity: usize, _length: usize) -> Box<dyn Decoder> {
+        self.is_missing()
+    }
+
+    /// Work of a decoder; only builds with codecs have one.
+    ///
+    /// # Panics
+    /// Always.
+    #[must_use]
+    pub fn fair_work(self, _sources: usize, _capacity: usize, _length: usize) -> u64 {
+        self.is_missing()
+    }
+
+    fn is_missing(self) -> ! {
+        panic!("{self}: built without the feature `codecs`");
+    }
+}

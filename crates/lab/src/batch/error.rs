@@ -1,0 +1,37 @@
+//! Why runs end early.
+
+use std::fmt;
+
+use crate::result::output::OutputError;
+use crate::simulation::BuildError;
+
+/// Why runs ended early.
+#[derive(Debug)]
+pub enum RunError {
+    /// The scenario cannot be built with a scheme.
+    Build(Option<String>, BuildError),
+    /// Time series cannot be written.
+    Output(OutputError),
+    /// Threads cannot be started.
+    Threads(String),
+    /// A scheme failed.
+    Scheme(String),
+}
+
+impl From<OutputError> for RunError {
+    fn from(error: OutputError) -> Self {
+        RunError::Output(error)
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Build(Some(scheme), error) => write!(f, "{scheme}: {error}"),
+            RunError::Build(None, error) => error.fmt(f),
+            RunError::Output(error) => error.fmt(f),
+            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+            RunError::Scheme(error) => f.write_str(error),
+        }
+    }
+}

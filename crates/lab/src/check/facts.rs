@@ -1,0 +1,493 @@
+//! Routes through the network and their capacities.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use strandcast_keys::catalog::Catalog;
+use strandcast_netem::link::{LinkConfig, QueueLimit};
+use strandcast_sim::tcp::Recovery;
+
+use super::coding::{CodingFacts, Load};
+use super::losses::Losses;
+use super::mean::{mean, video_bps};
+use super::pftk::Repair;
+use crate::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
+use crate::simulation::{BuildError, RadioSurvey, Simulation};
+
+/// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
+const SACK: u32 = 12 + 16;
+/// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
+const DATA: u32 = 12 + 16;
+
+/// The properties of a flow that are known before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FlowFacts {
+    /// Its name.
+    pub(super) name: String,
+    /// `sctp`, `tcp`, `mptcp` or `udp`.
+    pub(super) transport: &'static str,
+    /// Scheme or congestion control; empty: none.
+    pub(super) scheme: String,
+    /// Number of identical flows.
+    pub(super) count: u32,
+    /// Bytes at IP level of a full data packet, and of an acknowledgement.
+    pub(super) packet: u32,
+    pub(super) ack: u32,
+    /// Bytes of user data in a full packet.
+    pub(super) payload: u32,
+    /// Bytes of a message; `None`: a stream of bytes.
+    pub(super) message: Option<u32>,
+    /// The application's offered load, bit/s of messages; `None`: as much as the network takes.
+    pub(super) offered_bps: Option<f64>,
+    /// Total bytes, if bounded.
+    pub(super) total_bytes: Option<u64>,
+    /// Receive buffer or window, bytes.
+    pub(super) receive_buffer: Option<u64>,
+    /// Send buffer, bytes; `None` for the simulator's TCP, which has none.
+    pub(super) send_buffer: Option<u64>,
+    /// Minimum and maximum retransmission timeout, and whether the minimum is added to the round-trip time.
+    pub(super) rto_min: Duration,
+    pub(super) rto_max: Duration,
+    pub(super) rto_above_srtt: bool,
+    /// Packets per window increase: those covered by one TCP acknowledgement; SCTP counts bytes.
+    pub(super) acked: u32,
+    /// Packets per acknowledgement.
+    pub(super) ack_every: u32,
+    /// The losses that it repairs without a timeout.
+    pub(super) repair: Repair,
+    /// Start and end.
+    pub(super) from: Duration,
+    pub(super) to: Duration,
+    /// What it codes, if it does.
+    pub(super) coding: Option<CodingFacts>,
+    /// Its paths.
+    pub(super) paths: Vec<PathFacts>,
+}
+
+/// A path of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PathFacts {
+    /// Its name.
+    pub(super) name: String,
+    /// Links in forward and reverse direction, in order.
+    pub(super) out: Vec<LinkFacts>,
+    pub(super) back: Vec<LinkFacts>,
+    /// Propagation delay of a packet and its acknowledgement, plus the serialisation of each on every link.
+    pub(super) base_rtt: Duration,
+    /// Share of packets lost to loss models in the forward direction, and the models.
+    pub(super) loss: f64,
+    pub(super) losses: Losses,
+    /// It is idle while the flow's primary path works.
+    pub(super) spare: bool,
+}
+
+/// A direction of a link, for packets of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LinkFacts {
+    /// `b`, or `b.reverse`.
+    pub(super) name: String,
+    /// Mean bit/s; `None`: infinite.
+    pub(super) rate_bps: Option<f64>,
+    /// Full packets that fit its queue; `None`: all.
+    pub(super) queue_packets: Option<f64>,
+    /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
+    pub(super) queue: Option<Duration>,
+    /// What it is if it is a radio.
+    pub(super) radio: Option<RadioHops>,
+}
+
+/// A radio, for packets of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RadioHops {
+    /// The least hops, mean over the instances of the flow.
+    pub(super) hops: f64,
+    /// Over all instances.
+    pub(super) range: (u32, u32),
+    /// The ends of the instances that have no way at the start.
+    pub(super) apart: Vec<[String; 2]>,
+    /// Frames per hop.
+    pub(super) frames: u32,
+    /// Seconds of the channel per hop.
+    pub(super) hop_s: f64,
+}
+
+impl LinkFacts {
+    /// Hops over it.
+    pub(super) fn hops(&self) -> f64 {
+        self.radio.as_ref().map_or(1.0, |radio| radio.hops)
+    }
+
+    /// Frames that a packet takes on it.
+    pub(super) fn frames(&self) -> f64 {
+        self.radio.as_ref().map_or(0.0, |radio| radio.hops * f64::from(radio.frames))
+    }
+
+    /// Seconds of the channel that a packet takes on it.
+    pub(super) fn channel_s(&self) -> f64 {
+        self.radio.as_ref().map_or(0.0, |radio| radio.hops * radio.hop_s)
+    }
+}
+
+/// A radio.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RadioFacts {
+    pub(super) name: String,
+    pub(super) routing: String,
+    pub(super) stations: usize,
+    pub(super) connected: bool,
+    pub(super) mean_degree: f64,
+    /// Stations that can transmit at the same time.
+    pub(super) reuse: f64,
+}
+
+impl FlowFacts {
+    /// What it sends, and how far.
+    pub(super) fn load(&self) -> Load {
+        let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
+        Load { offered_bps: self.offered_bps, message: self.message, way }
+    }
+
+    /// The paths in use while all work.
+    pub(super) fn used(&self) -> impl Iterator<Item = &PathFacts> {
+        self.paths.iter().filter(|path| !path.spare)
+    }
+}
+
+impl PathFacts {
+    /// The slowest link.
+    pub(super) fn bottleneck(&self) -> Option<&LinkFacts> {
+        let rated = self.out.iter().filter_map(|link| Some((link.rate_bps?, link)));
+        rated.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, link)| link)
+    }
+
+    /// The slowest link's rate, bit/s.
+    pub(super) fn rate_bps(&self) -> Option<f64> {
+        self.bottleneck().and_then(|link| link.rate_bps)
+    }
+
+    /// No instance of the flow has a way over one of its radios at the start.
+    pub(super) fn is_cut(&self) -> bool {
+        let apart = |link: &LinkFacts| link.radio.as_ref().is_some_and(|radio| radio.range.1 == 0);
+        self.out.iter().chain(&self.back).any(apart)
+    }
+
+    /// Bandwidth-delay product, bytes.
+    pub(super) fn bdp_bytes(&self) -> Option<f64> {
+        Some(self.rate_bps()? * self.base_rtt.as_secs_f64() / 8.0)
+    }
+}
+
+/// Background load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BackgroundFacts {
+    /// Names of its links.
+    pub(super) links: Vec<String>,
+    /// Offered load, bit/s at IP level.
+    pub(super) rate_bps: f64,
+    /// Mean size of its packets, bytes.
+    pub(super) packet: f64,
+    /// Duration.
+    pub(super) time: Duration,
+}
+
+/// The properties of a scenario that are known before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Facts {
+    pub(super) flows: Vec<FlowFacts>,
+    pub(super) background: Vec<BackgroundFacts>,
+    pub(super) radios: Vec<RadioFacts>,
+    /// Mean rates of all link directions with a finite rate, bit/s.
+    pub(super) capacity_bps: BTreeMap<String, f64>,
+}
+
+/// Analyses a scenario.
+///
+/// # Errors
+/// The scenario cannot be built.
+pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
+    let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
+    let survey = |name: &String| Some((name.clone(), simulation.survey(scenario, name)?));
+    let surveys: BTreeMap<String, RadioSurvey> = scenario.radio.keys().filter_map(survey).collect();
+    let network = Network { scenario, simulation: &simulation, catalog, surveys };
+    let mut capacity_bps = BTreeMap::new();
+    for link in scenario.links.keys() {
+        for reverse in [false, true] {
+            let hop = Hop::Link { link: link.clone(), reverse };
+            capacity_bps.extend(network.rate_bps(&hop).map(|rate| (name(&hop), rate)));
+        }
+    }
+    Ok(Facts {
+        flows: scenario.flows.iter().map(|(name, flow)| network.flow(name, flow)).collect(),
+        radios: network.surveys.iter().map(|(name, survey)| network.radio(name, survey)).collect(),
+        background: scenario.cross.values().filter_map(|cross| network.background(cross)).collect(),
+        capacity_bps,
+    })
+}
+
+fn name(hop: &Hop) -> String {
+    match hop {
+        Hop::Link { link, reverse } => format!("{link}{}", if *reverse { ".reverse" } else { "" }),
+        Hop::Radio { radio, .. } => radio.clone(),
+    }
+}
+
+struct Network<'a> {
+    scenario: &'a Scenario,
+    simulation: &'a Simulation,
+    catalog: &'a dyn Catalog,
+    /// Radios by name.
+    surveys: BTreeMap<String, RadioSurvey>,
+}
+
+impl Network<'_> {
+    fn radio(&self, name: &str, survey: &RadioSurvey) -> RadioFacts {
+        RadioFacts {
+            name: name.to_owned(),
+            routing: self.scenario.radio[name].routing.clone(),
+            stations: survey.stations(),
+            connected: survey.is_connected(),
+            mean_degree: survey.mean_degree(),
+            reuse: survey.reuse(),
+        }
+    }
+
+    fn flow(&self, name: &str, flow: &Flow) -> FlowFacts {
+        let run = self.scenario.run.time;
+        let (offered_bps, total_bytes, size) = offered(&flow.app, run);
+        let wire = Wire::of(&flow.transport, size);
+        let ends = self.simulation.ends(name);
+        let one_path =
+            matches!(&flow.transport, Transport::Sctp { scheme, .. } if self.catalog.primary_only(scheme));
+        let primary = flow.primary.as_ref().or(flow.paths.keys().next()).filter(|_| one_path);
+        let paths = flow.paths.iter().map(|(name, path)| PathFacts {
+            spare: primary.is_some_and(|primary| primary != name),
+            ..self.path(name, &ends, path, &wire)
+        });
+        FlowFacts {
+            name: name.to_owned(),
+            transport: wire.transport,
+            scheme: wire.scheme.clone(),
+            count: flow.count,
+            packet: wire.packet,
+            ack: wire.ack,
+            payload: wire.payload,
+            message: (wire.transport == "sctp").then_some(size),
+            offered_bps,
+            total_bytes,
+            receive_buffer: wire.receive_buffer,
+            send_buffer: wire.send_buffer,
+            rto_min: wire.rto.0,
+            rto_max: wire.rto.1,
+            rto_above_srtt: wire.rto_above_srtt,
+            acked: wire.acked,
+            ack_every: wire.ack_every,
+            repair: wire.repair,
+            from: Duration::from_secs_f64(mean(&flow.start, run).clamp(0.0, 1e9)),
+            to: flow.stop.unwrap_or(run).min(run),
+            coding: CodingFacts::of(self.scenario, name, self.catalog),
+            paths: paths.collect(),
+        }
+    }
+
+    fn path(&self, name: &str, ends: &[[&str; 2]], path: &scenario::Path, wire: &Wire) -> PathFacts {
+        let turned: Vec<[&str; 2]> = ends.iter().map(|[from, to]| [*to, *from]).collect();
+        let (there, mut rtt_s, losses) = self.route(ends, &path.via, wire.packet);
+        let (back, back_s, _) = self.route(&turned, &path.back, wire.ack);
+        rtt_s += back_s;
+        let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
+        PathFacts {
+            name: name.to_owned(),
+            out: there,
+            back,
+            base_rtt,
+            loss: losses.mean(),
+            losses,
+            spare: false,
+        }
+    }
+
+    fn background(&self, cross: &scenario::Cross) -> Option<BackgroundFacts> {
+        let (_, hops) = self.scenario.cross_way(cross).ok()?;
+        let shares: f64 = cross.sizes.values().map(|size| size.share).sum();
+        let bytes = cross.sizes.values().map(|size| f64::from(size.bytes) * size.share);
+        let run = self.scenario.run.time;
+        Some(BackgroundFacts {
+            // The load is a share of the link's current nominal rate.
+            rate_bps: mean(&cross.load, run) * self.config(hops.first()?)?.rate.mean_bps()?,
+            links: hops.iter().map(name).collect(),
+            packet: (bytes.sum::<f64>() / shares).max(1.0),
+            time: run + cross.lead,
+        })
+    }
+
+    /// `None`: it is a radio.
+    fn config(&self, hop: &Hop) -> Option<&LinkConfig> {
+        match hop {
+            Hop::Link { link, reverse } => self.simulation.link(link, *reverse),
+            Hop::Radio { .. } => None,
+        }
+    }
+
+    /// A link's mean rate over the run.
+    fn rate_bps(&self, hop: &Hop) -> Option<f64> {
+        match &self.scenario.direction(hop)?.rate {
+            LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
+            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop)?.rate.mean_bps(),
+        }
+    }
+
+    /// The links, the transit time of a packet over empty queues, and the loss models.
+    fn route(&self, ends: &[[&str; 2]], via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
+        let way = |[from, to]: &[&str; 2]| {
+            self.scenario.way(from, to, via).expect("paths are checked when a scenario is built")
+        };
+        let ways: Vec<Vec<Hop>> = ends.iter().map(way).collect();
+        let (mut links, mut seconds, mut losses) = (Vec::new(), 0.0, Losses::default());
+        // Ways of the same links and radios differ in the stations only.
+        for (at, hop) in ways.first().into_iter().flatten().enumerate() {
+            if let Hop::Radio { radio, .. } = hop {
+                let link = self.over_radio(radio, ways.iter().map(|way| &way[at]), bytes);
+                seconds += link.channel_s();
+                links.push(link);
+                continue;
+            }
+            let Some((config, direction)) = self.config(hop).zip(self.scenario.direction(hop)) else {
+                continue;
+            };
+            let rate_bps = self.rate_bps(hop);
+            let bits = f64::from(bytes) * 8.0;
+            seconds +=
+                mean(&direction.delay, self.scenario.run.time) + rate_bps.map_or(0.0, |rate| bits / rate);
+            losses.add(config);
+            links.push(link(name(hop), config, rate_bps, bytes));
+        }
+        (links, seconds, losses)
+    }
+
+    /// A radio; `hops` are where the flow's instances enter and leave it.
+    fn over_radio<'h>(&self, name: &str, hops: impl Iterator<Item = &'h Hop>, bytes: u32) -> LinkFacts {
+        let survey = &self.surveys[name];
+        let (mut counts, mut apart) = (Vec::new(), Vec::new());
+        for hop in hops {
+            let Hop::Radio { from, to, .. } = hop else { continue };
+            match survey.hops(from, to) {
+                Some(count) => counts.push(count),
+                None => apart.push([from.clone(), to.clone()]),
+            }
+        }
+        let mean = f64::from(counts.iter().sum::<u32>()) / counts.len().max(1) as f64;
+        let range = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
+        let hop_s = survey.hop_time(bytes).as_secs_f64();
+        // Up to four hops one frame at a time is on the air (Li et al. 2001).
+        let rate = f64::from(bytes) * 8.0 / hop_s / mean.clamp(1.0, 4.0);
+        let radio = RadioHops { hops: mean, range, apart, frames: survey.frames(bytes), hop_s };
+        let rate_bps = Some(if counts.is_empty() { 0.0 } else { rate });
+        LinkFacts { name: name.to_owned(), rate_bps, queue_packets: None, queue: None, radio: Some(radio) }
+    }
+}
+
+fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) -> LinkFacts {
+    let queue_packets = match config.queue.limit {
+        QueueLimit::Unlimited => None,
+        QueueLimit::Packets(packets) => Some(packets as f64),
+        QueueLimit::Bytes(limit) => Some(limit as f64 / f64::from(bytes.max(1))),
+    };
+    let seconds = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
+    let queue = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
+    LinkFacts { name, rate_bps, queue_packets, queue, radio: None }
+}
+
+/// Packet sizes and constants of a transport.
+struct Wire {
+    transport: &'static str,
+    scheme: String,
+    packet: u32,
+    ack: u32,
+    payload: u32,
+    receive_buffer: Option<u64>,
+    send_buffer: Option<u64>,
+    rto: (Duration, Duration),
+    rto_above_srtt: bool,
+    acked: u32,
+    ack_every: u32,
+    repair: Repair,
+}
+
+impl Wire {
+    fn of(transport: &Transport, size: u32) -> Self {
+        match transport {
+            Transport::Sctp { scheme, sctp } => Wire::sctp(scheme, sctp, size),
+            Transport::Tcp { tcp, .. } | Transport::Mptcp { tcp, .. } => {
+                let config = tcp.config().expect("its constants were checked when it was built");
+                let options = if config.timestamps { config.timestamp_bytes } else { 0 };
+                let header = config.header + options;
+                let mptcp = matches!(transport, Transport::Mptcp { .. });
+                Wire {
+                    transport: if mptcp { "mptcp" } else { "tcp" },
+                    scheme: transport.spec(),
+                    packet: header + config.segment + if mptcp { config.mapping_bytes } else { 0 },
+                    ack: header + if mptcp { config.data_ack_bytes } else { 0 },
+                    payload: config.segment,
+                    receive_buffer: Some(config.receive_window),
+                    send_buffer: None,
+                    rto: (config.rto_min, config.rto_max),
+                    rto_above_srtt: config.rto_min_above_srtt,
+                    acked: config.ack_every,
+                    ack_every: config.ack_every,
+                    repair: if config.recovery == Recovery::Sack { Repair::Sack } else { Repair::Reno },
+                }
+            }
+            Transport::Udp { header } => Wire {
+                transport: "udp",
+                scheme: String::new(),
+                packet: header + size,
+                ack: 0,
+                payload: size,
+                receive_buffer: None,
+                send_buffer: None,
+                rto: (Duration::ZERO, Duration::ZERO),
+                rto_above_srtt: false,
+                acked: 1,
+                ack_every: 1,
+                repair: Repair::Reno,
+            },
+        }
+    }
+
+    fn sctp(scheme: &str, sctp: &Sctp, size: u32) -> Self {
+        let headers = sctp.headers() + DATA;
+        let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
+        // Large messages are cut into full packets; the last part of each is ignored.
+        let payload = size.clamp(1, most);
+        // The maximum of a growing buffer.
+        let most = |buffer: u32| u64::from(sctp.buffer_limit.map_or(buffer, |limit| limit.max(buffer)));
+        Wire {
+            transport: "sctp",
+            scheme: scheme.to_owned(),
+            packet: headers + payload.next_multiple_of(4),
+            ack: sctp.headers() + SACK,
+            payload,
+            receive_buffer: Some(most(sctp.receive_buffer)),
+            send_buffer: Some(most(sctp.send_buffer)),
+            rto: (sctp.rto_min_strandcast.unwrap_or(sctp.rto_min), sctp.rto_max),
+            rto_above_srtt: false,
+            acked: 1,
+            ack_every: sctp.sack_frequency,
+            repair: Repair::SackAgain,
+        }
+    }
+}
+
+/// An application's offered load in bit/s, total bytes, and message size.
+fn offered(app: &App, run: Duration) -> (Option<f64>, Option<u64>, u32) {
+    match app {
+        App::Bulk { size } => (None, None, *size),
+        App::Finite { size, bytes } => (None, Some(*bytes), *size),
+        App::Cbr { size, rate } | App::Poisson { size, rate } => (Some(mean(rate, run)), None, *size),
+        App::OnOff { size, rate, on, off, .. } => {
+            let (on, off) = (on.as_secs_f64(), off.as_secs_f64());
+            (Some(mean(rate, run) * on / (on + off)), None, *size)
+        }
+        App::Video(video) => (Some(video_bps(video)), None, video.size),
+    }
+}

@@ -1,0 +1,250 @@
+//! The output of `check`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use strandcast_keys::catalog::Catalog;
+use strandcast_keys::text::printable;
+use strandcast_keys::text::{bits_per_s, bytes, percent};
+
+use super::cost::{Cost, cost};
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, RadioFacts, RadioHops, facts};
+use super::share::rates;
+use super::warn::Warning;
+use crate::scenario::{self, Scenario, hash};
+use crate::simulation::BuildError;
+
+/// Schema of the JSON.
+const SCHEMA: &str = "strandcast-check-1";
+
+/// The analysis of a scenario before a run.
+#[derive(Clone, Debug)]
+pub struct Check {
+    title: String,
+    hash: String,
+    runs: u32,
+    facts: Facts,
+    /// Rates by flow and path, bit/s at IP level.
+    rates: Vec<Vec<f64>>,
+    /// Cost of one run.
+    cost: Cost,
+    /// Warnings: numbers in the order in which they were read, then the network and its flows.
+    pub warnings: Vec<Warning>,
+}
+
+/// Analyses a scenario; `noted` are the warnings of [`Document::read`].
+///
+/// # Errors
+/// The scenario cannot be built.
+///
+/// [`Document::read`]: crate::scenario::Document::read
+pub fn check(
+    scenario: &Scenario,
+    noted: &[scenario::Warning],
+    catalog: &dyn Catalog,
+) -> Result<Check, BuildError> {
+    let facts = facts(scenario, catalog)?;
+    let rates = rates(&facts);
+    let mut warnings: Vec<Warning> = noted.iter().map(Warning::from).collect();
+    warnings.extend(super::warn::warnings(scenario, &facts));
+    Ok(Check {
+        title: scenario.title.clone(),
+        hash: hash(scenario),
+        runs: scenario.run.runs,
+        cost: cost(&facts, &rates),
+        facts,
+        rates,
+        warnings,
+    })
+}
+
+impl Check {
+    /// The text output.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |words: String| {
+            text.push_str(&words);
+            text.push('\n');
+        };
+        line(printable(&self.title).into_owned());
+        for radio in &self.facts.radios {
+            line(String::new());
+            line(printable(&radio_line(radio)).into_owned());
+        }
+        for (flow, rates) in self.facts.flows.iter().zip(&self.rates) {
+            line(String::new());
+            line(printable(&head(flow)).into_owned());
+            flow.coding.iter().for_each(|coding| line(coding.line(&flow.load())));
+            for (path, rate) in flow.paths.iter().zip(rates) {
+                path_lines(path, *rate).into_iter().for_each(&mut line);
+            }
+        }
+        let (runs, cost) = (self.runs, self.cost);
+        let each = if runs == 1 { String::new() } else { format!(" for each of {runs} runs") };
+        let frames =
+            if cost.frames > 0.0 { format!(", {} frames", round(cost.frames)) } else { String::new() };
+        line(format!(
+            "\nabout {} data packets, {} packet-hops{frames}, {} of processor time{each}",
+            round(cost.packets),
+            round(cost.packet_hops),
+            about(cost.time)
+        ));
+        for warning in &self.warnings {
+            line(printable(&format!("warning: {warning}")).into_owned());
+        }
+        text
+    }
+
+    /// The JSON output: `strandcast-check-1`.
+    pub fn json(&self) -> Value {
+        let flows = self.facts.flows.iter().zip(&self.rates);
+        let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
+        let cost = self.cost;
+        json!({
+            "schema": SCHEMA,
+            "scenario": { "title": self.title, "hash": self.hash },
+            "flows": flows.collect::<serde_json::Map<_, _>>(),
+            "radios": self.facts.radios.iter().map(radio_json).collect::<serde_json::Map<_, _>>(),
+            "packets": cost.packets.round(),
+            "frames": cost.frames.round(),
+            "packet_hops": cost.packet_hops.round(),
+            "run_time_s": cost.time.as_secs_f64(),
+            "warnings": self.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn head(flow: &FlowFacts) -> String {
+    let mut words = format!("flow {}", flow.name);
+    if flow.count > 1 {
+        let _ = write!(words, " ({} identical)", flow.count);
+    }
+    let _ = write!(words, ": {}", flow.transport);
+    if !flow.scheme.is_empty() {
+        let _ = write!(words, " {}", flow.scheme);
+    }
+    match (flow.offered_bps, flow.total_bytes) {
+        (Some(rate), _) => write!(words, ", {} offered", bits_per_s(rate)),
+        (None, Some(all)) => write!(words, ", {} in total", bytes(all)),
+        (None, None) => write!(words, ", unlimited"),
+    }
+    .expect("memory takes any text");
+    if let Some(buffer) = flow.receive_buffer {
+        let _ = write!(words, ", receive buffer {}", bytes(buffer));
+    }
+    words
+}
+
+fn radio_line(radio: &RadioFacts) -> String {
+    let RadioFacts { name, routing, stations, connected, mean_degree, .. } = radio;
+    let connected = if *connected { "all connected" } else { "not all connected" };
+    format!(
+        "radio {name}: {routing}, {stations} stations, {connected}, {mean_degree:.1} neighbours on average"
+    )
+}
+
+fn radio_json(radio: &RadioFacts) -> (String, Value) {
+    let RadioFacts { name, routing, stations, connected, mean_degree, reuse } = radio;
+    let value = json!({
+        "routing": routing, "stations": stations, "connected": connected, "mean_degree": mean_degree, "reuse": reuse,
+    });
+    (name.clone(), value)
+}
+
+/// `air (4 hops)`.
+fn link_name(link: &LinkFacts) -> String {
+    match &link.radio {
+        None => link.name.clone(),
+        Some(RadioHops { range: (_, 0), .. }) => format!("{} (no way)", link.name),
+        Some(RadioHops { range: (least, most), .. }) if least == most => {
+            format!("{} ({least} hop{})", link.name, if *least == 1 { "" } else { "s" })
+        }
+        Some(RadioHops { hops, range: (least, most), .. }) => {
+            format!("{} ({least} to {most} hops, {hops:.1} on average)", link.name)
+        }
+    }
+}
+
+fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
+    let names = |links: &[LinkFacts]| links.iter().map(link_name).collect::<Vec<_>>().join(" > ");
+    let mut lines = vec![format!("  path {}: {}, back {}", path.name, names(&path.out), names(&path.back))];
+    if path.is_cut() {
+        lines.push("    no estimate: its ends cannot reach each other at the start".to_owned());
+        return lines;
+    }
+    let mut words = format!("    RTT {}", ms(path.base_rtt));
+    if let (Some(link), Some(bdp)) = (path.bottleneck(), path.bdp_bytes()) {
+        let bottleneck = bits_per_s(link.rate_bps.unwrap_or_default());
+        let _ = write!(words, ", bottleneck {} {bottleneck}, BDP {}", link.name, bytes(bdp as u64));
+        match (link.queue, link.queue_packets) {
+            (Some(queue), Some(packets)) => {
+                let _ = write!(words, ", queue {} ({packets:.0} full packets)", ms(queue));
+            }
+            _ if link.radio.is_some() => words.push_str(" (an estimate, without other flows and collisions)"),
+            _ => words.push_str(", unbounded queue"),
+        }
+    } else {
+        words.push_str(", no link has a finite rate");
+    }
+    lines.push(format!("{words}, random loss {}", percent(path.loss)));
+    lines.push(match path.spare {
+        true => "    used when the primary path fails".to_owned(),
+        false => format!("    about {} if all links are shared fairly", bits_per_s(rate)),
+    });
+    lines
+}
+
+fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
+    let link = |link: &LinkFacts| {
+        json!({
+            "link": link.name, "rate_bps": link.rate_bps, "queue_packets": link.queue_packets,
+            "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3), "hops": link.radio.as_ref().map(|radio| radio.hops),
+        })
+    };
+    let paths = flow.paths.iter().zip(rates).map(|(path, rate)| {
+        let value = json!({
+            "via": path.out.iter().map(link).collect::<Vec<_>>(),
+            "back": path.back.iter().map(link).collect::<Vec<_>>(),
+            "base_rtt_ms": path.base_rtt.as_secs_f64() * 1e3,
+            "bottleneck": path.bottleneck().map(|link| link.name.as_str()),
+            "bottleneck_bps": path.rate_bps(),
+            "bdp_bytes": path.bdp_bytes(),
+            "loss_ratio": path.loss,
+            "fair_bps": rate,
+            "spare": path.spare,
+        });
+        (path.name.clone(), value)
+    });
+    json!({
+        "transport": flow.transport, "scheme": flow.scheme, "count": flow.count,
+        "packet_bytes": flow.packet, "ack_bytes": flow.ack, "offered_bps": flow.offered_bps,
+        "total_bytes": flow.total_bytes, "receive_buffer_bytes": flow.receive_buffer,
+        "send_buffer_bytes": flow.send_buffer,
+        "paths": paths.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+/// `43.2 ms`.
+fn ms(d: Duration) -> String {
+    format!("{:.1} ms", d.as_secs_f64() * 1e3)
+}
+
+/// Two significant figures, the precision of the estimate.
+fn round(number: f64) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.1} billion", n / 1e9),
+        n if n >= 1e6 => format!("{:.1} million", n / 1e6),
+        n if n >= 1e3 => format!("{:.0} thousand", n / 1e3),
+        n => format!("{n:.0}"),
+    }
+}
+
+fn about(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 0.1 => "less than 0.1 s".to_owned(),
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 600.0 => format!("{s:.0} s"),
+        s => format!("{:.0} min", s / 60.0),
+    }
+}
