@@ -1,4 +1,4 @@
-//! The codes by name, and what makes their encoders and decoders.
+//! The codes by name, and constructors of their encoders and decoders.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use crate::linear::{LinearDecoder, LinearEncoder};
 use crate::raptor::{RaptorDecoder, RaptorEncoder, solving};
 use crate::reed_solomon::{RsDecoder, RsEncoder, restoring};
 
-/// Most source symbols of a block or a window: what a symbol's header can count.
+/// Maximum number of source symbols of a block or a window, limited by the header of a symbol.
 pub const MOST_SOURCES: usize = 4095;
 
 /// An erasure code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Random linear code over GF(256), coefficients uniform; for blocks. k symbols fail to give k back with probability
-    /// .0039, and each further one makes that 256 times less.
+    /// Random linear code over GF(256) with uniform coefficients, for blocks. k symbols fail to give k back
+    /// with probability .0039, and each further one makes that 256 times less.
     Rlc,
-    /// Random linear code over GF(2), each coefficient 0 or 1 with equal probability; for blocks. k + e symbols fail with
-    /// probability 2^-e at most.
+    /// Random linear code over GF(2) for blocks. Each coefficient is 0 or 1 with equal probability. k + e
+    /// symbols fail with probability at most 2^-e.
     Fountain,
     /// Random linear code over GF(256) of RFC 8681, for sliding windows; a seed is a repair key and, from bit 16, a density
     /// threshold.
@@ -28,19 +28,19 @@ pub enum Code {
     RaptorQ,
     /// Reed–Solomon over GF(2^16), for blocks: any k symbols suffice.
     ReedSolomon {
-        /// Repair symbols that a block has.
+        /// Number of repair symbols of a block.
         repairs: u16,
     },
 }
 
 impl Code {
-    /// Whether seeds number a block's repair symbols from 0, instead of being any number.
+    /// Returns whether seeds must number a block's repair symbols from 0.
     #[must_use]
     pub fn numbers_repairs(self) -> bool {
         matches!(self, Code::RaptorQ | Code::ReedSolomon { .. })
     }
 
-    /// Whether it repairs windows that slide: blocks only slide as a whole.
+    /// Returns whether the code repairs sliding windows; otherwise it repairs blocks only.
     #[must_use]
     pub fn slides(self) -> bool {
         matches!(self, Code::Sliding)
@@ -62,10 +62,10 @@ impl Code {
         }
     }
 
-    /// A decoder of what [`encoder`](Self::encoder) makes with the same arguments.
+    /// A decoder for the symbols of an [`encoder`](Self::encoder) with the same arguments.
     ///
     /// # Panics
-    /// As there.
+    /// If the arguments make [`encoder`](Self::encoder) panic.
     #[must_use]
     pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
         self.check(capacity, length);
@@ -78,16 +78,18 @@ impl Code {
         }
     }
 
-    /// The most work ([`Decoder::work`]) that a decoder of `capacity` source symbols, of which a repair symbol covers `sources`, has
-    /// with each symbol of `length` bytes that an encoder sent: what more a stream costs its receiver, no encoder caused.
+    /// Maximum work ([`Decoder::work`]) per symbol that an encoder sent. `capacity` is that of the decoder,
+    /// `sources` the number of source symbols that a repair symbol covers, `length` the bytes of a symbol.
+    /// Only forged symbols exceed it.
     #[must_use]
     pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
         match self {
-            // Each row once to reduce it and once to eliminate what it leads with, and as much for rows that are kept.
+            // Each row is read once to reduce it and once to eliminate its leading column; kept rows cost the
+            // same again.
             Code::Rlc | Code::Fountain | Code::Sliding => {
                 (4 * sources * (row(capacity) + row(length))) as u64
             }
-            // A block may need a symbol more than it has, or two.
+            // A block may need one or two more symbols than it has.
             Code::RaptorQ => 4 * solving(sources, length) / sources.max(1) as u64,
             Code::ReedSolomon { repairs } => {
                 2 * restoring(sources, repairs.into(), length) / sources.max(1) as u64

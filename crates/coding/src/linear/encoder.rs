@@ -1,4 +1,4 @@
-//! Sums of the source symbols held, in a ring of rows.
+//! Sums of the source symbols held in a ring of rows.
 
 use crate::codec::{CannotRepair, Encoder};
 use crate::coefficients::Coefficients;
@@ -10,9 +10,9 @@ pub(crate) struct LinearEncoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
-    /// Rows by place modulo the capacity; each ends in zeros.
+    /// Rows, indexed by place modulo the capacity; each ends in zeros.
     arena: Vec<u8>,
-    /// Bytes of each row up to its last byte given.
+    /// Length of each row's symbol in bytes.
     lengths: Vec<usize>,
     /// Row of the oldest source symbol.
     first: usize,
