@@ -97,7 +97,7 @@ fn radios_too_dense_for_memory_are_refused() {
     let heap = |n: usize| check_density(&medium, &vec![Position::default(); n]);
     assert_eq!(heap(7071), Ok(()));
     let message = heap(7072).expect_err("50 006 112 neighbours").to_string();
-    assert!(message.starts_with("7072 stations have more than 50000000 neighbours in sum"), "{message}");
+    assert!(message.starts_with("7072 stations have more than 50000000 neighbours in total"), "{message}");
     // An equal number of stations, but spread out: at most 120 neighbours each within 550 m.
     assert_eq!(check_density(&medium, &grid(150, 150, 100.0)), Ok(()));
 }
