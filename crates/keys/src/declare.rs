@@ -15,9 +15,9 @@
 /// ```
 ///
 /// The types are those that implement [`Setting`](crate::Setting): `bool`, `f64`, whole numbers, durations in
-/// milliseconds, options of these whose `None` is 0, and enums by [`words!`](crate::words). `with NAME:
-/// TYPE,` before the first field and `and NAME: TYPE,` after the last one include the keys of another such
-/// struct.
+/// milliseconds, options of these whose `None` is 0, and enums by [`words!`](crate::words).
+/// `with NAME: TYPE,` before the first field and `and NAME: TYPE,` after the last one include the keys of
+/// another such struct.
 ///
 /// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults. The names of its
 /// fields are the keys, with underscores; the fields in the second braces are not keys.

@@ -1,5 +1,5 @@
-//! Fraction of several paths that concurrent transfer uses. `cargo test -p strandcast-sim --test it
-//! aggregation -- --nocapture` prints the fractions.
+//! Fraction of several paths that concurrent transfer uses.
+//! `cargo test -p strandcast-sim --test it aggregation -- --nocapture` prints the fractions.
 
 use strandcast_netem::topology::{PathNetwork, xu2015};
 use strandcast_sim::host::BulkSender;

@@ -1,5 +1,5 @@
-//! Two paths and the pause in delivery when one falls silent (`TransportConfig::live`). `cargo test -p
-//! strandcast-sim --test it silence -- --nocapture` prints the table.
+//! Two paths and the pause in delivery when one falls silent (`TransportConfig::live`).
+//! `cargo test -p strandcast-sim --test it silence -- --nocapture` prints the table.
 
 use core::time::Duration;
 
