@@ -1,6 +1,6 @@
-//! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the machine's
-//! network interfaces and their counters, and links emulated on one machine. Protocol decisions are made elsewhere;
-//! this crate moves bytes and keeps time.
+//! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the
+//! machine's network interfaces and their counters, and links emulated on one machine. Other crates make the
+//! protocol decisions; this crate moves bytes and keeps time.
 #![forbid(unsafe_code)]
 
 pub mod clock;
