@@ -40,7 +40,7 @@ mod tests {
         symbol.resize(8, 0);
         assert_eq!(unframe(&symbol), Some(&b"abc"[..]));
         symbol[7] = 1;
-        assert_eq!(unframe(&symbol), None, "bytes behind the message");
+        assert_eq!(unframe(&symbol), None, "bytes after the message");
         assert_eq!(unframe(&[0, 2, 1]), None, "longer than the symbol");
         assert_eq!(unframe(&[0]), None);
         assert_eq!(unframe(&[0, 0, 0]), Some(&b""[..]));

@@ -77,7 +77,7 @@ impl RaptorEncoder {
 impl Encoder for RaptorEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held() < self.capacity, "the caller forgets before it pushes more");
+        assert!(self.held() < self.capacity, "the caller drops symbols before it pushes more");
         self.bytes.extend_from_slice(source);
         self.lengths.push(source.len());
         self.bytes.resize(self.lengths.len() * self.length, 0);

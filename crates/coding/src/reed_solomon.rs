@@ -50,7 +50,7 @@ impl RsEncoder {
 impl Encoder for RsEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held < self.capacity, "the caller forgets before it pushes more");
+        assert!(self.held < self.capacity, "the caller drops symbols before it pushes more");
         let symbol = &mut self.bytes[self.held * size(self.length)..][..size(self.length)];
         symbol[..source.len()].copy_from_slice(source);
         symbol[source.len()..].fill(0);

@@ -17,7 +17,7 @@ words! {
 keys! {
     /// Keys that several structs share.
     struct Shared {
-        /// which place
+        /// the place
         place: Place = Place::Here,
     }
 }

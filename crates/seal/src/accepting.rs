@@ -261,7 +261,7 @@ impl Accepting {
         self.responder.poll_timeout()
     }
 
-    /// Forgets handshakes that have been half open for too long.
+    /// Drops handshakes that have been half open for too long.
     pub fn handle_timeout(&mut self, now: Instant, cx: &mut Context) {
         self.responder.handle_timeout(now);
         self.forget_half_open(cx);

@@ -47,7 +47,7 @@ impl LinearEncoder {
 impl Encoder for LinearEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held < self.lengths.len(), "the caller forgets before it pushes more");
+        assert!(self.held < self.lengths.len(), "the caller drops symbols before it pushes more");
         let at = self.row_of(self.held);
         let bytes = &mut self.arena[at * row(self.length)..][..row(self.length)];
         bytes[..source.len()].copy_from_slice(source);

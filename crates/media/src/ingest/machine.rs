@@ -13,7 +13,7 @@ use crate::ts::{
 /// Duration of a stored input that is kept ready.
 const READ_AHEAD: Duration = Duration::from_millis(500);
 
-/// Why an input cannot be sent.
+/// Reason why an input cannot be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {

@@ -24,7 +24,7 @@ impl Default for PaceConfig {
     }
 }
 
-/// Why a stream cannot be paced.
+/// Reason why a stream cannot be paced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaceError {

@@ -68,7 +68,7 @@ pub struct Message {
     pub body: Body,
 }
 
-/// Why bytes are not a message.
+/// Reason why bytes are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {

@@ -117,7 +117,7 @@ fn messages_keep_below_a_limit() {
     assert_eq!(lengths(1326), [1148, 1148]);
     assert_eq!(lengths(1336), [1336, 20 + 5 * 188]);
     assert_eq!(lengths(9000), [1336, 20 + 5 * 188], "never more than configured");
-    assert_eq!(lengths(100), [208; 12], "one at the least");
+    assert_eq!(lengths(100), [208; 12], "at least one");
 }
 
 /// A clip of N packets takes ⌈N/k⌉ messages, where k packets of 188 bytes and a header of 20 fit the

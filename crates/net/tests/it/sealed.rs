@@ -101,7 +101,7 @@ async fn a_nat_that_forgets_loses_nothing_and_nothing_readable_passes() {
         events.lock().expect("no panic").iter().filter(|e| matches!(e, SealEvent::Moved { .. })).count();
     assert!(moves >= 5, "{moves} moves");
     let snapshot = server.snapshot().await.expect("it lives");
-    assert_eq!(snapshot.stats.messages_sent, 400, "the association went on");
+    assert_eq!(snapshot.stats.messages_sent, 400, "the association continued");
     let marker = 17u32.to_be_bytes().repeat(5);
     for datagram in relay.seen.lock().expect("no panic").iter() {
         assert!(matches!(datagram[0], 1..=4), "type {}", datagram[0]);

@@ -352,7 +352,7 @@ fn exposed_stations_share_the_air_though_they_need_not() {
         (left.iter().filter(|a| overlaps(a)).count(), net.received[0] + net.received[3])
     };
     let ((exposed, shared), (_, apart)) = (run(200.0), run(600.0));
-    assert_eq!(exposed, 0, "1 and 2 hear each other: their data never overlap");
+    assert_eq!(exposed, 0, "1 and 2 sense each other: their data never overlap");
     // One exchange takes 2323.1 µs at the mean backoff of one station.
     let one = 10e6 / 2323.1;
     assert!(

@@ -69,7 +69,7 @@ fn a_source_whose_first_link_fails_goes_on_by_the_other_path() {
     }
     net.finish(3.0);
     assert_eq!(next_hops(&net, 0, 3), [3 - first]);
-    assert_eq!(net.delivered.len(), 11, "those that waited for the lost neighbour, too");
+    assert_eq!(net.delivered.len(), 11, "including those that waited for the lost neighbour");
     assert_eq!(errors(&net), 0);
     let counters = net.router(0).counters();
     assert_eq!(counters.discoveries, 1);

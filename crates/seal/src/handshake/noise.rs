@@ -125,7 +125,7 @@ impl Noise {
 }
 
 pub(super) fn builder<'a>(random: Random, count: &DhCount) -> Builder<'a> {
-    let params = PATTERN.parse().expect("a pattern that snow knows");
+    let params = PATTERN.parse().expect("snow supports the pattern");
     Builder::with_resolver(params, Box::new(Resolver { random, count: count.clone() }))
 }
 

@@ -164,5 +164,5 @@ fn silence_is_tolerated() {
     assert_eq!((sink.deliveries.len(), sink.damaged, sink.out_of_order), (20_000, 0, 0));
     let (_, gap) = sink.longest_gap(at(4.0), at(60.0));
     assert!(gap < Duration::from_secs(34), "{gap:?}");
-    assert_eq!(s.seals().map(|seal| seal.established), [1, 1], "the session went on");
+    assert_eq!(s.seals().map(|seal| seal.established), [1, 1], "the session continued");
 }

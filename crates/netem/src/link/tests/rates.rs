@@ -215,7 +215,7 @@ fn a_trace_begins_at_the_origin() {
         assert_eq!(departs(&mut link, ms(at), 1500), leaves * 1_000_000);
     }
     let mut early = self::link(LinkConfig { origin: ms(1003), ..slots("2\n10\n") }, 1);
-    assert_eq!(departs(&mut early, ms(0), 1500), 3_000_000, "it went round before, too");
+    assert_eq!(departs(&mut early, ms(0), 1500), 3_000_000, "it had already repeated");
 }
 
 #[test]

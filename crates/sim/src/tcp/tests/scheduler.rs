@@ -154,7 +154,7 @@ fn the_scheduler_decides_the_subflow() {
     let mut s = two_by(config(Recovery::Sack), 3, [90, 30], scheduler);
     assert_eq!(sent(&mut s), [(0, 0), (0, 1), (1, 2), (1, 3), (1, 4)]);
     let log = log.lock().unwrap();
-    assert_eq!(log.sent, [0, 0, 1, 1, 1].map(PathId), "it hears of them");
+    assert_eq!(log.sent, [0, 0, 1, 1, 1].map(PathId), "it receives them");
     assert_eq!(log.asked.len(), 3, "once for each answer, and once more");
     let backlog = &log.asked[0].backlog;
     assert_eq!((backlog.next_len, backlog.retransmission, backlog.tried), (MSS, false, PathSet::default()));

@@ -148,7 +148,7 @@ fn a_pause_stops_the_video_or_keeps_it() {
     assert!(times.contains(&3950) && !times.contains(&4050) && times.contains(&4150));
     // A probe: nothing for a second, then all messages at once.
     let probed = of(vec![pause(0, 1000, true)]);
-    assert_eq!(probed[0], (1000, 417), "that of 1.1 s, as what is due at 1 s comes then, too");
+    assert_eq!(probed[0], (1000, 417), "the burst of 1.1 s, which includes that of 1 s");
     assert_eq!(probed[1].0, 1100);
     assert_eq!(probed.iter().map(|burst| burst.1).sum::<usize>(), 3799);
 }

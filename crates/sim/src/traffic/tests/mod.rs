@@ -25,7 +25,7 @@ fn s(seconds: u64) -> Instant {
 fn all(mut source: impl Source) -> Vec<Emission> {
     let emissions: Vec<_> = core::iter::from_fn(|| source.next()).collect();
     assert!(emissions.iter().zip(emissions.iter().skip(1)).all(|(a, b)| a.at <= b.at), "times go back");
-    assert_eq!(source.next(), None, "goes on behind its end");
+    assert_eq!(source.next(), None, "continues after its end");
     emissions
 }
 
