@@ -153,7 +153,7 @@ def test_plot_verb_of_results(root: pathlib.Path, plot: Plot) -> None:
     [
         ((), 2, "FILE|FOLDER"),
         (("none.csv",), 3, "none.csv: No such file"),
-        (("wrong",), 2, "wrong:1: `x` is no time"),
+        (("wrong",), 2, "wrong:1: `x` is not a time"),
         (("good", "--out", "a.gif"), 2, "--out"),
         (("good", "--bin", "0"), 2, "--bin"),
         (("good", "--out", "none/a.svg"), 3, "none/a.svg"),

@@ -1,24 +1,25 @@
-//! What every codec does: source symbols in, repair symbols out, source symbols back.
+//! The common interface of all codecs: source symbols in, repair symbols out, source symbols back.
 //!
-//! Source symbols stand in a row, and are named by their place in it, from the oldest that is still held. A block is pushed
-//! whole, repaired and forgotten whole; a sliding window forgets its oldest symbol when the next is pushed.
+//! Source symbols form a sequence and are indexed by their place in it, counted from the oldest one held. A
+//! block is pushed, repaired and dropped as a whole; a sliding window drops its oldest symbol when the next
+//! one is pushed.
 
 use std::ops::Range;
 
 use thiserror::Error;
 
-/// What a symbol brought the decoder.
+/// Effect of a symbol on a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The rank rose by one.
     Innovative,
-    /// Nothing that was not known.
+    /// The symbol added no information.
     Redundant,
-    /// A symbol that no encoder of this code makes, or beyond what the decoder holds.
+    /// The symbol exceeds the decoder's capacity, or no encoder of this code makes it.
     Refused,
 }
 
-/// Why there is no repair symbol.
+/// Reason why no repair symbol was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotRepair {
     /// No source symbol is held.
@@ -29,13 +30,13 @@ pub enum CannotRepair {
     Seed(u32),
 }
 
-/// Makes repair symbols of the source symbols it holds. All have a length set at construction, or less: zeros at the end may
-/// be left out. With length 0 it is for coefficients alone.
+/// Makes repair symbols from the source symbols it holds. All have at most the length set at construction:
+/// zeros at the end may be left out. With length 0 the encoder handles coefficients alone.
 pub trait Encoder: Send {
     /// Appends a source symbol.
     ///
     /// # Panics
-    /// If it is longer than a symbol, or as many are held as the encoder was made for.
+    /// If the symbol is too long, or the encoder is full.
     fn push(&mut self, source: &[u8]);
 
     /// The number of source symbols held.
@@ -44,47 +45,49 @@ pub trait Encoder: Send {
     /// The source symbol at `index`, with zeros up to the length of a symbol.
     fn source(&self, index: usize) -> Option<&[u8]>;
 
-    /// Forgets the `count` oldest source symbols, or all.
+    /// Drops the `count` oldest source symbols, at most all of them.
     fn forget(&mut self, count: usize);
 
-    /// Appends to `out` the repair symbol that `seed` gives over all source symbols held, up to the longest of them.
+    /// Appends to `out` the repair symbol with this `seed` over all source symbols held. Its payload has the
+    /// length of the longest of them.
     ///
     /// # Errors
-    /// If nothing is held or the code has no such symbol; `out` is unchanged then.
+    /// If the encoder is empty or the code has no such symbol; `out` is then unchanged.
     fn repair(&mut self, seed: u32, out: &mut Vec<u8>) -> Result<(), CannotRepair>;
 }
 
-/// Gets source symbols back from those that arrived and from repair symbols. Payloads may be shorter than a symbol: zeros
-/// follow. With length 0 it eliminates coefficients alone, and decides as it does with payloads.
+/// Recovers source symbols from received source and repair symbols. Payloads may be shorter than a symbol:
+/// zeros follow. With length 0 the decoder eliminates coefficients alone, and makes the same decisions as
+/// with payloads.
 pub trait Decoder: Send {
-    /// Takes the source symbol at `index`.
+    /// Adds the source symbol at `index`.
     fn source(&mut self, index: usize, payload: &[u8]) -> Outcome;
 
-    /// Takes the repair symbol that `seed` gives over the source symbols at `span`.
+    /// Adds the repair symbol with this `seed` over the source symbols at `span`.
     fn repair(&mut self, span: Range<usize>, seed: u32, payload: &[u8]) -> Outcome;
 
-    /// The number of independent symbols among those taken, less those forgotten.
+    /// Number of independent symbols added and not yet dropped.
     fn rank(&self) -> usize;
 
     /// The source symbol at `index`, if it is known.
     fn known(&self, index: usize) -> Option<&[u8]>;
 
-    /// The place of a source symbol that became known and was not yet given out here.
+    /// Returns the place of a source symbol that has become known, once per symbol.
     fn next_known(&mut self) -> Option<usize>;
 
-    /// Forgets the `count` oldest source symbols and what only helped to find them.
+    /// Drops the `count` oldest source symbols, and rows that helped only to find them.
     fn forget(&mut self, count: usize);
 
-    /// Forgets everything.
+    /// Drops everything.
     fn clear(&mut self);
 
-    /// Bytes of memory held at the most, whatever is taken.
+    /// Maximum memory in bytes, for any input.
     fn bound(&self) -> usize;
 
-    /// Work since it was made: bytes of rows that were read or written, about. It never falls.
+    /// Approximate work since construction, in bytes of rows read or written. It never falls.
     fn work(&self) -> u64;
 
-    /// Of those, bytes that are only taken while a symbol is: several decoders share them.
+    /// Part of [`bound`](Self::bound) that is in use only while a symbol is added: several decoders share it.
     fn working(&self) -> usize {
         0
     }

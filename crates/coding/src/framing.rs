@@ -1,10 +1,10 @@
-//! Messages as source symbols: two bytes of length, the message, zeros up to the length of a symbol. Symbols of length 0 stand
-//! for coefficients alone.
+//! Messages as source symbols: two bytes of length, the message, zeros up to the length of a symbol. Symbols
+//! of length 0 represent coefficients alone.
 
 /// Bytes before the message.
 pub(crate) const LENGTH: usize = 2;
 
-/// The longest message that fits a symbol of `length` bytes; any fits where coefficients alone count.
+/// Length of the longest message that fits a symbol of `length` bytes. Symbols of length 0 fit any message.
 pub(crate) fn longest(length: usize) -> usize {
     if length == 0 { usize::MAX } else { length - LENGTH }
 }
@@ -18,7 +18,7 @@ pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The message of a source symbol, `None` if none was framed so.
+/// Returns the message of a source symbol, or `None` if the length field is invalid.
 pub(crate) fn unframe(symbol: &[u8]) -> Option<&[u8]> {
     if symbol.is_empty() {
         return Some(symbol);
@@ -40,7 +40,7 @@ mod tests {
         symbol.resize(8, 0);
         assert_eq!(unframe(&symbol), Some(&b"abc"[..]));
         symbol[7] = 1;
-        assert_eq!(unframe(&symbol), None, "bytes behind the message");
+        assert_eq!(unframe(&symbol), None, "bytes after the message");
         assert_eq!(unframe(&[0, 2, 1]), None, "longer than the symbol");
         assert_eq!(unframe(&[0]), None);
         assert_eq!(unframe(&[0, 0, 0]), Some(&b""[..]));

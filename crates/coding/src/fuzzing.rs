@@ -1,5 +1,5 @@
-//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes are,
-//! and panics where something does not hold.
+//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
+//! panics if a property does not hold.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ const CODES: [Code; 5] =
     [Code::Rlc, Code::Fountain, Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 8 }];
 const LENGTH: usize = 40;
 
-/// The input's first byte chooses a receiver; each symbol follows with its length before it. What is a header is written as it
-/// was read, and what a receiver counts is what it was given.
+/// Hands symbols to a receiver. The input's first byte chooses the receiver; then each symbol follows its
+/// length. A header must be written exactly as it was read, and a receiver's counters must match its input.
 pub fn symbols(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else {
         return;
@@ -25,7 +25,8 @@ pub fn symbols(data: &[u8]) {
     let mut blocks = BlockReceiver::new(BlockConfig { code, sources: 12, length, blocks: 3, order });
     let mut window = WindowReceiver::new(WindowConfig { sources: 12, held: 20, length, density: 15 });
     let mut given = 0;
-    // Of each symbol: what a whole block or window may cost an honest sender's receiver, and to close as many.
+    // Limit per symbol: the work of a whole block or window for the receiver of an honest sender, and of
+    // closing the maximum number.
     let most =
         4 * (12 * code.fair_work(12, 12, length) + 20 * Code::Sliding.fair_work(12, 20, length)) + 1024;
     while let Some((&length, after)) = rest.split_first() {
@@ -55,8 +56,9 @@ pub fn symbols(data: &[u8]) {
     }
 }
 
-/// A decoder beside one of coefficients alone, on symbols of an encoder and on others: both decide alike, and what becomes
-/// known from the encoder's symbols alone is what was encoded. No symbol costs more than a block or window of them.
+/// Compares a decoder with one for coefficients alone, on symbols of an encoder and on forged ones: both must
+/// decide alike, and symbols of the encoder alone must give its source symbols. The work of a symbol is at
+/// most that of a whole block or window.
 pub fn codecs(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else {
         return;
@@ -75,7 +77,7 @@ struct Codecs {
     encoder: Box<dyn Encoder>,
     full: Box<dyn Decoder>,
     bare: Box<dyn Decoder>,
-    /// Symbols forgotten so far: the encoder's first is of that number.
+    /// Symbols dropped: the encoder's first symbol has this number.
     forgotten: u64,
     honest: bool,
 }
@@ -100,7 +102,7 @@ impl Codecs {
         }
     }
 
-    /// What a step costs is bounded: that of each symbol, and to read what is known.
+    /// Runs a step and checks its work: that of adding a symbol and of reading known ones.
     fn step(&mut self, kind: u8, a: u8, b: u16) {
         let before = self.full.work() + self.bare.work();
         self.act(kind, a, b);
@@ -116,12 +118,12 @@ impl Codecs {
                 let payload = Self::content(self.forgotten + place as u64);
                 let outcome = self.full.source(place, &payload);
                 assert_eq!(self.bare.source(place, &[]), outcome);
-                // A forged symbol before may have said otherwise of the block.
+                // An earlier forged symbol may have contradicted this one about the block.
                 let refused = outcome == Outcome::Refused;
                 assert!(if place >= CAPACITY { refused } else { !refused || !self.honest });
             }
             3 | 4 => self.repair(b),
-            // Any span and payload.
+            // A repair symbol with an arbitrary span and payload.
             5 if a & 0x80 != 0 => {
                 self.honest = false;
                 let span = place..usize::from(a >> 4);

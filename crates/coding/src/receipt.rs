@@ -1,53 +1,53 @@
-//! What receivers say of a symbol, and what they count.
+//! Results and counters of receivers.
 
 use thiserror::Error;
 
 use crate::codec::Outcome;
 use crate::symbol::Malformed;
 
-/// Why a symbol was dropped.
+/// Reason why a symbol was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// It is no symbol.
+    /// The bytes are not a symbol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A symbol of blocks where a window slides, or the other way round.
+    /// The symbol belongs to blocks in a stream with a sliding window, or the reverse.
     #[error("a symbol of the other kind of stream")]
     Foreign,
-    /// Longer than symbols are here.
+    /// The payload is longer than this stream's symbols.
     #[error("a payload of {0} bytes is longer than a symbol")]
     Overlong(usize),
-    /// All that it is about has been given out or given up.
-    #[error("behind what is still open")]
+    /// Everything that the symbol covers has been delivered or abandoned.
+    #[error("older than the open blocks or the window")]
     Stale,
-    /// Farther ahead than is held open.
-    #[error("ahead of what is held open")]
+    /// The symbol is farther ahead than the receiver's capacity.
+    #[error("too far ahead of the open blocks or the window")]
     Ahead,
-    /// It contradicts what was taken before, or the code has no such symbol.
+    /// The symbol contradicts earlier ones, or the code has no such symbol.
     #[error("contradicts what is known of its block or code")]
     Contradictory,
 }
 
-/// Symbols by what was done with them, and messages by how they came.
+/// Counters of symbols by their effect, and of messages by their source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Symbols that raised a rank.
     pub innovative: u64,
-    /// Symbols that brought nothing that was not known.
+    /// Symbols that added no information.
     pub redundant: u64,
-    /// Bytes that are no symbol, too long, or of the other kind of stream.
+    /// Symbols that were malformed, overlong, or of the other kind of stream.
     pub malformed: u64,
-    /// Symbols behind what is still open.
+    /// Symbols older than the open blocks or the window.
     pub stale: u64,
-    /// Symbols ahead of what is held open.
+    /// Symbols too far ahead of the open blocks or the window.
     pub ahead: u64,
     /// Symbols that contradict others.
     pub contradictory: u64,
-    /// Messages given out whose symbol arrived.
+    /// Messages delivered whose symbol arrived.
     pub received: u64,
-    /// Messages given out whose symbol was computed from others.
+    /// Messages delivered whose symbol was computed from others.
     pub recovered: u64,
-    /// Source symbols found that hold no message: some symbol was forged.
+    /// Recovered source symbols that contain no message: some symbol was forged.
     pub damaged: u64,
 }
 
@@ -68,7 +68,7 @@ impl Statistics {
         *(if recovered { &mut self.recovered } else { &mut self.received }) += 1;
     }
 
-    /// Symbols dropped.
+    /// Number of symbols dropped.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.malformed + self.stale + self.ahead + self.contradictory

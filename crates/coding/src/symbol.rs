@@ -19,7 +19,7 @@
 //! | 3 | repair symbol of a block | source symbols of the block | block |
 //! | 5 | source symbol of a window | 0 | number of the symbol |
 //! | 6 | repair symbol of a window | source symbols it sums | number of the first of them |
-//! | 7 | a message that no symbol covers | 0 | none: the payload follows at once |
+//! | 7 | a message that no symbol covers | 0 | absent: the payload follows at once |
 
 use thiserror::Error;
 
@@ -43,53 +43,53 @@ const WINDOW_REPAIR: u16 = 6;
 const PLAIN: u16 = 7;
 const LOW: u16 = 0x0fff;
 
-/// What a symbol says of itself.
+/// The header of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// A source message of a block.
     Source {
-        /// The block.
+        /// Block.
         block: u32,
-        /// Its place in the block.
+        /// Place in the block.
         index: u16,
-        /// Whether the block ends with it.
+        /// True for the last symbol of the block.
         last: bool,
     },
     /// A repair symbol over all source symbols of a block.
     Repair {
-        /// The block.
+        /// Block.
         block: u32,
-        /// The number of its source symbols.
+        /// Number of source symbols of the block.
         sources: u16,
-        /// From which coefficients follow, or the number of the repair symbol.
+        /// Seed of the coefficients, or number of the repair symbol.
         seed: u32,
     },
-    /// A source message of a stream that a window slides over.
+    /// A source message of a stream with a sliding window.
     WindowSource {
-        /// Its number in the stream.
+        /// Number of the message in the stream.
         number: u32,
     },
     /// A repair symbol over consecutive source symbols of a stream.
     WindowRepair {
-        /// The number of the first of them.
+        /// Number of the first source symbol covered.
         first: u32,
-        /// How many they are.
+        /// Number of source symbols covered.
         sources: u16,
         /// Repair key and, from bit 16, density threshold (RFC 8681 §4.1.3).
         seed: u32,
     },
-    /// A message beside the symbols, which none of them covers.
+    /// A message that no symbol covers.
     Plain,
 }
 
-/// Why bytes are no symbol.
+/// Reason why bytes are not a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// Fewer bytes than the header has.
+    /// The bytes are too few for a header.
     #[error("{0} bytes are too few for a symbol")]
     Short(usize),
-    /// A kind that does not exist.
-    #[error("there is no symbol of kind {0}")]
+    /// The kind is unknown.
+    #[error("unknown kind of symbol {0}")]
     Kind(u16),
     /// A field has a value that no sender writes.
     #[error("a field has a value that no sender writes")]
@@ -97,7 +97,7 @@ pub enum Malformed {
 }
 
 impl Header {
-    /// Bytes on the wire.
+    /// Length of the header in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         match self {
@@ -123,10 +123,10 @@ impl Header {
         }
     }
 
-    /// Reads a symbol: its header and its payload.
+    /// Reads header and payload of a symbol.
     ///
     /// # Errors
-    /// If `bytes` are none that [`write`](Self::write) makes.
+    /// If [`write`](Self::write) cannot have written `bytes`.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let short = Malformed::Short(bytes.len());
         let (word, rest) = bytes.split_first_chunk().ok_or(short)?;
@@ -199,7 +199,8 @@ mod tests {
                 Err(Malformed::Kind(kind))
             );
         }
-        // Place 4095, no source symbols, a number's low bits, no source symbols, density threshold 16, a plain one's low bits.
+        // Invalid fields in order: place 4095, no source symbols, a number's low bits, no source symbols,
+        // density threshold 16, a plain symbol's low bits.
         for bytes in [
             [0x1f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],
             [0x2f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],

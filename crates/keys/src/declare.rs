@@ -2,7 +2,8 @@
 
 /// Declares a struct whose fields are keys.
 ///
-/// A field is its documentation, which is the key's summary, its name, its type, its range and its default:
+/// A field consists of its documentation, which is the key's summary, its name, its type, its range and its
+/// default:
 ///
 /// ```text
 /// /// what it does
@@ -13,12 +14,13 @@
 /// frozen: bool = false,                                   on or off
 /// ```
 ///
-/// The types are those that implement [`Setting`](crate::Setting): `bool`, `f64`, whole numbers, durations in milliseconds,
-/// options of these whose `None` is 0, and enums by [`words!`](crate::words). Keys of another such struct are taken in with
-/// `with NAME: TYPE,` in front of the first field and `and NAME: TYPE,` behind the last.
+/// The types are those that implement [`Setting`](crate::Setting): `bool`, `f64`, whole numbers, durations in
+/// milliseconds, options of these whose `None` is 0, and enums by [`words!`](crate::words).
+/// `with NAME: TYPE,` before the first field and `and NAME: TYPE,` after the last one include the keys of
+/// another such struct.
 ///
-/// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults whose keys are the names of its fields as
-/// they stand; the fields in the second braces are no keys.
+/// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults. The names of its
+/// fields are the keys, with underscores; the fields in the second braces are not keys.
 #[macro_export]
 macro_rules! keys {
     (
@@ -184,7 +186,7 @@ macro_rules! key_name {
     }};
 }
 
-/// The range of a field: nothing, least and most, or these and a unit.
+/// Range of a field: empty, or minimum and maximum, or these and a unit.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! range {
@@ -218,14 +220,14 @@ macro_rules! words {
             /// The words, in the order they are listed.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// Its word.
+            /// The word of the value.
             pub const fn word(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)+
                 }
             }
 
-            /// What `word` stands for.
+            /// Returns the value for `word`.
             pub fn from_word(word: &str) -> ::core::option::Option<Self> {
                 match word {
                     $($word => ::core::option::Option::Some($name::$variant),)+

@@ -1,31 +1,31 @@
-//! Keys, what they can be set to, and structs that have keys.
+//! Keys, their possible values, and structs that have keys.
 
-/// Something that can be set.
+/// A named setting.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// What it does.
+    /// Description in one line.
     pub summary: &'static str,
-    /// What it can be.
+    /// Possible values.
     pub values: Values,
 }
 
-/// What a key can be set to.
+/// Possible values of a key.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Values {
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// `on` or `off`.
     Switch,
-    /// A whole number between the first two, with a unit for people.
+    /// A whole number between the first two, with a unit for display.
     Number(u64, u64, &'static str),
-    /// A number between the first two, with a unit for people.
+    /// A number between the first two, with a unit for display.
     Decimal(f64, f64, &'static str),
 }
 
 impl Values {
-    /// What they are, for people.
+    /// Describes the values for display.
     pub fn describe(&self) -> String {
         match self {
             Values::OneOf(words) => words.join(", "),
@@ -41,13 +41,13 @@ pub trait Keyed {
     /// The keys, in the order they are listed.
     fn keys(&self) -> Vec<Key>;
 
-    /// Sets `key` to the value that `text` stands for; `false` if there is no such key.
+    /// Sets `key` to the value of `text`; returns `false` if the struct does not have the key.
     ///
     /// # Errors
-    /// The key cannot have this value.
+    /// If the key cannot have this value.
     fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue>;
 
-    /// The value of `key` as [`set`](Keyed::set) reads it.
+    /// Returns the value of `key` in the form that [`set`](Keyed::set) reads.
     fn get(&self, key: &str) -> Option<String>;
 }
 
@@ -57,10 +57,10 @@ pub trait Keyed {
 pub struct BadValue {
     /// The key.
     pub key: &'static str,
-    /// As given.
+    /// The value as given.
     pub value: String,
-    /// A value that looks like it.
+    /// A similar value.
     pub suggestion: Option<&'static str>,
-    /// What is possible.
+    /// The possible values.
     pub expected: String,
 }

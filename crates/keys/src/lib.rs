@@ -1,23 +1,24 @@
 //! Typed configuration, described once: a struct whose fields are keys with a summary, a range, a unit and a default.
 //!
-//! [`keys!`] declares the struct, [`words!`] an enum of words. From the declaration follow the list of keys for `--help` and
-//! the documentation, the reading of `key=value` with errors that name what is possible, and the printing of values.
+//! [`keys!`] declares the struct, [`words!`] an enum of words. The declaration provides the list of keys for
+//! `--help` and the documentation, the reading of `key=value` with errors that name the possible values, and
+//! the printing of values.
 //!
 //! ```
 //! use strandcast_keys::{Keyed, keys, words};
 //!
 //! words! {
-//!     /// When to turn.
+//!     /// Event that ends a turn.
 //!     pub enum Turn {
-//!         /// When the window is full.
+//!         /// The window is full.
 //!         Window = "window",
-//!         /// After a packet.
+//!         /// A packet was sent.
 //!         Packet = "packet",
 //!     }
 //! }
 //!
 //! keys! {
-//!     /// What can be set of a scheduler.
+//!     /// Configuration of a scheduler.
 //!     pub struct Config {
 //!         /// length of a turn
 //!         turn: Turn = Turn::Window,

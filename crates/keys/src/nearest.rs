@@ -1,9 +1,9 @@
-//! The name that was probably meant.
+//! Search for the name that was probably meant.
 
 use strsim::osa_distance;
 
-/// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters. An edit inserts,
-/// deletes or replaces a letter, or swaps two neighbours.
+/// Returns the name closest to `word`, if at most a third of the letters differ. An edit inserts, deletes or
+/// replaces a letter, or swaps two neighbours.
 pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let word = word.to_lowercase();
     let scored = names.into_iter().map(|name| (osa_distance(&word, name), name));
@@ -11,7 +11,7 @@ pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Opt
     scored.filter(near).min().map(|(_, name)| name)
 }
 
-/// The name that is least different from `word`, however different; the first of several.
+/// Returns the name closest to `word` at any distance; the first of several.
 pub fn closest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     names.into_iter().min_by_key(|name| strsim::levenshtein(word, name))
 }

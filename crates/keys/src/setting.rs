@@ -1,4 +1,4 @@
-//! Types that a key can have, and how they are written.
+//! Types of keys, and their text form.
 
 use core::time::Duration;
 
@@ -7,29 +7,29 @@ use crate::nearest::nearest;
 
 /// A type that a key can have.
 pub trait Setting: Sized {
-    /// What the declaration says of the range.
+    /// Range in the declaration.
     type Range;
 
-    /// What such a key can be set to.
+    /// Possible values of such a key.
     fn values(range: Self::Range) -> Values;
 
-    /// The value that `text` stands for.
+    /// Parses the value from `text`.
     fn read(text: &str, values: &Values) -> Option<Self>;
 
-    /// The text that stands for the value.
+    /// Writes the value as text.
     fn write(&self, values: &Values) -> String;
 }
 
-/// Least, most, unit.
+/// Minimum, maximum, unit.
 type Whole = (u64, u64, &'static str);
 
-/// A whole number within the range, with or without its unit.
+/// Parses a whole number within the range, with or without its unit.
 fn whole(text: &str, values: &Values) -> Option<u64> {
     let Values::Number(least, most, unit) = values else { return None };
     bare(text, unit).parse().ok().filter(|n| (least..=most).contains(&n))
 }
 
-/// `text` without the unit behind it.
+/// `text` without the unit after it.
 fn bare<'a>(text: &'a str, unit: &str) -> &'a str {
     text.strip_suffix(unit).map_or(text, str::trim_end)
 }
@@ -141,7 +141,7 @@ impl Setting for bool {
 /// Sets `field` if `name` names `key`.
 ///
 /// # Errors
-/// The key cannot have this value.
+/// If the key cannot have this value.
 pub fn assign<T: Setting>(field: &mut T, key: &Key, name: &str, text: &str) -> Result<bool, BadValue> {
     if key.name != name {
         return Ok(false);
@@ -159,7 +159,7 @@ pub fn assign<T: Setting>(field: &mut T, key: &Key, name: &str, text: &str) -> R
     Ok(true)
 }
 
-/// The text of `field` if `name` names `key`.
+/// Returns the text of `field` if `name` names `key`.
 pub fn written<T: Setting>(field: &T, key: &Key, name: &str) -> Option<String> {
     (key.name == name).then(|| field.write(&key.values))
 }

@@ -3,7 +3,7 @@ use core::time::Duration;
 use crate::{Keyed, Values, closest, keys, nearest, words};
 
 words! {
-    /// Where to.
+    /// A place.
     #[derive(Default)]
     enum Place {
         /// Here.
@@ -15,20 +15,20 @@ words! {
 }
 
 keys! {
-    /// What several share.
+    /// Keys that several structs share.
     struct Shared {
-        /// which place
+        /// the place
         place: Place = Place::Here,
     }
 }
 
 keys! {
-    /// Nothing.
+    /// A struct without keys.
     struct Nothing {}
 }
 
 keys! {
-    /// Every type.
+    /// A struct with every type of key.
     struct All {
         with nothing: Nothing,
         /// a share of
@@ -49,7 +49,7 @@ keys! {
 }
 
 keys! {
-    /// Without defaults.
+    /// A struct without defaults.
     struct Bare in snake_case {
         /// a time
         rto_min: Duration [0, 60, "s"],

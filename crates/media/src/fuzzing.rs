@@ -1,6 +1,6 @@
-//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes are,
-//! and panics where something does not hold. Each counts what it is given and what it takes out: a peer or an input gets no more
-//! work done than its bytes pay for.
+//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
+//! panics if a property does not hold. Each compares counters with the messages given and taken, and checks
+//! that the work of a peer or an input stays proportional to its bytes.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::ts::{Marks, PACKET_LEN};
 
 /// Bytes that a playout of a script may hold.
 const HELD: usize = 64 << 10;
-/// What a message may bring beside itself: changes of the clock, the end, a new session.
+/// Maximum number of outputs that a message may add: changes of the clock, the end, a new session.
 const BESIDE: usize = 8;
 
 /// The rest of a script.
@@ -37,7 +37,8 @@ impl Script<'_> {
     }
 }
 
-/// Bytes as messages, each with its length before it: what is read is written as it was read, and counted otherwise.
+/// Reads bytes as messages, each after its length: every message must be written exactly as it was read, and
+/// every other input counted.
 pub fn messages(data: &[u8]) {
     let (mut rest, mut unpacker, mut refused) = (data, Unpacker::new(), 0);
     while let Some((length, after)) = rest.split_first_chunk() {
@@ -62,7 +63,7 @@ pub fn messages(data: &[u8]) {
     }
 }
 
-/// A message as a script has it, near the one before: of which session, which number, when it was sent, how long it is.
+/// A message of a script, near the one before: session, number, send time and length.
 struct Sent {
     session: u32,
     sequence: u32,
@@ -100,15 +101,15 @@ impl Sent {
         } else {
             Body::Data(vec![0x47; packets * PACKET_LEN].into())
         };
-        // What a peer sends is read first.
+        // The receiver reads the encoded message first.
         let wire = Message { header, body }.encode();
         Message::decode(wire)
             .unwrap_or_else(|_| Message { header: Header::default(), body: Body::End(End::default()) })
     }
 }
 
-/// Messages of any session, number and send time, at any time: what is held stays within its bound and is counted, and what is
-/// played is in order.
+/// Plays messages of any session, number and send time, at any time: the buffer stays within its bound and is
+/// counted correctly, and messages are played in order.
 pub fn playout(data: &[u8]) {
     let mut script = Script(data);
     let latency = Duration::from_millis(u64::from(script.u8()) * 20);
@@ -148,7 +149,8 @@ pub fn playout(data: &[u8]) {
     assert!(playout.level(now) <= Duration::MAX);
 }
 
-/// Bytes of an input in pieces, live or paced: each packet that is sent was read, once and in its place.
+/// Feeds the bytes of an input in pieces, live or paced: each packet that is sent was read, once and in its
+/// place.
 pub fn ingest(data: &[u8]) {
     let mut script = Script(data);
     let (kind, piece) = (script.u8(), 1 + usize::from(script.u16()) % 2000);

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::ts::FrameType;
 
-/// Playout continuity: the share of the playing time without gaps, 0 to 1; 1 if there was none.
+/// Playout continuity: the fraction of the playing time without gaps, 0 to 1; 1 without playing time.
 pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
     if played.is_zero() {
         return 1.0;
@@ -18,7 +18,7 @@ pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
 /// received and both the preceding and the following I or P frames, as far as they exist, are decodable.
 pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
     let mut decodable = vec![false; frames.len()];
-    // Without a header in the list none is required; without a preceding reference only an I frame is decodable.
+    // A list without a header requires none; without a preceding reference only an I frame is decodable.
     let (mut header, mut reference) = (true, None);
     for (i, &(kind, received)) in frames.iter().enumerate() {
         decodable[i] = match kind {
@@ -51,7 +51,7 @@ pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
 }
 
 /// PSNR of the displayed picture per frame, in dB, for frames as in [`decodable`]; `None` for a header. This is a
-/// model, since there are no pictures: a decodable frame has its encoder's PSNR (I 36 dB, P 34, B 33). Otherwise the
+/// model without pictures: a decodable frame has its encoder's PSNR (I 36 dB, P 34, B 33). Otherwise the
 /// last decodable frame is repeated, which costs 6 dB, and 1.5 dB more for each further repetition, with a minimum of
 /// 15 dB. Differences are meaningful, absolute values are not.
 pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {

@@ -1,5 +1,5 @@
-//! The committed clip end to end: its properties, its pace, and that everything not lost in transit comes out
-//! unchanged.
+//! The committed clip end to end: its properties, its pace, and the unchanged delivery of everything not lost
+//! in transit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn the_clip_runs_at_one_megabit_per_second() {
     assert_eq!(out[0].send_at, MediaTime::from_millis(1000));
     let span = out.last().expect("the end").send_at - out[0].send_at;
     assert!((23.99..24.01).contains(&span.as_secs_f64()), "{span:?}");
-    // No second holds more than 1.5 % above the mean: a message more than its share.
+    // No second contains more than 1.5 % above the mean: one message more than its share.
     for (n, first) in out.iter().enumerate() {
         let within = out[n..].iter().take_while(|o| o.send_at - first.send_at < Duration::from_secs(1));
         let bits: usize = within.map(|o| (o.wire.len() - 20) * 8).sum();
@@ -176,7 +176,8 @@ fn lost_and_late_messages_are_all_that_is_missing() {
         );
         assert!(!played.end.identical(), "seed {seed}");
         assert_eq!((played.end.sent.messages, played.end.sent.bytes), (MESSAGES, clip.len() as u64));
-        // Evenly spaced messages: the share of the time in gaps is the share of the messages missing.
+        // The messages are evenly spaced, so the fraction of time in gaps equals the fraction of missing
+        // messages.
         let missing = (lost + late) as f64 / MESSAGES as f64;
         assert!(
             (1.0 - stats.continuity() - missing).abs() < 0.001,

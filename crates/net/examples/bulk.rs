@@ -1,6 +1,6 @@
 //! Bulk data over loopback: goodput, and CPU seconds per gigabyte of both ends together.
 //!
-//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`; each end runs in a thread of its own.
+//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`; each end runs in a separate thread.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl App for Sender {
     }
 }
 
-/// Counts what arrives.
+/// Counts arriving messages.
 #[derive(Default)]
 struct Counter {
     readable: Vec<AssociationId>,

@@ -1,5 +1,5 @@
-//! Outages of the best path over real sockets and emulated links: one line of JSON per case; cases of one network run
-//! concurrently. `failover [SCHEME...]`, by default `sctp` and `cmt`; two minutes at most.
+//! Outages of the best path over real sockets and emulated links: one line of JSON per case; cases of one
+//! network run concurrently. `failover [SCHEME...]`, by default `sctp` and `cmt`; takes at most two minutes.
 //!
 //! Each case sends for 19.5 s; between 10 s and 15.5 s the first path is silent in one direction, in both, or down. Keys:
 //! `gap_s`, the longest time without in-order delivery from the outage on, and `gap_at_s`, when it began; `back_s`,
@@ -78,7 +78,7 @@ impl<A: App> App for Until<A> {
     }
 }
 
-/// An application that counts what it sends.
+/// An application that counts sent messages.
 trait Source: App {
     fn sent(&self) -> u64;
 }

@@ -2,7 +2,7 @@
 
 use strandcast_proto::time::Instant;
 
-/// Counts nanoseconds from its creation, on tokio's clock (monotonic; it stands still where tests pause it).
+/// Counts nanoseconds from its creation, on tokio's clock (monotonic; stopped while tests pause it).
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: tokio::time::Instant,

@@ -5,7 +5,7 @@ use strandcast_proto::seeds::Seeds;
 /// Random streams from 32 bytes of the operating system's generator. Call this once, at the start.
 ///
 /// # Errors
-/// The system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).
+/// If the system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).
 pub fn seeds() -> std::io::Result<Seeds> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;

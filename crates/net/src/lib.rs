@@ -1,5 +1,5 @@
 //! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the machine's
-//! network interfaces and their counters, and links emulated on one machine. Protocol decisions are made elsewhere;
+//! network interfaces and their counters, and links emulated on one machine. Other crates make the protocol decisions;
 //! this crate moves bytes and keeps time.
 //!
 //! A [`Server`](driver::Server) listens, a [`Client`](driver::Client) connects over one path per

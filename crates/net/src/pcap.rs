@@ -100,7 +100,7 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     }
 }
 
-/// The IP version is that of `to`, since a wildcard socket has no address of its own.
+/// Writes the IP header. Its version is that of `to`, because a wildcard socket has an unspecified address.
 fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => {
@@ -124,7 +124,7 @@ fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     }
 }
 
-/// An IPv6 address beside an IPv4 one becomes the unspecified address.
+/// An IPv6 address together with an IPv4 one becomes the unspecified address.
 fn v4(ip: IpAddr) -> [u8; 4] {
     match ip.to_canonical() {
         IpAddr::V4(v4) => v4.octets(),

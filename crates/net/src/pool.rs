@@ -1,15 +1,16 @@
 //! Receive buffers: arenas from which datagrams are sliced without copying, reused once the last slice is dropped.
 //!
-//! The kernel writes a batch to the front of the current arena; the batch is split off as [`BytesMut`], opened in place if
-//! it is sealed, and then frozen to [`bytes::Bytes`], which the transport slices further for the application. In steady state nothing is allocated: a full arena is queued until all
-//! its slices are dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes
-//! for long should copy them; the transport does so while [`RecvPool::is_scarce`].
+//! The kernel writes a batch to the front of the current arena; the batch is split off as [`BytesMut`],
+//! opened in place if it is sealed, and then frozen to [`bytes::Bytes`], which the transport slices further
+//! for the application. In steady state nothing is allocated: a full arena is queued until all its slices are
+//! dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes for
+//! long should copy them; the transport does so while [`RecvPool::is_scarce`].
 
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
-/// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload keeps to it.
+/// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload respects it.
 const SLOT: usize = 1 << 16;
 /// Bytes per arena: four full batches, small enough to stay in a core's cache.
 const ARENA: usize = 4 * SLOT;
@@ -33,12 +34,12 @@ impl RecvPool {
         RecvPool::default()
     }
 
-    /// Arenas allocated so far. The number stays constant while slices are dropped as fast as datagrams arrive.
+    /// Number of arenas allocated. It stays constant while slices are dropped as fast as datagrams arrive.
     pub fn arenas_allocated(&self) -> u64 {
         self.allocated
     }
 
-    /// Whether so many arenas are held that received data should be copied if kept.
+    /// Returns whether slices keep most arenas alive, so that received data should be copied if kept.
     pub fn is_scarce(&self) -> bool {
         self.retired.len() >= MAX_RETAINED_ARENAS
     }
@@ -48,7 +49,7 @@ impl RecvPool {
         if self.current.capacity() < SLOT {
             self.next_arena();
         }
-        // Zeroes only what the last batch used: the front is already initialised and still empty.
+        // Zeroes only the bytes of the last batch: the front is already initialised and still empty.
         self.current.resize(SLOT, 0);
         &mut self.current
     }

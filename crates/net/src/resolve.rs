@@ -1,4 +1,4 @@
-//! Host names to addresses.
+//! Resolution of host names to addresses.
 
 use std::fmt;
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::interface::interfaces;
 
-/// How long the system's resolver may take.
+/// Maximum time of the system's resolver.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a host has no usable address.
+/// Reason why a host has no usable address.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
@@ -26,16 +26,17 @@ pub enum ResolveError {
     /// The name has no address.
     #[error("{0} has no address")]
     NoAddress(String),
-    /// The zone of a link-local address is no interface here.
-    #[error("{0}: there is no network interface {1}")]
+    /// The zone of a link-local address does not name an interface.
+    #[error("{0}: unknown network interface {1}")]
     NoZone(Ipv6Addr, String),
     /// The resolver did not answer in time.
     #[error("cannot resolve {0}: no answer within 10 s")]
     TimedOut(String),
 }
 
-/// Every address of `host` (a name, an IPv4 or an IPv6 address, the latter with or without brackets, a link-local one with the
-/// interface as its zone: `fe80::1%eth0`), in the system's order of preference, each once, with `port`.
+/// Returns every address of `host` with `port`, each once, in the system's order of preference. `host` is a
+/// name, an IPv4 or an IPv6 address, the latter with or without brackets, a link-local one with the interface
+/// as its zone: `fe80::1%eth0`.
 ///
 /// # Errors
 /// [`ResolveError`], a one-line diagnostic.
@@ -65,7 +66,7 @@ pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ResolveEr
     }
 }
 
-/// The index of an interface that is named, or given by its index.
+/// Index of an interface that is given by its name or index.
 fn index_of(zone: &str) -> Option<u32> {
     let by_name = interfaces().unwrap_or_default().into_iter().find(|i| i.name == zone).and_then(|i| i.index);
     by_name.or_else(|| zone.parse().ok().filter(|index| *index > 0))
@@ -81,15 +82,15 @@ fn unbracketed(host: &str) -> &str {
 pub struct HostPort {
     /// A name or an address, without brackets.
     pub host: String,
-    /// The port, where one is given.
+    /// The port, if one is given.
     pub port: Option<u16>,
 }
 
-/// Why a `HOST[:PORT]` is invalid.
+/// Reason why a `HOST[:PORT]` is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostPortError {
-    /// There is no host before the port.
+    /// The host before the port is missing.
     #[error("{0:?} names no host")]
     NoHost(String),
     /// The port is not a number from 1 to 65535.
@@ -114,7 +115,7 @@ impl FromStr for HostPort {
             }
         } else {
             match text.split_once(':') {
-                // More than one colon without brackets: an IPv6 address alone.
+                // Several colons without brackets: an IPv6 address alone.
                 Some((_, rest)) if rest.contains(':') => (text, None),
                 Some((host, port)) => (host, Some(port)),
                 None => (text, None),
@@ -200,7 +201,7 @@ mod tests {
             assert_eq!(resolve(&host.host, 9).await.unwrap(), [expected.into()]);
         }
         let error = resolve("fe80::1%nonesuch9", 9).await.unwrap_err();
-        assert_eq!(error.to_string(), "fe80::1: there is no network interface nonesuch9");
+        assert_eq!(error.to_string(), "fe80::1: unknown network interface nonesuch9");
     }
 
     #[tokio::test]

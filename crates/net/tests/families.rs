@@ -1,5 +1,5 @@
-//! A driver, plain and sealed, whose peer has addresses of both families, of which some do not answer and some go while it
-//! runs, in network namespaces of their own.
+//! A driver, plain and sealed, in network namespaces of this test. Its peer has addresses of both families;
+//! some do not answer, and some disappear during the test.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -17,9 +17,9 @@ use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use strandcast_testing::namespaces::play;
 
-/// The peer's addresses: IPv6 leads over one link only, and neither IPv4 address over both.
+/// The peer's addresses: IPv6 works over one link only, and each IPv4 address over one link.
 const HOSTS: [&str; 3] = ["[fd00::2]:9899", "10.90.0.2:9899", "10.91.0.2:9899"];
-/// Time for a change to be noticed on a busy machine.
+/// Time until a change is noticed on a busy machine.
 const SOON: Duration = Duration::from_secs(8);
 
 const NETWORK: &str = r#"
@@ -35,7 +35,7 @@ for i in 0 1; do
 done
 "#;
 
-/// No test harness: the same program plays three roles.
+/// Runs without a test harness: one program plays three roles.
 fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
@@ -53,7 +53,7 @@ fn each_path_finds_an_address(sealed: bool) {
     play("each_path_finds_an_address", NETWORK, 80, &[("SEALED", if sealed { "yes" } else { "no" })]);
 }
 
-/// Whether this process is of a sealed round, and then the keys of both sides and their token.
+/// In a sealed round, returns the keys of both sides and their token.
 fn keys() -> Option<([SecretKey; 2], Token)> {
     let sealed = std::env::var("SEALED").is_ok_and(|sealed| sealed == "yes");
     let keys = [SecretKey::from_bytes([1; 32]), SecretKey::from_bytes([2; 32])];
@@ -99,7 +99,7 @@ async fn connect(remotes: &[SocketAddr]) -> AssociationHandle {
         });
         let (endpoint, scheme) = (config(), scheme(&Seeds::new(1, 0)));
         let client = Client { endpoint, uplinks, port: 5000, scheme, seal, tap: None };
-        // Links and server may be up later.
+        // Links and server may start later.
         if let Ok(association) = client.connect()
             && tokio::time::timeout(SOON, association.connected()).await.is_ok_and(|done| done.is_ok())
         {
@@ -113,16 +113,16 @@ async fn client() {
     let remotes: Vec<SocketAddr> = HOSTS.iter().map(|host| host.parse().expect("an address")).collect();
     let association = connect(&remotes).await;
     let a = &association;
-    // IPv6 leads nowhere over a1, which takes IPv4 at once.
+    // IPv6 does not work over a1, which uses IPv4 at once.
     paths(a, "at first", |p| p.len() == 2 && p[1] == "a1 10.91.0.2").await;
     echo(a, 1).await;
 
-    // What the path of a0 goes to falls silent: the address stays, nothing comes.
+    // The destination of a0's path falls silent: the address stays, but no datagram arrives.
     let dead = at(a, "a0").await;
     in_server(&remove(dead));
     let silent = Instant::now();
     while at(a, "a0").await == dead {
-        // Only what carries something is known to be silent.
+        // Silence is only detected on a path that carries data.
         echo(a, 2).await;
         assert!(silent.elapsed() < SOON, "a0 stays where nothing answers");
     }
@@ -130,12 +130,12 @@ async fn client() {
     paths(a, "another address of a0", |p| p.len() == 2).await;
     in_server(&add(dead));
 
-    // Both lose the family that they use now, in turn.
+    // Both links lose the family in use, in turn.
     for (round, family, other) in [(3, "-4", "fd0"), (5, "-6", "10.9"), (7, "-4", "fd0")] {
         for i in 0..2 {
             let address =
                 if family == "-4" { format!("fd0{i}::1/64 nodad") } else { format!("10.9{i}.0.1/24") };
-            // One that was there all the time stays.
+            // An address that was present all the time stays.
             ip_may(&format!("addr add {address} dev a{i}"));
         }
         tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -151,7 +151,7 @@ async fn client() {
     }
     association.abort("done");
 
-    // A link-local address, with its zone and without.
+    // A link-local address, both with and without its zone.
     for host in ["fe80::2%a1", "fe80::2"] {
         let remotes = resolve(host, 9899).await.expect("a zone of this machine");
         let association = connect(&remotes).await;
@@ -179,13 +179,13 @@ fn add(ip: std::net::IpAddr) -> String {
     format!("addr add {ip}/{} dev b0", prefix(ip))
 }
 
-/// Where the path of an uplink goes to.
+/// Destination of an uplink's path.
 async fn at(association: &AssociationHandle, name: &str) -> std::net::IpAddr {
     let all = association.snapshot().await.expect("open");
     all.paths.iter().find(|p| p.name == name).expect("it has a path").tuple.remote.ip()
 }
 
-/// Waits until the active paths, by name and remote address, are as `wanted`; how long it took.
+/// Waits until the active paths, by name and remote address, satisfy `wanted`. Returns the time it took.
 async fn paths(association: &AssociationHandle, when: &str, wanted: impl Fn(&[String]) -> bool) -> Duration {
     let begun = Instant::now();
     loop {
@@ -219,12 +219,12 @@ fn ip(args: &str) {
     assert!(done.is_ok_and(|status| status.success()), "ip {args}");
 }
 
-/// The same, which may have been done.
+/// Runs such a command, which may already be done.
 fn ip_may(args: &str) {
     let _ = Command::new("ip").args(args.split(' ')).output();
 }
 
-/// The same on the server's side.
+/// Runs such a command on the server's side.
 fn in_server(args: &str) {
     let server = std::env::var("SERVER").expect("the network's script says it");
     let enter = ["--preserve-credentials", "-t", &server, "-n", "ip"];

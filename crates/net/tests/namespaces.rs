@@ -1,4 +1,4 @@
-//! Two uplinks to one server, in network namespaces of their own: nothing of the machine's network is touched.
+//! Two uplinks to one server, in network namespaces of this test: it does not touch the machine's network.
 
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
@@ -9,7 +9,7 @@ use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};
 use strandcast_testing::namespaces::play;
 
-/// The server's address: behind both links, on neither's subnet.
+/// The server's address, reached over both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
 
 /// Client: up1 (best default route), up2 (second), up3 (no route to the server). Server: down1, down2. MTU 1400.
@@ -29,7 +29,7 @@ ip addr add 10.78.3.2/24 dev up3
 ip link set up3 up
 "#;
 
-/// No test harness: the same program plays three roles.
+/// Runs without a test harness: one program plays three roles.
 fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
@@ -43,7 +43,7 @@ fn run(role: impl Future<Output = ()>) {
     runtime.enable_all().build().unwrap().block_on(role);
 }
 
-/// Answers every datagram from the address it was sent to, with the name of the interface it came by.
+/// Answers every datagram from the address to which it was sent, with the name of the receiving interface.
 async fn server() {
     let spec = BindSpec { port: SERVER.parse::<SocketAddr>().unwrap().port(), ..BindSpec::default() };
     let (socket, mut pool) = (PathSocket::bind(&spec).unwrap(), RecvPool::new());
@@ -51,7 +51,8 @@ async fn server() {
         socket.readable().await.unwrap();
         while let Some(question) = socket.try_recv(&mut pool).unwrap() {
             let all = interfaces().unwrap();
-            // An interface may carry its first packets before it is listed as running; the client asks again.
+            // An interface may carry its first packets before it is listed as running; the client repeats its
+            // datagram.
             let Some(by) = all.iter().find(|i| i.index == question.interface_index) else { continue };
             for datagram in question.datagrams() {
                 let answer = format!("{} {}", by.name, datagram.len());
@@ -72,7 +73,7 @@ async fn client() {
     let sockets: Vec<PathSocket> = specs.iter().map(open).collect();
     assert!(sockets.iter().all(|socket| socket.bound() == Bound::Interface));
     wait_for_server(&sockets[0]).await;
-    // By the routing table alone, both would leave over up1.
+    // The routing table alone would send both over up1.
     assert_eq!(ask(&sockets[0], 100).await.as_deref(), Some("down1 100"));
     assert_eq!(ask(&sockets[1], 100).await.as_deref(), Some("down2 100"));
     mtu(&sockets[1]).await;
@@ -91,7 +92,7 @@ async fn mtu(socket: &PathSocket) {
     }
 }
 
-/// The interface goes down and comes back: sending fails, the watch reports it, and the same socket continues
+/// The interface goes down and returns: sending fails, the watch reports it, and the socket continues
 /// afterwards.
 async fn fall_and_rise(socket: &PathSocket) {
     let ip = |args: &str| {
@@ -134,7 +135,8 @@ fn send(socket: &PathSocket, len: usize, count: usize) -> SendOutcome {
     socket.try_send(&Transmit { remote, src_ip: None, segment_size: len, contents: &contents })
 }
 
-/// The next answer, which must come from where the question went; `None` if none comes within 200 ms.
+/// Returns the next answer, whose source must be the destination of the request; `None` if none arrives
+/// within 200 ms.
 async fn answer(socket: &PathSocket) -> Option<String> {
     let mut pool = RecvPool::new();
     let received = async {

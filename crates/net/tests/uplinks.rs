@@ -1,5 +1,5 @@
-//! A driver, plain and sealed, whose interfaces go down, come back and change their address, in network namespaces of their
-//! own: nothing of the machine's network is touched.
+//! A driver, plain and sealed, whose interfaces go down, return and change their address, in network
+//! namespaces of this test: it does not touch the machine's network.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -16,9 +16,9 @@ use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use strandcast_testing::namespaces::play;
 
-/// The server's address: behind both links, on neither's subnet.
+/// The server's address, reached over both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
-/// Time for a change to be noticed: one poll per second, and a busy machine.
+/// Time until a change is noticed: one poll per second, and a busy machine.
 const SOON: Duration = Duration::from_secs(8);
 
 const NETWORK: &str = r#"
@@ -33,7 +33,7 @@ for i in 1 2; do
 done
 "#;
 
-/// No test harness: the same program plays three roles.
+/// Runs without a test harness: one program plays three roles.
 fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
@@ -51,7 +51,7 @@ fn uplinks_come_and_go(sealed: bool) {
     play("uplinks_come_and_go", NETWORK, 50, &[("SEALED", if sealed { "yes" } else { "no" })]);
 }
 
-/// Whether this process is of a sealed round, and then the keys of both sides and their token.
+/// In a sealed round, returns the keys of both sides and their token.
 fn keys() -> Option<([SecretKey; 2], Token)> {
     let sealed = std::env::var("SEALED").is_ok_and(|sealed| sealed == "yes");
     let keys = [SecretKey::from_bytes([1; 32]), SecretKey::from_bytes([2; 32])];
@@ -106,7 +106,7 @@ async fn client() {
     let a = &association;
     paths(a, "both at first", |p| p == ["up1 10.79.1.2", "up2 10.79.2.2"]).await;
     let all = a.snapshot().await.expect("open");
-    // 1380 less IPv4 and UDP headers, the envelope, in words, and SCTP's header.
+    // 1380 less IPv4 and UDP headers, the envelope, rounded down to whole words, and SCTP's header.
     let mtu = if keys().is_some() { (1380 - 20 - 8 - 29) / 4 * 4 - 12 } else { 1380 - 20 - 8 - 12 };
     assert!(all.paths.iter().all(|p| p.view.mtu == mtu), "the interface's MTU");
     echo(a, 1).await;
@@ -147,7 +147,7 @@ async fn client() {
     assert_eq!(end.expect("closed soon"), CloseReason::Shutdown);
 }
 
-/// Waits until the active paths, by name and local address, are as `wanted`.
+/// Waits until the active paths, by name and local address, satisfy `wanted`.
 async fn paths(association: &AssociationHandle, when: &str, wanted: impl Fn(&[String]) -> bool) {
     let end = tokio::time::Instant::now() + SOON;
     loop {

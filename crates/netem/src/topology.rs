@@ -5,31 +5,31 @@ use core::time::Duration;
 use crate::link::{LinkConfig, Queue, Rate};
 use crate::loss::LossModel;
 
-/// The queue of every link here, in packets.
+/// Queue of every link here, in packets.
 const QUEUE_PACKETS: usize = 50;
 /// Mean burst of the paper's Markov loss, in packets. ASSUMED: the paper gives only the rate.
 const XU2015_MEAN_BURST: f64 = 3.0;
 
-/// One path of a network: a link there and a link back.
+/// One path of a network, with a link in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathNetwork {
-    /// What the path is called in tables and configuration.
+    /// Name of the path in tables and configuration.
     pub name: String,
-    /// From the sender of the media to its receiver.
+    /// Link from the sender of the media to its receiver.
     pub forward: LinkConfig,
-    /// From the receiver back.
+    /// Link from the receiver to the sender.
     pub reverse: LinkConfig,
 }
 
 impl PathNetwork {
-    /// The same path without random loss.
+    /// Returns the path without random loss.
     pub fn lossless(self) -> Self {
         PathNetwork { forward: self.forward.lossless(), reverse: self.reverse.lossless(), ..self }
     }
 }
 
-/// Three uplinks of somebody reporting live from the field: `wifi`, `lte`, `lte-weak`. None carries 1 Mbit/s of video
-/// alone, any two do. Both directions are alike.
+/// Three uplinks of a live reporter in the field: `wifi`, `lte`, `lte-weak`. None carries 1 Mbit/s of video
+/// alone, any two do. Both directions are equal.
 pub fn field() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, loss| {
         let link = link(rate_kbps, delay_ms, vec![loss]);
@@ -45,9 +45,10 @@ pub fn field() -> Vec<PathNetwork> {
 /// The three paths of Table II in Xu et al. (2015): `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE 802.11),
 /// each with uniform and Markov loss.
 ///
-/// ASSUMED: access delay is the middle of the paper's 10-20 ms, on top of the core's 100 or 50 ms; of its ranges of
-/// uniform loss 1 % on `wimax` and 5 % on `wlan`; loss falls on the data's direction only, as an error model on the
-/// sender's access link gives it. Differs: the queue of `umts` is 50 packets like the others (Table II: 80).
+/// ASSUMED: access delay is the middle of the paper's 10-20 ms, on top of the core's 100 or 50 ms; uniform
+/// loss, for which the paper gives ranges, is 1 % on `wimax` and 5 % on `wlan`; loss falls on the data's
+/// direction only, as an error model on the sender's access link gives it. Differs: the queue of `umts` is 50
+/// packets like the others (Table II: 80).
 pub fn xu2015() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, p| {
         let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, XU2015_MEAN_BURST)];

@@ -2,16 +2,16 @@
 
 use crate::frame::ALL;
 
-/// Names a station of a radio: its place among the positions the radio was made with.
+/// Identifier of a station: its index among the positions with which the radio was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(pub u32);
 
-/// Who a packet is for.
+/// Receiver of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// One station, which acknowledges it.
     Station(StationId),
-    /// All in range, at the basic rate and without acknowledgement.
+    /// All stations in range, at the basic rate and without acknowledgement.
     All,
 }
 
@@ -24,7 +24,7 @@ impl Destination {
         }
     }
 
-    /// What an address in a frame stands for.
+    /// Returns the receiver that an address in a frame represents.
     pub(crate) fn of(address: u32) -> Destination {
         match address {
             ALL => Destination::All,

@@ -1,4 +1,4 @@
-//! Stations sorted into square cells, so that those near a place are found without looking at all.
+//! Stations sorted into square cells, so that a search near a place need not read all stations.
 
 use crate::place::Position;
 
@@ -10,13 +10,14 @@ pub(crate) struct Cells {
     side: f64,
     columns: usize,
     rows: usize,
-    /// Where each cell's part of `order` begins, and the end.
+    /// Offsets in `order`: the beginning of each cell's part, and the end.
     begins: Vec<u32>,
     order: Vec<u32>,
 }
 
 impl Cells {
-    /// Sorts stations into cells as wide as `reach` at least: those within reach of a place are in the nine cells around it.
+    /// Sorts stations into cells at least as wide as `reach`: all stations within reach of a place are in the
+    /// nine cells around it.
     pub fn renew(&mut self, positions: &[Position], reach: f64) {
         let bounds = |of: fn(&Position) -> f64| {
             let low = positions.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -24,7 +25,7 @@ impl Cells {
             if low <= high { (low, high) } else { (0.0, 0.0) }
         };
         let ((west, east), (south, north)) = (bounds(|p| p.x), bounds(|p| p.y));
-        // Not many more cells than stations, however thinly these are spread.
+        // The number of cells grows with the number of stations, even if they are far apart.
         let most = (libm::ceil(libm::sqrt(positions.len() as f64)) + 1.0) * 2.0;
         let side = reach.max((east - west) / most).max((north - south) / most);
         let number = |length: f64| (length / side) as usize + 1;
@@ -46,7 +47,7 @@ impl Cells {
         }
         self.order.clear();
         self.order.resize(positions.len(), 0);
-        // Each cell is filled from its end backwards, so that its end becomes its beginning.
+        // Each cell is filled backwards, so that its end becomes its beginning.
         for (id, at) in positions.iter().enumerate().rev() {
             let cell = self.cell(*at);
             self.begins[cell] -= 1;
@@ -65,7 +66,7 @@ impl Cells {
         row * self.columns + column
     }
 
-    /// Stations in the cells around a place, among them all within reach.
+    /// Stations in the cells around a place, which include all stations within reach.
     pub fn near(&self, at: Position) -> impl Iterator<Item = u32> {
         let (column, row) = self.place(at);
         let columns = column.saturating_sub(1)..=(column + 1).min(self.columns - 1);

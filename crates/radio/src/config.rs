@@ -1,4 +1,4 @@
-//! What can be set of a radio, and the profiles of IEEE 802.11 DCF.
+//! Configuration of a radio, and the profiles of IEEE 802.11 DCF.
 
 use core::time::Duration;
 
@@ -19,7 +19,7 @@ words! {
 }
 
 impl Rate {
-    /// In units of 500 kbit/s, as in the standard's rate fields.
+    /// Rate in units of 500 kbit/s, as in the standard's rate fields.
     pub const fn half_megabits(self) -> u64 {
         match self {
             Rate::R1 => 2,
@@ -36,7 +36,7 @@ impl Rate {
 }
 
 words! {
-    /// Whose rules the stations follow where implementations of DCF differ.
+    /// Rules that the stations follow where implementations of DCF differ.
     pub enum Profile {
         /// The MAC of ns-2.35 with its default `bugFix_timer_`.
         Ns2 = "ns2",
@@ -48,21 +48,21 @@ words! {
 }
 
 words! {
-    /// How power falls with distance.
+    /// Decrease of power with distance.
     pub enum Propagation {
         /// Friis below the crossover distance, two rays beyond it.
         TwoRay = "two-ray",
         /// Friis.
         FreeSpace = "free-space",
-        /// Friis up to 1 m, from there by the exponent.
+        /// Friis up to 1 m, and a power of the distance beyond it.
         LogDistance = "log-distance",
     }
 }
 
 words! {
-    /// How frames that overlap disturb each other.
+    /// Interference between frames that overlap.
     pub enum Interference {
-        /// Two by two: a frame is compared with each other frame alone.
+        /// In pairs: a frame is compared with each other frame separately.
         Pairwise = "pairwise",
         /// A frame is compared with the sum of all others.
         Summed = "summed",
@@ -70,33 +70,34 @@ words! {
 }
 
 words! {
-    /// What a frame with errors does to those that sensed it.
+    /// Effect of a frame with errors on the stations that sensed it.
     pub enum Eifs {
         /// They set their NAV to EIFS and defer DIFS after it.
         Nav = "nav",
-        /// They wait EIFS in place of DIFS, until the next frame without errors.
+        /// They wait EIFS instead of DIFS, until the next frame without errors.
         Interval = "interval",
-        /// Nothing.
+        /// No effect.
         Off = "off",
     }
 }
 
 words! {
-    /// How long a station waits for CTS or ACK.
+    /// Time for which a station waits for CTS or ACK.
     pub enum Timeout {
-        /// For the whole response, and 4 µs for propagation.
+        /// The whole response, and 4 µs of propagation.
         Whole = "whole",
-        /// For its first bits: SIFS, a slot and `rx-start-delay`; a frame being received then is awaited.
+        /// The first bits of the response: SIFS, a slot and `rx-start-delay`; if a frame is then being
+        /// received, its end is awaited.
         Start = "start",
     }
 }
 
 words! {
-    /// Whose retry counters there are.
+    /// Scope of the retry counters.
     pub enum Retries {
-        /// The station's: a CTS clears the short one, and they outlast a packet.
+        /// One pair per station: a CTS clears the short counter, and both continue with the next packet.
         Station = "station",
-        /// The packet's: it has so many attempts of each kind.
+        /// One pair per packet: each packet has the full number of attempts.
         Packet = "packet",
     }
 }
@@ -104,7 +105,7 @@ words! {
 keys! {
     /// The medium.
     pub struct MediumConfig {
-        /// how power falls with distance
+        /// decrease of power with distance
         propagation: Propagation = Propagation::TwoRay,
         /// path loss exponent of log-distance propagation
         exponent: f64 [1.5, 6.0] = 3.0,
@@ -118,7 +119,7 @@ keys! {
         reception_range: f64 [0.1, 100_000.0, "m"] = 250.0,
         /// frames are sensed up to this distance
         sense_range: f64 [0.1, 100_000.0, "m"] = 550.0,
-        /// how overlapping frames disturb each other
+        /// interference between overlapping frames
         interference: Interference = Interference::Pairwise,
         /// a frame being received survives others that are weaker by this (summed: their sum)
         capture: f64 [0.0, 100.0, "dB"] = 10.0,
@@ -134,17 +135,17 @@ keys! {
         basic_rate: Rate = Rate::R1,
         /// unicast frames longer than this, MAC header and FCS included, are announced by RTS and CTS
         rts_threshold: u32 [0, 100_000, "bytes"] = 0,
-        /// MAC header and FCS of a data frame, and what else is in front of an IP packet
+        /// MAC header and FCS of a data frame, and other bytes before an IP packet
         data_header: u32 [0, 200, "bytes"] = 34,
-        /// preamble and PLCP header in front of each frame
+        /// preamble and PLCP header before each frame
         preamble: u32 [0, 1000, "us"] = 192,
         /// slot time
         slot: u32 [1, 1000, "us"] = 20,
         /// SIFS
         sifs: u32 [1, 1000, "us"] = 10,
-        /// least contention window
+        /// minimum contention window
         cw_min: u32 [1, 65_535, "slots"] = 31,
-        /// most contention window
+        /// maximum contention window
         cw_max: u32 [1, 65_535, "slots"] = 1023,
         /// attempts of an RTS or of a short frame, 0 without limit
         short_retry_limit: Option<u32> [0, 255] = Some(7),
@@ -156,9 +157,9 @@ keys! {
         inclusive_draw: bool = false,
         /// a packet that meets a medium idle for DIFS leaves without backoff
         immediate_access: bool = false,
-        /// what a frame with errors does to those that sensed it
+        /// effect of a frame with errors on the stations that sensed it
         eifs: Eifs = Eifs::Nav,
-        /// how long CTS and ACK are awaited
+        /// time for which CTS and ACK are awaited
         timeout: Timeout = Timeout::Whole,
         /// time until the start of a frame is known, in timeout=start
         rx_start_delay: u32 [0, 1000, "us"] = 192,
@@ -170,7 +171,7 @@ keys! {
         data_needs_cts: bool = true,
         /// a NAV set by an RTS ends if no frame follows
         reset_nav: bool = false,
-        /// whose retry counters there are
+        /// scope of the retry counters
         retries: Retries = Retries::Station,
         /// frames last whole microseconds
         whole_microseconds: bool = false,
@@ -207,15 +208,16 @@ impl DcfConfig {
 }
 
 keys! {
-    /// Movement by random waypoints: a station goes to a point drawn uniformly, at a speed drawn uniformly, pauses, and goes on.
+    /// Movement by random waypoints: a station moves to a uniformly drawn point at a uniformly drawn speed,
+    /// pauses, and draws the next point.
     pub struct MobilityConfig {
-        /// least speed
+        /// minimum speed
         speed_min: f64 [0.0, 1000.0, "m/s"] = 0.0,
-        /// most speed, 0 if no station moves
+        /// maximum speed, 0 if no station moves
         speed_max: f64 [0.0, 1000.0, "m/s"] = 0.0,
         /// pause at each point
         pause: Duration [0, 1_000_000, "s"] = Duration::ZERO,
-        /// positions and neighbours are renewed this often
+        /// interval at which positions and neighbours are renewed
         step: Duration [1, 10_000, "ms"] = Duration::from_millis(100),
         /// west end of the area in which stations move
         area_x: f64 [-1_000_000.0, 1_000_000.0, "m"] = 0.0,
@@ -247,10 +249,10 @@ impl RadioConfig {
         RadioConfig { medium, dcf: DcfConfig::of(profile), mobility: MobilityConfig::default() }
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// Two of them don't.
+    /// If two values contradict each other.
     pub fn check(&self) -> Result<(), ConfigError> {
         let RadioConfig { medium, dcf, mobility } = self;
         if medium.sense_range < medium.reception_range {
@@ -266,27 +268,27 @@ impl RadioConfig {
     }
 }
 
-/// Values of a radio that do not go together.
+/// Inconsistent values of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Frames could be decoded that are not sensed.
+    /// Some frames could be decoded but not sensed.
     #[error("sense_range is shorter than reception_range")]
     SenseRange,
-    /// The most is below the least.
+    /// The maximum is below the minimum.
     #[error("cw_max is less than cw_min")]
     Window,
-    /// The most is below the least.
+    /// The maximum is below the minimum.
     #[error("speed_max is less than speed_min")]
     Speed,
-    /// The lists of who senses whom would take too much memory.
+    /// The neighbour lists would take too much memory.
     #[error(
-        "{stations} stations have more than {most} neighbours in sum; fewer stations, a larger area or a shorter range \
+        "{stations} stations have more than {most} neighbours in total; fewer stations, a larger area or a shorter range \
          would do"
     )]
     Density {
-        /// How many stations there are.
+        /// Number of stations.
         stations: usize,
-        /// How many neighbours they may have in sum.
+        /// Maximum number of neighbours in total.
         most: usize,
     },
 }

@@ -1,44 +1,44 @@
-//! What is counted at each station.
+//! Counters of each station.
 
 use core::time::Duration;
 
 use crate::frame::FrameKind;
 
-/// What a station has done and met since the start.
+/// Counters of a station since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// RTS transmitted.
     pub rts: u64,
     /// CTS transmitted.
     pub cts: u64,
-    /// Data frames transmitted, those for all aside.
+    /// Data frames transmitted to one station.
     pub data: u64,
     /// ACKs transmitted.
     pub acks: u64,
-    /// Data frames for all transmitted.
+    /// Data frames transmitted to all stations.
     pub broadcasts: u64,
-    /// RTS that no CTS answered and data frames that no ACK answered.
+    /// RTS without a CTS and data frames without an ACK.
     pub retries: u64,
-    /// Packets given up after the last attempt.
+    /// Packets abandoned after the last attempt.
     pub failures: u64,
-    /// Packets that the interface queue dropped.
+    /// Packets dropped by the interface queue.
     pub queue_drops: u64,
-    /// Packets received, duplicates aside.
+    /// Packets received, without duplicates.
     pub received: u64,
-    /// Data frames received once more.
+    /// Data frames received again.
     pub duplicates: u64,
-    /// Frames for this station, or for all, that were strong enough and were lost to another frame.
+    /// Frames for this station, or for all, that were strong enough but lost to another frame.
     pub collided: u64,
-    /// Time of transmitting.
+    /// Time spent transmitting.
     pub transmit_time: Duration,
-    /// Time without transmission, reception, carrier, NAV and exchange of its own.
+    /// Time without transmission, reception, carrier, NAV or an exchange of this station.
     pub idle_time: Duration,
-    /// The rest of the time.
+    /// Remaining time.
     pub busy_time: Duration,
 }
 
 impl Counters {
-    /// Frames of a kind transmitted.
+    /// Counter of transmitted frames of a kind.
     pub(crate) fn sent(&mut self, kind: FrameKind) -> &mut u64 {
         match kind {
             FrameKind::Rts => &mut self.rts,
@@ -49,7 +49,7 @@ impl Counters {
         }
     }
 
-    /// Frames transmitted.
+    /// Number of frames transmitted.
     pub fn frames(&self) -> u64 {
         self.rts + self.cts + self.data + self.acks + self.broadcasts
     }

@@ -13,7 +13,7 @@ use crate::receivers::FrameEnd;
 use crate::rules::{CTS_BYTES, NEVER, RTS_BYTES};
 use crate::station::{Exchange, NO_FRAME};
 
-/// What a station keeps beside its [`Station`](crate::station::Station).
+/// MAC state of a station beyond its [`Station`](crate::station::Station).
 #[derive(Debug)]
 struct Node<P> {
     queue: Queue<P>,
@@ -22,9 +22,9 @@ struct Node<P> {
     sequence: u32,
     short: u32,
     long: u32,
-    /// Whom the CTS or ACK that is due is for, and its duration field.
+    /// Receiver of the pending CTS or ACK, and its duration field.
     answer: (u32, u64),
-    /// Data arrived while it waited for a response itself: the ACK follows.
+    /// True if data arrived while the station waited for a response: the ACK follows later.
     owes_ack: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Dcf<P> {
     pub medium: Medium,
     nodes: Vec<Node<P>>,
     random: Random,
-    /// Scratch.
+    /// Scratch buffer.
     frame_ends: Vec<FrameEnd>,
 }
 
@@ -53,7 +53,7 @@ impl<P: Clone> Dcf<P> {
         Dcf { medium, nodes, random, frame_ends: Vec::new() }
     }
 
-    /// A packet for the interface queue of `at`.
+    /// Adds a packet to the interface queue of `at`.
     pub fn enqueue(
         &mut self,
         now: Instant,
@@ -76,7 +76,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Takes the next packet into service, if none is.
+    /// Starts to send the next packet, unless one is being sent.
     fn serve(&mut self, at: u32) -> bool {
         let node = &mut self.nodes[at as usize];
         let fresh = node.queue.service.is_none();
@@ -90,7 +90,7 @@ impl<P: Clone> Dcf<P> {
         served
     }
 
-    /// Begins to contend for the medium, unless a backoff is pending.
+    /// Contends for the medium, unless a backoff is pending.
     fn contend(&mut self, now: u64, at: u32) {
         let station = &mut self.medium.receivers.stations[at as usize];
         if station.backing_off() {
@@ -116,7 +116,8 @@ impl<P: Clone> Dcf<P> {
         self.random.below(u64::from(most)) as u32
     }
 
-    /// The alarm of the earliest timers has come. Those due at one instant follow in the order of their stations.
+    /// Handles the alarm of the earliest timers. Timers that expire at one instant run in the order of their
+    /// stations.
     pub fn alarm(&mut self, now: u64, out: &mut RadioOutput<P>) {
         if !self.medium.receivers.timers.came(now) {
             return;
@@ -129,18 +130,18 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Sees to it that an alarm comes for the earliest timer.
+    /// Requests an alarm for the earliest timer.
     pub fn ask(&mut self, out: &mut RadioOutput<P>) {
         if let Some(at) = self.medium.receivers.timers.ask() {
             out.alarms.push((Instant::from_nanos(at), Alarm::Timer));
         }
     }
 
-    /// A station's timer is due.
+    /// Handles an expired timer of a station.
     fn due(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let station = &mut self.medium.receivers.stations[at as usize];
         if station.deadline > now {
-            // The table held an earlier time: see `Receivers::meet`.
+            // The table contained an earlier time: see `Receivers::meet`.
             return;
         }
         station.deadline = NEVER;
@@ -148,7 +149,7 @@ impl<P: Clone> Dcf<P> {
             Exchange::None => self.access(now, at, out),
             Exchange::CtsDue | Exchange::DataDue | Exchange::AckDue => self.respond(now, at, out),
             Exchange::AwaitCts | Exchange::AwaitAck => {
-                // In `Timeout::Start` a frame that has begun is awaited: its end decides.
+                // In `Timeout::Start`, the station waits for the end of a frame that has begun.
                 if self.medium.receivers.rules.timeout == Timeout::Whole || station.frame == NO_FRAME {
                     self.unanswered(now, at, out);
                     self.settle(now, at);
@@ -162,7 +163,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// Backoff is over: the station's turn, if it has a packet.
+    /// Handles the end of a backoff: the station may transmit its packet.
     fn access(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         if self.medium.receivers.stations[at as usize].undrawn() {
             let slots = self.draw(at);
@@ -191,7 +192,7 @@ impl<P: Clone> Dcf<P> {
         self.transmit(now, at, FrameKind::Rts, to, nav, out);
     }
 
-    /// Transmits the packet in service.
+    /// Transmits the packet being sent.
     fn transmit_data(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let Some(packet) = &self.nodes[at as usize].queue.service else { return };
         let nav = self
@@ -238,7 +239,7 @@ impl<P: Clone> Dcf<P> {
         self.hear(now, out);
     }
 
-    /// SIFS after a frame: what is due is sent.
+    /// Sends the pending response, SIFS after a frame.
     fn respond(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let station = &self.medium.receivers.stations[at as usize];
         let (to, nav) = self.nodes[at as usize].answer;
@@ -248,7 +249,7 @@ impl<P: Clone> Dcf<P> {
             Exchange::CtsDue if !busy => self.transmit(now, at, FrameKind::Cts, to, nav, out),
             Exchange::DataDue if !busy => self.transmit_data(now, at, out),
             Exchange::DataDue => {
-                // ns-2 begins again with RTS, without counting a retry.
+                // ns-2 starts again with an RTS, without counting a retry.
                 self.medium.receivers.stations[at as usize].exchange = Exchange::None;
                 self.widen(at);
                 self.back_off(now, at);
@@ -261,7 +262,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// A frame has ended.
+    /// Handles the end of a frame.
     pub fn frame_ends(&mut self, now: u64, id: u32, out: &mut RadioOutput<P>) {
         self.medium.end(now, id);
         self.hear(now, out);
@@ -282,11 +283,11 @@ impl<P: Clone> Dcf<P> {
         self.medium.receivers.frames.release(id);
     }
 
-    /// The transmitter of a frame goes on.
+    /// Continues the exchange at the transmitter of a frame.
     fn sent(&mut self, now: u64, frame: &Frame, out: &mut RadioOutput<P>) {
         let (at, rules) = (frame.from, &self.medium.receivers.rules);
         let response_by = now + rules.response_timeout(rules.cts);
-        // The data, and as long as a timeout is longer than the frame that it is for.
+        // The data, and the difference between a timeout and its frame.
         let data_by =
             (now + frame.nav + rules.response_timeout(0)).saturating_sub(2 * rules.sifs + rules.cts);
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -300,7 +301,7 @@ impl<P: Clone> Dcf<P> {
         self.settle(now, at);
     }
 
-    /// Acts upon the ends of frames.
+    /// Handles the collected ends of frames.
     fn hear(&mut self, now: u64, out: &mut RadioOutput<P>) {
         if self.medium.receivers.frame_ends.is_empty() {
             return;
@@ -314,7 +315,7 @@ impl<P: Clone> Dcf<P> {
         self.frame_ends.clear();
     }
 
-    /// A frame without errors for this station, or any frame while it waits for a response.
+    /// Handles a frame without errors for this station, or any frame while the station waits for a response.
     fn handle(&mut self, now: u64, end: FrameEnd, out: &mut RadioOutput<P>) {
         let FrameEnd { at, frame: id, good } = end;
         let frame = *self.medium.receivers.frames.get(id);
@@ -346,7 +347,7 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// An RTS arrived: a CTS follows, if the station is in no exchange and has no NAV.
+    /// Handles an RTS. A CTS follows if the station is in no exchange and its NAV is not set.
     fn requested(&mut self, now: u64, at: u32, frame: &Frame) -> bool {
         let rules = &self.medium.receivers.rules;
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -359,7 +360,7 @@ impl<P: Clone> Dcf<P> {
         true
     }
 
-    /// Data arrived: an ACK follows, whether or not they are new.
+    /// Handles data. An ACK follows even for duplicates.
     fn data(&mut self, now: u64, at: u32, frame: &Frame, out: &mut RadioOutput<P>) -> bool {
         let rules = &self.medium.receivers.rules;
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -382,7 +383,7 @@ impl<P: Clone> Dcf<P> {
         true
     }
 
-    /// Hands a packet to the caller.
+    /// Delivers a packet to the caller.
     fn deliver(&mut self, at: u32, frame: &Frame, out: &mut RadioOutput<P>) {
         let Some(packet) = &self.nodes[frame.from as usize].queue.service else { return };
         self.medium.receivers.counters[at as usize].received += 1;
@@ -395,7 +396,7 @@ impl<P: Clone> Dcf<P> {
         }));
     }
 
-    /// The CTS has come: data follow.
+    /// Handles a CTS; data follow.
     fn cleared(&mut self, now: u64, at: u32) {
         if self.medium.receivers.rules.retries == Retries::Station {
             self.nodes[at as usize].short = 0;
@@ -407,7 +408,7 @@ impl<P: Clone> Dcf<P> {
         );
     }
 
-    /// The packet in service was acknowledged, or broadcast.
+    /// Completes the packet being sent, which was acknowledged or broadcast.
     fn done(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let (node, rules) = (&mut self.nodes[at as usize], &self.medium.receivers.rules);
         let Some(packet) = node.queue.service.take() else { return };
@@ -426,7 +427,7 @@ impl<P: Clone> Dcf<P> {
         self.settle(now, at);
     }
 
-    /// No CTS or no ACK has come.
+    /// Handles a missing CTS or ACK.
     fn unanswered(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let (node, rules) = (&mut self.nodes[at as usize], &self.medium.receivers.rules);
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -448,8 +449,8 @@ impl<P: Clone> Dcf<P> {
         self.back_off(now, at);
     }
 
-    /// The packet in service has failed. The next is taken into service only when its backoff is over, so that the caller can
-    /// withdraw what waits for the same station.
+    /// Abandons the packet being sent. The next one starts only after its backoff, so that the caller can
+    /// withdraw other packets for the same station.
     fn give_up(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
         let node = &mut self.nodes[at as usize];
         let Some(Packet { to, packet, .. }) = node.queue.service.take() else { return };
@@ -462,13 +463,13 @@ impl<P: Clone> Dcf<P> {
         }
     }
 
-    /// The contention window after a failure.
+    /// Increases the contention window after a failure.
     fn widen(&mut self, at: u32) {
         let station = &mut self.medium.receivers.stations[at as usize];
         station.cw = (2 * station.cw + 1).min(self.medium.receivers.rules.cw_max);
     }
 
-    /// After a step of an exchange: an ACK that is owed, or contention goes on.
+    /// Ends a step of an exchange: sends a postponed ACK, or continues to contend.
     fn settle(&mut self, now: u64, at: u32) {
         let node = &mut self.nodes[at as usize];
         let station = &mut self.medium.receivers.stations[at as usize];
@@ -482,12 +483,12 @@ impl<P: Clone> Dcf<P> {
         self.medium.receivers.resume(now, at);
     }
 
-    /// Takes the next packet for `to` that waits at `from`.
+    /// Removes the next packet for `to` from the queue of `from`.
     pub fn take(&mut self, from: u32, to: StationId) -> Option<P> {
         self.nodes[from as usize].queue.take(to)
     }
 
-    /// Packets the interface queue takes before it is full.
+    /// Number of packets that the interface queue can still take.
     pub fn room(&self, at: u32) -> usize {
         self.medium.receivers.rules.queue.saturating_sub(self.nodes[at as usize].queue.len())
     }

@@ -9,7 +9,7 @@ use crate::config::Rate;
 pub(crate) const ALL: u32 = u32::MAX;
 
 words! {
-    /// What a frame is.
+    /// Type of a frame.
     pub enum FrameKind {
         /// Request to send.
         Rts = "RTS",
@@ -25,9 +25,9 @@ words! {
 }
 
 words! {
-    /// How a frame fared at the station it was for. Broadcasts count as `received`.
+    /// Outcome of a frame at its receiver. Broadcasts count as `received`.
     pub enum FrameOutcome {
-        /// It arrived without errors, and the station took it.
+        /// It arrived without errors, and the station accepted it.
         Received = "received",
         /// Another frame disturbed it.
         Collided = "collided",
@@ -37,7 +37,8 @@ words! {
         Deaf = "deaf",
         /// The station was receiving a stronger frame.
         Ignored = "ignored",
-        /// It arrived without errors, and the station did not expect it, had no room for the answer or had a NAV.
+        /// It arrived without errors, but the station did not expect it, had no room for the answer, or had a
+        /// NAV.
         Refused = "refused",
     }
 }
@@ -47,19 +48,19 @@ words! {
 pub(crate) struct Frame {
     pub start: u64,
     pub end: u64,
-    /// What its duration field says: how long the exchange goes on after it.
+    /// Duration field: remaining time of the exchange after the frame.
     pub nav: u64,
     pub from: u32,
     pub to: u32,
     pub bytes: u32,
-    /// Number of its packet among those of its sender.
+    /// Number of its packet at its sender.
     pub sequence: u32,
-    /// When its packet entered the interface queue.
+    /// Time at which its packet entered the interface queue.
     pub queued: Instant,
     pub kind: FrameKind,
     pub rate: Rate,
     pub outcome: FrameOutcome,
-    /// Which of the two lists of neighbours it was sent with.
+    /// Index of the neighbour list with which it was sent.
     pub list: u8,
 }
 
@@ -80,7 +81,7 @@ impl Frames {
         (self.frames.len() - 1) as u32
     }
 
-    /// Frees the number of a frame that has ended. Its contents stay readable until the next `insert`.
+    /// Releases the number of a frame that has ended. Its contents stay readable until the next `insert`.
     pub fn release(&mut self, id: u32) {
         self.free.push(id);
     }

@@ -1,4 +1,4 @@
-//! The graph of who can receive from whom.
+//! The graph of stations that can receive from each other.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::place::Position;
 /// An undirected graph of stations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// Where each station's part of `list` begins, and the end.
+    /// Offsets in `list`: the beginning of each station's part, and the end.
     begins: Vec<u32>,
     list: Vec<u32>,
 }
@@ -37,12 +37,12 @@ impl Graph {
         graph
     }
 
-    /// How many stations there are.
+    /// Number of stations.
     pub fn len(&self) -> usize {
         self.begins.len().saturating_sub(1)
     }
 
-    /// Whether there is no station.
+    /// Returns whether the graph is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -57,7 +57,7 @@ impl Graph {
         self.list.len() as f64 / self.len().max(1) as f64
     }
 
-    /// Hops on a shortest path from a station to each; `None` where there is no path.
+    /// Hops on a shortest path from a station to each other one; `None` for unreachable stations.
     pub fn hops(&self, from: usize) -> Vec<Option<u32>> {
         let mut hops = vec![None; self.len()];
         let mut border = VecDeque::from([from as u32]);
@@ -74,7 +74,7 @@ impl Graph {
         hops
     }
 
-    /// Whether there is a path between any two stations. A graph without stations is connected.
+    /// Returns whether a path connects any two stations. A graph without stations is connected.
     pub fn is_connected(&self) -> bool {
         self.is_empty() || self.hops(0).iter().all(Option::is_some)
     }

@@ -1,4 +1,4 @@
-//! The shared medium: which frames are on the air, and whom they reach. It knows no packets.
+//! The shared medium: the frames on the air, and the stations in their range. It does not use packets.
 
 use crate::config::MediumConfig;
 use crate::frame::Frame;
@@ -12,7 +12,8 @@ pub(crate) struct Medium {
     pub receivers: Receivers,
     config: MediumConfig,
     shadowing: u64,
-    /// Frames end with the neighbours they began with: while stations move, two lists take turns.
+    /// Neighbour lists. Frames end with the list with which they began, so two lists alternate while stations
+    /// move.
     lists: [Neighbours; 2],
     list: usize,
     on_air: [u32; 2],
@@ -33,7 +34,7 @@ impl Medium {
         }
     }
 
-    /// Finds neighbours anew. `false` if frames are still on the air that began before the last time: try again later.
+    /// Renews the neighbours. Returns false if frames on the air still use the older list: try again later.
     pub fn moved(&mut self, positions: &[Position]) -> bool {
         let next = 1 - self.list;
         if self.on_air[next] > 0 {
@@ -48,7 +49,7 @@ impl Medium {
         self.lists[self.list].of(station)
     }
 
-    /// A frame goes on the air. Its number is handed back at its end.
+    /// Puts a frame on the air and returns its number, which is valid until its end.
     pub fn begin(&mut self, now: u64, mut frame: Frame) -> u32 {
         frame.list = self.list as u8;
         self.on_air[self.list] += 1;
@@ -60,7 +61,7 @@ impl Medium {
         id
     }
 
-    /// A frame has ended everywhere.
+    /// Ends a frame at all stations.
     pub fn end(&mut self, now: u64, id: u32) {
         let frame = *self.receivers.frames.get(id);
         let list = usize::from(frame.list);

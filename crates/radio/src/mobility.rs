@@ -7,19 +7,20 @@ use strandcast_proto::seeds::{Random, Seeds};
 use crate::config::MobilityConfig;
 use crate::place::Position;
 
-/// The least speed, metres per second: with speeds near 0 stations would come to a stop one after the other.
+/// Minimum speed, metres per second: speeds near 0 would make one station after another stop.
 const MIN_SPEED: f64 = 0.01;
-/// The least time a leg takes, nanoseconds: in an area without extent legs of no length would follow each other without end.
+/// Minimum duration of a leg, nanoseconds: an area without extent would give an endless sequence of empty
+/// legs.
 const MIN_LEG: u64 = 1_000_000;
 
-/// All stations' movements.
+/// Movement of all stations.
 #[derive(Debug)]
 pub(crate) struct Movement {
     config: MobilityConfig,
     walkers: Vec<Walker>,
 }
 
-/// A leg of a station's way. Times are nanoseconds.
+/// A leg of a station's route. Times are nanoseconds.
 #[derive(Debug)]
 struct Walker {
     from: Position,
@@ -30,7 +31,7 @@ struct Walker {
 }
 
 impl Movement {
-    /// Movement from `positions` on, or `None` if no station moves. Each pauses first.
+    /// Movement that starts at `positions`, or `None` if no station moves. Each station pauses first.
     pub fn new(config: &MobilityConfig, positions: &[Position], seeds: &Seeds) -> Option<Movement> {
         let walker = |(id, &at): (usize, &Position)| {
             let random = seeds.stream(&format!("waypoints/{id}"));
@@ -40,12 +41,12 @@ impl Movement {
         (config.speed_max > 0.0).then(|| Movement { config: config.clone(), walkers })
     }
 
-    /// How often positions are renewed.
+    /// Interval at which positions are renewed.
     pub fn step(&self) -> Duration {
         self.config.step.max(Duration::from_millis(1))
     }
 
-    /// Writes where all are at `now`.
+    /// Writes the positions of all stations at `now`.
     pub fn advance(&mut self, now: u64, positions: &mut [Position]) {
         for (walker, position) in self.walkers.iter_mut().zip(positions) {
             *position = walker.at(now, &self.config);

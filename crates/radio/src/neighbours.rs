@@ -1,4 +1,4 @@
-//! Who senses whom, and how strongly.
+//! Stations that sense each other, and the power between them.
 
 use crate::cells::Cells;
 use crate::config::{ConfigError, Interference, MediumConfig};
@@ -9,18 +9,18 @@ use crate::propagation::{mean_power, reach, shadowing};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbour {
     pub id: u32,
-    /// Power that arrives, watts.
+    /// Received power, watts.
     pub power: f32,
 }
 
 /// Thresholds of power, watts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
-    /// Frames from here on can be decoded.
+    /// Minimum power of a frame that can be decoded.
     pub reception: f32,
-    /// Power from here on is sensed.
+    /// Minimum power that is sensed.
     pub sense: f32,
-    /// Power below this is left out.
+    /// Minimum power that is counted.
     floor: f32,
 }
 
@@ -29,20 +29,21 @@ impl Thresholds {
         let sense = mean_power(medium, medium.sense_range) as f32;
         let floor = match medium.interference {
             Interference::Pairwise => sense,
-            // What many frames below the threshold sum up to counts.
+            // The sum of many frames below the threshold matters.
             Interference::Summed => sense / 10.0,
         };
         Thresholds { reception: mean_power(medium, medium.reception_range) as f32, sense, floor }
     }
 }
 
-/// Most pairs of stations in range, each counted once per direction: 400 MB, or all pairs of 7000 stations.
+/// Maximum number of pairs of stations in range, each counted once per direction: 400 MB, or all pairs of
+/// 7000 stations.
 const MOST_PAIRS: usize = 50_000_000;
 
-/// Whether the lists of who senses whom fit into memory.
+/// Checks that the neighbour lists fit into memory.
 ///
 /// # Errors
-/// Too many stations are in range of each other.
+/// If too many stations are in range of each other.
 pub fn check_density(medium: &MediumConfig, positions: &[Position]) -> Result<(), ConfigError> {
     let reach = reach(medium, f64::from(Thresholds::new(medium).floor));
     let mut cells = Cells::default();
@@ -50,7 +51,7 @@ pub fn check_density(medium: &MediumConfig, positions: &[Position]) -> Result<()
     let mut pairs = 0;
     for at in positions {
         pairs += cells.near(*at).filter(|&other| at.distance(positions[other as usize]) <= reach).count();
-        // A station is near itself.
+        // A station is counted near itself.
         if pairs > MOST_PAIRS + positions.len() {
             return Err(ConfigError::Density { stations: positions.len(), most: MOST_PAIRS });
         }
@@ -61,14 +62,14 @@ pub fn check_density(medium: &MediumConfig, positions: &[Position]) -> Result<()
 /// The neighbours of all stations, in one list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Neighbours {
-    /// Where each station's part of `list` begins, and the end.
+    /// Offsets in `list`: the beginning of each station's part, and the end.
     begins: Vec<usize>,
     list: Vec<Neighbour>,
     cells: Cells,
 }
 
 impl Neighbours {
-    /// Finds the neighbours anew, each station's in the order of their numbers.
+    /// Renews the neighbours, sorted by number for each station.
     pub fn renew(
         &mut self,
         medium: &MediumConfig,

@@ -1,4 +1,4 @@
-//! What a radio asks of its caller.
+//! Requests and reports of a radio to its caller.
 
 use strandcast_proto::time::Instant;
 
@@ -6,101 +6,102 @@ use crate::address::{Destination, StationId};
 use crate::config::Rate;
 use crate::frame::{FrameKind, FrameOutcome};
 
-/// Something the caller is to hand back at its time, to [`Radio::handle_alarm`](crate::Radio::handle_alarm). Alarms are never
-/// cancelled: one that has become stale is handed back and ignored.
+/// An alarm that the caller returns at its time, to [`Radio::handle_alarm`](crate::Radio::handle_alarm).
+/// Alarms are never cancelled: the radio ignores one that has become stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
-    /// A frame ends.
+    /// The end of a frame.
     Frame(u32),
     /// A timer of some station.
     Timer,
-    /// Stations have moved.
+    /// The next movement of stations.
     Move,
 }
 
-/// What a call asks for and reports, in order. The caller empties both and keeps the allocation.
+/// Requests and reports of a call, in order. The caller empties the lists and keeps the allocation.
 #[derive(Debug)]
 pub struct RadioOutput<P> {
-    /// What to hand back, and when.
+    /// Alarms to return, and their times.
     pub alarms: Vec<(Instant, Alarm)>,
-    /// What happened.
+    /// Events.
     pub events: Vec<RadioEvent<P>>,
-    /// Each frame that has ended, if the caller puts a list here.
+    /// Frames that have ended, if the caller provides a list.
     pub frames: Option<Vec<FrameRecord>>,
 }
 
 /// A frame that was on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
-    /// What it was.
+    /// Type of the frame.
     pub kind: FrameKind,
-    /// Who transmitted it.
+    /// Transmitting station.
     pub from: StationId,
-    /// Whom it was for.
+    /// Intended receiver.
     pub to: Destination,
-    /// When it began.
+    /// Time of its beginning.
     pub start: Instant,
-    /// When it ended.
+    /// Time of its end.
     pub end: Instant,
-    /// Its length with MAC header and FCS, without preamble.
+    /// Length with MAC header and FCS, without preamble.
     pub bytes: u32,
-    /// At which rate.
+    /// Bit rate.
     pub rate: Rate,
-    /// How it fared at the station it was for.
+    /// Outcome at its receiver.
     pub outcome: FrameOutcome,
 }
 
-/// What happened on the air.
+/// An event on the air.
 #[derive(Clone, Debug)]
 pub enum RadioEvent<P> {
-    /// A packet arrived at a station that it was sent to, for the first time.
+    /// A packet arrived at its receiver for the first time.
     Received(Reception<P>),
-    /// A station is done with a packet: it was acknowledged, or it was broadcast. There is room in its queue.
+    /// A station completed a packet: it was acknowledged, or it was broadcast. The station's queue has room
+    /// again.
     Sent {
-        /// By whom.
+        /// Transmitting station.
         from: StationId,
-        /// To whom.
+        /// Receiver.
         to: Destination,
     },
-    /// A packet was given up after the last retry: the link to `to` has failed, as far as the station can tell.
+    /// A packet was abandoned after the last retry: for the station, the link to `to` has failed.
     Failed {
-        /// By whom.
+        /// Transmitting station.
         from: StationId,
-        /// Who did not answer.
+        /// Station that did not answer.
         to: StationId,
         /// The packet.
         packet: P,
     },
-    /// An interface queue did not take a packet, or pushed one out.
+    /// An interface queue rejected a packet, or dropped one for an urgent packet.
     Dropped {
-        /// Whose.
+        /// Owner of the queue.
         from: StationId,
         /// The packet.
         packet: P,
-        /// Why.
+        /// Reason.
         cause: DropCause,
     },
 }
 
-/// A packet that arrived.
+/// A received packet.
 #[derive(Clone, Debug)]
 pub struct Reception<P> {
-    /// Where.
+    /// Receiving station.
     pub at: StationId,
-    /// Who transmitted it.
+    /// Transmitting station.
     pub from: StationId,
-    /// Whether it was for all.
+    /// True for a packet to all stations.
     pub broadcast: bool,
-    /// When it entered the transmitting station's interface queue.
+    /// Time at which it entered the transmitting station's interface queue.
     pub queued: Instant,
     /// The packet.
     pub packet: P,
 }
 
-/// Why an interface queue dropped a packet.
+/// Reason why an interface queue dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
-    /// It was full.
+    /// The queue was full.
     QueueFull,
     /// An urgent packet took its place.
     PushedOut,

@@ -1,11 +1,11 @@
-//! Where stations are.
+//! Positions of stations.
 
 /// A place on the plane, metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
-    /// East.
+    /// Distance to the east.
     pub x: f64,
-    /// North.
+    /// Distance to the north.
     pub y: f64,
 }
 

@@ -1,11 +1,11 @@
-//! Where stations are placed at the start.
+//! Initial positions of stations.
 
 use strandcast_proto::seeds::Random;
 
 use crate::graph::Graph;
 use crate::place::Position;
 
-/// Positions that cannot be had.
+/// Reason why positions cannot be placed or read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlacementError {
     /// No draw of random positions was connected.
@@ -14,26 +14,26 @@ pub enum PlacementError {
          more stations, a smaller area or a longer range would do"
     )]
     NeverConnected {
-        /// How many stations.
+        /// Number of stations.
         stations: usize,
-        /// Of the area, metres.
+        /// Width of the area, metres.
         width: f64,
-        /// Of the area, metres.
+        /// Height of the area, metres.
         height: f64,
-        /// Within which stations are neighbours, metres.
+        /// Maximum distance between neighbours, metres.
         range: f64,
-        /// How often positions were drawn.
+        /// Number of draws.
         attempts: u32,
     },
-    /// A line of a CSV file is no position.
+    /// A line of a CSV file is not a position.
     #[error("line {line}: {text:?} is not a position: x and y in metres, separated by a comma")]
     BadLine {
-        /// Its number, from 1.
+        /// Line number, starting at 1.
         line: usize,
-        /// What it says.
+        /// Text of the line.
         text: String,
     },
-    /// A CSV file without positions.
+    /// The CSV file contains no positions.
     #[error("no positions: each line should have x and y in metres, separated by a comma")]
     Empty,
 }
@@ -47,17 +47,17 @@ pub fn grid(columns: usize, rows: usize, spacing: f64) -> Vec<Position> {
 /// An area for random positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
-    /// Metres.
+    /// Width, metres.
     pub width: f64,
-    /// Metres.
+    /// Height, metres.
     pub height: f64,
 }
 
-/// `stations` positions drawn uniformly from the area, drawn again while their unit-disk graph at `range` metres is not
-/// connected, `attempts` times at most. Without a range the first draw counts.
+/// `stations` positions drawn uniformly from the area. They are drawn again, at most `attempts` times, until
+/// their unit-disk graph at `range` metres is connected. Without a range the first draw counts.
 ///
 /// # Errors
-/// No draw was connected.
+/// If the graph of every draw is disconnected.
 pub fn random(
     stations: usize,
     area: Area,
@@ -80,11 +80,11 @@ pub fn random(
     Err(PlacementError::NeverConnected { stations, width, height, range, attempts: attempts.max(1) })
 }
 
-/// Positions from lines `x,y` in metres. Empty lines, lines that begin with `#` and a first line without numbers (a heading) are
-/// skipped.
+/// Positions from lines `x,y` in metres. Skips empty lines, lines that begin with `#`, and a first line
+/// without numbers (a heading).
 ///
 /// # Errors
-/// A line has no two finite numbers, or there is no position.
+/// If a line does not contain two finite numbers, or the file contains no position.
 pub fn parse_csv(text: &str) -> Result<Vec<Position>, PlacementError> {
     let mut positions = Vec::new();
     let mut heading = true;

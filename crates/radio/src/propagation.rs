@@ -1,26 +1,26 @@
-//! How much power arrives.
+//! Received power.
 
 use core::f64::consts::PI;
 
 use crate::config::{MediumConfig, Propagation};
 
 const LIGHT: f64 = 299_792_458.0;
-/// Transmitted power, watts: with it two-ray ground reaches 250 m at ns-2's threshold of 3.652 × 10⁻¹⁰ W.
+/// Transmitted power, watts: two-ray ground then reaches 250 m at ns-2's threshold of 3.652 × 10⁻¹⁰ W.
 const TRANSMITTED: f64 = 0.281_838_15;
-/// Shadowing beyond this many standard deviations is cut off, so that distance bounds who is in range.
+/// Limit of shadowing in standard deviations, so that distance bounds the stations in range.
 pub(crate) const MOST_DEVIATIONS: f64 = 4.0;
 
-/// The mean power received at `distance` metres, watts. Antennas have gain 1, the system no loss.
+/// Mean power received at `distance` metres, watts. Antennas have gain 1, and the system is lossless.
 ///
-/// Friis: Pt·λ²/(4πd)². Two-ray ground: the same up to the crossover distance 4π·ht·hr/λ, beyond it Pt·ht²·hr²/d⁴.
-/// Log-distance: Friis at 1 m, from there with the power −n of the distance.
+/// Friis: Pt·λ²/(4πd)². Two-ray ground: Friis up to the crossover distance 4π·ht·hr/λ, and Pt·ht²·hr²/d⁴
+/// beyond it. Log-distance: Friis at 1 m, and the power −n of the distance beyond it.
 pub fn mean_power(medium: &MediumConfig, distance: f64) -> f64 {
     let wavelength = LIGHT / (medium.frequency * 1e6);
     let friis = |d: f64| {
         let ratio = wavelength / (4.0 * PI * d);
         TRANSMITTED * ratio * ratio
     };
-    // Stations at one place would receive without bound.
+    // Stations at one place would otherwise receive unbounded power.
     let d = distance.max(0.01);
     match medium.propagation {
         Propagation::FreeSpace => friis(d),
@@ -37,8 +37,8 @@ pub fn mean_power(medium: &MediumConfig, distance: f64) -> f64 {
     }
 }
 
-/// Shadowing of the pair of stations `a` and `b` in decibels, the same in both directions: normal with deviation `sigma`, cut off
-/// at four deviations. `key` selects the realisation.
+/// Shadowing between the stations `a` and `b` in decibels, equal in both directions: normal with deviation
+/// `sigma`, cut off at four deviations. `key` selects the realisation.
 pub fn shadowing(key: u64, a: u32, b: u32, sigma: f64) -> f64 {
     let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
     let unit = |n: u64| ((mix(key ^ mix(pair ^ n)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
@@ -54,7 +54,7 @@ fn mix(n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
-/// The distance up to which power can be at least `threshold`, metres.
+/// Maximum distance at which power can reach `threshold`, metres.
 pub(crate) fn reach(medium: &MediumConfig, threshold: f64) -> f64 {
     let margin = libm::pow(10.0, medium.shadowing * MOST_DEVIATIONS / 10.0);
     let (mut near, mut far) = (0.01, 1.0);

@@ -1,4 +1,4 @@
-//! A station's packets: its interface queue, the one being sent, and what it has received.
+//! Packets of a station: its interface queue, the packet being sent, and numbers of received packets.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use crate::output::DropCause;
 #[derive(Clone, Debug)]
 pub(crate) struct Packet<P> {
     pub to: u32,
-    /// On the air, MAC header and FCS included.
+    /// Bytes on the air, MAC header and FCS included.
     pub bytes: u32,
     pub queued: Instant,
     pub packet: P,
 }
 
-/// The interface queue. What is being sent counts as in it.
+/// The interface queue. The packet being sent counts as part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
     waiting: VecDeque<Packet<P>>,
@@ -38,7 +38,8 @@ impl<P> Queue<P> {
         self.len() == 0
     }
 
-    /// Takes a packet in, and returns the one that there is no room for: an urgent one goes to the head and pushes out the tail.
+    /// Adds a packet and returns a packet without room: an urgent packet goes to the head and pushes out the
+    /// tail.
     pub fn push(&mut self, packet: Packet<P>, urgent: bool, limit: usize) -> Option<(Packet<P>, DropCause)> {
         if !urgent {
             if self.len() >= limit {
@@ -56,7 +57,7 @@ impl<P> Queue<P> {
         out.map(|packet| (packet, DropCause::PushedOut))
     }
 
-    /// Takes the packet at the head into service, if none is in it. `false` if there is none.
+    /// Starts to send the packet at the head, unless one is being sent. Returns false if the queue is empty.
     pub fn serve(&mut self) -> bool {
         if self.service.is_none() {
             self.service = self.waiting.pop_front();
@@ -64,7 +65,7 @@ impl<P> Queue<P> {
         self.service.is_some()
     }
 
-    /// Takes the first that waits for `to`.
+    /// Removes the first packet for `to`.
     pub fn take(&mut self, to: StationId) -> Option<P> {
         let to = Destination::Station(to).address();
         let at = self.waiting.iter().position(|packet| packet.to == to)?;
@@ -72,14 +73,15 @@ impl<P> Queue<P> {
     }
 }
 
-/// The last packet received from each sender (IEEE 802.11-2007 §9.2.9): a packet sent again has its number.
+/// The last packet received from each sender (IEEE 802.11-2007 §9.2.9): a retransmitted packet keeps its
+/// number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Duplicates {
     last: Vec<(u32, u32)>,
 }
 
 impl Duplicates {
-    /// Notes packet `sequence` of `from`. `true` if it was the last from there already.
+    /// Records packet `sequence` of `from`. Returns true if it repeats the last one.
     pub fn seen(&mut self, from: u32, sequence: u32) -> bool {
         match self.last.iter_mut().find(|(sender, _)| *sender == from) {
             Some((_, last)) => core::mem::replace(last, sequence) == sequence,

@@ -25,11 +25,11 @@ pub struct Radio<P> {
     movement: Option<Movement>,
 }
 
-/// When neighbours are looked for again if frames on the air keep both lists in use.
+/// Delay of a search for neighbours while frames on the air use both lists.
 const POSTPONED: Duration = Duration::from_millis(1);
 
 impl<P: Clone> Radio<P> {
-    /// Stations at these places, with random streams of their own under `label`.
+    /// Stations at these places, with separate random streams under `label`.
     pub fn new(config: &RadioConfig, positions: Vec<Position>, seeds: &Seeds, label: &str) -> Self {
         let seeds = seeds.child(label);
         let rules = Rules::new(&config.dcf, &config.medium);
@@ -39,14 +39,15 @@ impl<P: Clone> Radio<P> {
         Radio { dcf: Dcf::new(medium, seeds.stream("backoff")), positions, movement }
     }
 
-    /// Asks for the alarm of the first movement. Call it once, before the run; without mobility it does nothing.
+    /// Requests the alarm of the first movement. Call it once, before the run; without mobility it does
+    /// nothing.
     pub fn start(&self, out: &mut RadioOutput<P>) {
         if let Some(movement) = &self.movement {
             out.alarms.push((Instant::ZERO + movement.step(), Alarm::Move));
         }
     }
 
-    /// Puts a packet of `bytes` at IP level into a station's interface queue; `urgent`: in front of all that wait.
+    /// Adds a packet of `bytes` at IP level to a station's interface queue; an `urgent` one goes to the head.
     pub fn send(
         &mut self,
         now: Instant,
@@ -61,7 +62,7 @@ impl<P: Clone> Radio<P> {
         self.dcf.ask(out);
     }
 
-    /// An alarm is due.
+    /// Handles an alarm.
     pub fn handle_alarm(&mut self, now: Instant, alarm: Alarm, out: &mut RadioOutput<P>) {
         match alarm {
             Alarm::Frame(id) => self.dcf.frame_ends(now.as_nanos(), id, out),
@@ -71,7 +72,7 @@ impl<P: Clone> Radio<P> {
         self.dcf.ask(out);
     }
 
-    /// Renews positions and neighbours. Frames on the air keep the neighbours they began with.
+    /// Renews positions and neighbours. Frames on the air keep the neighbours with which they began.
     fn move_stations(&mut self, now: Instant, out: &mut RadioOutput<P>) {
         let Some(movement) = &mut self.movement else { return };
         movement.advance(now.as_nanos(), &mut self.positions);
@@ -80,23 +81,23 @@ impl<P: Clone> Radio<P> {
         out.alarms.push((now + next, Alarm::Move));
     }
 
-    /// Takes the next packet for `to` out of a station's interface queue, if one waits.
+    /// Removes the next packet for `to` from a station's interface queue.
     pub fn take_queued(&mut self, from: StationId, to: StationId) -> Option<P> {
         self.dcf.take(from.0, to)
     }
 
-    /// Packets a station's interface queue takes before it is full.
+    /// Number of packets that a station's interface queue can still take.
     pub fn room(&self, station: StationId) -> usize {
         self.dcf.room(station.0)
     }
 
-    /// How long a station has been idle since the start: it neither sent nor received nor sensed a carrier, had no NAV, and was
-    /// in no exchange of frames.
+    /// Time for which a station has been idle since the start: it neither sent nor received nor sensed a
+    /// carrier, had no NAV, and was in no exchange of frames.
     pub fn idle_time(&self, now: Instant, station: StationId) -> Duration {
         Duration::from_nanos(self.dcf.medium.receivers.stations[station.0 as usize].idle_time(now.as_nanos()))
     }
 
-    /// What a station has done and met until `now`.
+    /// Counters of a station until `now`.
     pub fn counters(&self, now: Instant, station: StationId) -> Counters {
         let counted = self.dcf.medium.receivers.counters[station.0 as usize];
         let idle_time = self.idle_time(now, station);
@@ -104,7 +105,7 @@ impl<P: Clone> Radio<P> {
         Counters { idle_time, busy_time: rest.saturating_sub(counted.transmit_time), ..counted }
     }
 
-    /// Who can receive from whom at present, other frames aside.
+    /// Graph of stations that can presently receive from each other, without regard to other frames.
     pub fn graph(&self) -> Graph {
         let medium = &self.dcf.medium;
         let decodable = |station: usize| {
@@ -114,7 +115,7 @@ impl<P: Clone> Radio<P> {
         Graph::collect(self.positions.len(), decodable)
     }
 
-    /// Where a station is; of one that moves, where it was at the last step.
+    /// Position of a station; a moving station's position is that of the last step.
     pub fn position(&self, station: StationId) -> Position {
         self.positions[station.0 as usize]
     }

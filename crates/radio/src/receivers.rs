@@ -1,4 +1,4 @@
-//! What each station hears: receivers, one frame or one interference after the other.
+//! Receivers of all stations, which handle one frame or one interference after the other.
 
 use crate::config::{Eifs, Timeout};
 use crate::counters::Counters;
@@ -8,12 +8,12 @@ use crate::rules::{NEVER, Rules};
 use crate::station::{Exchange, Hearing, NO_FRAME, Station};
 use crate::timers::Timers;
 
-/// The end of a frame that a station has to act upon.
+/// End of a frame that a station must handle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameEnd {
     pub at: u32,
     pub frame: u32,
-    /// It is for this station, or for all, and has no errors.
+    /// True if the frame is for this station, or for all, and has no errors.
     pub good: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Receivers {
     pub frames: Frames,
     pub counters: Vec<Counters>,
     pub timers: Timers,
-    /// Ends of frames to act upon, in order. The caller empties it.
+    /// Ends of frames to handle, in order. The caller empties the list.
     pub frame_ends: Vec<FrameEnd>,
 }
 
@@ -43,13 +43,13 @@ impl Receivers {
         }
     }
 
-    /// Passes on when a station's timer is due.
+    /// Enters the deadline of a station's timer.
     #[inline]
     pub fn arm(&mut self, id: u32) {
         self.timers.set(id, self.stations[id as usize].deadline);
     }
 
-    /// The transmitting station hears nothing.
+    /// Marks a station as transmitting, so that it receives nothing.
     pub fn transmits(&mut self, now: u64, frame: &Frame) {
         let station = &mut self.stations[frame.from as usize];
         station.freeze(now, self.rules.slot);
@@ -68,7 +68,7 @@ impl Receivers {
         }
     }
 
-    /// A frame begins to arrive at a station.
+    /// Begins a frame at a station.
     #[inline]
     pub fn meet(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
         let station = &self.stations[at.id as usize];
@@ -79,11 +79,11 @@ impl Receivers {
         }
     }
 
-    /// A frame begins to arrive at a station that follows one already, or that sums powers.
+    /// Begins a frame at a station that already follows another, or that sums powers.
     fn meet_another(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
         let station = &self.stations[at.id as usize];
         if station.frame != NO_FRAME && station.frame_end <= now {
-            // It ends now, and its alarm comes later.
+            // The followed frame ends now, and its alarm comes later.
             let (ended, ended_id) = (*self.frames.get(station.frame), station.frame);
             self.conclude(now, at.id, ended_id, &ended);
         }
@@ -96,7 +96,7 @@ impl Receivers {
         }
     }
 
-    /// A station follows a frame that begins to arrive.
+    /// Makes a station follow a frame.
     #[inline]
     fn follow(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -109,12 +109,13 @@ impl Receivers {
         station.frame_begins(now);
         let due = station.deadline;
         station.freeze(now, self.rules.slot);
-        // A timer that is due after the frame stays in the table: the frame's end comes first and sets it anew.
+        // A timer that expires after the frame stays in the table: the end of the frame precedes it and sets
+        // it again.
         if station.deadline != due && due < frame.end {
             self.timers.set(at, station.deadline);
         }
         if station.exchange != Exchange::None && due >= frame.end {
-            // A timeout, and the frame may be the response: no alarm is asked for before its end.
+            // The timer is a timeout, and the frame may be the response: no alarm is needed before its end.
             self.timers.set(at, NEVER);
         }
         if frame.to == at {
@@ -123,7 +124,7 @@ impl Receivers {
         }
     }
 
-    /// A frame has ended at a station in range.
+    /// Ends a frame at a station in range.
     #[inline]
     pub fn leave(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
         if self.rules.summed {
@@ -136,13 +137,13 @@ impl Receivers {
         }
     }
 
-    /// A station that follows a frame compares it with one that begins.
+    /// Compares the frame that a station follows with one that begins.
     #[cold]
     fn overlap(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
         let strong = power >= self.thresholds.reception;
         if station.frame_start == now && power > station.power && station.hearing != Hearing::Collided {
-            // Of frames that begin together the strongest comes first, as from the nearest station.
+            // The strongest of several simultaneous frames counts as the first, as from the nearest station.
             return self.meet_stronger(at, power, id, frame);
         }
         if station.power >= self.rules.capture * power {
@@ -155,7 +156,7 @@ impl Receivers {
         }
         let (met, was) = (station.frame, station.hearing);
         station.hearing = Hearing::Collided;
-        // The longer one keeps the receiver busy.
+        // The longer frame keeps the receiver busy.
         if frame.end > station.frame_end {
             station.frame = id;
             station.frame_end = frame.end;
@@ -170,7 +171,7 @@ impl Receivers {
         }
     }
 
-    /// A frame begins at the same instant as the one that a station follows, and is stronger.
+    /// Handles a stronger frame that begins at the same instant as the followed one.
     #[cold]
     fn meet_stronger(&mut self, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -207,7 +208,8 @@ impl Receivers {
         }
     }
 
-    /// Likewise, where the powers of all other frames are summed. Frames too weak to be decoded are energy only.
+    /// Begins a frame where the powers of all other frames are summed. Frames too weak to be decoded count as
+    /// energy only.
     #[inline]
     fn meet_in_sum(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
         let station = &mut self.stations[at as usize];
@@ -221,7 +223,7 @@ impl Receivers {
         }
         let first = station.frame != NO_FRAME && station.frame_start == now && power > station.power;
         if first {
-            // Of frames that begin together the strongest is followed.
+            // The strongest of several simultaneous frames is followed.
             let met = core::mem::replace(&mut station.frame, NO_FRAME);
             if station.hearing == Hearing::Good {
                 self.lose(at, met);
@@ -265,7 +267,7 @@ impl Receivers {
         }
     }
 
-    /// A station has lost a frame to another.
+    /// Records that a station has lost a frame to another.
     #[cold]
     fn lose(&mut self, at: u32, frame: u32) {
         let frame = self.frames.get_mut(frame);
@@ -277,7 +279,7 @@ impl Receivers {
         }
     }
 
-    /// A frame's power is there no longer.
+    /// Subtracts the power of a frame.
     fn fade(&mut self, now: u64, at: u32, power: f32) {
         let (station, sense) = (&mut self.stations[at as usize], f64::from(self.thresholds.sense));
         let sensed = station.sum >= sense;
@@ -285,13 +287,13 @@ impl Receivers {
         if sensed && station.sum < sense {
             station.air_is_free(now);
         }
-        // What rounding leaves is no power.
+        // A remainder from rounding counts as zero.
         if station.sum < sense * 1e-4 {
             station.sum = 0.0;
         }
     }
 
-    /// The frame that a station follows has ended.
+    /// Ends the frame that a station follows.
     #[inline]
     fn conclude(&mut self, now: u64, at: u32, id: u32, frame: &Frame) {
         let (rules, station) = (&self.rules, &mut self.stations[at as usize]);
@@ -327,7 +329,7 @@ impl Receivers {
         }
     }
 
-    /// Lets a station go on with backoff if nothing hinders it.
+    /// Continues a station's backoff unless something prevents it.
     #[inline]
     pub fn resume(&mut self, now: u64, at: u32) {
         let station = &mut self.stations[at as usize];

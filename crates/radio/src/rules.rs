@@ -10,10 +10,10 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const RTS_BYTES: u32 = 20;
 /// Bytes of a CTS or an ACK (IEEE 802.11-2007 §7.2.1.2, §7.2.1.3).
 pub(crate) const CTS_BYTES: u32 = 14;
-/// What ns-2 adds to timeouts for the way there and back (2 µs each).
+/// Propagation time that ns-2 adds to timeouts in both directions (2 µs each).
 const PROPAGATION: u64 = 4_000;
 
-/// The rules of DCF with durations worked out.
+/// The rules of DCF with computed durations.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub slot: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Rules {
     pub eifs: Eifs,
     pub rts: u64,
     pub cts: u64,
-    /// A NAV set by an RTS ends this long after it unless a frame follows.
+    /// Time after an RTS at which its NAV ends unless a frame follows.
     pub nav_reset: u64,
     pub cw_min: u32,
     pub cw_max: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Rules {
     pub data_rate: Rate,
     pub basic_rate: Rate,
     pub summed: bool,
-    /// Ratio of powers.
+    /// Minimum ratio of powers for capture.
     pub capture: f32,
     preamble: u64,
     rx_start: u64,
@@ -87,7 +87,7 @@ impl Rules {
         };
         rules.rts = rules.airtime(RTS_BYTES, dcf.basic_rate);
         rules.cts = rules.airtime(CTS_BYTES, dcf.basic_rate);
-        // An ACK at the lowest rate, whatever the basic rate is (IEEE 802.11-2007 §9.2.10).
+        // Time of an ACK at the lowest rate, for any basic rate (IEEE 802.11-2007 §9.2.10).
         rules.eifs_time = sifs + difs + rules.airtime(CTS_BYTES, Rate::R1);
         if dcf.reset_nav {
             // IEEE 802.11-2007 §9.2.5.4.
@@ -96,7 +96,7 @@ impl Rules {
         rules
     }
 
-    /// How long a frame of `bytes` is on the air, preamble included.
+    /// Time on the air of a frame of `bytes`, preamble included.
     pub fn airtime(&self, bytes: u32, rate: Rate) -> u64 {
         let halves = rate.half_megabits();
         let bits = u64::from(bytes) * 8;
@@ -107,7 +107,7 @@ impl Rules {
         self.preamble + body
     }
 
-    /// A duration as in a duration field: whole microseconds.
+    /// Rounds a duration to whole microseconds, as in a duration field.
     pub fn field(&self, time: u64) -> u64 {
         match self.whole_microseconds {
             true => time.div_ceil(1000) * 1000,
@@ -115,7 +115,7 @@ impl Rules {
         }
     }
 
-    /// How long a response that lasts `response` is awaited after the frame that asks for it.
+    /// Timeout for a response that lasts `response`, counted from the end of the frame before it.
     pub fn response_timeout(&self, response: u64) -> u64 {
         match self.timeout {
             Timeout::Whole => self.sifs + response + PROPAGATION,

@@ -1,4 +1,4 @@
-//! What a station hears, and its access to the medium. Times are nanoseconds.
+//! Reception of a station, and its access to the medium. Times are nanoseconds.
 
 use crate::rules::{NEVER, Rules};
 
@@ -8,73 +8,73 @@ pub(crate) const NO_FRAME: u32 = u32::MAX;
 const NO_BACKOFF: u32 = u32::MAX;
 /// Access without backoff.
 const IMMEDIATE: u32 = u32::MAX - 1;
-/// Access that began without backoff, before the medium was taken into use.
+/// Access that began without backoff, before the medium became busy.
 const UNDRAWN: u32 = u32::MAX - 2;
 
-/// How a frame that a station follows fares.
+/// State of a frame that a station follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hearing {
-    /// Without errors so far.
+    /// The frame has had no errors.
     Good,
-    /// Too weak, or it overlaps a transmission of the station's own.
+    /// The frame is too weak, or overlaps a transmission of the station.
     Bad,
-    /// Disturbed by another frame.
+    /// Another frame has disturbed it.
     Collided,
 }
 
-/// Where a station is in an exchange of frames.
+/// Step of a station in an exchange of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exchange {
-    /// In none: it contends for the medium or has nothing to send.
+    /// No exchange: the station contends for the medium or has nothing to send.
     None,
-    /// A frame of its own is on the air.
+    /// The station transmits a frame.
     Sending,
-    /// It sent an RTS.
+    /// The station has sent an RTS.
     AwaitCts,
-    /// It sent data.
+    /// The station has sent data.
     AwaitAck,
-    /// It sent a CTS.
+    /// The station has sent a CTS.
     AwaitData,
-    /// SIFS before a CTS.
+    /// The station waits SIFS before a CTS.
     CtsDue,
-    /// SIFS before data.
+    /// The station waits SIFS before data.
     DataDue,
-    /// SIFS before an ACK.
+    /// The station waits SIFS before an ACK.
     AckDue,
 }
 
-/// The state of a station that each frame around it touches.
+/// The state of a station that each nearby frame changes.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Station {
-    /// The frame it follows.
+    /// The followed frame.
     pub frame: u32,
     pub hearing: Hearing,
     pub exchange: Exchange,
-    /// The last frame that it followed to its end had errors (for `Eifs::Interval`).
+    /// True if the last frame followed to its end had errors (for `Eifs::Interval`).
     bad: bool,
-    /// Power of the frame it follows.
+    /// Power of the followed frame.
     pub power: f32,
     /// Power of all frames on the air, if interference is summed.
     pub sum: f64,
     pub frame_start: u64,
     pub frame_end: u64,
-    /// End of its latest transmission.
+    /// End of the latest transmission.
     pub sending_until: u64,
     nav: u64,
-    /// The NAV ends here if no frame begins before, since it was set by an RTS.
+    /// End of a NAV set by an RTS if no frame begins before.
     nav_reset: u64,
-    /// The medium was last in use until then, by this station or another that it senses.
+    /// Time until which the medium was last in use, by this station or another that it senses.
     air_free: u64,
-    /// Since when, or from when on, the station is idle; `NEVER` while it isn't.
+    /// Beginning of the station's idle time, in the past or future; `NEVER` while it is busy.
     idle_from: u64,
     idle_total: u64,
     /// Slots of backoff left.
     slots: u32,
     pub cw: u32,
-    /// Slots are counted from here.
+    /// Time from which slots are counted.
     count_from: u64,
-    /// When its timer is due: the end of backoff, a response, a timeout.
+    /// Deadline of the timer: the end of backoff, a response, or a timeout.
     pub deadline: u64,
 }
 
@@ -102,22 +102,22 @@ impl Station {
         }
     }
 
-    /// Whether a frame began to arrive before `now` or the NAV is set.
+    /// Returns whether a frame began to arrive before `now` or the NAV is set.
     pub fn senses(&self, now: u64) -> bool {
         (self.frame != NO_FRAME && self.frame_start < now) || self.nav() > now
     }
 
-    /// Whether it waits for a CTS or an ACK.
+    /// Returns whether the station waits for a CTS or an ACK.
     pub fn awaits_response(&self) -> bool {
         matches!(self.exchange, Exchange::AwaitCts | Exchange::AwaitAck)
     }
 
-    /// When the NAV ends, if no frame begins before.
+    /// End of the NAV if no frame begins before.
     pub fn nav(&self) -> u64 {
         self.nav.min(self.nav_reset)
     }
 
-    /// Keeps the NAV at least until `until`; with `reset`, only if a frame begins before that.
+    /// Extends the NAV to at least `until`; with `reset`, only if a frame begins before that time.
     pub fn set_nav(&mut self, until: u64, reset: u64) {
         if until > self.nav() {
             self.nav = until;
@@ -125,7 +125,7 @@ impl Station {
         }
     }
 
-    /// The medium is taken into use. A timer that is due now is not stopped.
+    /// Stops counting slots because the medium is in use. A timer that expires now still runs.
     #[inline]
     pub fn freeze(&mut self, now: u64, slot: u64) {
         if self.idle_from == NEVER {
@@ -144,7 +144,7 @@ impl Station {
         }
     }
 
-    /// A frame begins: a NAV that was set by an RTS holds, unless it has ended.
+    /// Handles the beginning of a frame: a NAV set by an RTS stays, unless it has ended.
     #[inline]
     pub fn frame_begins(&mut self, now: u64) {
         if self.nav_reset != NEVER {
@@ -155,27 +155,27 @@ impl Station {
         }
     }
 
-    /// A frame that it followed has ended, with or without errors.
+    /// Handles the end of the followed frame, with or without errors.
     #[inline]
     pub fn frame_ended(&mut self, bad: bool) {
         self.frame = NO_FRAME;
         self.bad = bad;
     }
 
-    /// It transmits until `end`. EIFS counts from a reception with errors; after a frame of its own DIFS does
-    /// (IEEE 802.11-2007, §9.2.3.5).
+    /// Records a transmission until `end`. EIFS follows a reception with errors, and DIFS follows a
+    /// transmission of the station (IEEE 802.11-2007, §9.2.3.5).
     pub fn transmits(&mut self, end: u64) {
         self.sending_until = end;
         self.bad = false;
     }
 
-    /// The medium is in use no longer.
+    /// Records that the medium is free again.
     #[inline]
     pub fn air_is_free(&mut self, now: u64) {
         self.air_free = now;
     }
 
-    /// Goes on with backoff, if it is in no exchange and the medium is free: DIFS after the medium, and the NAV, became so.
+    /// Continues a backoff outside an exchange, DIFS after both the medium and the NAV became free.
     #[inline]
     pub fn resume(&mut self, now: u64, rules: &Rules) {
         if self.exchange != Exchange::None || self.frame != NO_FRAME || self.idle_from != NEVER {
@@ -187,14 +187,14 @@ impl Station {
         }
     }
 
-    /// When slots may be counted from, for a station that is idle at `now`.
+    /// Time from which an idle station may count slots at `now`.
     fn access_from(&self, now: u64, rules: &Rules) -> u64 {
         let free = if rules.difs_after_timeout { now } else { self.air_free };
         let interval = if self.bad { rules.eifs_time } else { rules.difs };
         (free + interval).max(self.nav() + rules.difs)
     }
 
-    /// Counts slots from now on: whole ones, if the medium has been idle for longer.
+    /// Counts slots from now on, aligned to whole slots if the medium has been idle for longer.
     #[inline]
     fn count(&mut self, now: u64, rules: &Rules) {
         let mut from = self.access_from(now, rules);
@@ -214,7 +214,8 @@ impl Station {
         }
     }
 
-    /// Without backoff: as soon as the medium has been idle for DIFS. `false` if it is in use.
+    /// Accesses the medium without backoff, once it has been idle for DIFS. Returns false if the medium is in
+    /// use.
     pub fn access_now(&mut self, now: u64, rules: &Rules) -> bool {
         if self.idle_from > now {
             return false;
@@ -225,8 +226,8 @@ impl Station {
         true
     }
 
-    /// Its timer is due, and the backoff that it ends was never drawn: the slots are counted from now on. `true` if there are
-    /// none.
+    /// Draws the backoff of an expired timer that had none: slots are counted from now on. Returns true if
+    /// the draw is zero slots.
     pub fn draw_late(&mut self, now: u64, slots: u32, rules: &Rules) -> bool {
         self.slots = slots;
         self.count_from = now;
@@ -236,23 +237,23 @@ impl Station {
         slots == 0
     }
 
-    /// Whether its backoff is still to be drawn.
+    /// Returns whether the backoff must still be drawn.
     pub fn undrawn(&self) -> bool {
         self.slots == UNDRAWN
     }
 
-    /// Whether a backoff is pending.
+    /// Returns whether a backoff is pending.
     pub fn backing_off(&self) -> bool {
         self.slots != NO_BACKOFF
     }
 
-    /// Backoff is over.
+    /// Ends the backoff.
     pub fn backoff_done(&mut self) {
         self.slots = NO_BACKOFF;
         self.deadline = NEVER;
     }
 
-    /// Owes a frame in SIFS.
+    /// Schedules a response after SIFS.
     pub fn respond(&mut self, now: u64, due: Exchange, rules: &Rules) {
         self.freeze(now, rules.slot);
         self.enter(due, now + rules.sifs);
@@ -264,13 +265,13 @@ impl Station {
         self.deadline = deadline;
     }
 
-    /// How long it has been idle, until `now`.
+    /// Idle time until `now`.
     pub fn idle_time(&self, now: u64) -> u64 {
         self.idle_total + if self.idle_from == NEVER { 0 } else { now.saturating_sub(self.idle_from) }
     }
 }
 
-/// `time / slot`, by a division of 32 bits where it can: it takes a third of the time, and each freeze needs one.
+/// `time / slot`, by a 32-bit division if possible: it takes a third of the time, and each freeze needs one.
 #[inline]
 fn whole_slots(time: u64, slot: u64) -> u32 {
     match (u32::try_from(time), u32::try_from(slot)) {

@@ -1,18 +1,19 @@
-//! The timers of all stations. The caller's engine sees only the earliest: freezing and resuming a backoff costs a store.
+//! The timers of all stations. The caller's engine gets only the earliest, so freezing and resuming a backoff
+//! costs a store.
 
 use crate::rules::NEVER;
 
 /// Children per node.
 const FAN: usize = 16;
 
-/// A tree of minima. The leaves are the stations' timers; each node above holds the earliest of its children, or, while it is
-/// stale, something earlier.
+/// A tree of minima. The leaves are the stations' timers; each inner node contains the earliest of its
+/// children, or, while it is stale, an earlier time.
 #[derive(Debug)]
 pub(crate) struct Timers {
     leaves: Vec<u64>,
-    /// From the parents of the leaves to the root.
+    /// Levels from the parents of the leaves to the root.
     levels: Vec<Level>,
-    /// Alarms asked for and not handed back yet, each earlier than the one before.
+    /// Requested alarms that the caller has not returned, each earlier than the one before.
     asked: Vec<u64>,
 }
 
@@ -31,14 +32,14 @@ impl Timers {
             if !levels.is_empty() {
                 nodes = nodes.div_ceil(FAN);
             }
-            // Whole families of nodes, the root aside.
+            // Each level except the root contains whole families of nodes.
             let length = if nodes == 1 { 1 } else { nodes.next_multiple_of(FAN) };
             levels.push(Level { earliest: vec![NEVER; length], stale: vec![false; length] });
         }
         Timers { leaves, levels, asked: Vec::with_capacity(16) }
     }
 
-    /// A station's timer is due at `at` instead of when it was.
+    /// Sets a station's timer to `at`.
     #[inline]
     pub fn set(&mut self, station: u32, at: u64) {
         let mut index = station as usize;
@@ -59,7 +60,7 @@ impl Timers {
         }
     }
 
-    /// The earliest below a node.
+    /// Earliest timer below a node.
     fn earliest(&mut self, level: usize, index: usize) -> u64 {
         if !self.levels[level].stale[index] {
             return self.levels[level].earliest[index];
@@ -70,7 +71,7 @@ impl Timers {
             earliest = self.leaves[children].iter().copied().fold(NEVER, u64::min);
         } else {
             for child in children {
-                // What a stale node holds is too early, if anything.
+                // A stale node contains a time that is too early, never too late.
                 if self.levels[level - 1].earliest[child] < earliest {
                     earliest = earliest.min(self.earliest(level - 1, child));
                 }
@@ -81,7 +82,7 @@ impl Timers {
         earliest
     }
 
-    /// When to ask for an alarm, if none comes early enough.
+    /// Time of the alarm to request, unless an earlier one is pending.
     pub fn ask(&mut self) -> Option<u64> {
         let earliest = self.earliest(self.levels.len() - 1, 0);
         if earliest >= self.asked.last().copied().unwrap_or(NEVER) {
@@ -91,7 +92,7 @@ impl Timers {
         Some(earliest)
     }
 
-    /// An alarm came. `false` if it was not asked for here.
+    /// Handles an alarm. Returns false if these timers did not request it.
     pub fn came(&mut self, now: u64) -> bool {
         let mine = self.asked.last() == Some(&now);
         if mine {
@@ -100,7 +101,7 @@ impl Timers {
         mine
     }
 
-    /// The first station from `from` on whose timer is due.
+    /// The first station at or after `from` whose timer has expired.
     pub fn next_due(&mut self, now: u64, from: u32) -> Option<u32> {
         let top = self.levels.len() - 1;
         if self.earliest(top, 0) > now {
@@ -131,7 +132,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is set in which order, what is asked for is the earliest, and those due are found in order.
+        /// Timers set in any order: the requested alarm is the earliest, and expired timers are found in
+        /// order.
         #[test]
         fn the_earliest_is_found(
             stations in 1usize..700,

@@ -1,5 +1,5 @@
 //! Names of nodes.
 
-/// Names a node.
+/// Identifier of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(pub u32);

@@ -10,13 +10,13 @@ use crate::counters::Counters;
 use crate::datagram::Datagram;
 use crate::output::{DropCause, RoutingOutput};
 
-/// Datagrams that may wait (ns-2.35).
+/// Maximum number of waiting datagrams (ns-2.35).
 const CAPACITY: usize = 64;
 
-/// How long one may wait (ns-2.35).
+/// Maximum wait of a datagram (ns-2.35).
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// First in, first out per destination; the oldest makes room.
+/// A queue, first in, first out per destination; a new datagram replaces the oldest in a full queue.
 #[derive(Clone, Debug)]
 pub struct SendBuffer<B> {
     waiting: VecDeque<(Instant, Datagram<B>)>,
@@ -29,7 +29,7 @@ impl<B> Default for SendBuffer<B> {
 }
 
 impl<B> SendBuffer<B> {
-    /// Adds `datagram`; drops what has waited too long, and the oldest if there is no room.
+    /// Adds `datagram`. Drops datagrams that have waited too long, and the oldest one of a full queue.
     pub fn push(
         &mut self,
         now: Instant,
@@ -46,25 +46,25 @@ impl<B> SendBuffer<B> {
         self.waiting.push_back((now + MAX_WAIT, datagram));
     }
 
-    /// Drops what has waited too long.
+    /// Drops datagrams that have waited too long.
     pub fn expire(&mut self, now: Instant, counters: &mut Counters, out: &mut RoutingOutput<B>) {
         while let Some((_, late)) = self.waiting.pop_front_if(|(until, _)| *until < now) {
             counters.drop(out, late, DropCause::SendBuffer);
         }
     }
 
-    /// Takes out the oldest datagram for `destination`.
+    /// Removes the oldest datagram for `destination`.
     pub fn take(&mut self, destination: Address) -> Option<Datagram<B>> {
         let at = self.waiting.iter().position(|(_, waiting)| waiting.destination == destination)?;
         self.waiting.remove(at).map(|(_, datagram)| datagram)
     }
 
-    /// Whether one waits for `destination`.
+    /// Returns whether a datagram waits for `destination`.
     pub fn contains(&self, destination: Address) -> bool {
         self.waiting.iter().any(|(_, waiting)| waiting.destination == destination)
     }
 
-    /// Datagrams that wait.
+    /// Number of waiting datagrams.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }

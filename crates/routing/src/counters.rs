@@ -1,4 +1,4 @@
-//! What a router has done, and the two things that are counted wherever they happen: messages sent and datagrams dropped.
+//! Counters of a router, and the functions that count sent messages and dropped datagrams.
 
 use core::time::Duration;
 
@@ -6,37 +6,37 @@ use crate::datagram::{Datagram, IP_HEADER, Packet};
 use crate::message::Message;
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 
-/// Messages of one kind.
+/// Number of messages of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Sent as their source.
+    /// Messages sent as their source.
     pub sent: u64,
-    /// Sent on.
+    /// Messages forwarded.
     pub forwarded: u64,
 }
 
-/// What a router has done since the start of the run.
+/// Counters of a router since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Route requests.
     pub requests: Tally,
     /// Route replies.
     pub replies: Tally,
-    /// Route errors; those that pass on another node's are forwarded.
+    /// Route errors; those that pass on another node's error count as forwarded.
     pub errors: Tally,
     /// HELLO messages.
     pub hellos: u64,
     /// Probes.
     pub probes: u64,
-    /// Bytes of all these at IP level.
+    /// Bytes of all messages at IP level.
     pub bytes: u64,
-    /// Searches for a route, of one request or more.
+    /// Searches for a route, with one or more requests.
     pub discoveries: u64,
-    /// Searches given up.
+    /// Failed searches.
     pub failures: u64,
     /// Local repairs begun.
     pub repairs: u64,
-    /// Datagrams sent on by another path after a link had failed.
+    /// Datagrams sent over another path after a link had failed.
     pub salvages: u64,
     /// Own datagrams sent while originals and retransmissions had different paths (Guo, Liu and Lian 2010, §5.3).
     pub apart: u64,
@@ -46,7 +46,7 @@ pub struct Counters {
     pub drops: [u64; DropCause::ALL.len()],
 }
 
-/// Who wrote a message.
+/// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// This node.
@@ -62,12 +62,12 @@ impl Tally {
 }
 
 impl Counters {
-    /// Datagrams dropped for this cause.
+    /// Number of datagrams dropped for this cause.
     pub fn dropped(&self, cause: DropCause) -> u64 {
         self.drops[cause as usize]
     }
 
-    /// Messages sent and forwarded, each transmission counted.
+    /// Number of messages sent and forwarded, each transmission counted.
     pub fn messages(&self) -> u64 {
         let tallies = [self.requests, self.replies, self.errors];
         self.hellos + self.probes + tallies.iter().map(|t| t.sent + t.forwarded).sum::<u64>()

@@ -2,40 +2,40 @@
 
 use strandcast_keys::BadValue;
 
-/// Why a routing spec can't be read: one line that says what is possible instead.
+/// Reason why a routing spec cannot be read, in one line with the possible values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No such protocol.
+    /// The protocol is unknown.
     #[error("no routing protocol '{name}'{}; there are {known}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")))]
     UnknownProtocol {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// A name that looks like it.
+        /// A similar name.
         suggestion: Option<&'static str>,
         /// All names.
         known: String,
     },
-    /// No such key.
+    /// The key is unknown.
     #[error("{protocol} has no key '{key}'{}; {}", .suggestion.map_or(String::new(), |s| format!(", did you mean {s}?")), possible(.known))]
     UnknownKey {
         /// The protocol.
         protocol: &'static str,
-        /// As given.
+        /// The key as given.
         key: String,
-        /// A key that looks like it.
+        /// A similar key.
         suggestion: Option<&'static str>,
         /// All its keys.
         known: String,
     },
-    /// Not a key and a value.
+    /// A word is not a key with a value.
     #[error("'{word}' in '{spec}' is not KEY=VALUE, as in aodv,repair=off")]
     NotAPair {
-        /// As given.
+        /// The word as given.
         word: String,
         /// The whole spec.
         spec: String,
     },
-    /// The same key twice.
+    /// A key is given twice.
     #[error("{key} is set twice in '{spec}'")]
     Twice {
         /// The key.
@@ -43,7 +43,7 @@ pub enum SpecError {
         /// The whole spec.
         spec: String,
     },
-    /// A value that a key can't have.
+    /// The value is invalid for its key.
     #[error(transparent)]
     Value(#[from] BadValue),
 }

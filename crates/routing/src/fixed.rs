@@ -1,4 +1,4 @@
-//! Routes that stand: the shortest by hops over a graph that the caller knows.
+//! Fixed routes: the shortest by hops over a given graph.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::datagram::{Datagram, Packet};
 use crate::node::{Body, Context, Link, PathReport, Routing, arrive};
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 
-/// Next hops and lengths of shortest paths between all nodes. The caller computes it once for all nodes.
+/// Next hops and lengths of shortest paths between all nodes, computed once for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     nodes: usize,
-    /// By node, then by destination: next hop and hops.
+    /// Next hop and hops, by node and then by destination.
     entries: Vec<Option<(Address, u8)>>,
 }
 
 impl Routes {
-    /// Shortest paths by hops over a graph: `neighbours[n]` are the nodes that hear node `n`, each named by its index. Of several
-    /// next hops on shortest paths the smallest address counts.
+    /// Shortest paths by hops over a graph. `neighbours[n]` are the nodes in range of node `n`, each named by
+    /// its index. The smallest address is chosen among several next hops on shortest paths.
     pub fn new(neighbours: &[Vec<Address>]) -> Self {
         let nodes = neighbours.len();
         let mut entries = vec![None; nodes * nodes];
@@ -73,7 +73,7 @@ fn reversed(neighbours: &[Vec<Address>]) -> Vec<Vec<usize>> {
     incoming
 }
 
-/// A node that follows [`Routes`]. A datagram whose link fails is lost; the route stays.
+/// A node that follows [`Routes`]. A datagram on a failed link is lost; the route stays.
 #[derive(Clone, Debug)]
 pub struct Static {
     address: Address,

@@ -1,5 +1,6 @@
-//! Ad-hoc routing: what a node does with a packet that another node must forward. State machines without clock, sockets or
-//! radio: the caller hands in what arrives and what the link layer reports, and carries out what comes back.
+//! Ad-hoc routing: forwarding of packets by nodes without a direct link to the destination. The protocols are
+//! state machines without clock, sockets or radio: the caller passes in arriving packets and reports of the
+//! link layer, and carries out the returned actions.
 #![forbid(unsafe_code)]
 
 mod address;

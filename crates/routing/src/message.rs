@@ -9,93 +9,93 @@ use crate::address::Address;
 /// A message of a routing protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// Searches a route (RFC 3561 §5.1).
+    /// A search for a route (RFC 3561 §5.1).
     Request(Request),
-    /// Announces a route to the node that searched it (RFC 3561 §5.2).
+    /// The announcement of a route to the node that searched it (RFC 3561 §5.2).
     Reply(Reply),
-    /// Lists destinations that can't be reached any more (RFC 3561 §5.3).
+    /// A list of destinations that have become unreachable (RFC 3561 §5.3).
     Error(Vec<Unreachable>),
-    /// Says that its sender is there (RFC 3561 §6.9).
+    /// A sign that its sender is present (RFC 3561 §6.9).
     Hello {
         /// The sender's own sequence number.
         sequence: u32,
     },
-    /// Stands for a measurement before there are routes (Guo, Liu and Lian 2010, §5.3).
+    /// A probe that replaces a measurement before any route exists (Guo, Liu and Lian 2010, §5.3).
     Probe,
 }
 
 /// A route request (RREQ). It is flooded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// The node that searches.
+    /// Searching node.
     pub source: Address,
-    /// The source's own sequence number.
+    /// Sequence number of the source.
     pub source_sequence: u32,
-    /// Tells this source's requests apart.
+    /// Number of this request at its source.
     pub id: u32,
-    /// The node that is searched.
+    /// Requested node.
     pub destination: Address,
-    /// The least sequence number that a route may have; 0 if none is known.
+    /// Minimum sequence number of a route; 0 if unknown.
     pub destination_sequence: u32,
     /// Hops from the source: the length of the route that the sender of this copy has to it, or advertises.
     pub hops: u8,
-    /// Transmissions that this copy may still take.
+    /// Remaining number of transmissions of this copy.
     pub ttl: u8,
-    /// When the source sent it.
+    /// Time at which the source sent it.
     pub sent: Instant,
     /// AOMDV: the source's neighbour that this copy passed.
     pub first_hop: Option<Address>,
-    /// QAOMDV: what the path from the source can do.
+    /// QAOMDV: quality of the path from the source.
     pub quality: Option<Quality>,
 }
 
-/// A route reply (RREP). It takes the reverse route that the request left behind.
+/// A route reply (RREP). It follows the reverse route of its request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply {
-    /// The node that had searched.
+    /// Node that searched.
     pub source: Address,
-    /// The node that was searched.
+    /// Requested node.
     pub destination: Address,
     /// The destination's sequence number.
     pub destination_sequence: u32,
     /// Hops to the destination: the length of the route that the sender of this copy has to it, or advertises.
     pub hops: u8,
-    /// Transmissions that it may still take.
+    /// Remaining number of transmissions.
     pub ttl: u8,
-    /// How long the route counts.
+    /// Lifetime of the route.
     pub lifetime: Duration,
-    /// When the request was sent.
+    /// Time at which the request was sent.
     pub sent: Instant,
-    /// AOMDV: the request it answers and the destination's neighbour that it passed.
+    /// AOMDV: the answered request, and the destination's neighbour that the reply passed.
     pub trace: Option<Trace>,
-    /// QAOMDV: what the path to the destination can do.
+    /// QAOMDV: quality of the path to the destination.
     pub quality: Option<Quality>,
 }
 
-/// What AOMDV adds to a reply.
+/// Addition of AOMDV to a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The request's number.
+    /// Number of the request.
     pub id: u32,
-    /// The first hop of the reply, which is the last hop of the route.
+    /// First hop of the reply, which is the last hop of the route.
     pub first_hop: Address,
 }
 
-/// What a path can do, as QAOMDV's messages and tables carry it (Guo, Liu and Lian 2010, §5.2).
+/// Quality of a path in QAOMDV's messages and tables (Guo, Liu and Lian 2010, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// The least residual bandwidth of its nodes, bytes per second.
+    /// Smallest residual bandwidth of its nodes, bytes per second.
     pub bandwidth: f64,
-    /// The sum of its links' delays.
+    /// Sum of its links' delays.
     pub delay: Duration,
 }
 
 /// A destination in a route error (RERR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreachable {
-    /// Which.
+    /// Destination.
     pub destination: Address,
-    /// Its last known sequence number, raised.
+    /// Last known sequence number of the destination, raised.
     pub sequence: u32,
 }
 

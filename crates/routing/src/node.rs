@@ -1,4 +1,4 @@
-//! What a routing protocol is to the node it runs on.
+//! Interface between a routing protocol and its node.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -11,52 +11,53 @@ use crate::datagram::{Datagram, Packet};
 use crate::message::Message;
 use crate::output::{DropCause, RoutingOutput};
 
-/// What the node knows when it calls.
+/// State of the node at a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// Now.
+    /// Current time.
     pub now: Instant,
-    /// How long the channel around this node has been idle since the start of the run.
+    /// Time for which the channel around this node has been idle since the start of the run.
     pub idle: Duration,
-    /// Packets that the interface queue takes before it is full.
+    /// Number of packets that the interface queue can still take.
     pub room: usize,
 }
 
-/// The link over which something arrived.
+/// The link over which a packet arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// The neighbour that transmitted it.
+    /// Transmitting neighbour.
     pub from: Address,
-    /// From its entry into that neighbour's interface queue to its arrival.
+    /// Time from the packet's entry into that neighbour's interface queue to its arrival.
     pub delay: Duration,
 }
 
-/// What a datagram carries, as far as the classifier looks into it.
+/// Payload of a datagram, as far as the classifier reads it.
 pub trait Body: Clone + Debug + Send {
-    /// The transmission of a reliable transport's data in it; `None`: an acknowledgement, or no such transport.
+    /// Data transmission of a reliable transport in the payload; `None` for an acknowledgement or another
+    /// transport.
     fn transmission(&self) -> Option<Transmission> {
         None
     }
 }
 
-/// Bytes of a stream, as a segment carries them.
+/// Range of a stream's bytes in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// The stream.
+    /// Stream.
     pub flow: u32,
-    /// The sequence number behind the last byte, modulo 2³².
+    /// Sequence number after the last byte, modulo 2³².
     pub end: u32,
 }
 
-/// A routing protocol on one node. The node calls; what is to be done comes back in `out`.
+/// A routing protocol on one node. The node calls its methods, which return actions in `out`.
 pub trait Routing<B: Body>: Debug + Send {
-    /// The run begins.
+    /// Starts the run.
     fn start(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// The node's own host sends a datagram.
+    /// Sends a datagram of the node's host.
     fn originate(&mut self, context: &Context, datagram: Datagram<B>, out: &mut RoutingOutput<B>);
 
-    /// A neighbour handed over a datagram.
+    /// Handles a datagram from a neighbour.
     fn handle_datagram(
         &mut self,
         context: &Context,
@@ -65,7 +66,7 @@ pub trait Routing<B: Body>: Debug + Send {
         out: &mut RoutingOutput<B>,
     );
 
-    /// A neighbour's message arrived.
+    /// Handles a neighbour's message.
     fn handle_message(
         &mut self,
         _context: &Context,
@@ -75,7 +76,8 @@ pub trait Routing<B: Body>: Debug + Send {
     ) {
     }
 
-    /// The link layer gave a packet for neighbour `to` up; `queued` takes out those that still wait for it, one per call.
+    /// Handles a packet for neighbour `to` that the link layer abandoned; each call of `queued` removes one
+    /// more packet that waits for `to`.
     fn handle_link_failure(
         &mut self,
         context: &Context,
@@ -85,8 +87,8 @@ pub trait Routing<B: Body>: Debug + Send {
         out: &mut RoutingOutput<B>,
     );
 
-    /// A packet for neighbour `to` was taken out of the interface queue because [`RoutingOutput::reclaim`] asked for it. What
-    /// `out.reclaim` holds after that is the next to be reclaimed.
+    /// Handles a packet for neighbour `to` that was removed from the interface queue because of
+    /// [`RoutingOutput::reclaim`]. Further entries of `out.reclaim` are reclaimed next.
     fn handle_reclaimed(
         &mut self,
         _context: &Context,
@@ -99,32 +101,32 @@ pub trait Routing<B: Body>: Debug + Send {
         }
     }
 
-    /// The interface queue has room again.
+    /// Reports that the interface queue has room again.
     fn handle_room(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// A timer is due.
+    /// Handles an expired timer.
     fn handle_timeout(&mut self, _context: &Context, _out: &mut RoutingOutput<B>) {}
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout).
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// The paths to a destination that the node would use now, best first, for pictures and checks.
+    /// Paths to a destination that the node would use now, best first, for pictures and checks.
     fn paths(&self, now: Instant, destination: Address) -> Vec<PathReport>;
 
-    /// What it has done so far.
+    /// Counters since the start of the run.
     fn counters(&self) -> Counters {
         Counters::default()
     }
 
-    /// Datagrams it holds: those that wait for a route or for room in the interface queue.
+    /// Number of datagrams held: those that wait for a route or for room in the interface queue.
     fn waiting(&self) -> usize {
         0
     }
 }
 
-/// A datagram came from a neighbour: counts the hop, and returns it if it goes on.
+/// Counts the hop of a datagram from a neighbour, and returns the datagram if it must be forwarded.
 pub(crate) fn arrive<B>(
     address: Address,
     mut datagram: Datagram<B>,
@@ -148,18 +150,18 @@ pub(crate) fn arrive<B>(
 /// A path in a node's table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathReport {
-    /// The neighbour it begins with.
+    /// First node of the path.
     pub next_hop: Address,
-    /// The neighbour of the destination it ends with, where the protocol knows it.
+    /// Last node before the destination, if the protocol has it.
     pub last_hop: Option<Address>,
-    /// Hops.
+    /// Length in hops.
     pub hops: u8,
-    /// Estimated bytes per second, where the protocol estimates them.
+    /// Estimated bytes per second, if the protocol estimates them.
     pub bandwidth: Option<f64>,
-    /// Estimated delay, where the protocol estimates it.
+    /// Estimated delay, if the protocol estimates it.
     pub delay: Option<Duration>,
-    /// The destination's sequence number that the path has, where the protocol has such.
+    /// Destination's sequence number of the path, if the protocol uses such numbers.
     pub sequence: Option<u32>,
-    /// AOMDV: the hops that the node announces to others, once it has.
+    /// AOMDV: hops that the node announces to others, after the first announcement.
     pub advertised: Option<u8>,
 }

@@ -1,36 +1,38 @@
-//! What a routing protocol asks of its node.
+//! Actions that a routing protocol requests from its node.
 
 use core::time::Duration;
 
 use crate::address::Address;
 use crate::datagram::{Datagram, Packet};
 
-/// What is to be done: first `reclaim`, then the rest, each list in order. The caller empties it and keeps the allocations.
+/// Requested actions: first `reclaim`, then the rest, each list in order. The caller empties the lists and
+/// keeps the allocations.
 #[derive(Debug)]
 pub struct RoutingOutput<B> {
-    /// Neighbours for whom nothing may stay in the interface queue: the caller takes their packets out of it and hands each to
-    /// [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed) before it transmits anything of this output.
+    /// Neighbours whose packets must leave the interface queue: the caller removes them and passes each to
+    /// [`Routing::handle_reclaimed`](crate::Routing::handle_reclaimed) before it transmits any packet of this
+    /// output.
     pub reclaim: Vec<Address>,
-    /// What to transmit.
+    /// Packets to transmit.
     pub transmit: Vec<Transmit<B>>,
-    /// What has arrived for the node's own host.
+    /// Datagrams for the node's host.
     pub deliver: Vec<Datagram<B>>,
-    /// What was given up.
+    /// Dropped datagrams.
     pub drop: Vec<(Datagram<B>, DropCause)>,
 }
 
 /// A packet to transmit.
 #[derive(Clone, Debug)]
 pub struct Transmit<B> {
-    /// To whom.
+    /// Receiver.
     pub to: NextHop,
-    /// What.
+    /// Packet.
     pub packet: Packet<B>,
-    /// How long to wait before it enters the interface queue (jitter of broadcasts).
+    /// Delay before it enters the interface queue (jitter of broadcasts).
     pub after: Duration,
 }
 
-/// Who is to receive a transmission.
+/// Receiver of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextHop {
     /// A neighbour.
@@ -39,18 +41,18 @@ pub enum NextHop {
     All,
 }
 
-/// Why routing gave a datagram up.
+/// Reason why routing dropped a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// No route to its destination, and none was found.
+    /// A search found no route to its destination.
     NoRoute,
-    /// It waited for a route too long, or too many did.
+    /// It waited for a route too long, or the queue was full.
     SendBuffer,
     /// The link to the next hop failed.
     LinkFailed,
-    /// It had taken as many hops as it may.
+    /// It reached its maximum number of hops.
     TtlExpired,
-    /// It came back to its source.
+    /// It returned to its source.
     Returned,
     /// The source's queue of originals or of retransmissions was full.
     SplitQueue,

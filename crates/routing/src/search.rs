@@ -1,4 +1,5 @@
-//! The search for one destination: how far requests go, and when the next is sent (RFC 3561 §6.4, with ns-2.35's constants).
+//! The search for one destination: the reach and the times of its requests (RFC 3561 §6.4, with ns-2.35's
+//! constants).
 
 use core::time::Duration;
 
@@ -6,52 +7,53 @@ use strandcast_proto::time::Instant;
 
 /// TTL of the first request of an expanding ring.
 const TTL_START: u8 = 5;
-/// By how much the ring grows.
+/// Growth of the ring per request.
 const TTL_INCREMENT: u8 = 2;
-/// From here on requests go through the whole network.
+/// TTL above which requests cover the whole network.
 const TTL_THRESHOLD: u8 = 7;
-/// TTL of requests and replies that go through the whole network.
+/// TTL of requests and replies that cover the whole network.
 pub const NETWORK_DIAMETER: u8 = 30;
-/// Requests through the whole network beyond the first, before the search is given up.
+/// Number of requests through the whole network after the first, before the search fails.
 const RREQ_RETRIES: u8 = 3;
-/// Time per hop while none is measured.
+/// Assumed time per hop before a measurement.
 const NODE_TRAVERSAL_TIME: Duration = Duration::from_millis(30);
-/// Measured latencies that count.
+/// Number of measured latencies that are kept.
 const HISTORY: usize = 3;
-/// No such route.
+/// Length of an unusable route.
 pub const INFINITE_HOPS: u8 = u8::MAX;
 
-/// What to do now.
+/// Next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Wait for an answer.
     Wait,
     /// Send a request with this TTL.
     Request(u8),
-    /// Give up, and wait before the next search.
+    /// End the search, and wait before the next one.
     GiveUp,
 }
 
 /// The state of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Requests that went through the whole network.
+    /// Number of requests through the whole network.
     wide: u8,
-    /// No request before.
+    /// Time before which no request is sent.
     until: Option<Instant>,
     /// TTL of the last request, or hops of the route found.
     last_ttl: u8,
     /// Length of the last route.
     last_hops: u8,
-    /// Time from request to reply, per hop.
+    /// Times from request to reply, per hop.
     latencies: [Option<Duration>; HISTORY],
-    /// The oldest of them.
+    /// Index of the oldest latency.
     oldest: usize,
 }
 
 impl Search {
-    /// For a destination of which nothing is known. With `ring` its first request goes [`TTL_START`] hops far, else through the
-    /// whole network: ns-2.35 takes the length of the last route, which is infinite, for the radius.
+    /// A search for an unknown destination. The first request covers [`TTL_START`] hops with `ring`,
+    /// otherwise the whole network: ns-2.35 uses the length of the last route, which is infinite, as the
+    /// radius.
     pub fn new(ring: bool) -> Self {
         Search {
             wide: 0,
@@ -63,8 +65,8 @@ impl Search {
         }
     }
 
-    /// What to do now. No pause between requests is longer than `longest`, which is also the pause after a search was given up
-    /// (MAX_RREQ_TIMEOUT).
+    /// Returns the next action. `longest` limits the pause between requests, and is the pause after a failed
+    /// search (MAX_RREQ_TIMEOUT).
     pub fn step(&mut self, now: Instant, longest: Duration) -> Step {
         if self.until.is_some_and(|until| until > now) {
             return Step::Wait;
@@ -88,29 +90,29 @@ impl Search {
         Step::Request(ttl)
     }
 
-    /// Whether a request was sent to which no answer came.
+    /// Returns whether a request was sent and not answered.
     pub fn under_way(&self) -> bool {
         self.until.is_some()
     }
 
-    /// Until when this request may be answered.
+    /// Time until which the last request may be answered.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// There is a route of `hops`, and the next search begins there; 0: it begins anew.
+    /// Records a found route of `hops`, at which the next search starts; 0 restarts the ring.
     pub fn found(&mut self, hops: u8) {
         self.wide = 0;
         self.until = None;
         self.last_ttl = hops;
     }
 
-    /// The route had `hops`.
+    /// Records the length of the route.
     pub fn remember(&mut self, hops: u8) {
         self.last_hops = hops;
     }
 
-    /// A reply came `latency` after its request over `hops`.
+    /// Records a reply that arrived over `hops`, `latency` after its request.
     pub fn measured(&mut self, latency: Duration, hops: u8) {
         self.latencies[self.oldest] = Some(latency / u32::from(hops.max(1)));
         self.oldest = (self.oldest + 1) % HISTORY;

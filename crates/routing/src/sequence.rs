@@ -1,7 +1,7 @@
-//! Sequence numbers of destinations. A live route has an even one, which the destination gave; who invalidates a route makes it
-//! odd (ns-2.35), so that the route counts as older than any later one.
+//! Sequence numbers of destinations. A live route has an even number, which the destination gave. A node that
+//! invalidates a route makes the number odd (ns-2.35), so that the route counts as older than any later one.
 
-/// Whether `a` is newer than `b` (RFC 3561 §6.1: the difference as a signed number).
+/// Returns whether `a` is newer than `b` (RFC 3561 §6.1: the difference as a signed number).
 pub fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
@@ -11,12 +11,12 @@ pub fn newest(a: u32, b: u32) -> u32 {
     if newer(b, a) { b } else { a }
 }
 
-/// The next odd number: that of a route which ended.
+/// The next odd number: that of an ended route.
 pub fn ended(sequence: u32) -> u32 {
     sequence.wrapping_add(1) | 1
 }
 
-/// The next even number: that of a route which its destination announces.
+/// The next even number: that of a route announced by its destination.
 pub fn announced(sequence: u32) -> u32 {
     sequence.wrapping_add(2) & !1
 }

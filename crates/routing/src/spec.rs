@@ -1,4 +1,4 @@
-//! Routing as people write it: `NAME[,key=value]...`.
+//! Routing as users write it: `NAME[,key=value]...`.
 
 use core::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::node::{Body, Routing};
 use crate::qaomdv::QaomdvConfig;
 
 keys! {
-    /// Static routes have no keys.
+    /// Configuration of static routes, which has no keys.
     pub struct StaticConfig {
     }
 }
@@ -33,12 +33,12 @@ pub enum Spec {
     Qaomdv(QaomdvConfig),
 }
 
-/// A protocol, as help and documentation list it.
+/// A protocol in help and documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Its name in a spec.
+    /// Name in a spec.
     pub name: &'static str,
-    /// What it does.
+    /// Description.
     pub summary: &'static str,
     default: fn() -> Spec,
 }
@@ -72,7 +72,7 @@ pub fn protocols() -> &'static [Protocol] {
 }
 
 impl Protocol {
-    /// Its keys with their defaults, as a spec writes them.
+    /// Keys with their defaults, as a spec writes them.
     pub fn keys(&self) -> Vec<(Key, String)> {
         let spec = (self.default)();
         let keyed = spec.keyed();
@@ -80,10 +80,11 @@ impl Protocol {
     }
 }
 
-/// Reads `NAME[,key=value]...`. A profile is read first, wherever it stands, and the other keys change its values.
+/// Reads `NAME[,key=value]...`. A profile is read first, at any position, and the other keys change its
+/// values.
 ///
 /// # Errors
-/// [`SpecError`], which says in one line what is possible instead.
+/// [`SpecError`], which lists the possible values in one line.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     let (name, rest) = text.split_once(',').unwrap_or((text, ""));
     let name = name.trim();
@@ -125,7 +126,7 @@ fn pairs<'a>(rest: &'a str, spec: &str) -> Result<Vec<(&'a str, &'a str)>, SpecE
 }
 
 impl Spec {
-    /// The protocol's name.
+    /// Name of the protocol.
     pub fn name(&self) -> &'static str {
         match self {
             Spec::Static(_) => "static",
@@ -135,18 +136,18 @@ impl Spec {
         }
     }
 
-    /// Whether its routers need [`Routes`].
+    /// Returns whether the protocol's routers need [`Routes`].
     pub fn needs_routes(&self) -> bool {
         matches!(self, Spec::Static(_))
     }
 
-    /// The value of `key`; `None` if the protocol has no such key.
+    /// Value of `key`; `None` if the protocol does not have the key.
     pub fn value(&self, key: &str) -> Option<String> {
         self.keyed().get(key)
     }
 
-    /// The router of the node `address`. `routes` are those of `static`; other protocols leave them. `seeds` are those of
-    /// routing in this run, the same for all nodes.
+    /// Router of the node `address`. `routes` are used by `static` alone. `seeds` are those of routing in
+    /// this run, equal for all nodes.
     pub fn router<B: Body + 'static>(
         &self,
         address: Address,
@@ -180,7 +181,7 @@ impl Spec {
         }
     }
 
-    /// All values of the profile `word`.
+    /// Applies all values of the profile `word`.
     fn take_profile(&mut self, word: &str) -> Result<(), SpecError> {
         self.keyed_mut().set("profile", word)?;
         match self {
@@ -202,7 +203,8 @@ impl Spec {
     }
 }
 
-/// The spec that gives this protocol with these keys; what the profile or the default gives is left out.
+/// Writes a spec that gives this protocol with these keys, without values that equal the profile or the
+/// default.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;

@@ -1,4 +1,5 @@
-//! A routing table: one entry per destination, in the order of addresses. Entries stay, so that sequence numbers are remembered.
+//! A routing table: one entry per destination, in the order of addresses. Entries are never removed, so that
+//! sequence numbers persist.
 
 use core::ops::{Index, IndexMut};
 
@@ -18,22 +19,22 @@ impl<E> Default for Table<E> {
 }
 
 impl<E> Table<E> {
-    /// The entry of `destination`, if there is one.
+    /// The entry of `destination`.
     pub fn get(&self, destination: Address) -> Option<&E> {
         self.slot(destination).map(|slot| &self.entries[slot])
     }
 
-    /// The same, to change it.
+    /// The mutable entry of `destination`.
     pub fn get_mut(&mut self, destination: Address) -> Option<&mut E> {
         self.slot(destination).map(|slot| &mut self.entries[slot])
     }
 
-    /// Where the entry of `destination` is, until one is added.
+    /// Slot of the entry of `destination`, valid until another entry is added.
     pub fn slot(&self, destination: Address) -> Option<usize> {
         self.destinations.binary_search(&destination).ok()
     }
 
-    /// The same; an entry is added if there is none.
+    /// Slot of the entry of `destination`, which is added if it is missing.
     pub fn slot_or_insert(&mut self, destination: Address, entry: impl FnOnce() -> E) -> usize {
         self.destinations.binary_search(&destination).unwrap_or_else(|slot| {
             self.destinations.insert(slot, destination);
@@ -42,22 +43,22 @@ impl<E> Table<E> {
         })
     }
 
-    /// Whose entry this is.
+    /// Destination of an entry.
     pub fn destination(&self, slot: usize) -> Address {
         self.destinations[slot]
     }
 
-    /// Entries.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether one is such.
+    /// Returns whether any entry satisfies `such`.
     pub fn any(&self, such: impl Fn(&E) -> bool) -> bool {
         self.entries.iter().any(such)
     }
 
-    /// All entries, to change them.
+    /// All entries, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut E)> {
         self.destinations.iter().copied().zip(&mut self.entries)
     }

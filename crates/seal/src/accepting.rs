@@ -1,5 +1,5 @@
-//! The side that is connected to: handshakes that wait for the endpoint's answer, and those that are answered and have not
-//! shown yet that they are more than a repetition.
+//! Handshakes of the responder: those that wait for the endpoint's answer, and answered ones whose initiator
+//! may still be somebody who repeats a recorded message.
 
 use std::collections::BTreeMap;
 
@@ -19,28 +19,28 @@ use crate::peer_address::PeerAddress;
 use crate::refusals::Refusals;
 use crate::session::Session;
 
-/// Who asked for what, and from where.
+/// Sender of a message 1, its source address, and the session it asks for.
 #[derive(Copy, Clone, Debug)]
 struct Asker {
     slot: Slot,
     from: FourTuple,
     remote: PublicKey,
     token: TokenId,
-    /// The session that is to go on, by the handshake that it was named by; else one is to be opened.
+    /// Session to continue, with the handshake by which the initiator named it. `None` opens a new session.
     continues: Option<(SealId, HandshakeId)>,
 }
 
-/// A handshake that is answered.
+/// An answered handshake that no datagram has confirmed.
 struct Tentative {
     asker: Asker,
     sealed: SealId,
     keyset: Keyset,
 }
 
-/// The side that is connected to.
+/// Handshakes of the responder.
 pub(crate) struct Accepting {
     responder: Responder,
-    /// Handshakes whose INIT was handed to the endpoint just now, by the session that it may open.
+    /// Handshakes whose INIT was just handed to the endpoint, by the session that each may open.
     waiting: BTreeMap<SealId, Asker>,
     tentative: BTreeMap<Slot, Tentative>,
     /// Sessions by the handshakes that their initiators may name.
@@ -71,7 +71,8 @@ impl Accepting {
         SealId(self.ids)
     }
 
-    /// Message 1. The packet in it, if it is for the endpoint: its answer is to be [handed over](Accepting::answer).
+    /// Handles message 1. Returns its packet if the packet is for the endpoint, whose answer the caller
+    /// [hands over](Accepting::answer).
     pub fn on_message_1(
         &mut self,
         now: Instant,
@@ -123,7 +124,7 @@ impl Accepting {
             self.responder.close(slot);
             return None;
         }
-        // A key that has all the sessions that it may have needs no more room.
+        // A key that already has its maximum of sessions replaces an older one.
         if sessions.len() >= cx.config.max_sessions
             && of_key(sessions, remote).count() < cx.config.max_sessions_of_key
         {
@@ -135,7 +136,8 @@ impl Accepting {
         Some((FourTuple { sealed, ..from }, packet))
     }
 
-    /// The endpoint's answer to a packet that came in a handshake. Whether it was one.
+    /// Sends the endpoint's answer to a packet that arrived in a handshake. Returns false if `packet` is not
+    /// such an answer.
     pub fn answer(&mut self, tuple: &FourTuple, packet: &[u8], cx: &mut Context) -> bool {
         let Some(asker) = self.waiting.remove(&tuple.sealed) else { return false };
         self.complete(tuple.sealed, asker, Answer::New, packet, cx);
@@ -154,21 +156,22 @@ impl Accepting {
         self.tentative.insert(asker.slot, Tentative { asker, sealed, keyset });
     }
 
-    /// The endpoint has no more to say: what it did not answer is not answered.
+    /// Closes the handshakes that the endpoint left unanswered after it wrote all of its output.
     pub fn leave_unanswered(&mut self) {
         while let Some((_, asker)) = self.waiting.pop_first() {
             self.responder.close(asker.slot);
         }
     }
 
-    /// Opens a datagram under keys that nothing has come under yet.
+    /// Opens a datagram under keys that no datagram has confirmed.
     pub fn open(&mut self, slot: Slot, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let tentative = self.tentative.get_mut(&slot).ok_or(Discard::Path)?;
         tentative.keyset.keys.open(path, datagram)
     }
 
-    /// A datagram of `path`, which came from `from`, has opened under a handshake's keys: it was no repetition. The session
-    /// that it opens or continues; `None` if there can't be one any more.
+    /// Confirms a handshake: a datagram of `path` from `from` has opened under its keys, so message 1 was not
+    /// a repetition. Returns the session that the handshake opens or continues, or `None` if that session no
+    /// longer exists.
     pub fn establish(
         &mut self,
         now: Instant,
@@ -196,7 +199,8 @@ impl Accepting {
         match cx.admission.enrol(asker.token, asker.remote) {
             Enrolment::Refused => {
                 cx.outbox.stats.refused_late += 1;
-                // A byte more than the shortest datagram that may have come: no address is flooded by this.
+                // The answer is one byte longer than the shortest possible datagram, so it cannot be used to
+                // flood an address.
                 let mut word = Control::Revoked.datagram();
                 if keyset.keys.seal(now, path, &mut word).is_some() {
                     cx.outbox.send(*from, word);
@@ -222,7 +226,8 @@ impl Accepting {
         Some(sealed)
     }
 
-    /// A session goes on under newer keys: handshakes before those that named it, too, are of no use.
+    /// Drops the tentative handshakes that name an older handshake of a session, because the session now uses
+    /// newer keys.
     fn forget_older(&mut self, id: SealId, slot: Slot, cx: &mut Context) {
         let older = |t: &Tentative| t.asker.slot < slot && t.asker.continues.is_some_and(|(of, _)| of == id);
         let slots: Vec<Slot> = self.tentative.values().filter(|t| older(t)).map(|t| t.asker.slot).collect();
@@ -244,25 +249,25 @@ impl Accepting {
         }
     }
 
-    /// A session can't be named any more.
+    /// Removes the handshakes by which initiators name this session.
     pub fn forget(&mut self, session: &Session) {
         for handshake in session.handshakes() {
             self.named.remove(&handshake);
         }
     }
 
-    /// When [`Accepting::handle_timeout`] has something to do.
+    /// Next deadline of [`Accepting::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.responder.poll_timeout()
     }
 
-    /// Forgets handshakes that have been half open for too long.
+    /// Drops handshakes that have been half open for too long.
     pub fn handle_timeout(&mut self, now: Instant, cx: &mut Context) {
         self.responder.handle_timeout(now);
         self.forget_half_open(cx);
     }
 
-    /// As [`Responder::took`].
+    /// Reports the driver's time ([`Responder::took`]).
     pub fn took(&mut self, now: Instant, time: Duration) {
         self.responder.took(now, time);
     }
@@ -278,7 +283,7 @@ impl Accepting {
     }
 }
 
-/// Sessions that the owner of a key has opened.
+/// Returns the sessions that the owner of a key has opened.
 pub(crate) fn of_key(sessions: &Sessions, key: PublicKey) -> impl Iterator<Item = &Session> {
     sessions.values().map(|session| &**session).filter(move |s| s.remote == key && s.token.is_some())
 }

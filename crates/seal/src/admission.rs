@@ -1,19 +1,20 @@
-//! Who may connect, and who has done so since the list was made.
+//! Keys that may connect, and senders that enrolled since the list of keys was made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::identity::{Access, Enrolment, PublicKey, TokenId};
 
-/// A list of who may connect, and what it may not know yet.
+/// A list of admitted keys, and the enrolments that it may lack.
 ///
-/// Lists are made by somebody who hears of enrolments later, and may store them never: a list that takes the place of
-/// another one forgets nothing of what happened here.
+/// Lists are made by a store that receives enrolments later and may never save them. A list that replaces
+/// another one therefore keeps all enrolments made here.
 #[derive(Debug)]
 pub(crate) struct Admission {
     access: Access,
-    /// Who was enrolled here, and whether a list had it since: from then on the list decides.
+    /// Senders enrolled here. The value is true once a list contained the sender: from then on the list
+    /// decides.
     enrolled: BTreeMap<(TokenId, PublicKey), bool>,
-    /// Tokens of grants for one sender that were used here.
+    /// Tokens of single-use grants that were used here.
     used: BTreeSet<TokenId>,
 }
 
@@ -26,7 +27,7 @@ impl Admission {
         &self.access
     }
 
-    /// As [`Access::enrol`]; a list that comes later does not undo it.
+    /// Enrols a sender ([`Access::enrol`]); a later list does not undo the enrolment.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
         let once = self.access.grant(token).is_some_and(|grant| grant.once);
         let enrolment = self.access.enrol(token, key);
@@ -39,7 +40,7 @@ impl Admission {
         enrolment
     }
 
-    /// Goes on with another list, and with what happened here that it does not know.
+    /// Replaces the list and keeps the enrolments that it lacks.
     pub fn replace(&mut self, access: Access) {
         self.access = access;
         let Access { grants, revoked } = &mut self.access;
@@ -49,7 +50,7 @@ impl Admission {
             let own = (token, PublicKey([0; 32]))..=(token, PublicKey([u8::MAX; 32]));
             for ((_, key), listed) in self.enrolled.range_mut(own) {
                 *listed |= grant.senders.contains(key);
-                // A sender that is revoked closes its grant.
+                // Revoking a sender closes its grant.
                 if !*listed || revoked.contains(key) {
                     grant.senders.insert(*key);
                 }
@@ -86,7 +87,7 @@ mod tests {
             admission.replace(list(&[], true, true));
             assert!(admission.access().admits(id, &A) && !admission.access().admits(id, &B));
         }
-        // The owner has entered that it was used, and not by whom.
+        // The owner has recorded that the grant was used, but not by which sender.
         admission.replace(list(&[], false, true));
         assert!(admission.access().admits(id, &A));
     }

@@ -1,4 +1,4 @@
-//! Ciphers of datagrams, by ring.
+//! Ciphers of datagrams, implemented by ring.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::secret::Secret;
 use crate::wire::TAG;
 
-/// How datagrams are encrypted and authenticated.
+/// Encryption and authentication of datagrams.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Cipher {
     /// AES-128-GCM: the fastest where the processor has instructions for AES.
@@ -32,7 +32,7 @@ impl Cipher {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|cipher| cipher.to_byte() == byte)
     }
 
-    /// Datagrams that may fail to open before forging one becomes likely enough to matter (RFC 9001 §6.6).
+    /// Forged datagrams after which a successful forgery becomes too likely (RFC 9001 §6.6).
     pub(crate) fn integrity_limit(self) -> u64 {
         match self {
             Cipher::Aes128Gcm => 1 << 52,
@@ -57,7 +57,7 @@ impl fmt::Display for Cipher {
     }
 }
 
-/// A set of ciphers: what one side offers.
+/// A set of ciphers that one side offers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Ciphers(u8);
 
@@ -85,12 +85,13 @@ impl Ciphers {
         self.0
     }
 
-    /// Whether `cipher` is one of them.
+    /// Returns whether the set contains `cipher`.
     pub fn has(self, cipher: Cipher) -> bool {
         self.0 & cipher.to_byte() != 0
     }
 
-    /// What two sides use: AES-128-GCM if both have it, else ChaCha20-Poly1305, `None` if they have nothing in common.
+    /// Cipher that two sides use: AES-128-GCM if both have it, otherwise ChaCha20-Poly1305. `None` if they
+    /// share no cipher.
     pub(crate) fn choose(self, other: Ciphers) -> Option<Cipher> {
         [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|&c| self.has(c) && other.has(c))
     }
@@ -133,9 +134,9 @@ impl Key {
         Key { key: LessSafeKey::new(key), mask }
     }
 
-    /// Encrypts `body` but its last 16 bytes, where the tag goes. `number` is given once under this key.
+    /// Encrypts `body` except its last 16 bytes, where the tag goes. Each `number` is used once per key.
     ///
-    /// Returns false, and changes nothing, if there is no room for a tag.
+    /// Returns false, and changes nothing, if `body` has too little room for a tag.
     pub(crate) fn seal(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());
         let Some((plaintext, tag)) = body.split_last_chunk_mut::<TAG>() else { return false };
@@ -146,15 +147,15 @@ impl Key {
         true
     }
 
-    /// Decrypts `body` where it lies; its last 16 bytes, the tag, stay. Returns whether it is authentic; if not, the
-    /// bytes of `body` mean nothing afterwards.
+    /// Decrypts `body` in place; its last 16 bytes, the tag, stay. Returns whether it is authentic; if not,
+    /// the bytes of `body` are undefined.
     #[must_use]
     pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
         work::count(header.len() + body.len());
         self.key.open_in_place(self.nonce(number), Aad::from(header), body).is_ok()
     }
 
-    /// The packet number, as long as a nonce, over the mask (RFC 9001 §5.3).
+    /// Nonce: the packet number, extended to the length of a nonce, exclusive-or the mask (RFC 9001 §5.3).
     fn nonce(&self, number: u64) -> Nonce {
         let mut nonce = self.mask;
         for (byte, of_number) in nonce[4..].iter_mut().zip(number.to_be_bytes()) {

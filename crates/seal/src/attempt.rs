@@ -1,4 +1,4 @@
-//! A handshake that this side began: one message 1, the same on all paths, repeated until it is answered.
+//! A handshake that this side began: one message 1, identical on all paths, repeated until it is answered.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::{Duration, Instant};
@@ -8,30 +8,31 @@ use crate::handshake::{Answer, Initiator};
 use crate::identity::Peer;
 use crate::keys::{Completed, HandshakeId};
 
-/// The first wait for an answer; each is twice as long as the one before, to one of these two.
+/// Bounds of the wait for an answer: it starts at the first and doubles up to the second.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
-/// A handshake that was not answered for so long begins anew, beside those before it: a responder that is flooded may have
-/// forgotten them, and takes no message a second time.
+/// Age after which an unanswered handshake is joined by a new one: a responder under a flood may have dropped
+/// the old one and does not compute the same message a second time.
 const FRESH_AFTER: Duration = Duration::from_secs(2);
 
 /// A handshake under way.
 pub(crate) struct Attempt {
     initiator: Initiator,
-    /// The handshake whose session is to go on.
+    /// Handshake whose session is to be continued.
     pub continues: Option<HandshakeId>,
-    /// Where message 1 goes.
+    /// Destinations of message 1.
     tuples: Vec<FourTuple>,
     began: Instant,
     next: Instant,
     wait: Duration,
-    /// Its responder has asked for a cookie.
+    /// True once the responder has asked for a cookie.
     resumed: bool,
 }
 
 impl Attempt {
-    /// Sends message 1 to `tuples`, with `packet` in it. `None` if that can't be.
+    /// Sends message 1 to `tuples` with `packet` in it. Returns `None` if the packet or the peer's key does
+    /// not allow it.
     pub fn begin(
         now: Instant,
         peer: &Peer,
@@ -55,22 +56,22 @@ impl Attempt {
         }
     }
 
-    /// What datagrams name it by.
+    /// Initiator's id, by which datagrams name the handshake.
     pub fn id(&self) -> [u8; 8] {
         self.initiator.id()
     }
 
-    /// How long ago it began.
+    /// Age of the attempt.
     pub fn age(&self, now: Instant) -> Duration {
         now - self.began
     }
 
-    /// Where message 1 goes.
+    /// Destinations of message 1.
     pub fn tuples(&self) -> &[FourTuple] {
         &self.tuples
     }
 
-    /// Message 1 goes there, too.
+    /// Sends message 1 to another destination as well.
     pub fn add(&mut self, tuple: FourTuple, cx: &mut Context) {
         if !self.tuples.contains(&tuple) {
             self.tuples.push(tuple);
@@ -78,14 +79,14 @@ impl Attempt {
         }
     }
 
-    /// This side's own address changed.
+    /// Updates the address of this side on a path.
     pub fn retarget(&mut self, from: &FourTuple, to: FourTuple, cx: &mut Context) {
         self.tuples.retain(|t| t != from);
         self.add(to, cx);
     }
 
-    /// A retry, which came from `from`: a cookie is good for one address. Whether it is the first, from where the wait for
-    /// an answer begins anew: the message before it will get none.
+    /// Handles a retry from `from`, whose cookie is valid for that address alone. Returns true for the first
+    /// retry: the caller restarts its wait for an answer, because the earlier message will not get one.
     pub fn on_retry(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], cx: &mut Context) -> bool {
         if !self.tuples.contains(from) || !self.initiator.on_retry(datagram) {
             return false;
@@ -98,24 +99,25 @@ impl Attempt {
         first
     }
 
-    /// Message 2, if it is that: keys, answer and packet.
+    /// Reads message 2 and returns keys, answer and packet. Returns `None` if `datagram` does not answer this
+    /// handshake.
     pub fn read(&mut self, datagram: &[u8]) -> Option<(Completed, Answer, Vec<u8>)> {
         self.initiator.read(datagram).ok()
     }
 
-    /// The 4-tuple that an answer from `from` belongs to.
+    /// Returns the 4-tuple to which an answer from `from` belongs.
     pub fn answered_on(&self, from: &FourTuple) -> Option<FourTuple> {
         let here = |t: &&FourTuple| (t.link, t.local) == (from.link, from.local);
         let same = self.tuples.iter().find(|t| *t == from);
         same.or_else(|| self.tuples.iter().find(here)).copied()
     }
 
-    /// When something is to be done.
+    /// Time of the next repetition.
     pub fn deadline(&self) -> Instant {
         self.next.min(self.began + FRESH_AFTER)
     }
 
-    /// Repeats message 1 if that is due. Whether it is time for a new handshake.
+    /// Repeats message 1 if its time has come. Returns whether a new handshake should begin.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> bool {
         if now >= self.began + FRESH_AFTER {
             return true;

@@ -1,33 +1,36 @@
-//! What a seal is made of, and its limits.
+//! Configuration of a seal, and its limits.
 
 use crate::aead::Ciphers;
 use crate::identity::{Access, SecretKey};
 use crate::keys::KEYS_HEAP;
 
-/// Heap of a session beside its keys in bytes: connection ids, paths and their addresses. ASSUMED: a generous estimate.
+/// Heap of a session without its keys, in bytes: connection ids, paths and their addresses. ASSUMED: a
+/// generous estimate.
 const PATHS_HEAP: usize = 16 << 10;
 
-/// What a seal is made of.
+/// Configuration of a seal.
 #[derive(Clone, Debug)]
 pub struct SealConfig {
     /// This side's static key.
     pub identity: SecretKey,
-    /// Who may connect. Without grants no peer may, and nothing is answered.
+    /// Keys that may connect. Without grants no peer may connect, and handshakes get no answer.
     pub access: Access,
     /// The ciphers to offer, and to choose from.
     pub ciphers: Ciphers,
-    /// Sessions at a time; those who would open more get the answer that there is no room.
+    /// Maximum number of sessions. Further senders receive the answer "no room".
     pub max_sessions: usize,
-    /// Sessions at a time of one sender's key. When one more comes, the one that was silent for longest ends: so one
-    /// sender can't take every place, and one that was restarted needs none that it has left behind.
+    /// Maximum number of sessions per key. A further one ends the session of that key that was silent for
+    /// longest, so one sender cannot take every place, and a restarted sender does not wait for its abandoned
+    /// sessions.
     pub max_sessions_of_key: usize,
 }
 
 impl SealConfig {
-    /// Maximum heap of a session in bytes, whatever its peer sends: current keys, and for a while those before them.
+    /// Maximum heap of a session in bytes, for any input of its peer: the current keys, and for a while the
+    /// previous ones.
     pub const SESSION_HEAP: usize = 2 * KEYS_HEAP + PATHS_HEAP;
 
-    /// With the ciphers that this processor is made for, and room for 2048 sessions, 8 of each sender.
+    /// A configuration with the ciphers that suit this processor, and room for 2048 sessions, 8 per key.
     pub fn new(identity: SecretKey, access: Access) -> Self {
         let ciphers = Ciphers::available();
         SealConfig { identity, access, ciphers, max_sessions: 2048, max_sessions_of_key: 8 }

@@ -1,4 +1,4 @@
-//! What the sessions of a seal share.
+//! State that the sessions of a seal share.
 
 use std::collections::BTreeMap;
 
@@ -13,41 +13,42 @@ use crate::keylog::{self, Log};
 use crate::keys::{Completed, ConnectionId, Keys, PATHS};
 use crate::outbox::Outbox;
 
-/// The keys of a handshake, and what they are called here.
+/// The keys of a handshake, and their local number.
 pub(crate) struct Keyset {
     pub number: u64,
     pub keys: Keys,
-    /// What a log of keys is to have of them once they are a session's.
+    /// Lines for a log of keys, written once a session owns the keys.
     log: Option<Zeroizing<String>>,
 }
 
-/// Who has keys.
+/// Owner of keys.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Session(SealId),
-    /// A handshake that is answered, whose initiator has not shown yet that it is more than a repetition.
+    /// An answered handshake that no datagram has confirmed: the initiator may be somebody who repeats a
+    /// recorded message.
     Tentative(Slot),
 }
 
-/// What a connection id stands for.
+/// Keyset and path of a connection id.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Receiving {
     pub keyset: u64,
     pub path: u8,
 }
 
-/// What the sessions of a seal share.
+/// State that the sessions of a seal share.
 pub(crate) struct Context {
     pub config: SealConfig,
     pub admission: Admission,
     pub outbox: Outbox,
-    /// For handshakes that this side begins.
+    /// Randomness of the handshakes that this side begins.
     pub random: Random,
-    /// Handshakes that this side began, by the id it gave them.
+    /// Handshakes that this side began, by their initiator's id.
     pub attempts: BTreeMap<[u8; 8], SealId>,
-    /// Sessions that were silent for a while: whether anybody needs them is to be asked.
+    /// Silent sessions: their owner checks whether an association still needs them.
     pub silent: Vec<SealId>,
-    /// Accepted sessions that were not: whether they have an association is to be asked.
+    /// Accepted sessions that receive datagrams: their owner checks whether they have an association.
     pub talking: Vec<SealId>,
     pub log: Option<Log>,
     ids: BTreeMap<ConnectionId, Receiving>,
@@ -73,7 +74,7 @@ impl Context {
         }
     }
 
-    /// Keys for `owner`, whose datagrams are known from now on.
+    /// Registers keys for `owner`, so that their connection ids are known from now on.
     pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
         self.keysets += 1;
         let keys = Keys::new(completed);
@@ -85,8 +86,8 @@ impl Context {
         keyset
     }
 
-    /// Datagrams under these keys are `owner`'s from now on. Those of a session are logged: others may be made without an
-    /// end by somebody who has the token.
+    /// Makes `owner` the owner of these keys. Only keys of sessions are logged, because a host with the token
+    /// can cause handshakes without end.
     pub fn own(&mut self, keyset: &mut Keyset, owner: Owner) {
         self.owners.insert(keyset.number, owner);
         if let (Owner::Session(_), Some(log)) = (owner, &mut self.log) {
@@ -94,7 +95,7 @@ impl Context {
         }
     }
 
-    /// Datagrams under these keys are unknown from now on.
+    /// Removes these keys: their connection ids are unknown from now on.
     pub fn disown(&mut self, keyset: &Keyset) {
         self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {
@@ -102,12 +103,12 @@ impl Context {
         }
     }
 
-    /// Whose datagrams under these keys are.
+    /// Returns the owner of the keys.
     pub fn owner(&self, keyset: u64) -> Option<Owner> {
         self.owners.get(&keyset).copied()
     }
 
-    /// Handshakes that this side has given up, or that are complete.
+    /// Removes handshakes of this side that are abandoned or complete.
     pub fn forget_attempts(&mut self, ids: impl Iterator<Item = [u8; 8]>) {
         ids.for_each(|id| {
             self.attempts.remove(&id);
@@ -119,13 +120,13 @@ impl Context {
         self.ids.len().max(self.owners.len())
     }
 
-    /// What a connection id stands for.
+    /// Returns keyset and path of a connection id.
     pub fn receiving(&self, id: ConnectionId) -> Option<Receiving> {
         self.ids.get(&id).copied()
     }
 }
 
-/// What datagrams under these keys carry, for each path.
+/// Returns path and connection id of each datagram that these keys receive.
 fn ids(keyset: &Keyset) -> impl Iterator<Item = (u8, ConnectionId)> {
     (0..PATHS).filter_map(|path| Some((path, keyset.keys.connection_id(path)?)))
 }

@@ -1,5 +1,5 @@
-//! Control messages: what seals say to each other inside the envelope. No SCTP packet begins with two zeros, since no port
-//! is zero.
+//! Control messages, which seals exchange inside the envelope. No SCTP packet begins with two zeros, because
+//! a port is never zero.
 
 use crate::wire::{DATA_HEADER, TAG};
 
@@ -11,30 +11,30 @@ const CLOSED: u8 = 5;
 const REVOKED: u8 = 1;
 const REPLACED: u8 = 2;
 
-/// What one seal says to the other.
+/// A message from one seal to the other.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
-    /// Say this back from where you receive it.
+    /// A challenge: the peer returns these bytes from the address where they arrive.
     Challenge([u8; 8]),
-    /// What a challenge said.
+    /// The bytes of a challenge.
     Response([u8; 8]),
-    /// Is anybody there?
+    /// A request for a sign of life.
     Ping,
-    /// Yes.
+    /// The answer to a ping.
     Pong,
-    /// The session has ended: you may not connect any more.
+    /// The session has ended, because the sender may no longer connect.
     Revoked,
-    /// The session has ended: there are newer ones of your key.
+    /// The session has ended, because the same key has newer sessions.
     Replaced,
 }
 
-/// Whether a plaintext is a control message, known or not.
+/// Returns whether a plaintext is a control message of a known or unknown kind.
 pub(crate) fn is_control(plaintext: &[u8]) -> bool {
     plaintext.starts_with(&[0, 0])
 }
 
 impl Control {
-    /// Reads a control message; `None` if its kind is not known: there may be new ones.
+    /// Reads a control message. Returns `None` for an unknown kind, which later versions may add.
     pub fn read(plaintext: &[u8]) -> Option<Self> {
         match plaintext.strip_prefix(&[0, 0])?.split_first()? {
             (&CHALLENGE, data) => Some(Control::Challenge(data.try_into().ok()?)),
@@ -47,7 +47,7 @@ impl Control {
         }
     }
 
-    /// A datagram of it, with room for the envelope.
+    /// Writes the message as a datagram with room for the envelope.
     pub fn datagram(self) -> Vec<u8> {
         let (kind, data): (u8, &[u8]) = match &self {
             Control::Challenge(nonce) => (CHALLENGE, nonce),
@@ -66,7 +66,7 @@ pub(crate) fn enveloped(parts: &[&[u8]]) -> Vec<u8> {
     [&[0; DATA_HEADER][..], &parts.concat(), &[0; TAG]].concat()
 }
 
-/// What is inside the envelope of a datagram.
+/// Returns the bytes between the two parts of the envelope.
 pub(crate) fn inside(datagram: &[u8]) -> &[u8] {
     let end = datagram.len().saturating_sub(TAG);
     datagram.get(DATA_HEADER..end).unwrap_or_default()

@@ -18,42 +18,42 @@ use crate::layer::{Opened, Seal, Sealing};
 use crate::stats::SealStats;
 use crate::tap::{PacketTap, show};
 
-/// Events of the seal that wait to be read; enrolments, of which each key has few, beside them. Drivers read them after
-/// each call.
+/// Maximum number of events that wait to be read, without enrolments, which are few per key. Drivers read the
+/// events after each call.
 const MOST_EVENTS: usize = 8192;
 
-/// Why no association was opened.
+/// Reason why no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The endpoint's reason.
     #[error(transparent)]
     Endpoint(#[from] endpoint::ConnectError),
-    /// A sealed endpoint connects to peers whose key it knows.
+    /// The caller gave no key, but a sealed endpoint only connects to a peer with a known key.
     #[error("a sealed endpoint needs the key of its peer")]
     NoPeer,
-    /// An endpoint without a seal does not ask who its peer is.
+    /// The caller gave a key, but an endpoint without a seal cannot check it.
     #[error("an endpoint without a seal can't prove who its peer is")]
     Plain,
 }
 
-/// An endpoint, with a seal in front of it or without: what drivers hold.
+/// An endpoint with or without a seal: the object that drivers hold.
 ///
-/// The verbs are an endpoint's. After every call: `poll_output` until `None`, `poll_event` and `poll_seal_event` until
-/// `None`, then sleep until `poll_timeout`.
+/// Its methods are those of an endpoint. After every call, call `poll_output` until `None`, then `poll_event`
+/// and `poll_seal_event` until `None`, then sleep until `poll_timeout`.
 pub struct SealedEndpoint {
     endpoint: Endpoint,
     seal: Option<Seal>,
     opened: Vec<Opened>,
-    /// Events of the seal that the endpoint has heard of.
+    /// Events of the seal that were already applied to the endpoint.
     events: VecDeque<SealEvent>,
     tap: Option<PacketTap>,
-    /// What a tap is shown once it is clear that it leaves.
+    /// Plaintext copy for the tap, kept until it is clear that the packets leave.
     shown: Vec<u8>,
 }
 
 impl SealedEndpoint {
-    /// An endpoint without associations. With a seal, [`crate::ENVELOPE`] is entered into its configuration.
+    /// An endpoint without associations. With a seal, [`crate::ENVELOPE`] is entered into the configuration.
     pub fn new(mut config: EndpointConfig, seal: Option<SealConfig>, seeds: &Seeds) -> Self {
         if seal.is_some() {
             Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;
@@ -70,15 +70,15 @@ impl SealedEndpoint {
         }
     }
 
-    /// Whether there is a seal.
+    /// Returns whether the endpoint has a seal.
     pub fn is_sealed(&self) -> bool {
         self.seal.is_some()
     }
 
-    /// Opens an association with `peer`; without a seal there is none to name.
+    /// Opens an association with `peer`. `peer` is `None` without a seal.
     ///
     /// # Errors
-    /// [`ConnectError`]; nothing was sent then.
+    /// [`ConnectError`]; nothing was sent.
     pub fn connect(
         &mut self,
         now: Instant,
@@ -100,13 +100,14 @@ impl SealedEndpoint {
         Ok(connected?)
     }
 
-    /// A session to be opened with `peer` when an association whose 4-tuples name it says something, from `now` on; for
-    /// applications that open associations themselves. `None` without a seal.
+    /// Prepares a session with `peer`, for applications that open associations themselves. The handshake
+    /// begins when an association sends on a 4-tuple that names the session. Returns `None` without a seal.
     pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
         Some(self.seal.as_mut()?.connect(now, peer))
     }
 
-    /// Takes datagrams of one 4-tuple in the clear ([`FourTuple::new`]): each but the last has `stride` bytes.
+    /// Takes received datagrams of one 4-tuple as the socket names it ([`FourTuple::new`]): each but the last
+    /// has `stride` bytes.
     pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
         let Some(seal) = &mut self.seal else {
             show(&mut self.tap, now, &tuple, false, (&data, stride, Envelope::NONE));
@@ -122,14 +123,14 @@ impl SealedEndpoint {
         self.inform(now);
     }
 
-    /// As [`Seal::took`], for drivers with a clock.
+    /// Reports the driver's time ([`Seal::took`]), for drivers with a clock.
     pub fn took(&mut self, now: Instant, time: Duration) {
         if let Some(seal) = &mut self.seal {
             seal.took(now, time);
         }
     }
 
-    /// Tells the endpoint what the seal found out.
+    /// Applies events of the seal to the endpoint.
     fn inform(&mut self, now: Instant) {
         let Some(seal) = &mut self.seal else { return };
         while let Some(event) = seal.poll_event() {
@@ -152,7 +153,7 @@ impl SealedEndpoint {
         }
     }
 
-    /// Takes what a driver has beside datagrams. 4-tuples name their session ([`SealedEndpoint::session`]).
+    /// Handles input other than datagrams. Its 4-tuples name their session ([`SealedEndpoint::session`]).
     pub fn handle_input(&mut self, now: Instant, input: Input) {
         self.endpoint.handle_input(now, input);
     }
@@ -171,8 +172,8 @@ impl SealedEndpoint {
         self.next_output(now, buf, None)
     }
 
-    /// As [`SealedEndpoint::poll_output`], and makes `open` the same datagrams before they were sealed, for those who measure;
-    /// empty for what the seal says itself.
+    /// As [`SealedEndpoint::poll_output`], and fills `open` with the same datagrams before they were sealed,
+    /// for measurements. `open` is empty for datagrams of the seal itself.
     pub fn poll_output_open(
         &mut self,
         now: Instant,
@@ -218,23 +219,24 @@ impl SealedEndpoint {
         self.seal.as_mut()?.poll_output(now, buf)
     }
 
-    /// When [`SealedEndpoint::handle_timeout`] must be called. Right only when `poll_output` gave `None` last.
+    /// Time at which [`SealedEndpoint::handle_timeout`] must be called. Valid only after `poll_output`
+    /// returned `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let seal = self.seal.as_ref().and_then(Seal::poll_timeout);
         self.endpoint.poll_timeout().into_iter().chain(seal).min()
     }
 
-    /// The next event of an association.
+    /// Returns the next event of an association.
     pub fn poll_event(&mut self) -> Option<(AssociationId, Event)> {
         self.endpoint.poll_event()
     }
 
-    /// The next event of the seal.
+    /// Returns the next event of the seal.
     pub fn poll_seal_event(&mut self) -> Option<SealEvent> {
         self.events.pop_front()
     }
 
-    /// Opens a path of an association that was opened here; `tuple` may be in the clear.
+    /// Opens a path of an association that this side opened; `tuple` need not name the session.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -248,7 +250,8 @@ impl SealedEndpoint {
         self.endpoint.add_path(now, id, tuple, mtu)
     }
 
-    /// This side's own address of a path changed: the driver has a new socket for it. `tuple` may be in the clear.
+    /// Changes this side's address of a path to that of the driver's new socket. `tuple` need not name the
+    /// session.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -267,17 +270,18 @@ impl SealedEndpoint {
         Ok(())
     }
 
-    /// The session that an association belongs to: [`SealId::CLEAR`] without a seal.
+    /// Session of an association: [`SealId::CLEAR`] without a seal.
     pub fn session(&self, id: AssociationId) -> SealId {
         self.endpoint.sealed(id).unwrap_or_default()
     }
 
-    /// Who the peer of an association has proven to be; `None` without a seal, and as long as a handshake is under way.
+    /// Proven key of an association's peer. `None` without a seal, and before the handshake is complete.
     pub fn peer(&self, id: AssociationId) -> Option<PublicKey> {
         self.seal.as_ref()?.peer(self.session(id))
     }
 
-    /// Who may connect from now on. Sessions of senders that may not end at once ([`Seal::set_access`]).
+    /// Replaces the keys that may connect. Sessions end if their senders may not connect any longer
+    /// ([`Seal::set_access`]).
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
             seal.set_access(now, access);
@@ -285,37 +289,39 @@ impl SealedEndpoint {
         }
     }
 
-    /// Writes the secrets of each path to `log`, a line for each direction: with them any record of the
-    /// datagrams can be read.
+    /// Writes the secrets of each path to `log`, one line per direction. With these lines a recording of the
+    /// datagrams can be decrypted.
     pub fn set_keylog(&mut self, log: Box<dyn FnMut(&str) + Send>) {
         if let Some(seal) = &mut self.seal {
             seal.set_keylog(log);
         }
     }
 
-    /// Shows `tap` each packet from now on, as the endpoint sees it: those that came and were authentic, and those that leave.
-    /// INIT and INIT ACK leave in a handshake, which is repeated more often than they are shown.
+    /// Shows `tap` each packet from now on as the endpoint receives or sends it, after decryption and before
+    /// encryption. INIT and INIT ACK leave inside a handshake, which is repeated more often than `tap` shows
+    /// them.
     pub fn set_tap(&mut self, tap: Option<PacketTap>) {
         self.tap = tap;
     }
 
-    /// What the seal counted.
+    /// Counters of the seal.
     pub fn seal_stats(&self) -> Option<SealStats> {
         self.seal.as_ref().map(Seal::stats)
     }
 
-    /// The endpoint.
+    /// The endpoint that the seal protects.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The endpoint, to send, read and close. Datagrams are handed to [`SealedEndpoint::receive`] alone.
+    /// The endpoint, for sending, reading and closing. Datagrams go to [`SealedEndpoint::receive`] instead.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
 }
 
-/// Adds an event. Of too many the oldest goes; an enrolment stays, since a store that missed one would lose a sender.
+/// Adds an event. A full queue drops its oldest event, but never an enrolment: a store that missed one would
+/// lose a sender.
 fn queue(events: &mut VecDeque<SealEvent>, event: SealEvent) {
     if events.len() >= MOST_EVENTS
         && let Some(oldest) = events.iter().position(|e| !matches!(e, SealEvent::Enrolled { .. }))

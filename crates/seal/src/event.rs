@@ -1,4 +1,4 @@
-//! What a seal reports.
+//! Events of a seal.
 
 use core::net::SocketAddr;
 
@@ -7,96 +7,97 @@ use strandcast_proto::path::{FourTuple, SealId};
 use crate::aead::Cipher;
 use crate::identity::{PublicKey, TokenId};
 
-/// Something that happened to a session, or to an attempt to open one.
+/// An event of a session, or of an attempt to open one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SealEvent {
-    /// A handshake opened a session. The side that was connected to says so once the first datagram has opened under its
-    /// keys: before, the peer may be somebody who repeats what it recorded.
+    /// A handshake opened a session. The responder reports it once the first datagram has opened under the
+    /// new keys; before, the peer may be somebody who repeats a recorded message.
     Established {
         /// The session.
         sealed: SealId,
-        /// Who the peer has proven to be.
+        /// Key that the peer has proven.
         peer: PublicKey,
-        /// How datagrams are encrypted.
+        /// Cipher of the datagrams.
         cipher: Cipher,
     },
-    /// A handshake has replaced the keys of a session, which goes on.
+    /// A handshake has replaced the keys of a session, which continues.
     Renewed {
         /// The session.
         sealed: SealId,
-        /// How datagrams are encrypted from now on.
+        /// Cipher of the datagrams from now on.
         cipher: Cipher,
     },
-    /// A sender connected for the first time under an open grant, and belongs to it now: to be stored.
+    /// A sender connected for the first time under an open grant and now belongs to it. The application
+    /// should store it.
     Enrolled {
         /// The grant's token.
         token: TokenId,
         /// The sender.
         key: PublicKey,
     },
-    /// A sender asked to connect and may not: it has the token and its key was never admitted, or was revoked. It has proven
-    /// that the key is its own, but not that it is at this address: a message that somebody recorded and sent on counts,
-    /// too. At most once per key and minute, and eight times per minute in total.
+    /// A sender that may not connect asked to: it has the token, but its key was never admitted or was
+    /// revoked. It has proven that it owns the key, but not its address: a message that somebody recorded and
+    /// forwarded is reported as well. At most once per key and minute, and eight times per minute in total.
     Refused {
         /// The sender.
         key: PublicKey,
-        /// Where its message came from.
+        /// Source address of the message.
         from: SocketAddr,
     },
-    /// A path goes on between other addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has told
-    /// its endpoint.
+    /// A path moved to other addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has
+    /// already updated its endpoint.
     Moved {
-        /// Where it was.
+        /// Previous addresses.
         from: FourTuple,
-        /// Where it is.
+        /// New addresses.
         to: FourTuple,
     },
     /// A session has ended. A [`crate::SealedEndpoint`] has closed its associations.
     Lost {
         /// The session.
         sealed: SealId,
-        /// Why.
+        /// Reason.
         why: Lost,
     },
-    /// A hint for people: a message of a handshake, or an answer to one, is of another version of sealed datagrams than
-    /// [`crate::VERSION`]. Anybody can send one, hence an attempt goes on. Once per attempt where the answer names one of
-    /// this side's, else once per minute.
+    /// A hint for people: a message of a handshake, or an answer to one, has another version of sealed
+    /// datagrams than [`crate::VERSION`]. Any host can send one, hence an attempt continues. Reported once
+    /// per attempt if the answer names an attempt of this side, otherwise once per minute.
     OtherVersion {
-        /// Where it came from.
+        /// Source address.
         from: SocketAddr,
         /// Its version.
         version: u8,
     },
-    /// A hint for the message of an attempt that fails: an answer said that the receiver runs without a seal. Any host on
-    /// the way can say so, hence the attempt goes on. Reported once per attempt.
+    /// A hint for the error message of a failed attempt: an answer claims that the receiver runs without a
+    /// seal. Any host on the path can send one, hence the attempt continues. Reported once per attempt.
     PlainPeer {
-        /// The session that was to be opened.
+        /// Session of the attempt.
         sealed: SealId,
     },
 }
 
-/// Why a session ended.
+/// Reason why a session ended.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
-    /// The peer has proven that it is itself and knows nothing of the session: it was restarted.
+    /// The peer has proven its identity and no longer has the session: it was restarted.
     #[error("the receiver was restarted")]
     Unknown,
-    /// The peer has proven that it is itself and does not admit this side's key.
+    /// The peer has proven its identity and does not admit this side's key.
     #[error("the receiver does not admit this sender's key")]
     Refused,
-    /// The sender may not connect any more: the peer here, or this side there. Its key was revoked, or what it was paired
-    /// by was taken back.
+    /// The sender may no longer connect, here or at the peer: its key was revoked, or its grant was
+    /// withdrawn.
     #[error("the sender is no longer admitted")]
     Revoked,
-    /// There were more sessions of the sender's key than one may have, and this one was silent for longest.
+    /// The sender's key had more sessions than the limit, and this one was silent for longest.
     #[error("newer sessions of the same sender took its place")]
     Replaced,
-    /// The peer has proven that it is itself and has no room for more sessions.
+    /// The peer has proven its identity and has no room for more sessions.
     #[error("the receiver has no room for more senders")]
     Busy,
-    /// The peer completed a handshake, and nothing came under its keys.
+    /// The peer completed a handshake, but no datagram arrived under its keys.
     #[error("the receiver fell silent during the handshake")]
     Unanswered,
 }

@@ -3,16 +3,16 @@
 use crate::aead::{Cipher, Key};
 use crate::secret::Secret;
 
-/// A generation has two to the power of this many packet numbers: fewer than AES-128-GCM may encrypt under one key, which
-/// is 2²³ (RFC 9001 §6.6).
+/// Base-2 logarithm of the packet numbers per generation. AES-128-GCM may encrypt more under one key: 2²³
+/// (RFC 9001 §6.6).
 pub(crate) const GENERATION_BITS: u32 = 22;
 
-/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it, and
-/// does not reveal those before; a receiver keeps a copy of the current one.
+/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived
+/// from it, and does not reveal earlier ones; a receiver keeps a copy of the current one.
 #[derive(Clone)]
 pub(crate) struct Chain {
     cipher: Cipher,
-    /// The generation whose key comes next.
+    /// Generation whose key is derived next.
     generation: u64,
     secret: Secret,
 }
@@ -23,26 +23,26 @@ impl Chain {
         Chain { cipher, generation: 0, secret }
     }
 
-    /// The generation whose key comes next.
+    /// Generation whose key is derived next.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The key of the next generation.
+    /// Derives the key of the next generation.
     pub(crate) fn take(&mut self) -> Key {
         let key = Key::new(self.cipher, &self.secret);
         self.step();
         key
     }
 
-    /// The key of a generation that did not come yet; those before it are left out.
+    /// Derives the key of a later generation and skips those before it.
     pub(crate) fn take_at(&mut self, generation: u64) -> Key {
         debug_assert!(generation >= self.generation, "a chain leads in one direction");
         self.skip_to(generation);
         self.take()
     }
 
-    /// Leaves out the generations before `generation`.
+    /// Skips the generations before `generation`.
     pub(crate) fn skip_to(&mut self, generation: u64) {
         while self.generation < generation {
             self.step();
@@ -73,7 +73,7 @@ mod tests {
         Chain::new(Cipher::Aes128Gcm, Secret::new([7; 32]))
     }
 
-    /// The tag of an empty plaintext tells keys apart.
+    /// Distinguishes keys by the tag of an empty plaintext.
     fn tag(key: &Key) -> [u8; 16] {
         let mut body = [0; 16];
         assert!(key.seal(0, &[], &mut body));

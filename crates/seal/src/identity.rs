@@ -1,4 +1,4 @@
-//! Static keys and tokens, and who may connect.
+//! Static keys and tokens, and the list of keys that may connect.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use crate::secret::Secret;
 pub struct SecretKey([u8; 32]);
 
 impl SecretKey {
-    /// The key that [`SecretKey::to_bytes`] wrote. Any 32 bytes are one.
+    /// Restores a key from [`SecretKey::to_bytes`]. Any 32 bytes are a key.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         SecretKey(bytes)
     }
 
-    /// Its bytes, for a store of keys.
+    /// Returns the bytes that a key store saves.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0)
     }
@@ -32,7 +32,7 @@ impl SecretKey {
         key
     }
 
-    /// The public key that belongs to it.
+    /// Public key of this private key.
     pub fn public(&self) -> PublicKey {
         let mut dh =
             DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("snow is built with Curve25519");
@@ -51,7 +51,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// A static public key: who a peer is.
+/// A static public key, which identifies a peer.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub [u8; 32]);
 
@@ -63,8 +63,8 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The 32 bytes that a pairing hands over: the pre-shared key of its handshakes. What is derived from it is computed
-/// once, with the token. All of it is wiped when it is dropped.
+/// The 32 bytes that a pairing hands over: the pre-shared key of its handshakes. Derived keys are computed
+/// once, together with the token. All of it is wiped on drop.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Token {
     bytes: [u8; 32],
@@ -74,7 +74,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// The token that [`Token::to_bytes`] wrote. Its bytes must have been drawn at random.
+    /// Restores a token from [`Token::to_bytes`]. The bytes must be random.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut token = Token { bytes, mac_key: [0; 32], psk: [0; 32], id: [0; 8] };
         let secret = Secret::new(bytes);
@@ -84,7 +84,7 @@ impl Token {
         token
     }
 
-    /// Its bytes, for a store of keys and for a pairing string.
+    /// Returns the bytes that a key store or a pairing string holds.
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.bytes)
     }
@@ -96,12 +96,12 @@ impl Token {
         Token::from_bytes(*bytes)
     }
 
-    /// What names it in the clear. It tells nothing of the token's bytes.
+    /// Identifier of the token in the clear, which reveals nothing about the token's bytes.
     pub fn id(&self) -> TokenId {
         TokenId(self.id)
     }
 
-    /// The key of the MACs of a handshake's messages.
+    /// Key of the MACs in a handshake's messages.
     pub(crate) fn mac_key(&self) -> &[u8; 32] {
         &self.mac_key
     }
@@ -118,30 +118,30 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Names a token in the clear.
+/// Identifier of a token in the clear.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TokenId(pub [u8; 8]);
 
-/// Whom to connect to.
+/// A peer to connect to.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The static key that it must have.
+    /// Static key that the peer must have.
     pub key: PublicKey,
-    /// The token of the pairing with it.
+    /// Token of the pairing with the peer.
     pub token: Token,
 }
 
-/// Who may connect. The owner of the store of keys fills it in. A grant that has expired is left out, or closed: then its
-/// senders may still connect.
+/// Keys that may connect, as the owner of the key store entered them. The owner leaves an expired grant out,
+/// or closes it so that its present senders may still connect.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// What was paired. A token belongs to one grant.
+    /// Grants. A token belongs to one grant.
     pub grants: Vec<Grant>,
     /// Keys that may not connect under any token.
     pub revoked: BTreeSet<PublicKey>,
 }
 
-/// Senders of a grant with which it is no longer open: a token in the wrong hands fills no store.
+/// Number of senders at which a grant closes, so that a leaked token cannot fill a key store.
 pub const MOST_SENDERS: usize = 1000;
 
 /// A token and the senders that may use it.
@@ -151,21 +151,21 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under it.
     pub senders: BTreeSet<PublicKey>,
-    /// Whether other senders may as well: as long as it has fewer than [`MOST_SENDERS`], and none that was revoked, who
-    /// could come back with another key. One that does is a sender of the grant from then on.
+    /// True if further senders may connect, which then become senders of the grant. The grant must have fewer
+    /// than [`MOST_SENDERS`] senders and no revoked one, who could return with another key.
     pub open: bool,
-    /// Whether the first of them closes it.
+    /// True if the first sender closes the grant.
     pub once: bool,
 }
 
-/// What [`Access::enrol`] did.
+/// Result of [`Access::enrol`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Enrolment {
-    /// The sender belonged to the grant before.
+    /// The sender already belonged to the grant.
     Known,
-    /// It belongs to it now: to be stored.
+    /// The sender now belongs to the grant; the application should store it.
     New,
-    /// It may not connect.
+    /// The sender may not connect.
     Refused,
 }
 
@@ -175,20 +175,21 @@ impl Access {
         self.grants.iter().find(|g| g.token.id() == token)
     }
 
-    /// Whether `key` may connect under `token`: it is not revoked, and a sender of the grant or the grant is open.
+    /// Returns whether `key` may connect under `token`: it is not revoked, and either belongs to the grant or
+    /// the grant is open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
         let admitted = |g: &Grant| g.senders.contains(key) || self.is_open(g);
         !self.revoked.contains(key) && self.grant(token).is_some_and(admitted)
     }
 
-    /// Whether a grant admits senders that it does not know.
+    /// Returns whether a grant admits further senders.
     fn is_open(&self, grant: &Grant) -> bool {
         grant.open && grant.senders.len() < MOST_SENDERS && grant.senders.is_disjoint(&self.revoked)
     }
 
-    /// `key` has connected under `token`: it becomes a sender of the grant if it may, and closes it if the grant admits
-    /// one only. Not before its first datagram has been opened under the keys of the handshake: until then somebody
-    /// may have repeated what it once sent.
+    /// Enrols `key`, which has connected under `token`: it becomes a sender of the grant if the grant is
+    /// open, and closes a single-use grant. Call this only after the first datagram has opened under the keys
+    /// of the handshake; until then the message may be a repetition.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
         if !self.admits(token, &key) {
             return Enrolment::Refused;

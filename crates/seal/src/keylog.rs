@@ -1,7 +1,8 @@
-//! The log of keys, and reading what was recorded with it: one line for each path and direction of a handshake.
+//! Writes and reads the log of keys, which decrypts recordings: one line per path and direction of a
+//! handshake.
 //!
-//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`, where connection id and secret are hexadecimal, and the secret is that of
-//! the path's first key generation.
+//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`, where connection id and secret are hexadecimal, and the
+//! secret is that of the path's first key generation.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +16,17 @@ use crate::path::Receiver;
 use crate::secret::Secret;
 use crate::wire::Datagram;
 
-/// Takes the lines.
+/// Function that takes the lines.
 pub(crate) type Log = Box<dyn FnMut(&str) + Send>;
 
 const LABEL: &str = "STRANDCAST1";
-/// No line has more bytes.
+/// Maximum length of a line in bytes.
 const LONGEST: usize = 128;
 
-/// The lines of all paths, none of which is used yet.
+/// Writes the lines of all paths, before any of them is used.
 pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     let cipher = keys.cipher();
-    // A string that grows would leave secrets behind.
+    // The capacity is sufficient, because a reallocation would leave secrets behind.
     let mut lines = Zeroizing::new(String::with_capacity(2 * usize::from(PATHS) * LONGEST));
     for path in 0..PATHS {
         for (id, secret) in keys.log(path).into_iter().flatten() {
@@ -40,7 +41,7 @@ pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     lines
 }
 
-/// The keys of a log.
+/// Keys from a log.
 #[derive(Default)]
 pub struct KeyLog {
     paths: BTreeMap<ConnectionId, Logged>,
@@ -49,14 +50,14 @@ pub struct KeyLog {
 /// One path and direction.
 struct Logged {
     cipher: Cipher,
-    /// The secrets of its generations from the first, as far as any datagram named them: they are derived once, however many
-    /// datagrams name what they are not.
+    /// Secrets of the generations from the first one up to the last one that a datagram named. They are
+    /// derived once, even for datagrams that do not open.
     secrets: Vec<Secret>,
     receiver: Receiver,
 }
 
 impl KeyLog {
-    /// Takes a line; other lines than those of a log are passed over. Whether it was one.
+    /// Adds a line and returns true; ignores other lines and returns false.
     pub fn add(&mut self, line: &str) -> bool {
         let mut fields = line.split_ascii_whitespace();
         let (Some(LABEL), Some(id), Some(_path), Some(cipher), Some(secret), None) =
@@ -72,14 +73,15 @@ impl KeyLog {
         true
     }
 
-    /// Opens a recorded datagram where it lies: the SCTP packet in it. `None`: it is none, its keys are not in the log, or
-    /// it was opened before. Control messages of the seal are empty packets.
+    /// Opens a recorded datagram in place and returns its SCTP packet. Returns `None` if the bytes are not a
+    /// sealed datagram, if its keys are not in the log, or if it was opened before. Control messages of the
+    /// seal give empty packets.
     pub fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<&'a [u8]> {
         let Ok(Datagram::Data { id }) = Datagram::parse(datagram) else { return None };
         let logged = self.paths.get_mut(&id)?;
         match logged.receiver.open(datagram) {
             Ok(_) => {}
-            // The record begins, or goes on, in a later generation than a receiver would follow.
+            // The recording begins or continues in a later generation than a receiver would follow.
             Err(Discard::Generation) => {
                 let secrets = &mut logged.secrets;
                 let mut joined = Receiver::joining(logged.cipher, |g| secret(secrets, g), datagram)?;
@@ -93,7 +95,8 @@ impl KeyLog {
     }
 }
 
-/// The secret of a generation; those before it are kept, too. A number on the wire names one of 1024.
+/// Returns the secret of a generation and keeps the earlier ones. A number on the wire names one of 1024
+/// generations.
 fn secret(secrets: &mut Vec<Secret>, generation: u64) -> Secret {
     let generation = generation as usize;
     while let (true, Some(last)) = (secrets.len() <= generation, secrets.last()) {

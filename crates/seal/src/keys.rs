@@ -12,53 +12,54 @@ use crate::secret::Secret;
 pub(crate) use crate::path::Discard;
 pub(crate) use crate::wire::ConnectionId;
 
-/// Path numbers of a handshake: 0 to 31. An initiator that needs another one makes a new handshake, where only the paths
-/// that still exist have numbers.
+/// Path numbers of a handshake: 0 to 31. An initiator that needs another number makes a new handshake, in
+/// which only the remaining paths have numbers.
 pub(crate) const PATHS: u8 = 32;
-/// Paths of a handshake with keys and replay windows at a time, as many as an association has paths. When one more comes, the one
-/// on which nothing opened for longest rests: it takes newer datagrams alone from then on, and has keys and a window again when
-/// one comes.
+/// Number of paths of a handshake that have keys and replay windows at once, equal to the maximum number of
+/// paths of an association. One more path makes the one rest on which no datagram opened for longest. A
+/// resting path accepts newer datagrams only, and gets keys and a window again when one arrives.
 pub(crate) const RECEIVING: usize = MAX_PATHS;
-/// Maximum heap of the keys of a handshake in bytes, whatever the peer sends under them.
+/// Maximum heap of a handshake's keys in bytes, for any input of the peer.
 pub(crate) const KEYS_HEAP: usize = 100 << 10;
-/// With so few packet numbers left on a path a new handshake is due: an hour's, at a thousand million per second.
+/// Remaining packet numbers of a path at which a new handshake is due: an hour's, at a thousand million per
+/// second.
 const NUMBERS_DUE: u64 = 1 << 42;
 
-/// What both sides call a handshake, once it is complete. Not a secret.
+/// Identifier of a complete handshake, equal on both sides. Not a secret.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HandshakeId(pub [u8; 16]);
 
-/// What a completed handshake yields.
+/// Result of a completed handshake.
 #[derive(Debug)]
 pub(crate) struct Completed {
-    /// How datagrams are encrypted.
+    /// Cipher of the datagrams.
     pub cipher: Cipher,
-    /// What this side's keys for sending are derived from.
+    /// Secret from which this side's keys for sending are derived.
     pub send: Secret,
-    /// What its keys for receiving are derived from.
+    /// Secret from which this side's keys for receiving are derived.
     pub receive: Secret,
-    /// The handshake's name.
+    /// Identifier of the handshake.
     pub handshake: HandshakeId,
-    /// Who the other side has proven to be.
+    /// Key that the other side has proven.
     pub remote: PublicKey,
 }
 
-/// The keys of a handshake. What it yielded is overwritten once the secrets of all paths are derived from it: then nothing is
-/// left that reveals the keys of generations that are over.
+/// The keys of a handshake. The handshake's secrets are overwritten once the secrets of all paths are derived
+/// from them, so that no remaining secret reveals the keys of past generations.
 pub(crate) struct Keys {
     cipher: Cipher,
     handshake: HandshakeId,
     remote: PublicKey,
     paths: Vec<Path>,
-    /// Datagrams that were not authentic, on all paths together (RFC 9001 §6.6).
+    /// Forged datagrams on all paths together (RFC 9001 §6.6).
     forged: u64,
-    /// Datagrams that were.
+    /// Authentic datagrams on all paths together.
     opened: u64,
 }
 
 /// Both directions of a path.
 struct Path {
-    /// What datagrams to this side carry.
+    /// Connection id of datagrams to this side.
     id: ConnectionId,
     send: Sending,
     receive: Receiving,
@@ -71,17 +72,17 @@ enum Sending {
 
 enum Receiving {
     Unused(Secret),
-    /// Something authentic came. `last`: how many datagrams had opened on all paths by the last one.
+    /// Receives. `last` is the number of datagrams that had opened on all paths up to the last one here.
     Used {
         receiver: Box<Receiver>,
         last: u64,
     },
-    /// [`RECEIVING`] others came after it.
+    /// Rests, because [`RECEIVING`] other paths were used later.
     Resting(Resting),
 }
 
 impl Keys {
-    /// The keys of a handshake that is complete.
+    /// The keys of a complete handshake.
     pub(crate) fn new(completed: Completed) -> Self {
         let Completed { cipher, ref send, ref receive, handshake, remote } = completed;
         let path = |number| Path {
@@ -92,28 +93,28 @@ impl Keys {
         Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0, opened: 0 }
     }
 
-    /// How datagrams are encrypted.
+    /// Cipher of the datagrams.
     pub(crate) fn cipher(&self) -> Cipher {
         self.cipher
     }
 
-    /// The handshake's name.
+    /// Identifier of the handshake.
     pub(crate) fn handshake(&self) -> HandshakeId {
         self.handshake
     }
 
-    /// Who the other side has proven to be.
+    /// Key that the other side has proven.
     pub(crate) fn remote(&self) -> PublicKey {
         self.remote
     }
 
-    /// What datagrams to this side carry on a path, whether it is used yet or not; `None` if there is no such path.
+    /// Connection id of datagrams to this side on a path, used or not; `None` for an unknown path.
     pub(crate) fn connection_id(&self, path: u8) -> Option<ConnectionId> {
         self.paths.get(usize::from(path)).map(|path| path.id)
     }
 
-    /// Connection ids and first secrets of a path, for a log of keys: sending, receiving. `None` once the path is used: its
-    /// first secrets are no more.
+    /// First connection ids and secrets of a path, sending and receiving, as a log of keys needs them. `None`
+    /// once the path is used, because its first secrets are overwritten.
     pub(crate) fn log(&self, path: u8) -> Option<[(ConnectionId, Secret); 2]> {
         let Path { id, send, receive } = self.paths.get(usize::from(path))?;
         let (Sending::Unused { id: sending, secret: send }, Receiving::Unused(receive)) = (send, receive)
@@ -123,10 +124,10 @@ impl Keys {
         Some([(*sending, send.clone()), (*id, receive.clone())])
     }
 
-    /// Seals a whole datagram where it lies: 13 bytes of room, the packet, 16 bytes of room.
+    /// Seals a whole datagram in place: 13 bytes of room, the packet, 16 bytes of room.
     ///
-    /// Returns its number; `None`, and nothing is sealed, if there is no such path, no number left, or no packet in the
-    /// datagram.
+    /// Returns its packet number. Returns `None` and leaves the datagram unsealed if the path is unknown, if
+    /// its numbers are used up, or if the datagram contains no packet.
     pub(crate) fn seal(&mut self, now: Instant, path: u8, datagram: &mut [u8]) -> Option<PacketNumber> {
         let cipher = self.cipher;
         let path = self.paths.get_mut(usize::from(path))?;
@@ -134,18 +135,19 @@ impl Keys {
         path.send.sender(cipher).seal(now, received, datagram)
     }
 
-    /// Opens a whole datagram where it lies: its packet is what is between its first 13 and its last 16 bytes.
+    /// Opens a whole datagram in place: its packet lies between its first 13 and its last 16 bytes.
     ///
     /// # Errors
     ///
-    /// Why it was not taken. The datagram's bytes mean nothing then, and no number, window or key has changed.
+    /// The reason for dropping the datagram. Its bytes are then undefined, and no number, window or key has
+    /// changed.
     pub(crate) fn open(&mut self, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         if self.forged >= self.cipher.integrity_limit() {
             return Err(Discard::Exhausted);
         }
         let cipher = self.cipher;
         let receive = self.receiving(path).ok_or(Discard::Path)?;
-        // A receiver is kept once something authentic has come: to forge takes no memory.
+        // The receiver is kept only after an authentic datagram, so forged ones take no memory.
         let new = match receive {
             Receiving::Used { .. } => None,
             Receiving::Unused(secret) => Some(Receiver::new(cipher, secret.clone())),
@@ -163,7 +165,7 @@ impl Keys {
         self.count(path, opened)
     }
 
-    /// Counts what came of a datagram of a path.
+    /// Counts the result of opening a datagram of a path.
     fn count(&mut self, path: u8, opened: Result<PacketNumber, Discard>) -> Result<PacketNumber, Discard> {
         match opened {
             Ok(_) => self.opened_on(path),
@@ -173,7 +175,8 @@ impl Keys {
         opened
     }
 
-    /// A datagram has opened on a path. Of too many paths the one on which nothing opened for longest rests.
+    /// Records that a datagram has opened on a path. If more paths are in use than have room, the one on
+    /// which no datagram opened for longest rests.
     fn opened_on(&mut self, path: u8) {
         self.opened += 1;
         let opened = self.opened;
@@ -195,26 +198,27 @@ impl Keys {
         self.paths.get_mut(usize::from(path)).map(|path| &mut path.receive)
     }
 
-    /// The highest authentic number received on a path; `None` before the first.
+    /// Highest authentic number received on a path; `None` before the first.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn highest(&self, path: u8) -> Option<PacketNumber> {
         self.paths.get(usize::from(path))?.receive.highest()
     }
 
-    /// Datagrams that were not authentic.
+    /// Number of forged datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn forged(&self) -> u64 {
         self.forged
     }
 
-    /// Whether a new handshake is due: packet numbers run out, or half as many datagrams as the cipher's integrity limit were
-    /// forged.
+    /// Returns whether a new handshake is due: packet numbers run out, or forged datagrams exceed half of the
+    /// cipher's integrity limit.
     pub(crate) fn renewal_due(&self) -> bool {
         self.forged >= self.cipher.integrity_limit() / 2
             || self.paths.iter().filter_map(|path| path.send.left()).any(|left| left < NUMBERS_DUE)
     }
 
-    /// What is sent on a path goes on `on` numbers further on, but below `most`: too many to seal that many datagrams.
+    /// Skips `on` packet numbers for sending on a path, staying below `most`, because a test cannot seal that
+    /// many datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {
         let cipher = self.cipher;
@@ -227,7 +231,7 @@ impl Keys {
 }
 
 impl Sending {
-    /// What is sent on the path, which is used from now on.
+    /// The path's sender, created at its first use.
     fn sender(&mut self, cipher: Cipher) -> &mut Sender {
         if let Sending::Unused { id, secret } = self {
             *self = Sending::Used(Box::new(Sender::new(*id, cipher, secret.clone())));
@@ -238,7 +242,7 @@ impl Sending {
         }
     }
 
-    /// How many numbers are left, if any was used.
+    /// Number of packet numbers left, if any was used.
     fn left(&self) -> Option<u64> {
         match self {
             Sending::Used(sender) => Some(sender.left()),
@@ -257,7 +261,8 @@ impl Receiving {
         }
     }
 
-    /// How many datagrams had opened on all paths when one opened last on this one, which has a receiver.
+    /// Number of datagrams that had opened on all paths when the last one opened here. `None` without a
+    /// receiver.
     fn last(&self) -> Option<u64> {
         match self {
             Receiving::Used { last, .. } => Some(*last),
@@ -266,14 +271,14 @@ impl Receiving {
     }
 }
 
-/// What datagrams of a direction carry on a path.
+/// Connection id of a path in a direction.
 fn connection_id(direction: &Secret, path: u8) -> ConnectionId {
     let mut id = [0; 8];
     direction.expand("connection id", &[path], &mut id);
     ConnectionId(id)
 }
 
-/// The secret of a path's first generation in a direction.
+/// Secret of a path's first generation in a direction.
 fn first_secret(direction: &Secret, path: u8) -> Secret {
     direction.derive("path", &[path])
 }

@@ -1,4 +1,4 @@
-//! The seal between sockets and an endpoint.
+//! The seal, which stands between sockets and an endpoint.
 
 use std::collections::BTreeSet;
 
@@ -23,29 +23,30 @@ use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::{self, Datagram, Kind};
 
-/// How long a session stays without an association although its peer says something.
+/// Time that a session without an association is kept while its peer still sends.
 const UNASSOCIATED: Duration = Duration::from_secs(30);
 
-/// Datagrams that were opened: for one path of one session.
+/// Opened datagrams of one path of one session.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The path's addresses, as far as they are proven, and the session.
+    /// Proven addresses of the path, and the session.
     pub tuple: FourTuple,
-    /// The datagrams, one after the other, each with its envelope around the packet.
+    /// The datagrams in sequence, each with its envelope around the packet.
     pub data: Bytes,
-    /// Bytes of each but the last.
+    /// Bytes of each datagram except the last.
     pub stride: usize,
 }
 
-/// The outcome of packets that were to be sealed.
+/// Result of [`Seal::seal`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Sealing {
-    /// They are sealed where they lie: to be sent.
+    /// The packets are sealed in place and should be sent.
     Sealed,
-    /// A handshake carries what is in them: nothing is to be sent.
+    /// A handshake carries the packets; send nothing.
     Carried,
-    /// Nothing leaves: there is no session, no path or no key for them, or their address is not proven and has had its part.
+    /// The packets must not leave: they have no session, path or key, or their address is unproven and has
+    /// received its limit.
     Withheld,
 }
 
@@ -58,12 +59,12 @@ pub struct Seal {
     hints: Hints,
 }
 
-/// The outcome of a run of datagrams.
+/// Result of a run of datagrams.
 #[derive(Debug, Default)]
 struct Run {
-    /// The path that they are of.
+    /// Path of the datagrams.
     tuple: Option<FourTuple>,
-    /// Bytes of packets at the beginning, and all bytes that are done with.
+    /// Bytes of packets at the beginning, and all bytes that were handled.
     packets: usize,
     done: usize,
 }
@@ -82,7 +83,7 @@ impl Seal {
         }
     }
 
-    /// A session to be opened with `peer`, when the first packet is to be sealed for it.
+    /// Prepares a session with `peer`, which is opened when the first packet for it is sealed.
     pub fn connect(&mut self, now: Instant, peer: Peer) -> SealId {
         let id = self.accepting.next_id();
         self.sessions.insert(id, Box::new(Session::opening(now, id, peer)));
@@ -90,8 +91,8 @@ impl Seal {
         id
     }
 
-    /// Opens received datagrams where they lie: each but the last has `stride` bytes. What is for the endpoint is appended
-    /// to `out`; the endpoint's answers are to be sealed, and [`Seal::poll_output`] called, before the next call.
+    /// Opens received datagrams in place: each but the last has `stride` bytes. Packets for the endpoint are
+    /// appended to `out`. Before the next call, seal the endpoint's answers and call [`Seal::poll_output`].
     pub fn open(
         &mut self,
         now: Instant,
@@ -140,7 +141,8 @@ impl Seal {
         }
     }
 
-    /// Neither type nor version are ours: a plain packet, a handshake of another version, or nothing known.
+    /// Handles a datagram of unknown type or version: a plain packet, a handshake of another version, or
+    /// unrecognized bytes.
     fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
         let other_version = wire::other_version(&datagram);
         let answer = match (plain::refusal(datagram), other_version) {
@@ -160,7 +162,7 @@ impl Seal {
         }
     }
 
-    /// A message 1 or 2 of another version.
+    /// Handles a message 1 or 2 of another version.
     fn on_other_version(&mut self, now: Instant, from: &FourTuple, initiator: [u8; 8], version: u8) {
         let event = SealEvent::OtherVersion { from: from.remote, version };
         let own = self.of_attempt(&initiator, |session, cx| {
@@ -202,8 +204,8 @@ impl Seal {
         }
     }
 
-    /// Opens the datagrams at the beginning of a batch that have one connection id, up to the first that does not open or
-    /// is none for the endpoint.
+    /// Opens the datagrams at the beginning of a batch that have one connection id, up to the first one that
+    /// does not open or is not for the endpoint.
     fn open_run(
         &mut self,
         now: Instant,
@@ -227,7 +229,8 @@ impl Seal {
         batch.advance(run.done - run.packets);
     }
 
-    /// Whose datagrams these are. The first one opens a session if its handshake is new: it is opened then.
+    /// Finds the session of a run of datagrams. If the handshake is new, its first datagram is opened here
+    /// and opens the session.
     fn receiving(
         &mut self,
         now: Instant,
@@ -298,7 +301,7 @@ impl Seal {
         run
     }
 
-    /// Seals what an endpoint wrote, where it lies.
+    /// Seals packets of an endpoint in place.
     pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> Sealing {
         let sealing = self.seal_or_carry(now, transmit, data);
         if sealing == Sealing::Withheld {
@@ -326,20 +329,20 @@ impl Seal {
         if sealed { Sealing::Sealed } else { Sealing::Withheld }
     }
 
-    /// The next datagram of the seal's own. To be called when the endpoint has no more output: handshakes that it did not
-    /// answer by then are not answered.
+    /// Appends the next datagram of the seal itself. Call this when the endpoint has no more output:
+    /// handshakes that the endpoint has not answered by then get no answer.
     pub fn poll_output(&mut self, _now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.accepting.leave_unanswered();
         self.cx.outbox.pop(buf)
     }
 
-    /// What came since the last call took so long to read and to answer. A driver that says so keeps data from waiting for
-    /// handshakes: those get a quarter of its time at the most.
+    /// Reports the time that reading and answering took since the last call. With these reports, handshakes
+    /// take at most a quarter of the driver's time, so that data need not wait for them.
     pub fn took(&mut self, now: Instant, time: Duration) {
         self.accepting.took(now, time);
     }
 
-    /// When [`Seal::handle_timeout`] must be called.
+    /// Time at which [`Seal::handle_timeout`] must be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let session = self.wakes.first().map(|(at, _)| *at);
         session.into_iter().chain(self.accepting.poll_timeout()).min()
@@ -359,7 +362,8 @@ impl Seal {
         }
     }
 
-    /// Sets a session's alarm earlier, if it asks for that. Later it is set when it went off.
+    /// Moves a session's alarm to its deadline if that is earlier. A later deadline is set when the alarm
+    /// fires.
     fn settle(&mut self, id: SealId) {
         let Some(session) = self.sessions.get_mut(&id).filter(|s| s.touched) else { return };
         session.touched = false;
@@ -371,21 +375,21 @@ impl Seal {
         }
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<SealEvent> {
         self.cx.outbox.event()
     }
 
-    /// This side's own address of a path changed.
+    /// Changes this side's address of a path.
     pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
         if let Some(session) = self.sessions.get_mut(&from.sealed) {
             session.path_moved(now, &from, to, &mut self.cx);
         }
     }
 
-    /// Who may connect from now on. Sessions of senders that may not end: their key was revoked, or the grant of their
-    /// token is gone or neither open nor has them. What was enrolled meanwhile stays, and a grant for one
-    /// sender that was used stays closed, also if the store from which this was made knows nothing of it yet.
+    /// Replaces the list of keys that may connect. Sessions end if their sender's key was revoked, or if the
+    /// grant of their token is missing or neither open nor lists them. Senders that enrolled meanwhile stay,
+    /// and a used single-use grant stays closed, even if the list was made before that.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
         let access = self.cx.admission.access();
@@ -396,7 +400,7 @@ impl Seal {
         }
     }
 
-    /// Ends a session, with a word to the peer.
+    /// Ends a session and notifies the peer.
     fn close(&mut self, now: Instant, id: SealId, control: Control, why: Lost) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.say_closed(now, control, &mut self.cx);
@@ -404,7 +408,7 @@ impl Seal {
         self.lose(id, why);
     }
 
-    /// Ends what the sender of a new session has beyond the sessions that a key may have.
+    /// Ends the sessions of a new session's sender that exceed the limit per key.
     fn limit_key(&mut self, now: Instant, newest: SealId) {
         let Some(remote) = self.sessions.get(&newest).map(|session| session.remote) else { return };
         let of_key = || accepting::of_key(&self.sessions, remote);
@@ -419,23 +423,24 @@ impl Seal {
         }
     }
 
-    /// Who the peer of a session has proven to be.
+    /// Key that the peer of a session has proven.
     pub fn peer(&self, sealed: SealId) -> Option<PublicKey> {
         let session = self.sessions.get(&sealed)?;
         session.keys().map(|_| session.remote)
     }
 
-    /// Sessions that were silent for a while.
+    /// Takes the list of sessions that have been silent.
     pub(crate) fn take_silent(&mut self) -> Vec<SealId> {
         core::mem::take(&mut self.cx.silent)
     }
 
-    /// Accepted sessions of which something is heard.
+    /// Takes the list of accepted sessions that receive datagrams.
     pub(crate) fn take_talking(&mut self) -> Vec<SealId> {
         core::mem::take(&mut self.cx.talking)
     }
 
-    /// Forgets a session that has had no association for too long: it costs memory, whatever its peer says in it.
+    /// Reports whether a session has an association. A session that has had none for [`UNASSOCIATED`] is
+    /// dropped, because it takes memory while its peer sends.
     pub(crate) fn associated(&mut self, now: Instant, sealed: SealId, is: bool) {
         let Some(session) = self.sessions.get_mut(&sealed) else { return };
         if is {
@@ -450,7 +455,7 @@ impl Seal {
         self.forget(sealed);
     }
 
-    /// Forgets a session; nothing is sent.
+    /// Removes a session without sending anything.
     pub fn forget(&mut self, sealed: SealId) {
         if let Some(session) = self.sessions.remove(&sealed) {
             self.wakes.remove(&(session.wake, sealed));
@@ -459,36 +464,36 @@ impl Seal {
         }
     }
 
-    /// Writes the secrets of each path to `log`, a line for each direction, as [`crate::KeyLog`] reads them.
+    /// Writes the secrets of each path to `log`, one line per direction, as [`crate::KeyLog`] reads them.
     pub fn set_keylog(&mut self, log: Log) {
         self.cx.log = Some(log);
     }
 
-    /// Handshakes that are answered and not confirmed.
+    /// Answered handshakes that no datagram has confirmed.
     #[cfg(any(test, feature = "testing"))]
     pub fn tentative(&self) -> usize {
         self.accepting.tentative()
     }
 
-    /// Connection ids that are known.
+    /// Number of known connection ids.
     #[cfg(any(test, feature = "testing"))]
     pub fn known_ids(&self) -> usize {
         self.cx.known_ids()
     }
 
-    /// What was counted.
+    /// Counters of the seal.
     pub fn stats(&self) -> SealStats {
         let (handshakes, sessions) = (self.accepting.counts().clone(), self.sessions.len() as u64);
         SealStats { handshakes, sessions, ..self.cx.outbox.stats.clone() }
     }
 }
 
-/// A 4-tuple of a session.
+/// Sets the session of a 4-tuple.
 fn within(tuple: FourTuple, sealed: SealId) -> FourTuple {
     FourTuple { sealed, ..tuple }
 }
 
-/// A packet that came in a handshake.
+/// Wraps a packet of a handshake in an empty envelope.
 fn enveloped(tuple: FourTuple, packet: &[u8]) -> Opened {
     let data = Bytes::from(control::enveloped(&[packet]));
     Opened { tuple, stride: data.len(), data }

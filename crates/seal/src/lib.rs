@@ -57,7 +57,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `docs/adr/0017-sealed-datagrams.md` says why it is built this way, `docs/wire-format.md` what is on the wire.
+//! `docs/adr/0017-sealed-datagrams.md` gives the reasons for this design, `docs/wire-format.md` the layout on the wire.
 #![forbid(unsafe_code)]
 
 mod accepting;
@@ -106,8 +106,8 @@ pub use plain::PlainAnswers;
 pub use stats::SealStats;
 pub use tap::PacketTap;
 
-/// The version of sealed datagrams that this program speaks.
+/// Version of sealed datagrams.
 pub const VERSION: u8 = wire::VERSION;
 
-/// What a seal adds to each datagram.
+/// Bytes that a seal adds to each datagram.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

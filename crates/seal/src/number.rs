@@ -10,9 +10,9 @@ const WIRE_BITS: u32 = 32;
 pub(crate) struct PacketNumber(u64);
 
 impl PacketNumber {
-    /// The first number of a path.
+    /// First number of a path.
     pub(crate) const FIRST: PacketNumber = PacketNumber(0);
-    /// The last one (RFC 9000 §12.3).
+    /// Last number of a path (RFC 9000 §12.3).
     pub(crate) const LAST: PacketNumber = PacketNumber((1 << 62) - 1);
 
     /// The number in full.
@@ -20,36 +20,36 @@ impl PacketNumber {
         self.0
     }
 
-    /// What the wire carries: the lowest 32 bits.
+    /// The lowest 32 bits, which a datagram carries.
     pub(crate) fn on_wire(self) -> u32 {
         self.0 as u32
     }
 
-    /// The key generation it belongs to.
+    /// Key generation of the number.
     pub(crate) fn generation(self) -> u64 {
         self.0 >> GENERATION_BITS
     }
 
-    /// The number behind it; `None` behind the last one.
+    /// The next number; `None` after the last one.
     pub(crate) fn next(self) -> Option<Self> {
         (self < Self::LAST).then(|| PacketNumber(self.0 + 1))
     }
 
-    /// The first number of a key generation; `None` if there is no such generation.
+    /// The first number of a key generation; `None` for a generation beyond the last one.
     pub(crate) fn first_of(generation: u64) -> Option<Self> {
         let first = generation.checked_mul(1 << GENERATION_BITS).map(PacketNumber);
         first.filter(|&first| first <= Self::LAST)
     }
 
-    /// The full number of a datagram that carries `wire`, where `highest` is the highest authentic number so far;
-    /// `None` if that cannot be one.
+    /// Full number of a datagram that carries `wire`, where `highest` is the highest authentic number; `None`
+    /// if no valid number matches.
     pub(crate) fn reconstruct(wire: u32, highest: Option<PacketNumber>) -> Option<Self> {
         let number = decode(highest.map(Self::full), u64::from(wire), WIRE_BITS);
         Some(PacketNumber(number)).filter(|&number| number <= Self::LAST)
     }
 }
 
-/// The number next to what is expected whose lowest `bits` are `truncated` (RFC 9000 §A.3).
+/// Number closest to the expected one whose lowest `bits` are `truncated` (RFC 9000 §A.3).
 fn decode(highest: Option<u64>, truncated: u64, bits: u32) -> u64 {
     let expected = highest.map_or(0, |highest| highest + 1);
     let window = 1 << bits;
@@ -102,7 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 9000 §A.3: the closest number to the next expected one; so any within half a window of it is found again.
+        /// RFC 9000 §A.3: the number closest to the next expected one, so any number within half a window of
+        /// it is found again.
         #[test]
         fn a_number_within_half_a_window_of_the_expected_one_is_found_again(
             highest in 0..1u64 << 62,
@@ -114,7 +115,7 @@ mod tests {
             prop_assert_eq!(PacketNumber::reconstruct(number.on_wire(), Some(PacketNumber(highest))), Some(number));
         }
 
-        /// Whatever the wire carries, the number has these bits and is in range.
+        /// The reconstructed number has the bits of the wire, and is in range.
         #[test]
         fn a_reconstructed_number_has_the_bits_of_the_wire(
             highest in prop_oneof![Just((1u64 << 62) - 1), 0..1u64 << 62, 0..1u64 << 33],

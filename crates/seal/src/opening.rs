@@ -1,4 +1,4 @@
-//! What the side that connects keeps beside a session: the handshake under way, keys to confirm, silence.
+//! The initiator's part of a session: the handshake under way, keys to confirm, silence.
 
 use std::collections::VecDeque;
 
@@ -9,24 +9,25 @@ use crate::attempt::Attempt;
 use crate::context::Keyset;
 use crate::identity::Peer;
 
-/// A handshake renews the keys after so long.
+/// Age of keys at which a handshake renews them.
 const RENEW_AFTER: Duration = Duration::from_secs(3600);
-/// So long after something was sent and nothing came, the peer is asked for a sign of life.
+/// Silence after a datagram was sent at which the peer is asked for a sign of life.
 const PING_AFTER: Duration = Duration::from_millis(500);
-/// So long after it, it is asked whether it still knows the session.
+/// Silence at which a handshake checks whether the peer still has the session.
 const SILENT_AFTER: Duration = Duration::from_secs(1);
-/// Pings under keys to confirm: the first wait, doubled each time up to the longest.
+/// Bounds of the wait between pings under unconfirmed keys: it starts at the first and doubles up to the
+/// second.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Attempts whose answers may be under way: a round trip may take as long as they are begun in. A responder keeps
-/// handshakes half open for longer than that.
+/// Maximum number of attempts whose answers may be under way. A round trip may take as long as the attempts
+/// take to begin; a responder keeps handshakes half open for longer than that.
 const MOST_ATTEMPTS: usize = 6;
-/// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use, unless the round
-/// trip is long.
+/// Time within which new keys must be confirmed, unless the round trip is longer. A responder drops
+/// unconfirmed keys, even earlier under a flood, so a longer wait is useless.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
-/// Keys that the responder may not have any more, until something comes under them: the responder keeps them for a few
-/// seconds before it has opened a datagram.
+/// Keys that the responder may have dropped. They are confirmed when a datagram opens under them; before it
+/// has opened a datagram, the responder keeps them for a few seconds.
 #[derive(Debug)]
 pub(crate) struct Confirming {
     until: Instant,
@@ -35,17 +36,17 @@ pub(crate) struct Confirming {
 }
 
 impl Confirming {
-    /// Begins with a ping after `after`. The handshake took `took`.
+    /// Starts the confirmation; the first ping follows after `after`. The handshake took `took`.
     pub fn new(now: Instant, after: Duration, took: Duration) -> Self {
         Confirming { until: now + CONFIRM_WITHIN.max(2 * took), next: now + after, wait: FIRST_WAIT }
     }
 
-    /// Whether it took too long.
+    /// Returns whether the confirmation took too long.
     pub fn is_over(&self, now: Instant) -> bool {
         now >= self.until
     }
 
-    /// Whether a ping is due; the next one is scheduled.
+    /// Returns whether to send a ping now, and schedules the next one.
     pub fn ping(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {
@@ -60,22 +61,24 @@ impl Confirming {
     }
 }
 
-/// What the side that connects keeps beside a session.
+/// The initiator's part of a session.
 pub(crate) struct Opening {
     pub peer: Peer,
-    /// The packet that opens the session's association, and where it goes.
+    /// Packet that opens the session's association, and its destinations.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    /// The attempt under way is the last one; answers to those before it may come yet.
+    /// Attempts. The last one is under way; answers to the earlier ones may still arrive.
     attempts: VecDeque<Attempt>,
-    /// Keys of a handshake that continues the session. They replace the current ones when something came under them.
+    /// Keys of a handshake that continues the session. They replace the current keys when a datagram opens
+    /// under them.
     pub next: Option<Keyset>,
-    /// The newest keys are not confirmed.
+    /// Confirmation of the newest keys; `None` once they are confirmed.
     pub confirming: Option<Confirming>,
-    /// When the first datagram left after the last that came; whether a sign of life was asked for.
+    /// Time of the first datagram sent after the last one received, and whether a sign of life was requested.
     unanswered: Option<(Instant, bool)>,
     renew_at: Instant,
-    /// Somebody said that the peer runs without a seal, or speaks another version, and that was reported.
+    /// True if an answer claimed that the peer runs without a seal or has another version, and that was
+    /// reported.
     pub hinted: bool,
 }
 
@@ -94,24 +97,25 @@ impl Opening {
         }
     }
 
-    /// The attempt under way.
+    /// Returns the attempt under way.
     pub fn attempt(&mut self) -> Option<&mut Attempt> {
         self.attempts.back_mut()
     }
 
-    /// The attempt that a datagram names.
+    /// Returns the attempt that a datagram names.
     pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
         self.attempts.iter_mut().find(|attempt| attempt.id() == *id)
     }
 
-    /// Another attempt is under way; the name of one that makes room for it.
+    /// Adds an attempt, which is then under way. Returns the id of an attempt that it replaces.
     pub fn add_attempt(&mut self, attempt: Attempt) -> Option<[u8; 8]> {
         let oldest = (self.attempts.len() >= MOST_ATTEMPTS).then(|| self.attempts.pop_front()).flatten();
         self.attempts.push_back(attempt);
         oldest.map(|attempt| attempt.id())
     }
 
-    /// The attempt with this name is under way again, in place of a younger one: the responder has asked for its cookie.
+    /// Makes the attempt with this id the one under way, in place of a younger one, because the responder
+    /// asked for its cookie.
     pub fn resume(&mut self, id: &[u8; 8]) {
         if let Some(attempt) =
             self.attempts.iter().position(|a| a.id() == *id).and_then(|at| self.attempts.remove(at))
@@ -120,19 +124,19 @@ impl Opening {
         }
     }
 
-    /// Gives all attempts up; their names.
+    /// Drops all attempts and returns their ids.
     pub fn end_attempts(&mut self) -> impl Iterator<Item = [u8; 8]> {
         core::mem::take(&mut self.attempts).into_iter().map(|attempt| attempt.id())
     }
 
-    /// There are new keys.
+    /// Prepares for new keys.
     pub fn keyed(&mut self, now: Instant) {
-        // What the first handshake needed.
+        // Needed for the first handshake only.
         (self.packet, self.tuples) = Default::default();
         self.renew_at = now + RENEW_AFTER;
     }
 
-    /// Something was sent. Whether it is the first since something came.
+    /// Records that a datagram was sent. Returns true for the first one since a datagram arrived.
     pub fn sent(&mut self, now: Instant) -> bool {
         let first = self.unanswered.is_none();
         if first {
@@ -141,12 +145,12 @@ impl Opening {
         first
     }
 
-    /// Something authentic came.
+    /// Records that an authentic datagram arrived.
     pub fn on_received(&mut self) {
         self.unanswered = None;
     }
 
-    /// Whether a sign of life is to be asked for now; once a silence.
+    /// Returns whether to ask for a sign of life now, once per silence.
     pub fn ask(&mut self, now: Instant) -> bool {
         match &mut self.unanswered {
             Some((since, asked)) if !*asked && now >= *since + PING_AFTER => {
@@ -157,13 +161,13 @@ impl Opening {
         }
     }
 
-    /// Whether a handshake is to begin that continues the session.
+    /// Returns whether to begin a handshake that continues the session.
     pub fn wants_handshake(&self, now: Instant) -> bool {
         let silent = self.unanswered.is_some_and(|(since, _)| now >= since + SILENT_AFTER);
         self.attempts.is_empty() && self.confirming.is_none() && (silent || now >= self.renew_at)
     }
 
-    /// When something is to be done.
+    /// Next deadline.
     pub fn deadline(&self) -> Option<Instant> {
         let silence =
             self.unanswered.map(|(since, asked)| since + if asked { SILENT_AFTER } else { PING_AFTER });

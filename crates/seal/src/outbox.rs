@@ -1,4 +1,4 @@
-//! What a seal has to send and to say.
+//! Datagrams and events that a seal has to deliver.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use strandcast_proto::seeds::Random;
 use crate::event::SealEvent;
 use crate::stats::SealStats;
 
-/// Datagrams that wait to leave; more are not kept.
+/// Maximum number of datagrams that wait to leave; further ones are dropped.
 const MOST_DATAGRAMS: usize = 512;
-/// Datagrams, events and counts.
+/// Datagrams, events and counters.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     datagrams: VecDeque<(FourTuple, Vec<u8>)>,
     events: VecDeque<SealEvent>,
     pub stats: SealStats,
-    /// For nonces.
+    /// Randomness of nonces.
     pub random: Random,
 }
 
@@ -43,12 +43,12 @@ impl Outbox {
         Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len(), fragment: false })
     }
 
-    /// Reports something. The owner of the seal takes it after each call.
+    /// Adds an event. The owner of the seal takes it after each call.
     pub fn report(&mut self, event: SealEvent) {
         self.events.push_back(event);
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn event(&mut self) -> Option<SealEvent> {
         self.events.pop_front()
     }

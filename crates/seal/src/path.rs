@@ -9,44 +9,44 @@ use crate::secret::Secret;
 use crate::window::Window;
 use crate::wire::{ConnectionId, DATA_HEADER, MIN_PLAINTEXT, TAG, data_header};
 
-/// How long a sender stays in a generation.
+/// Time after which a sender moves to the next generation.
 pub(crate) const GENERATION_TIME: Duration = Duration::from_secs(120);
-/// How many generations ahead of the highest authentic one a receiver tries.
+/// Number of generations beyond the highest authentic one that a receiver tries.
 pub(crate) const AHEAD: u64 = 4;
-/// Generations a receiver has keys of: the one before the highest authentic one, that one, and those ahead.
+/// A receiver's generations with keys: the one before the highest authentic one, that one, and later ones.
 const KEPT: usize = AHEAD as usize + 2;
 
-/// Why a data datagram was not taken. Each is counted and otherwise without effect.
+/// Reason why a data datagram was dropped. Each is counted and has no other effect.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Discard {
-    /// Shorter than any that is sealed.
+    /// The datagram is shorter than any sealed one.
     Short,
-    /// No such path.
+    /// The path is unknown.
     Path,
-    /// Its number is taken already, or too old to tell.
+    /// The number was taken before, or is too old to decide.
     Replayed,
-    /// Its key generation is over, or further ahead than is tried.
+    /// The key generation is over, or beyond those that are tried.
     Generation,
-    /// Not authentic.
+    /// The datagram is not authentic.
     Forged,
-    /// So many were not authentic that this key must not be trusted any more.
+    /// Forged datagrams have reached the limit of this key.
     Exhausted,
 }
 
-/// What is sent on a path.
+/// Sending side of a path.
 pub(crate) struct Sender {
     id: ConnectionId,
     chain: Chain,
     key: Key,
     generation: u64,
-    /// When the generation's first datagram was sealed.
+    /// Time at which the generation's first datagram was sealed.
     since: Option<Instant>,
-    /// `None` behind the last number.
+    /// Next number; `None` after the last one.
     next: Option<PacketNumber>,
 }
 
 impl Sender {
-    /// A path's sender, whose datagrams carry `id`.
+    /// Sending side of a path whose datagrams carry `id`.
     pub(crate) fn new(id: ConnectionId, cipher: Cipher, secret: Secret) -> Self {
         Sender::starting(id, Chain::new(cipher, secret), PacketNumber::FIRST)
     }
@@ -56,11 +56,11 @@ impl Sender {
         Sender { id, chain, key, generation: next.generation(), since: None, next: Some(next) }
     }
 
-    /// Seals a datagram with [`DATA_HEADER`] bytes of room in front and [`TAG`] bytes behind. `received` is the highest
-    /// generation that the peer has sent under.
+    /// Seals a datagram with [`DATA_HEADER`] bytes of room before the packet and [`TAG`] bytes after it.
+    /// `received` is the highest generation that the peer has used.
     ///
-    /// Returns its number; `None`, and nothing is sealed, if no number is left or the datagram is shorter than any that is
-    /// opened.
+    /// Returns its packet number. Returns `None` and leaves the datagram unsealed if no number is left, or if
+    /// the datagram is too short to be opened.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -80,7 +80,7 @@ impl Sender {
         Some(number)
     }
 
-    /// The number of the next datagram, after the generation was changed if it is due.
+    /// Number of the next datagram, after a change of generation if one is due.
     fn number(&mut self, now: Instant, received: Option<u64>) -> Option<PacketNumber> {
         let next = self.next?;
         let generation = self.due(now, received).max(next.generation());
@@ -95,20 +95,21 @@ impl Sender {
         Some(next)
     }
 
-    /// The generation to be in. A sender follows its peer. It goes ahead after a while, if the peer has followed: so a path
-    /// that loses everything for hours does not leave its receiver more than one generation behind (as in RFC 9001 §6.1).
+    /// Generation to send in. A sender follows its peer. It moves ahead of the peer after a while, if the
+    /// peer has followed: so a path that loses everything for hours leaves its receiver at most one
+    /// generation behind (as in RFC 9001 §6.1).
     fn due(&self, now: Instant, received: Option<u64>) -> u64 {
         let Some(received) = received else { return self.generation };
         let old = self.since.is_some_and(|since| now.saturating_since(since) >= GENERATION_TIME);
         received.max(self.generation + u64::from(old && received >= self.generation))
     }
 
-    /// How many numbers are left.
+    /// Number of packet numbers left.
     pub(crate) fn left(&self) -> u64 {
         self.next.map_or(0, |next| PacketNumber::LAST.full() - next.full() + 1)
     }
 
-    /// Goes on at a number that is too far away to seal that many datagrams.
+    /// Continues at a number that a test could not reach by sealing datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn jump(&mut self, full: u64) {
         self.next = PacketNumber::first_of(full >> GENERATION_BITS)
@@ -116,37 +117,37 @@ impl Sender {
     }
 }
 
-/// What a receiver has of one generation.
+/// A receiver's state of one generation.
 struct Generation {
     number: u64,
     key: Key,
-    /// The numbers taken, counted from the generation's first; `None`: none. One window for each generation, so that a datagram
-    /// late by some milliseconds is still taken after its sender skipped millions of numbers. Nothing that is not authentic
-    /// makes one.
+    /// Numbers taken, counted from the generation's first; `None` before the first. Each generation has its
+    /// own window, so that a datagram late by some milliseconds is still taken after its sender skipped
+    /// millions of numbers. Only an authentic datagram creates one.
     taken: Option<Box<Window>>,
 }
 
-/// What is received on a path.
+/// Receiving side of a path.
 pub(crate) struct Receiver {
     chain: Chain,
-    /// The chain from the generation of the highest authentic number on: what is left when the receiver rests.
+    /// Chain from the generation of the highest authentic number on; a resting receiver keeps it.
     current: Chain,
     /// The highest authentic number.
     highest: Option<PacketNumber>,
-    /// The highest one when the receiver rested: which of those below were taken is not known any more.
+    /// Highest number at the time when the receiver rested. The receiver has dropped the numbers taken below it.
     rested: Option<PacketNumber>,
-    /// Generation `g` is at `g % KEPT`.
+    /// Generations; generation `g` is at `g % KEPT`.
     generations: [Option<Box<Generation>>; KEPT],
 }
 
 impl Receiver {
-    /// A path's receiver.
+    /// Receiving side of a path.
     pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
         Receiver::starting(Chain::new(cipher, secret), None)
     }
 
-    /// A path's receiver that begins with `datagram`, whatever its generation: for reading what was recorded. `None` if there
-    /// can't be such a datagram. `secret` gives the secret of a generation.
+    /// Receiving side of a path that begins with `datagram` in any generation, for reading recordings.
+    /// Returns `None` if no such datagram can exist. `secret` returns the secret of a generation.
     pub(crate) fn joining(
         cipher: Cipher,
         secret: impl FnOnce(u64) -> Secret,
@@ -163,22 +164,22 @@ impl Receiver {
         Receiver { current: chain.clone(), chain, highest, rested: None, generations: Default::default() }
     }
 
-    /// What is left of a receiver that makes room for another one.
+    /// State that remains when a receiver makes room for another one.
     pub(crate) fn rest(&self) -> Resting {
         Resting { chain: self.current.clone(), highest: self.highest }
     }
 
-    /// The highest authentic number; `None` before the first.
+    /// Highest authentic number; `None` before the first.
     pub(crate) fn highest(&self) -> Option<PacketNumber> {
         self.highest
     }
 
-    /// Opens a datagram where it lies: its plaintext is what is between its first [`DATA_HEADER`] and its last [`TAG`] bytes.
-    /// Only a datagram that opens changes what this path takes.
+    /// Opens a datagram in place: its plaintext lies between its first [`DATA_HEADER`] and its last [`TAG`]
+    /// bytes. Only a datagram that opens changes the state of the path.
     ///
     /// # Errors
     ///
-    /// Why it was not taken. The datagram's bytes mean nothing then.
+    /// The reason for dropping the datagram. Its bytes are then undefined.
     pub(crate) fn open(&mut self, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let (header, body) = datagram.split_first_chunk_mut::<DATA_HEADER>().ok_or(Discard::Short)?;
         if body.len() < MIN_PLAINTEXT + TAG {
@@ -204,7 +205,7 @@ impl Receiver {
         Ok(number)
     }
 
-    /// A generation that datagrams may be of now; its key is derived once.
+    /// Returns a generation that a datagram may belong to now, and derives its key once.
     fn generation(&mut self, number: u64) -> Result<&mut Generation, Discard> {
         let current = self.highest.map_or(0, PacketNumber::generation);
         if number + 1 < current || number > current + AHEAD {
@@ -220,7 +221,7 @@ impl Receiver {
         kept.filter(|kept| kept.number == number).ok_or(Discard::Generation)
     }
 
-    /// Takes note of the highest authentic number, and forgets the keys of generations that are over.
+    /// Records the highest authentic number, and drops the keys of past generations.
     fn advance(&mut self, number: PacketNumber) {
         let current = number.generation();
         if self.highest.is_none_or(|highest| highest.generation() < current) {
@@ -233,19 +234,19 @@ impl Receiver {
     }
 }
 
-/// What is left of a receiver that made room for another one: some bytes, and no replay windows.
+/// State of a receiver that made room for another one: a few bytes, without replay windows.
 pub(crate) struct Resting {
     chain: Chain,
     highest: Option<PacketNumber>,
 }
 
 impl Resting {
-    /// The receiver again. It takes no number up to the highest that it had taken before.
+    /// Restores the receiver. It takes no number up to the highest that it had taken before.
     pub(crate) fn wake(&self) -> Receiver {
         Receiver { rested: self.highest, ..Receiver::starting(self.chain.clone(), self.highest) }
     }
 
-    /// The highest authentic number.
+    /// Highest authentic number.
     pub(crate) fn highest(&self) -> Option<PacketNumber> {
         self.highest
     }

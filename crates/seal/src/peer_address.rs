@@ -1,4 +1,5 @@
-//! Where a peer receives: addresses are believed once a challenge was answered there (as RFC 9000 §8.2 validates paths).
+//! Addresses at which a peer receives. An address is proven once a challenge was answered there (as RFC 9000
+//! §8.2 validates paths).
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -6,57 +7,56 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::control::Control;
 
-/// Most bytes sent to an unproven address for each that came from it, IP and UDP headers counted.
+/// Maximum number of bytes sent to an unproven address per byte received from it, IP and UDP headers counted.
 const MOST_AMPLIFIED: usize = 3;
 /// Bytes of a challenge in its envelope.
 const CHALLENGE: usize = 13 + 3 + 8 + 16;
-/// How long an unanswered challenge waits for the next at first; each waits twice as long as the one before, to
-/// [`LONGEST_WAIT`].
+/// Wait after the first unanswered challenge; each further wait is twice as long, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
-/// A 4-tuple whose remote address was proven, or is only claimed.
+/// A 4-tuple whose remote address is proven or only claimed.
 #[derive(Debug)]
 pub(crate) struct PeerAddress {
     pub tuple: FourTuple,
     claim: Option<Claim>,
 }
 
-/// An address that is not proven.
+/// State of an unproven address.
 #[derive(Debug)]
 struct Claim {
-    /// Bytes that may still go there.
+    /// Bytes that may still be sent to the address.
     credit: usize,
     nonce: [u8; 8],
-    /// When the next challenge leaves, and the wait after it.
+    /// Time of the next challenge, and the wait after it.
     next: Instant,
     wait: Duration,
 }
 
 impl PeerAddress {
-    /// Where packets go by this side's own decision, or where the handshake was answered.
+    /// A proven address: this side chose it, or the handshake was answered there.
     pub fn proven(tuple: FourTuple) -> Self {
         PeerAddress { tuple, claim: None }
     }
 
-    /// Where an authentic datagram seems to come from.
+    /// A claimed address: the source of an authentic datagram.
     pub fn claimed(now: Instant, tuple: FourTuple, random: &mut Random) -> Self {
         let mut nonce = [0; 8];
         random.fill(&mut nonce);
         PeerAddress { tuple, claim: Some(Claim { credit: 0, nonce, next: now, wait: FIRST_WAIT }) }
     }
 
-    /// Whether the address is proven.
+    /// Returns whether the address is proven.
     pub fn is_proven(&self) -> bool {
         self.claim.is_none()
     }
 
-    /// Proves it.
+    /// Marks the address as proven.
     pub fn prove(&mut self) {
         self.claim = None;
     }
 
-    /// An authentic datagram of `len` bytes came from there.
+    /// Records an authentic datagram of `len` bytes from the address.
     pub fn earn(&mut self, len: usize) {
         let headers = headers(&self.tuple);
         if let Some(claim) = &mut self.claim {
@@ -64,7 +64,7 @@ impl PeerAddress {
         }
     }
 
-    /// Whether `len` bytes in `datagrams` datagrams may go there; they are counted.
+    /// Returns whether `len` bytes in `datagrams` datagrams may be sent to the address, and counts them.
     pub fn spend(&mut self, datagrams: usize, len: usize) -> bool {
         let cost = len + datagrams * headers(&self.tuple);
         let Some(claim) = &mut self.claim else { return true };
@@ -73,7 +73,8 @@ impl PeerAddress {
         left.is_some()
     }
 
-    /// The challenge that is due, if so much may go there. Its bytes are to be [spent](PeerAddress::spend).
+    /// Returns a challenge whose time has come, if the credit allows it. The caller
+    /// [spends](PeerAddress::spend) its bytes.
     pub fn challenge(&mut self, now: Instant) -> Option<Control> {
         self.deadline().filter(|next| *next <= now)?;
         let claim = self.claim.as_mut()?;
@@ -82,19 +83,19 @@ impl PeerAddress {
         Some(Control::Challenge(claim.nonce))
     }
 
-    /// When the next challenge is due; `None` until something comes from there that it may answer.
+    /// Time of the next challenge; `None` until a datagram from the address gives it credit.
     pub fn deadline(&self) -> Option<Instant> {
         let cost = CHALLENGE + headers(&self.tuple);
         self.claim.as_ref().filter(|claim| claim.credit >= cost).map(|claim| claim.next)
     }
 
-    /// Whether `nonce`, which came from `from`, proves the address.
+    /// Returns whether `nonce`, received from `from`, proves the address.
     pub fn is_answer(&self, from: &FourTuple, nonce: &[u8; 8]) -> bool {
         self.tuple == *from && self.claim.as_ref().is_some_and(|claim| claim.nonce == *nonce)
     }
 }
 
-/// Bytes of IP and UDP header in front of a datagram.
+/// Bytes of the IP and UDP headers of a datagram.
 fn headers(tuple: &FourTuple) -> usize {
     if tuple.remote.is_ipv6() { 48 } else { 28 }
 }
@@ -125,7 +126,8 @@ mod tests {
         assert!(address.spend(100, 100_000));
     }
 
-    /// RFC 9000 §8.1 counts UDP payloads, this seal headers as well: each datagram of a batch has its own.
+    /// RFC 9000 §8.1 counts UDP payloads, while this seal also counts headers: each datagram of a batch has
+    /// its own.
     #[test]
     fn every_datagram_of_a_batch_costs_its_headers() {
         let mut address = claimed();
@@ -140,7 +142,8 @@ mod tests {
     fn challenges_back_off_to_three_seconds() {
         let mut address = claimed();
         assert_eq!((address.deadline(), address.challenge(Instant::ZERO)), (None, None), "nothing came");
-        // 3 * (12 + 28) = 120: enough for one, and for more as nothing is spent here.
+        // 3 * (12 + 28) = 120: enough for one challenge, and for repeats, because this test does not spend
+        // it.
         address.earn(12);
         let mut sent = Vec::new();
         for ms in 0..10_000 {

@@ -1,4 +1,5 @@
-//! Between sealed and plain, and between versions: an answer each way that names the remedy, few a second, and never more.
+//! Hints between sealed and plain programs and between versions: an answer in each direction that names the
+//! remedy, at a limited rate.
 
 use bytes::Bytes;
 use strandcast_proto::time::{Duration, Instant};
@@ -7,17 +8,17 @@ use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter};
 
 use crate::wire::{self, Datagram, Kind};
 
-/// Answers a second.
+/// Answers per second.
 const RATE: u32 = 10;
 
-/// Lets [`RATE`] answers a second pass, as many at once after a quiet second.
+/// Limits answers to [`RATE`] per second; after a quiet second that number may leave at once.
 #[derive(Debug, Default)]
 struct Bucket {
     full_at: Instant,
 }
 
 impl Bucket {
-    /// Takes one answer; whether there was one left.
+    /// Takes one answer from the limit. Returns false if none is left.
     fn take(&mut self, now: Instant) -> bool {
         let full_at = self.full_at.max(now) + Duration::from_secs(1) / RATE;
         let may = full_at <= now + Duration::from_secs(1);
@@ -28,10 +29,10 @@ impl Bucket {
     }
 }
 
-/// Time between two reports of handshakes of another version that others begin.
+/// Minimum time between two reports of handshakes of another version that other hosts begin.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a seal says to plain senders, and to programs of another version.
+/// Answers of a seal to plain senders and to programs of another version.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     bucket: Bucket,
@@ -40,12 +41,12 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Takes one answer from the allowance of [`RATE`] per second; whether there was one left.
+    /// Takes one answer from the allowance of [`RATE`] per second. Returns false if none is left.
     pub fn may_answer(&mut self, now: Instant) -> bool {
         self.bucket.take(now)
     }
 
-    /// Whether to report a handshake of another version: once per [`REPORT_INTERVAL`].
+    /// Returns whether to report a handshake of another version: once per [`REPORT_INTERVAL`].
     pub fn is_news(&mut self, now: Instant) -> bool {
         let is = now >= self.next_report;
         if is {
@@ -55,15 +56,15 @@ impl Hints {
     }
 }
 
-/// What a driver without a seal says to senders that have one: "plain here" (type 5), at most ten per second.
+/// Answers of a driver without a seal to sealed senders: "plain here" (type 5), at most ten per second.
 #[derive(Debug, Default)]
 pub struct PlainAnswers {
     bucket: Bucket,
 }
 
 impl PlainAnswers {
-    /// Whether `datagram` is the first message of a sealed handshake that is to be answered; the answer, a hundredth as
-    /// long, is appended to `out`.
+    /// Appends the answer to `out` and returns true if `datagram` is the first message of a sealed handshake
+    /// and the limit allows an answer. The answer is a hundredth as long as the message.
     pub fn answer(&mut self, now: Instant, datagram: &[u8], out: &mut Vec<u8>) -> bool {
         let Ok(Datagram::Message1(message)) = Datagram::parse(datagram) else { return false };
         if !self.bucket.take(now) {
@@ -74,12 +75,12 @@ impl PlainAnswers {
     }
 }
 
-/// What plain senders read; its first word tells ours not to try again.
+/// Text that plain senders show. Its first word stops a Strandcast sender from trying again.
 const WORDS: &str =
     "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
 
-/// The ABORT for a plain INIT; `None` for any other datagram. It is no longer than what it answers, or than three times
-/// that for the shortest.
+/// Returns the ABORT for a plain INIT, and `None` for any other datagram. The ABORT is at most as long as the
+/// INIT, or three times as long as the shortest INIT.
 pub(crate) fn refusal(datagram: Bytes) -> Option<Vec<u8>> {
     let packet = Packet::parse(datagram).ok()?;
     let mut chunks = packet.chunks();

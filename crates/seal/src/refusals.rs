@@ -1,21 +1,21 @@
-//! Which refusals are worth a report.
+//! Selection of the refusals that are reported.
 
 use strandcast_proto::time::{Duration, Instant};
 
 use crate::identity::PublicKey;
 
-/// Refusals that are reported within [`INTERVAL`] at most, in total.
+/// Maximum number of refusals reported per [`INTERVAL`], in total.
 const MOST: usize = 8;
-/// How long a key that was reported is not reported again.
+/// Time for which a reported key is not reported again.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Keys that were refused of late, in a table of fixed size. What does not fit is not reported: who asks with ever new
-/// keys makes no more of a log than that.
+/// Recently refused keys in a table of fixed size. Refusals beyond it are not reported, so a peer with ever
+/// new keys cannot flood a log.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals([Option<(PublicKey, Instant)>; MOST]);
 
 impl Refusals {
-    /// Whether the refusal of `key` is to be reported; then it is taken note of.
+    /// Returns whether to report the refusal of `key`, and records the report.
     pub fn is_news(&mut self, now: Instant, key: PublicKey) -> bool {
         let fresh = |at: Instant| now.saturating_since(at) < INTERVAL;
         if self.0.iter().flatten().any(|(known, at)| *known == key && fresh(*at)) {

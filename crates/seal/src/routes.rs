@@ -1,4 +1,4 @@
-//! The paths of a session: their numbers, and where each of them is.
+//! The paths of a session: their numbers and addresses.
 
 use strandcast_proto::path::{FourTuple, MAX_PATHS};
 use strandcast_proto::seeds::Random;
@@ -8,21 +8,21 @@ use crate::keys::PATHS;
 use crate::number::PacketNumber;
 use crate::peer_address::PeerAddress;
 
-/// So many numbers of [`PATHS`] were given that a new handshake is due.
+/// Number of assigned path numbers, of [`PATHS`], at which a new handshake is due.
 const NUMBERS_SCARCE: u32 = 24;
 
-/// Where one path is.
+/// Number and addresses of one path.
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// What the initiator calls the path.
+    /// Path number, assigned by the initiator.
     pub number: u8,
-    /// Where packets go.
+    /// Destination of packets.
     pub addr: PeerAddress,
-    /// Where its latest datagram came from, if that is elsewhere: packets go there once a challenge was answered there.
+    /// Source of the latest datagram, if it differs: packets go there once a challenge was answered there.
     pub candidate: Option<Box<PeerAddress>>,
-    /// The highest number that came on it under the current keys.
+    /// Highest number received on the path under the current keys.
     highest: Option<PacketNumber>,
-    /// When it was used last: by the side that gives numbers to send, by the other one to receive.
+    /// Time of the last use: of sending at the side that assigns numbers, of receiving at the other one.
     used: Instant,
 }
 
@@ -31,8 +31,8 @@ impl Route {
         Route { number, addr, candidate: None, highest: None, used: now }
     }
 
-    /// Takes note of an authentic datagram under the current keys. `fixed`: both ends of the path are as the initiator has
-    /// them, and it does not follow its peer to another address (RFC 9000 §9).
+    /// Records an authentic datagram under the current keys. With `fixed`, the initiator decides both ends of
+    /// the path, and does not follow its peer to another address (RFC 9000 §9).
     pub fn on_received(
         &mut self,
         now: Instant,
@@ -64,23 +64,23 @@ impl Route {
         self.candidate = Some(Box::new(candidate));
     }
 
-    /// Whether an address is to be proven.
+    /// Returns whether an address needs a proof.
     pub fn asks(&self) -> bool {
         self.candidate.is_some() || !self.addr.is_proven()
     }
 
-    /// When its next challenge is due.
+    /// Time of the next challenge.
     fn deadline(&self) -> Option<Instant> {
         let candidate = self.candidate.as_ref().and_then(|c| c.deadline());
         self.addr.deadline().into_iter().chain(candidate).min()
     }
 }
 
-/// The paths of a session, at most as many as an association has.
+/// The paths of a session, at most as many as an association may have.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     routes: Vec<Route>,
-    /// The number given last, and those given since the handshake: none is given twice.
+    /// Last assigned number, and the numbers assigned since the handshake: no number is assigned twice.
     last: Option<u8>,
     given: u32,
 }
@@ -98,13 +98,13 @@ impl Routes {
         self.routes.iter_mut().find(|r| r.number == number)
     }
 
-    /// The path that packets for `tuple` belong to.
+    /// Returns the path of packets for `tuple`.
     pub fn by_tuple(&mut self, tuple: &FourTuple) -> Option<&mut Route> {
         self.routes.iter_mut().find(|r| r.addr.tuple == *tuple)
     }
 
-    /// The path that packets for `tuple` belong to, which gets the next number if there is none yet: the initiator's way.
-    /// `None`: no number is left until the next handshake.
+    /// Returns the initiator's path for packets for `tuple`, and assigns the next number to a new path.
+    /// Returns `None` if no number is left until the next handshake.
     pub fn of_initiator(&mut self, now: Instant, tuple: &FourTuple) -> Option<&mut Route> {
         let known = self.routes.iter().position(|r| r.addr.tuple == *tuple);
         let at = match known {
@@ -119,8 +119,8 @@ impl Routes {
         Some(route)
     }
 
-    /// The path of an authentic datagram, which came from `tuple`; the responder learns it from the first one. A path at
-    /// that address goes on under the new number.
+    /// Returns the responder's path of an authentic datagram from `tuple`. The first datagram creates the
+    /// path; an existing path at that address continues under the new number.
     pub fn of_responder(
         &mut self,
         now: Instant,
@@ -149,10 +149,11 @@ impl Routes {
         Some(route)
     }
 
-    /// Makes room for a path, at the cost of the one that was not used for longest. Its place in the list.
+    /// Adds a path and returns its place in the list. A full list drops the path that was not used for
+    /// longest.
     fn insert(&mut self, route: Route) -> usize {
         if self.routes.len() < MAX_PATHS {
-            // Most sessions have few paths and last.
+            // Most sessions are long and have few paths.
             self.routes.reserve_exact(1);
             self.routes.push(route);
             return self.routes.len() - 1;
@@ -162,7 +163,7 @@ impl Routes {
         oldest
     }
 
-    /// The next number that was not given since the handshake, in a circle: one that was in use comes last.
+    /// Next number that was not assigned since the handshake, in a circle: numbers in use come last.
     fn next_number(&mut self) -> Option<u8> {
         let after = self.last.map_or(0, |last| last + 1);
         let number = (0..PATHS).map(|step| (after + step) % PATHS).find(|n| self.given & 1 << n == 0)?;
@@ -171,18 +172,18 @@ impl Routes {
         Some(number)
     }
 
-    /// Whether few numbers are left: a new handshake brings more.
+    /// Returns whether few numbers are left, so that a new handshake is due.
     pub fn are_scarce(&self) -> bool {
         self.given.count_ones() >= NUMBERS_SCARCE
     }
 
-    /// There are new keys: packet numbers begin again, and each path keeps its own number.
+    /// Prepares for new keys: packet numbers restart, and each path keeps its path number.
     pub fn rekeyed(&mut self) {
         self.given = self.routes.iter().fold(0, |given, r| given | 1 << r.number);
         self.routes.iter_mut().for_each(|r| r.highest = None);
     }
 
-    /// This side's own address of a path changed. Whether there was such a path.
+    /// Changes this side's address of a path. Returns whether the path exists.
     pub fn retarget(&mut self, from: &FourTuple, to: FourTuple) -> bool {
         let Some(route) = self.by_tuple(from) else { return false };
         route.addr = PeerAddress::proven(to);
@@ -190,8 +191,8 @@ impl Routes {
         true
     }
 
-    /// A challenge was answered from `from` on a path: `true` and where the path was, if it moves there; a path that was
-    /// there is at its former address then, where it has to prove itself.
+    /// Handles the answer to a challenge of a path, received from `from`. If the path moves there, returns
+    /// its previous address. A path that was at `from` swaps to that address, which is unproven for it.
     pub fn answered(
         &mut self,
         now: Instant,
@@ -217,7 +218,7 @@ impl Routes {
         Some(left)
     }
 
-    /// When the next challenge is due.
+    /// Time of the next challenge.
     pub fn deadline(&self) -> Option<Instant> {
         self.routes.iter().filter_map(Route::deadline).min()
     }
@@ -247,7 +248,7 @@ mod tests {
         }
         assert_eq!(given, (0..32).collect::<Vec<u8>>());
         assert!(routes.of_initiator(at(40), &tuple(99)).is_none(), "until the next handshake");
-        // The sixteen used last are 16 to 31: the others are free.
+        // The sixteen paths used last are 16 to 31: the other numbers are free.
         routes.rekeyed();
         assert!(!routes.are_scarce());
         assert_eq!(routes.of_initiator(at(41), &tuple(32)).map(|r| r.number), Some(31));
@@ -257,7 +258,8 @@ mod tests {
         assert_eq!(routes.iter().count(), MAX_PATHS);
     }
 
-    /// Two paths whose addresses a NAT exchanged: the one that proves its new address first leaves the other one the old.
+    /// A NAT exchanged the addresses of two paths: the first to prove its new address leaves its old one to
+    /// the other.
     #[test]
     fn a_path_that_moves_to_anothers_address_exchanges_it() {
         let mut random = Seeds::new(1, 0).stream("routes");
@@ -280,7 +282,7 @@ mod tests {
         assert_eq!(addrs, [(0, tuple(11), true), (1, tuple(10), false)]);
     }
 
-    /// What came before the highest number says nothing of where a path is.
+    /// A datagram older than the highest number does not show where a path is.
     #[test]
     fn a_late_datagram_from_elsewhere_moves_nothing() {
         let mut random = Seeds::new(1, 0).stream("routes");
@@ -292,7 +294,7 @@ mod tests {
         assert!(!route.asks());
         route.on_received(at(3), packet(10), &tuple(20), 100, false, &mut random);
         assert!(route.asks());
-        // The peer is where it was: a copy came first.
+        // The peer has not moved: a copy arrived first.
         route.on_received(at(4), packet(11), &tuple(10), 100, false, &mut random);
         assert!(!route.asks());
     }

@@ -1,4 +1,4 @@
-//! Secrets, and what is derived from them (HKDF-SHA-256, RFC 5869).
+//! Secrets and keys derived from them (HKDF-SHA-256, RFC 5869).
 
 use core::fmt;
 
@@ -7,9 +7,9 @@ use sha2::Sha256;
 use strandcast_proto::work;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Separates what is derived here from what another protocol derives from the same bytes.
+/// Prefix that separates derived keys from those that another protocol derives from the same bytes.
 const PREFIX: &str = "strandcast ";
-/// Bytes that are hashed to derive something: four blocks of SHA-256.
+/// Bytes hashed per derivation: four blocks of SHA-256.
 const EXPANDED: usize = 256;
 
 /// 32 secret, uniformly random bytes, overwritten when they are dropped.
@@ -22,7 +22,7 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// Its bytes, for a log of keys.
+    /// Returns the bytes that a log of keys holds.
     pub(crate) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -34,8 +34,9 @@ impl Secret {
         derived
     }
 
-    /// Fills `out` with HKDF-Expand-Label (RFC 8446 §7.1, with "strandcast " in place of "tls13 "). Different labels,
-    /// contexts and lengths give independent bytes. Labels and contexts are constants or a few bytes: below 240 each.
+    /// Fills `out` with HKDF-Expand-Label (RFC 8446 §7.1, with "strandcast " in place of "tls13 "). Different
+    /// labels, contexts and lengths give independent bytes. Labels and contexts are constants or a few bytes:
+    /// below 240 each.
     pub(crate) fn expand(&self, label: &str, context: &[u8], out: &mut [u8]) {
         self.expand_label(PREFIX, label, context, out);
     }
@@ -50,7 +51,7 @@ impl Secret {
         self.expand_info(&info, out);
     }
 
-    /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random, so that nothing is to be extracted (§3.3).
+    /// HKDF-Expand (RFC 5869 §2.3). The secret is uniformly random and needs no extraction (§3.3).
     fn expand_info(&self, info: &[&[u8]], out: &mut [u8]) {
         work::count(EXPANDED);
         Hkdf::<Sha256>::from_prk(&self.0)
@@ -106,7 +107,7 @@ mod tests {
             let mut out = vec![0; expected.len()];
             secret(prk).expand_info(&[info], &mut out);
             assert_eq!(out, expected);
-            // In pieces it is the same.
+            // The input in pieces gives the same output.
             let (front, back) = info.split_at(info.len() / 3);
             secret(prk).expand_info(&[front, back], &mut out);
             assert_eq!(out, expected);

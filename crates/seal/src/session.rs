@@ -1,4 +1,4 @@
-//! A session: its handshakes' keys, and where its paths are.
+//! A session: the keys of its handshakes, and the addresses of its paths.
 
 use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::time::{Duration, Instant};
@@ -18,47 +18,47 @@ use crate::outbox::Outbox;
 use crate::peer_address::PeerAddress;
 use crate::routes::Routes;
 
-/// How long the keys before the current ones still open what was under way.
+/// Time for which the previous keys still open datagrams that were under way.
 const KEPT: Duration = Duration::from_secs(30);
-/// Whether a session that was silent for so long is still needed is asked.
+/// Silence after which the owner checks whether a session is still needed.
 const SILENT: Duration = Duration::from_secs(10);
-/// The wait for the first ping under the keys of a new session: its association says something at once.
+/// Wait before the first ping under the keys of a new session, whose association usually sends at once.
 const FIRST_PING: Duration = Duration::from_millis(250);
 
-/// Which side of a session this is.
+/// Role of this side in a session.
 pub(crate) enum Role {
-    /// It connected: it gives numbers to paths and begins handshakes.
+    /// This side connected: it assigns path numbers and begins handshakes.
     Initiator(Box<Opening>),
-    /// It was connected to. `before`: the handshake that the current one continues, which the initiator names as long as
-    /// it has not heard anything under the current one.
+    /// The peer connected. `before` is the handshake that the current one continues; the initiator names it
+    /// until a datagram has arrived under the current one.
     Responder { before: Option<HandshakeId> },
 }
 
-/// What two peers share: keys, and paths.
+/// State that two peers share: keys and paths.
 pub(crate) struct Session {
     pub id: SealId,
-    /// Who the peer is, or is to be.
+    /// Key of the peer, proven or expected.
     pub remote: PublicKey,
-    /// The token under which the peer connected, if it did.
+    /// Token under which the peer connected, if the peer did.
     pub token: Option<TokenId>,
     pub role: Role,
     pub routes: Routes,
     current: Option<Keyset>,
     previous: Option<(Keyset, Instant)>,
-    /// When something authentic came last, or the session began.
+    /// Time of the last authentic datagram, or of the beginning of the session.
     pub received: Instant,
-    /// When it is to be asked whether the session is needed.
+    /// Time of the next check whether the session is needed.
     check: Instant,
-    /// When it was last known that it has an association, or the session began.
+    /// Time at which the session last had an association, or its beginning.
     pub used: Instant,
-    /// When its owner wakes it.
+    /// Time of the session's alarm.
     pub wake: Instant,
-    /// A deadline may be earlier than `wake`.
+    /// True if a deadline may be earlier than `wake`.
     pub touched: bool,
 }
 
 impl Session {
-    /// A session to be opened with `peer`.
+    /// A session that this side opens with `peer`.
     pub fn opening(now: Instant, id: SealId, peer: Peer) -> Self {
         let remote = peer.key;
         Session::new(now, id, remote, Role::Initiator(Box::new(Opening::new(peer))))
@@ -76,12 +76,12 @@ impl Session {
         Session { id, remote, token, role, routes, current, previous, received, check, used, wake, touched }
     }
 
-    /// The keys that datagrams are sealed with.
+    /// Keys that seal datagrams.
     pub fn keys(&self) -> Option<&Keys> {
         self.current.as_ref().map(|k| &k.keys)
     }
 
-    /// Seals packets for `tuple` where they lie. False: they are not to be sent.
+    /// Seals packets for `tuple` in place. Returns false if they must not be sent.
     pub fn seal(
         &mut self,
         now: Instant,
@@ -120,10 +120,10 @@ impl Session {
         }
     }
 
-    /// Opens a datagram where it lies.
+    /// Opens a datagram in place.
     ///
     /// # Errors
-    /// Why it was not taken.
+    /// The reason for dropping the datagram.
     pub fn open(&mut self, keyset: u64, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
         let next = match &mut self.role {
             Role::Initiator(opening) => opening.next.as_mut(),
@@ -135,7 +135,7 @@ impl Session {
         set.keys.open(path, datagram)
     }
 
-    /// Takes note of an authentic datagram of `len` bytes from `from`. The 4-tuple that it is the endpoint's under.
+    /// Records an authentic datagram of `len` bytes. Returns the 4-tuple of its path at the endpoint.
     #[expect(clippy::too_many_arguments, reason = "all that is known of one datagram")]
     pub fn authentic(
         &mut self,
@@ -168,7 +168,7 @@ impl Session {
         tuple
     }
 
-    /// Ends a silence, and takes up the keys that something came under. Whether this side is the initiator.
+    /// Ends a silence and switches to the keys under which a datagram arrived. Returns true at the initiator.
     fn received_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         opening.on_received();
@@ -176,7 +176,7 @@ impl Session {
             Some(next) => {
                 opening.confirming = None;
                 opening.keyed(now);
-                // They name a handshake that the responder may forget with these keys.
+                // The attempts name a handshake that the responder may drop together with these keys.
                 cx.forget_attempts(opening.end_attempts());
                 self.take_up(now, next, cx);
             }
@@ -190,7 +190,7 @@ impl Session {
         true
     }
 
-    /// Goes on under other keys.
+    /// Switches to other keys.
     fn take_up(&mut self, now: Instant, keyset: Keyset, cx: &mut Context) {
         let cipher = keyset.keys.cipher();
         if let Some((forgotten, _)) = self.previous.take() {
@@ -203,13 +203,13 @@ impl Session {
         cx.outbox.report(SealEvent::Renewed { sealed: self.id, cipher });
     }
 
-    /// The responder goes on under the keys of a handshake that named `before`, as something came under them.
+    /// Switches the responder to keys of a handshake that named `before`, once a datagram arrived under them.
     pub fn continued(&mut self, now: Instant, keyset: Keyset, before: HandshakeId, cx: &mut Context) {
         self.take_up(now, keyset, cx);
         self.role = Role::Responder { before: Some(before) };
     }
 
-    /// The handshakes by which an initiator may name this session.
+    /// Handshakes by which an initiator may name this session.
     pub fn handshakes(&self) -> impl Iterator<Item = HandshakeId> {
         let before = match self.role {
             Role::Responder { before } => before,
@@ -218,7 +218,7 @@ impl Session {
         self.keys().map(Keys::handshake).into_iter().chain(before)
     }
 
-    /// Sends the challenges that are due.
+    /// Sends the challenges whose time has come.
     fn challenge(&mut self, now: Instant, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
@@ -231,7 +231,7 @@ impl Session {
         }
     }
 
-    /// A control message, which came from `from` on a path. Why the session has ended, if it has.
+    /// Handles a control message from `from` on a path. Returns a reason if it ended the session.
     pub fn on_control(
         &mut self,
         now: Instant,
@@ -257,27 +257,28 @@ impl Session {
         None
     }
 
-    /// Answers where a control message came from.
+    /// Answers to the source of a control message.
     fn reply(&mut self, now: Instant, path: u8, from: &FourTuple, control: Control, cx: &mut Context) {
         let (Some(current), Some(route)) = (&mut self.current, self.routes.by_number(path)) else { return };
-        // What somebody sent on from another address is not answered there: that would prove an address of theirs.
+        // A forwarded message is not answered at the forwarder's address, because the answer would prove that
+        // address.
         if matches!(self.role, Role::Initiator(_)) && route.addr.tuple != *from {
             return;
         }
         let addrs = [Some(&mut route.addr), route.candidate.as_deref_mut()];
         let known = addrs.into_iter().flatten().find(|addr| addr.tuple == *from);
-        // As long as what it answers: an address that is not the path's gets no more than came from there.
+        // The answer is as long as the request, so another address than the path's gets no more than it sent.
         let mut elsewhere = PeerAddress::proven(*from);
         let addr = known.unwrap_or(&mut elsewhere);
         say(&mut current.keys, now, path, addr, control, &mut cx.outbox);
     }
 
-    /// Sessions are the responder's to end.
+    /// Returns `why` at the initiator: only the responder may end sessions.
     fn ended_by_responder(&self, why: Lost) -> Option<Lost> {
         matches!(self.role, Role::Initiator(_)).then_some(why)
     }
 
-    /// The session ends: says so on every path.
+    /// Notifies the peer on every path that the session has ended.
     pub fn say_closed(&mut self, now: Instant, control: Control, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
@@ -285,7 +286,7 @@ impl Session {
         }
     }
 
-    /// This side's own address of a path changed: the peer is to see where it is at once.
+    /// Changes this side's address of a path and shows the new address to the peer at once.
     pub fn path_moved(&mut self, now: Instant, from: &FourTuple, to: FourTuple, cx: &mut Context) {
         let moved = self.routes.retarget(from, to);
         if let Role::Initiator(opening) = &mut self.role {
@@ -299,7 +300,7 @@ impl Session {
         }
     }
 
-    /// When something is to be done.
+    /// Next deadline.
     pub fn deadline(&self) -> Instant {
         let opening = match &self.role {
             Role::Initiator(opening) => opening.deadline(),
@@ -310,7 +311,7 @@ impl Session {
         others.fold(self.check, Instant::min)
     }
 
-    /// Does what is due. Why the session has ended, if it has.
+    /// Runs the timers that have expired. Returns a reason if the session has ended.
     pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
         self.touched = true;
         if let Some((forgotten, _)) = self.previous.take_if(|(_, until)| *until <= now) {
@@ -328,7 +329,7 @@ impl Session {
         self.open_on_timeout(now, cx)
     }
 
-    /// Everything of it is forgotten.
+    /// Drops all state of the session.
     pub fn forget(self, cx: &mut Context) {
         let mut sets: Vec<Keyset> =
             self.current.into_iter().chain(self.previous.map(|(set, _)| set)).collect();
@@ -341,9 +342,10 @@ impl Session {
     }
 }
 
-/// The initiator's part.
+/// The initiator's methods.
 impl Session {
-    /// A packet before there are keys: INIT rides in a handshake, others are not sent. Whether it was one.
+    /// Handles a packet before there are keys: a handshake carries an INIT, and other packets are dropped.
+    /// Returns whether a handshake carries the packet.
     pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) -> bool {
         let Role::Initiator(opening) = &mut self.role else { return false };
         if packet.get(HEADER_LEN) != Some(&chunk::init::TYPE) {
@@ -363,7 +365,8 @@ impl Session {
         true
     }
 
-    /// Begins a handshake: on all paths if it continues the session, else wherever the first packet goes.
+    /// Begins a handshake: on all paths if it continues the session, otherwise to all destinations of the
+    /// first packet.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
@@ -404,7 +407,7 @@ impl Session {
         None
     }
 
-    /// A retry for a handshake of this session.
+    /// Handles a retry for a handshake of this session.
     pub fn on_retry(
         &mut self,
         now: Instant,
@@ -422,7 +425,7 @@ impl Session {
         }
     }
 
-    /// Somebody where message 1 went to says why it gets no answer: `event`.
+    /// Handles a hint, `event`, from a destination of message 1 that explains a missing answer.
     pub fn on_hint(&mut self, from: &FourTuple, event: SealEvent, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
             && self.current.is_none()
@@ -433,10 +436,10 @@ impl Session {
         }
     }
 
-    /// Message 2 of a handshake of this session, which came from `from`: the packet in it, and on which 4-tuple.
+    /// Handles message 2, received from `from`. Returns its packet and the 4-tuple of the packet.
     ///
     /// # Errors
-    /// Why the session has ended.
+    /// The reason why the session has ended.
     pub fn on_message_2(
         &mut self,
         now: Instant,
@@ -484,7 +487,7 @@ impl Session {
     }
 }
 
-/// Sends a control message, if it may go there.
+/// Sends a control message, if its destination allows it.
 fn say(keys: &mut Keys, now: Instant, path: u8, to: &mut PeerAddress, control: Control, outbox: &mut Outbox) {
     let mut datagram = control.datagram();
     if to.spend(1, datagram.len()) && keys.seal(now, path, &mut datagram).is_some() {

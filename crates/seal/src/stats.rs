@@ -1,10 +1,10 @@
-//! What a seal counted.
+//! Counters of a seal.
 
 use crate::handshake::HandshakeCounts;
 use crate::keys::Discard;
 use crate::number::PacketNumber;
 
-/// What a seal counted since it began.
+/// Counters of a seal since its start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct SealStats {
@@ -12,22 +12,22 @@ pub struct SealStats {
     pub sealed: u64,
     /// Datagrams opened.
     pub opened: u64,
-    /// Datagrams that failed to open: changed on the way, or forged.
+    /// Datagrams that failed to open: changed in transit, or forged.
     pub failed: u64,
-    /// Datagrams that came again, or too late to tell.
+    /// Datagrams that were repeated, or too late to decide.
     pub replayed: u64,
-    /// Datagrams with a connection id of no session.
+    /// Datagrams whose connection id belongs to no session.
     pub unknown_ids: u64,
-    /// Datagrams of no known layout or version.
+    /// Datagrams of unknown layout or version.
     pub malformed: u64,
     /// Plain packets.
     pub plain: u64,
     /// Messages 1 and 2 of another version.
     pub other_versions: u64,
-    /// Packets that were to be sent where a session knows no path, has no keys, or before an address was proven more than
-    /// it may have.
+    /// Packets withheld because the session had no path or no keys for them, or because an unproven address
+    /// had received its limit.
     pub withheld: u64,
-    /// Handshake messages that waited for too many others.
+    /// Handshake messages dropped because the outbox was full.
     pub crowded: u64,
     /// Handshakes that this side began.
     pub begun: u64,
@@ -35,15 +35,15 @@ pub struct SealStats {
     pub established: u64,
     /// Handshakes that replaced the keys of a session.
     pub renewed: u64,
-    /// Handshakes answered with: that session is not known.
+    /// Handshakes answered with "session unknown".
     pub unknown_sessions: u64,
-    /// Handshakes answered with: there is no room.
+    /// Handshakes answered with "no room".
     pub busy: u64,
-    /// Handshakes that were answered, and whose sender might not connect any more when its first datagram came.
+    /// Answered handshakes whose sender was no longer admitted when its first datagram arrived.
     pub refused_late: u64,
     /// Messages 1 that were answered, refused or dropped.
     pub handshakes: HandshakeCounts,
-    /// Messages 2 that were not this attempt's, or forged.
+    /// Messages 2 that were forged or did not belong to the attempt.
     pub bad_answers: u64,
     /// Paths that moved.
     pub moved: u64,
@@ -52,7 +52,7 @@ pub struct SealStats {
 }
 
 impl SealStats {
-    /// Counts the outcome of a datagram: its number, if it opened.
+    /// Counts the result of opening a datagram and returns its number, if it opened.
     pub(crate) fn count(&mut self, opened: Result<PacketNumber, Discard>) -> Option<PacketNumber> {
         match opened {
             Ok(number) => {

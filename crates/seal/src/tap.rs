@@ -1,9 +1,9 @@
-//! Packets as the endpoint sees them: for captures.
+//! Packets before encryption and after decryption, for captures.
 
 use strandcast_proto::path::{Envelope, FourTuple};
 use strandcast_proto::time::Instant;
 
-/// Is shown each packet that is sent (`true`) or received, without its envelope.
+/// Function that gets each packet sent (`true`) or received, without its envelope.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, bool, &[u8]) + Send>;
 
 /// Shows `tap` the packets in datagrams with room for `envelope`, each but the last of `stride` bytes.

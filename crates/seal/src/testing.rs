@@ -1,4 +1,4 @@
-//! Both ends, for tests, fuzzers and benches: of a handshake that has taken place, and of one that takes place.
+//! Both ends of a handshake, complete or under way, for tests, fuzzers and benches.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::{Random, Seeds};
@@ -32,18 +32,18 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Both ends, of which nothing was sent yet.
+    /// Both ends before the first datagram.
     pub fn new(cipher: Cipher) -> Self {
         let [sealing, opening] = keys(cipher);
         Ends { sealing, opening }
     }
 
-    /// Seals a datagram where it lies: 13 bytes of room, the packet, 16 bytes of room.
+    /// Seals a datagram in place: 13 bytes of room, the packet, 16 bytes of room.
     pub fn seal(&mut self, path: u8, datagram: &mut [u8]) -> bool {
         self.sealing.seal(Instant::ZERO, path, datagram).is_some()
     }
 
-    /// Opens a datagram where it lies.
+    /// Opens a datagram in place.
     pub fn open(&mut self, path: u8, datagram: &mut [u8]) -> bool {
         self.opening.open(path, datagram).is_ok()
     }
@@ -66,7 +66,7 @@ impl Default for Handshakes {
 }
 
 impl Handshakes {
-    /// Both have new keys. There is no limit on handshakes.
+    /// A sender and a receiver with new keys and without a limit on handshakes.
     pub fn new() -> Self {
         let mut random = Seeds::new(1, 0).stream("handshakes");
         let [sender, receiver] = core::array::from_fn(|_| SecretKey::generate(&mut random));
@@ -84,7 +84,7 @@ impl Handshakes {
         }
     }
 
-    /// Whether message 1, message 2 and their payloads of 256 bytes lead to keys on both sides.
+    /// Returns whether message 1, message 2 and their payloads of 256 bytes lead to keys on both sides.
     pub fn whole(&mut self) -> bool {
         let Some(mut initiator) = self.begin() else { return false };
         let Some(message) = self.answer(initiator.message()) else { return false };
@@ -96,7 +96,7 @@ impl Handshakes {
         self.begin().map(|i| i.message().to_vec())
     }
 
-    /// What the receiver answers to a message 1.
+    /// Returns the receiver's answer to a message 1.
     pub fn answer(&mut self, message: &[u8]) -> Option<Vec<u8>> {
         let outcome = self.responder.receive(Instant::ZERO, &self.from, message, &self.access);
         let Outcome::Asked(asked) = outcome else { return None };

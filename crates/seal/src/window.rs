@@ -6,21 +6,21 @@ pub(crate) const WINDOW: u32 = 4096;
 /// One word more than the window has bits, so that the window never begins and ends in the same word (RFC 6479).
 const WORDS: usize = WINDOW as usize / 64 + 1;
 
-/// Which numbers were taken. Numbers too old to tell count as taken.
+/// Numbers that were taken. Numbers too old to decide count as taken.
 pub(crate) struct Window {
-    /// One above the highest number taken; 0 if there is none.
+    /// Highest number taken plus one; 0 before the first.
     end: u32,
-    /// Bit `n % 64` of word `n / 64 % WORDS`: the number `n` was taken.
+    /// Bitmap: bit `n % 64` of word `n / 64 % WORDS` is set if the number `n` was taken.
     taken: [u64; WORDS],
 }
 
 impl Window {
-    /// A window of which nothing was taken.
+    /// An empty window.
     pub(crate) fn new() -> Self {
         Window { end: 0, taken: [0; WORDS] }
     }
 
-    /// Whether `number` was not taken yet and is recent enough to tell. Numbers are below 2³².
+    /// Returns whether `number` was not taken and is recent enough to decide. Numbers are below 2³².
     pub(crate) fn is_new(&self, number: u32) -> bool {
         if number >= self.end {
             return true;
@@ -32,7 +32,7 @@ impl Window {
     /// Takes a number that is new.
     pub(crate) fn take(&mut self, number: u32) {
         if number >= self.end {
-            // Words that are entered still hold numbers of a round before.
+            // The words between hold numbers of an earlier round.
             let (last, first) = (number / 64, self.end.div_ceil(64));
             for word in first.max(last.saturating_sub(WORDS as u32 - 1))..=last {
                 self.taken[word as usize % WORDS] = 0;
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes `number` if it is new, and tells whether it was.
+    /// Takes `number` if it is new, and returns whether it was.
     fn take(window: &mut Window, number: u32) -> bool {
         let new = window.is_new(number);
         if new {
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Steps as a network makes them: on by a little, back by a little, far on, around the window's end.
+    /// Steps as a network makes them: a little forward, a little back, far forward, around the window's end.
     fn steps() -> impl Strategy<Value = Vec<i64>> {
         let step = prop_oneof![5 => 0i64..5, 5 => -70i64..70, 2 => -4200i64..4200, 1 => 4000i64..4300, 1 => 0i64..20_000];
         proptest::collection::vec(step, 1..400)

@@ -6,23 +6,24 @@ use strandcast_proto::path::Envelope;
 pub(crate) const VERSION: u8 = 1;
 /// Bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
-/// Bytes in front of the ciphertext of a data datagram: type, connection id, packet number. They are authenticated, too.
+/// Bytes before the ciphertext of a data datagram: type, connection id, packet number. They are authenticated
+/// as well.
 pub(crate) const DATA_HEADER: usize = 13;
-/// What a seal adds to each packet.
+/// Bytes that a seal adds to each packet.
 pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
 /// The shortest plaintext: a control message without data.
 pub(crate) const MIN_PLAINTEXT: usize = 3;
-/// Bytes in front of what differs between the datagrams of a handshake: type, version, two zeros, the initiator's id.
+/// Bytes of the common header of handshake datagrams: type, version, two zeros, the initiator's id.
 pub(crate) const HANDSHAKE_HEADER: usize = 12;
 /// Bytes of message 1, always.
 pub(crate) const MESSAGE_1: usize = 1200;
 /// The clear bytes at the beginning of message 1: the header and the token's id.
 pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
-/// Where message 1 has its cookie; Noise's message ends here.
+/// Offset of the cookie in message 1; Noise's message ends here.
 pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
-/// Where message 1 has its MAC, over everything in front of it.
+/// Offset of the MAC in message 1, which covers all bytes before it.
 pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
-/// The longest message 2: no longer than message 1, so that it fits where that did and amplifies nothing.
+/// Maximum length of message 2: that of message 1, so that it fits the same paths and amplifies nothing.
 pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
 /// The shortest Noise message 2: an ephemeral key and the tag of an empty payload.
 const MIN_NOISE_2: usize = 32 + TAG;
@@ -31,7 +32,7 @@ pub(crate) const MAC: usize = 16;
 /// Bytes of a cookie.
 pub(crate) const COOKIE: usize = 16;
 
-/// What a datagram is: its first byte.
+/// Type of a datagram: its first byte.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -41,19 +42,19 @@ pub(crate) enum Kind {
     Message1 = 2,
     /// The responder's message of the handshake.
     Message2 = 3,
-    /// The responder asks for a cookie.
+    /// The responder's demand for a cookie.
     Retry = 4,
-    /// The receiver runs without a seal.
+    /// The receiver's hint that it runs without a seal.
     PlainHere = 5,
-    /// A message of a handshake had another version than the one that this datagram names.
+    /// The hint that a handshake message had another version than the one that this datagram names.
     OtherVersion = 6,
 }
 
-/// Which receiving path a data datagram is for.
+/// Identifier of the receiving path of a data datagram.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ConnectionId(pub [u8; 8]);
 
-/// A received datagram, as far as its clear bytes tell. Nothing of it is authentic.
+/// The clear fields of a received datagram. None of them is authenticated.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Datagram<'a> {
     /// A sealed packet or control message; `Keys::open` reads the rest.
@@ -66,31 +67,31 @@ pub(crate) enum Datagram<'a> {
     Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
     /// A hint that the receiver runs without a seal.
     PlainHere { initiator: [u8; 8] },
-    /// A hint that the peer speaks another version. Its layout is the same in all versions.
+    /// A hint that the peer uses another version. Its layout is the same in all versions.
     OtherVersion { initiator: [u8; 8], version: u8 },
 }
 
 /// The first message of a handshake.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Message1<'a> {
-    /// What the initiator calls the attempt.
+    /// Initiator's id of the attempt.
     pub initiator: [u8; 8],
-    /// Which token the MAC and the pre-shared key are from.
+    /// Token of the MAC and the pre-shared key.
     pub token: [u8; 8],
     /// The clear bytes that the prologue covers.
     pub clear: &'a [u8],
     /// Noise's message.
     pub noise: &'a [u8],
-    /// Zeros unless a retry asked for one.
+    /// Cookie; zeros unless a retry asked for one.
     pub cookie: [u8; COOKIE],
-    /// All of it.
+    /// The MAC and the bytes that it covers.
     pub signed: Signed<'a>,
 }
 
-/// A MAC, and what it covers: all in front of it.
+/// A MAC and all bytes before it, which it covers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Signed<'a> {
-    /// What the MAC covers.
+    /// Bytes that the MAC covers.
     pub covered: &'a [u8],
     /// The MAC.
     pub mac: &'a [u8; MAC],
@@ -102,14 +103,14 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// Why a datagram is none of this layer.
+/// Reason why a datagram does not belong to this layer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
-    /// Unknown type: a plain SCTP packet has its source port here.
+    /// The type is unknown: a plain SCTP packet has its source port here.
     Kind,
-    /// A version other than [`VERSION`] of a message of a handshake: types 2 to 5.
+    /// The version of a handshake message, types 2 to 5, is not [`VERSION`].
     Version(u8),
-    /// Too short or too long for its type, or reserved bytes are not zero.
+    /// The datagram is too short or too long for its type, or reserved bytes are not zero.
     Layout,
 }
 
@@ -118,7 +119,7 @@ impl<'a> Datagram<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// [`Malformed`].
     pub(crate) fn parse(datagram: &'a [u8]) -> Result<Self, Malformed> {
         match datagram.first() {
             Some(&first) if first == Kind::Data as u8 => data(datagram).ok_or(Malformed::Layout),
@@ -133,7 +134,7 @@ impl<'a> Datagram<'a> {
     }
 }
 
-/// What all versions have in front of a message of a handshake: kind, version, reserved zeros, the initiator's id.
+/// Header that all versions share in handshake messages: kind, version, reserved zeros, the initiator's id.
 fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
     match *datagram.first_chunk::<HANDSHAKE_HEADER>()? {
         [kind, version, 0, 0, ref initiator @ ..] => Some((kind, version, *initiator)),
@@ -141,7 +142,7 @@ fn header(datagram: &[u8]) -> Option<(u8, u8, [u8; 8])> {
     }
 }
 
-/// The initiator's id and the version of a message 1 or 2 that has another version.
+/// Initiator's id and version of a message 1 or 2 of another version.
 pub(crate) fn other_version(datagram: &[u8]) -> Option<([u8; 8], u8)> {
     let (kind, version, initiator) = header(datagram)?;
     (matches!(kind, 2 | 3) && version != VERSION).then_some((initiator, version))
@@ -195,7 +196,7 @@ fn message_1(datagram: &[u8; MESSAGE_1], initiator: [u8; 8]) -> Option<Datagram<
     Some(Datagram::Message1(Message1 { initiator, token, clear, noise, cookie: *cookie, signed }))
 }
 
-/// The first bytes of each datagram of a handshake.
+/// First bytes of each datagram of a handshake.
 pub(crate) fn handshake_header(kind: Kind, initiator: [u8; 8]) -> [u8; HANDSHAKE_HEADER] {
     let mut header = [0; HANDSHAKE_HEADER];
     header[0] = kind as u8;
@@ -204,7 +205,7 @@ pub(crate) fn handshake_header(kind: Kind, initiator: [u8; 8]) -> [u8; HANDSHAKE
     header
 }
 
-/// The first bytes of a data datagram.
+/// First bytes of a data datagram.
 pub(crate) fn data_header(id: ConnectionId, number: u32) -> [u8; DATA_HEADER] {
     let mut header = [0; DATA_HEADER];
     header[0] = Kind::Data as u8;

@@ -1,4 +1,5 @@
-//! Writes `experiments/cao2016/video.txt`: the frame trace that stands for the unpublished one of SCTP-Rev⁺'s evaluation.
+//! Writes `experiments/cao2016/video.txt`: the frame trace that replaces the unpublished one of SCTP-Rev⁺'s
+//! evaluation.
 //!
 //! `cargo run -p strandcast-sim --example paper_video > experiments/cao2016/video.txt`
 

@@ -1,18 +1,19 @@
-//! Writes the files of `scenarios/real-paths`: three rates as LTE and Wi-Fi links have them, and a stream of constant rate
-//! in frames of one message each.
+//! Writes the files of `scenarios/real-paths`: three rates typical of LTE and Wi-Fi links, and a stream of
+//! constant rate in frames of one message each.
 //!
-//! `cargo run -p strandcast-sim --example rate_traces -- lte-a > scenarios/real-paths/lte-a.csv`; likewise `lte-b`,
-//! `wifi` and `stream` (`stream.txt`).
+//! `cargo run -p strandcast-sim --example rate_traces -- lte-a > scenarios/real-paths/lte-a.csv`, and the
+//! same command for `lte-b`, `wifi` and `stream` (`stream.txt`).
 //!
-//! A rate changes in steps. Its logarithm is drawn back to the mean's and pushed by noise at each step (an autoregressive
-//! process of first order). Now and then the link stands still for 0.3 to 1 s, uniform, at exponential intervals, as it
-//! does in a handover or behind a burst of retransmissions. All numbers come from seed 1 and are ASSUMED; nothing was recorded.
+//! A rate changes in steps. At each step, its logarithm returns towards the mean's and is moved by noise (an
+//! autoregressive process of first order). Occasionally the link stalls for 0.3 to 1 s, uniform, at
+//! exponential intervals, as in a handover or after a burst of retransmissions. All numbers follow from seed
+//! 1 and are ASSUMED; nothing was recorded.
 
 use std::process::ExitCode;
 
 use strandcast_proto::seeds::{Random, Seeds};
 
-/// How a link's rate goes.
+/// Parameters of a link's rate.
 struct Link {
     name: &'static str,
     what: &'static str,
@@ -22,7 +23,7 @@ struct Link {
     deviation: f64,
     /// Milliseconds between changes.
     step_ms: u64,
-    /// Milliseconds in which the process forgets where it was (to 1/e).
+    /// Milliseconds in which the influence of the past falls to 1/e.
     memory_ms: f64,
     /// Mean milliseconds from the end of a stall to the next.
     between_stalls_ms: f64,
@@ -58,7 +59,7 @@ const LINKS: [Link; 3] = [
     },
 ];
 
-/// Length of each trace, which then begins again.
+/// Length of each trace, after which it repeats.
 const LONG_MS: u64 = 60_000;
 const SHORTEST_STALL_MS: u64 = 300;
 const LONGEST_STALL_MS: u64 = 1000;
@@ -100,12 +101,13 @@ fn trace(link: &Link) -> String {
             line(end, rate);
         }
     }
-    // When the trace begins again.
+    // End of the trace, at which it repeats.
     line(LONG_MS, link.median_bps);
     text
 }
 
-/// A second of a stream of 4 Mbit/s: messages of seven MPEG-TS packets at even intervals, each a frame of its own.
+/// A second of a stream of 4 Mbit/s: messages of seven MPEG-TS packets at even intervals, each a separate
+/// frame.
 fn stream() -> String {
     let mut text =
         "# A second of 4 Mbit/s: 380 messages of 1316 bytes, as `strandcast send` cuts MPEG-TS.\n".to_owned();

@@ -1,6 +1,6 @@
 //! Discrete-event network simulator: nodes joined by emulated links, hosts with Strandcast's own transport, TCP and MPTCP agents,
 //! and sources of traffic. Time is an argument and randomness comes from labelled seeds, so a run repeats bit for bit on
-//! any machine. It knows no files and no schemes: both are handed in, built.
+//! any machine. The crate reads no files and contains no schemes: the caller passes both in.
 //!
 //! [`net::Network`] is the whole of it: directed links, radios, routes, and agents at their ends. [`host::Net`] is the short
 //! way to hosts that are joined by paths:

@@ -1,14 +1,14 @@
-//! What both ends of a stream of blocks agree on.
+//! Configuration that both ends of a stream of blocks share.
 
 use crate::code::Code;
 
-/// In which order a receiver gives messages out.
+/// Order in which a receiver delivers messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Each message when those before it have been given out; blocks ahead of those held open are refused.
+    /// Each message after all earlier ones; blocks beyond the open ones are refused.
     #[default]
     InOrder,
-    /// Each message once it is known; a newer block than those held open closes the oldest.
+    /// Each message once it is known; a block newer than the open ones closes the oldest.
     AsKnown,
 }
 
@@ -19,11 +19,11 @@ pub struct BlockConfig {
     pub code: Code,
     /// Source messages per block, at most [`MOST_SOURCES`](crate::MOST_SOURCES).
     pub sources: usize,
-    /// Bytes of a repair symbol's payload: those of the longest message and 2. With 0 messages have no bytes, and
-    /// coefficients alone are sent and eliminated.
+    /// Payload of a repair symbol in bytes: the longest message plus 2. 0 omits the payloads, so that only
+    /// coefficients are sent and eliminated.
     pub length: usize,
-    /// Blocks held open at once.
+    /// Maximum number of open blocks.
     pub blocks: usize,
-    /// In which order messages are given out.
+    /// Order in which messages are delivered.
     pub order: Order,
 }

@@ -1,4 +1,4 @@
-//! The receiving end: symbols in, messages out. Every byte may be hostile.
+//! The receiving end, which turns symbols into messages. Every byte may be hostile.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,61 +10,61 @@ use crate::framing::{frame, longest, unframe};
 use crate::receipt::{Refusal, Statistics};
 use crate::symbol::Header;
 
-/// Blocks that a symbol may skip where newer blocks close older ones.
+/// Maximum number of blocks that one symbol may skip if newer blocks close older ones.
 const FARTHEST: u32 = 1 << 16;
 
-/// What a symbol brought.
+/// Effect of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockArrival {
-    /// Its block.
+    /// Block of the symbol.
     pub block: u32,
     /// Independent symbols of the block, this one included.
     pub rank: usize,
-    /// Whether this one raised the rank.
+    /// True if this symbol raised the rank.
     pub innovative: bool,
 }
 
-/// A message.
+/// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockMessage<'a> {
-    /// Its block and its place there.
+    /// Block and place of the message.
     pub id: SourceId,
-    /// Its bytes.
+    /// Bytes of the message.
     pub bytes: &'a [u8],
-    /// Whether its own symbol did not arrive before others gave it.
+    /// True if other symbols gave the message before its own symbol arrived.
     pub recovered: bool,
 }
 
 struct Open {
     decoder: Box<dyn Decoder>,
-    /// Source symbols of the block, once a symbol said so.
+    /// Number of source symbols of the block, once a symbol gives it.
     sources: Option<usize>,
-    /// One more than the last place that arrived.
+    /// Highest place that arrived, plus one.
     seen: usize,
     arrived: Vec<bool>,
-    /// The place of the message to be given out next, in order.
+    /// Place of the next message to deliver in order.
     next: usize,
 }
 
-/// Takes symbols of blocks and gives their messages out.
+/// Receives symbols of blocks and delivers their messages.
 pub struct BlockReceiver {
     config: BlockConfig,
-    /// The oldest block open.
+    /// The oldest open block.
     first: u32,
     open: VecDeque<Option<Open>>,
     spare: Vec<Open>,
     bound: usize,
     framed: Vec<u8>,
     statistics: Statistics,
-    /// Work in blocks, of which those closed are used again.
+    /// Work of all blocks in bytes; decoders of closed blocks are used again.
     work: u64,
 }
 
-/// Bytes of work that closing a block costs for each of its source symbols.
+/// Work of closing a block, in bytes per source symbol.
 const CLOSED: usize = 4;
 
 impl BlockReceiver {
-    /// A receiver of blocks from block 0.
+    /// A receiver of blocks, starting at block 0.
     ///
     /// # Panics
     /// If the code cannot make blocks of this shape, or `blocks` is 0.
@@ -94,10 +94,10 @@ impl BlockReceiver {
         Open { decoder, sources: None, seen: 0, arrived: vec![false; config.sources], next: 0 }
     }
 
-    /// Takes what arrived as one symbol.
+    /// Handles one received symbol.
     ///
     /// # Errors
-    /// If it is dropped, and why; [`statistics`](Self::statistics) counts it.
+    /// The reason for dropping the symbol; [`statistics`](Self::statistics) counts it.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<BlockArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -107,7 +107,7 @@ impl BlockReceiver {
         Ok(BlockArrival { block, rank, innovative: outcome == Outcome::Innovative })
     }
 
-    /// The place of the symbol's block among those open, and what it brought.
+    /// Returns the index of the symbol's block among the open ones, and the effect of the symbol.
     fn take(&mut self, symbol: &[u8]) -> Result<(usize, Outcome), Refusal> {
         let (header, payload) = Header::read(symbol)?;
         match header {
@@ -139,7 +139,8 @@ impl BlockReceiver {
         }
     }
 
-    /// The place of a block among those open; makes room for it if newer blocks close older ones.
+    /// Returns the index of a block among the open ones. Makes room for the block if newer blocks close older
+    /// ones.
     fn place(&mut self, block: u32) -> Result<usize, Refusal> {
         let ahead = block.wrapping_sub(self.first);
         let blocks = self.config.blocks as u32;
@@ -217,7 +218,7 @@ impl BlockReceiver {
         Ok(outcome)
     }
 
-    /// The next message, if there is one. Ask until there is none after each symbol.
+    /// Returns the next message. Call until `None` after each symbol.
     pub fn poll(&mut self) -> Option<BlockMessage<'_>> {
         loop {
             let (place, index) = match self.config.order {
@@ -259,32 +260,32 @@ impl BlockReceiver {
         })
     }
 
-    /// The oldest block of which a message is still to be given out, or the oldest open.
+    /// The oldest block with an undelivered message, or the oldest open block.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// Independent symbols of a block that is open.
+    /// Number of independent symbols of an open block.
     #[must_use]
     pub fn rank(&self, block: u32) -> usize {
         let place = block.wrapping_sub(self.first) as usize;
         self.open.get(place).and_then(|open| open.as_ref()).map_or(0, |open| open.decoder.rank())
     }
 
-    /// What was counted since the beginning.
+    /// Counters since the start.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Work since the beginning, in bytes of rows that were read or written.
+    /// Work since the start, in bytes of rows read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// Bytes of memory held at the most, whatever arrives.
+    /// Maximum memory in bytes, for any input.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound
@@ -292,7 +293,7 @@ impl BlockReceiver {
 }
 
 impl Open {
-    /// Whether the block may have `sources` source symbols.
+    /// Checks that the block may have `sources` source symbols.
     fn agree(&self, sources: usize) -> Result<(), Refusal> {
         let agreed = self.sources.is_none_or(|known| known == sources) && sources >= self.seen;
         if agreed { Ok(()) } else { Err(Refusal::Contradictory) }

@@ -1,4 +1,4 @@
-//! The sending end: messages into blocks, blocks into symbols.
+//! The sending end, which turns messages into blocks and blocks into symbols.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::codec::{CannotRepair, Encoder};
 use crate::framing::{frame, longest, unframe};
 use crate::symbol::Header;
 
-/// A message's block and its place there.
+/// Block of a message and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceId {
     /// The block.
@@ -19,10 +19,10 @@ pub struct SourceId {
     pub index: u16,
 }
 
-/// Why a message was not taken.
+/// Reason why a message was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotPush {
-    /// It does not fit a symbol.
+    /// The message does not fit a symbol.
     #[error("a message of {length} bytes does not fit a symbol, which holds {most}")]
     TooLong {
         /// Bytes of the message.
@@ -30,21 +30,21 @@ pub enum CannotPush {
         /// Bytes that a symbol holds.
         most: usize,
     },
-    /// All blocks are held; the oldest have to be released first.
+    /// No block is free; the caller must release the oldest ones first.
     #[error("all blocks are held")]
     Full,
 }
 
-/// Why a symbol was not written.
+/// Reason why a symbol was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CannotWrite {
-    /// The block or message is not held.
+    /// The sender does not hold the block or the message.
     #[error("the block or the message is not held")]
     NotHeld,
-    /// Repair symbols are of closed blocks.
+    /// The block is not closed, and only closed blocks have repair symbols.
     #[error("the block is not closed")]
     Open,
-    /// The code has no further repair symbol of the block.
+    /// The code has no further repair symbol for the block.
     #[error(transparent)]
     Code(#[from] CannotRepair),
 }
@@ -52,7 +52,7 @@ pub enum CannotWrite {
 struct Held {
     encoder: Box<dyn Encoder>,
     closed: bool,
-    /// Repair symbols written.
+    /// Number of repair symbols written.
     repairs: u32,
 }
 
@@ -63,13 +63,15 @@ pub struct BlockSender {
     first: u32,
     held: VecDeque<Held>,
     spare: Vec<Box<dyn Encoder>>,
-    /// The next seed, of whatever block, where seeds are any number: blocks with the same coefficients would fail together.
+    /// Seed of the next repair symbol, unique across blocks if the code accepts any seed: blocks with equal
+    /// coefficients would fail together.
     seed: u32,
     framed: Vec<u8>,
 }
 
 impl BlockSender {
-    /// A sender of blocks from block 0. `seed` is that of the first repair symbol, where the code takes any.
+    /// A sender of blocks, starting at block 0. `seed` is that of the first repair symbol, if the code
+    /// accepts any seed.
     ///
     /// # Panics
     /// If the code cannot make blocks of this shape, or `blocks` is 0.
@@ -81,11 +83,11 @@ impl BlockSender {
         BlockSender { config, first: 0, held: VecDeque::with_capacity(config.blocks), spare, seed, framed }
     }
 
-    /// Appends a message to the block that is being filled, and closes the block if it is full. The message gets a symbol
-    /// once [`write_source`](Self::write_source) is called.
+    /// Appends a message to the block being filled, and closes the block if it is full.
+    /// [`write_source`](Self::write_source) then writes the message's symbol.
     ///
     /// # Errors
-    /// If the message does not fit a symbol, or it begins a block and all are held.
+    /// If the message does not fit a symbol, or if it begins a block and no block is free.
     pub fn push(&mut self, message: &[u8]) -> Result<SourceId, CannotPush> {
         let most = longest(self.config.length);
         if message.len() > most {
@@ -108,8 +110,8 @@ impl BlockSender {
         Ok(SourceId { block, index: index as u16 })
     }
 
-    /// Closes the block that is being filled, short as it is, and returns it. Call it before the block's last source symbol
-    /// is written: that one says that it is the last.
+    /// Closes the block being filled before it is full, and returns it. Call this before writing the block's
+    /// last source symbol, which is marked as the last.
     pub fn close(&mut self) -> Option<u32> {
         let last = self.held.back_mut().filter(|last| !last.closed)?;
         last.closed = true;
@@ -124,7 +126,7 @@ impl BlockSender {
     /// Appends the symbol of a message to `out`.
     ///
     /// # Errors
-    /// If the message is not held.
+    /// If the sender does not hold the message.
     pub fn write_source(&self, id: SourceId, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
         let held = &self.held[self.place(id.block).ok_or(CannotWrite::NotHeld)?];
         let symbol = held.encoder.source(id.index.into()).ok_or(CannotWrite::NotHeld)?;
@@ -137,7 +139,8 @@ impl BlockSender {
     /// Appends a new repair symbol of a closed block to `out`, and returns its seed.
     ///
     /// # Errors
-    /// If the block is not held or not closed, or the code has no further repair symbol; `out` is unchanged then.
+    /// If the block is not held or not closed, or the code has no further repair symbol; `out` is then
+    /// unchanged.
     pub fn write_repair(&mut self, block: u32, out: &mut Vec<u8>) -> Result<u32, CannotWrite> {
         let place = self.place(block).ok_or(CannotWrite::NotHeld)?;
         let held = &mut self.held[place];
@@ -156,7 +159,7 @@ impl BlockSender {
         Ok(seed)
     }
 
-    /// Blocks held, oldest first, each with the number of its messages and whether it is closed.
+    /// Held blocks, oldest first: number of the block, its message count, and whether it is closed.
     pub fn blocks(&self) -> impl Iterator<Item = (u32, usize, bool)> + '_ {
         let number = |place: usize| self.first.wrapping_add(place as u32);
         self.held
@@ -165,13 +168,13 @@ impl BlockSender {
             .map(move |(place, held)| (number(place), held.encoder.held(), held.closed))
     }
 
-    /// Repair symbols written of a block that is held.
+    /// Number of repair symbols written for a held block.
     #[must_use]
     pub fn repairs(&self, block: u32) -> Option<u32> {
         self.place(block).map(|place| self.held[place].repairs)
     }
 
-    /// Lets go of all closed blocks before `block`.
+    /// Releases all closed blocks before `block`.
     pub fn release(&mut self, block: u32) {
         while block.wrapping_sub(self.first) as i32 > 0 && self.held.front().is_some_and(|held| held.closed) {
             let mut held = self.held.pop_front().expect("the front is there");

@@ -1,10 +1,10 @@
-//! The source symbols of one block, as far as they are known: what codecs of other crates have in common.
+//! The known source symbols of one block, shared by the decoders that wrap codecs of other crates.
 
 use std::collections::VecDeque;
 
 use crate::codec::Outcome;
 
-/// Source symbols of equal length, by place.
+/// Source symbols of equal length, indexed by their place in the block.
 #[derive(Debug)]
 pub(crate) struct BlockStore {
     length: usize,
@@ -28,7 +28,7 @@ impl BlockStore {
         self.length
     }
 
-    /// Places known.
+    /// Number of known places.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -67,7 +67,7 @@ impl BlockStore {
         self.fresh.clear();
     }
 
-    /// Bytes of memory.
+    /// Maximum memory in bytes.
     pub(crate) fn bound(&self) -> usize {
         self.capacity() * (self.length + 1 + size_of::<usize>())
     }

@@ -1,9 +1,9 @@
-//! Coefficients of a repair symbol from its seed: both ends make the same.
+//! Derives the coefficients of a repair symbol from its seed, identically at both ends.
 
 use crate::codecs::tinymt::TinyMt32;
 use crate::symbol::DENSEST;
 
-/// How coefficients follow from a seed.
+/// Rule by which coefficients follow from a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coefficients {
     /// Uniform over GF(256), one number of TinyMT32 each.
@@ -15,12 +15,12 @@ pub(crate) enum Coefficients {
 }
 
 impl Coefficients {
-    /// Whether `seed` can stand in a symbol.
+    /// Returns whether `seed` may appear in a symbol.
     pub(crate) fn valid(self, seed: u32) -> bool {
         self != Coefficients::Rfc8681 || seed >> 16 <= u32::from(DENSEST)
     }
 
-    /// Fills `out` with the coefficients of the symbols in their order.
+    /// Fills `out` with one coefficient per source symbol, in their order.
     pub(crate) fn fill(self, seed: u32, out: &mut [u8]) {
         match self {
             Coefficients::Bytes => {
@@ -41,7 +41,8 @@ impl Coefficients {
     }
 }
 
-/// RFC 8681 §3.6: with a threshold below 15 a coefficient is drawn with probability (threshold + 1)/16, else it is 0.
+/// RFC 8681 §3.6: a coefficient is drawn with probability (threshold + 1)/16, otherwise it is 0. The
+/// threshold is below 15.
 fn sparse(mut generator: TinyMt32, threshold: u8, out: &mut [u8]) {
     for one in out {
         *one = 0;
@@ -63,7 +64,7 @@ mod tests {
         out
     }
 
-    /// From the numbers of RFC 8682 §2.3: 37, 225, 177, 176 are the first low bytes with seed 1.
+    /// RFC 8682 §2.3: 37, 225, 177, 176 are the first low bytes with seed 1.
     #[test]
     fn dense_coefficients_are_the_generator_s_bytes() {
         assert_eq!(drawn(Coefficients::Bytes, 1), [37, 225, 177, 176]);

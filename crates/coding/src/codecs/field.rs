@@ -16,7 +16,8 @@ pub(crate) const fn multiply(mut a: u8, mut b: u8) -> u8 {
     product
 }
 
-/// For each element its products with 0..16, and with 16 times 0..16: a byte's product is the sum of those of its halves.
+/// Products of each element with 0..16, followed by those with 16 times 0..16: a byte's product is the sum of
+/// the products of its halves.
 pub(crate) static NIBBLES: [[u8; 32]; 256] = {
     let mut table = [[0; 32]; 256];
     let mut a = 0;
@@ -32,7 +33,7 @@ pub(crate) static NIBBLES: [[u8; 32]; 256] = {
     table
 };
 
-/// Inverses; that of 0 is 0, and never asked for.
+/// Inverses. That of 0 is 0 and never used.
 static INVERSES: [u8; 256] = {
     let mut table = [0; 256];
     let mut a = 1;
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn two_generates_all_elements_but_zero() {
-        // RFC 5510 §8.1: the polynomial is primitive, so that x has order 255.
+        // RFC 5510 §8.1: the polynomial is primitive, so x has order 255.
         let mut seen = [false; 256];
         let mut power = 1;
         for _ in 0..255 {

@@ -1,10 +1,10 @@
-//! Sums of products over GF(256) on whole symbols. Every instruction set gives the same bytes.
+//! Sums of products over GF(256) on whole symbols. Every instruction set gives identical bytes.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
 use crate::codecs::field::NIBBLES;
 
-/// Rows are a multiple of this long: the widest vector, so that no row has a rest.
+/// Divisor of all row lengths: the widest vector, so that no row has a remainder.
 pub(crate) const ALIGNMENT: usize = 64;
 
 /// The length of a row that holds `length` bytes.
@@ -12,15 +12,15 @@ pub(crate) const fn row(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT)
 }
 
-/// A row of an arena and what it is multiplied by.
+/// A row of an arena and its coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub coefficient: u8,
-    /// Where the row begins in the arena, in bytes.
+    /// Offset of the row in the arena, in bytes.
     pub at: usize,
 }
 
-/// The arithmetic with the instructions that this machine has.
+/// The arithmetic with the instructions of this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel(Level);
 
@@ -29,7 +29,8 @@ impl Kernel {
         Kernel(Level::new())
     }
 
-    /// Adds to `target` the sum of the terms: rows of `arena`, as long as `target`, by their coefficients.
+    /// Adds to `target` the sum of the terms: rows of `arena` times their coefficients. Each row has the
+    /// length of `target`.
     pub(crate) fn add(self, target: &mut [u8], arena: &[u8], terms: &[Term]) {
         debug_assert!(target.len().is_multiple_of(ALIGNMENT), "rows have no rest");
         #[cfg(target_arch = "x86_64")]
@@ -42,7 +43,7 @@ impl Kernel {
         dispatch!(self.0, simd => add(simd, target, arena, terms));
     }
 
-    /// Whether a vector's bytes can be looked up in one instruction.
+    /// Returns whether one instruction looks up a vector's bytes.
     fn looks_up(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self.0.as_sse4_2().is_some();
@@ -61,14 +62,14 @@ impl Kernel {
     }
 }
 
-/// The arithmetic by each instruction set that this machine has, for tests and benches.
+/// The arithmetic with each instruction set of this machine, for tests and benches.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Instructions(Kernel, &'static str);
 
 #[cfg(any(test, feature = "testing"))]
 impl Instructions {
-    /// All, weakest first.
+    /// All instruction sets, weakest first.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Instructions(Kernel(Level::baseline()), "baseline")];
@@ -84,13 +85,14 @@ impl Instructions {
         all
     }
 
-    /// Its name.
+    /// Name of the instruction set.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.1
     }
 
-    /// Adds to `target` the rows of `arena`, each as long as `target`, by their coefficients. Lengths are multiples of 64.
+    /// Adds to `target` the rows of `arena`, each as long as `target`, times their coefficients. Lengths are
+    /// multiples of 64.
     pub fn add(self, target: &mut [u8], arena: &[u8], coefficients: &[u8]) {
         let length = target.len();
         let term = |(i, &coefficient): (usize, &u8)| Term { coefficient, at: i * length };
@@ -121,7 +123,7 @@ fn product<S: Simd>(simd: S, (low, high): (S::u8s, S::u8s), bytes: S::u8s) -> S:
     low.swizzle_dyn_within_blocks(bytes & mask) ^ high.swizzle_dyn_within_blocks(bytes >> 4)
 }
 
-/// Vectors that are summed at once.
+/// Number of vectors that are summed at once.
 const ABREAST: usize = 4;
 
 #[inline(always)]
@@ -138,7 +140,7 @@ fn add<S: Simd>(simd: S, target: &mut [u8], arena: &[u8], terms: &[Term]) {
     }
 }
 
-/// The part of the sum that begins `from` bytes into the rows and is `N` vectors wide.
+/// Computes the part of the sum that begins `from` bytes into the rows and is `N` vectors wide.
 #[inline(always)]
 fn add_at<S: Simd, const N: usize>(simd: S, target: &mut [u8], from: usize, arena: &[u8], terms: &[Term]) {
     let width = S::u8s::LEN;
@@ -170,7 +172,7 @@ fn scale<S: Simd>(simd: S, target: &mut [u8], coefficient: u8) {
     }
 }
 
-/// Products bit by bit, which any instruction set does on vectors: for those without look-ups.
+/// Products computed bit by bit on vectors, for instruction sets without look-ups.
 mod planes {
     use super::{ALIGNMENT, Term};
     use crate::codecs::field::multiply;
@@ -205,7 +207,7 @@ mod planes {
     }
 }
 
-/// Products by one instruction, which applies a matrix of bits to each byte.
+/// Products by a single instruction, which applies a matrix of bits to each byte.
 #[cfg(target_arch = "x86_64")]
 mod gfni {
     use std::arch::x86_64::{__m512i, _mm512_gf2p8affine_epi64_epi8, _mm512_set1_epi64, _mm512_xor_si512};
@@ -215,7 +217,8 @@ mod gfni {
     use super::Term;
     use crate::codecs::field::multiply;
 
-    /// Multiplication by each element as a matrix: byte 7 - i holds the bits of the factor whose products have bit i.
+    /// Multiplication by each element as a matrix: byte 7 - i holds the bits of the factor whose products
+    /// have bit i.
     static MATRICES: [u64; 256] = {
         let mut table = [0; 256];
         let mut a = 0;

@@ -1,4 +1,5 @@
-//! RaptorQ (RFC 6330) by crate `raptorq`: one source block in one sub-block. A seed is the number of the repair symbol.
+//! RaptorQ (RFC 6330), implemented by crate `raptorq`: one source block in one sub-block. A seed is the
+//! number of the repair symbol.
 
 use std::ops::Range;
 
@@ -9,22 +10,26 @@ use raptorq::{
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 use crate::codecs::block_store::BlockStore;
 
-/// Encoding symbol IDs have 24 bits (RFC 6330 §3.2), of which a block of at most 65 536 symbols uses the first.
+/// Number of repair symbols. Encoding symbol IDs have 24 bits (RFC 6330 §3.2); a block of at most 65 536
+/// symbols uses the first of them.
 const SEEDS: u32 = (1 << 24) - (1 << 16);
-/// Symbols taken beyond those of the block: each fails with a probability of 1/256, so that no honest block needs them all.
+/// Maximum number of symbols added beyond those of the block: each fails with a probability of 1/256, so no
+/// honest block needs them all.
 const SPARE: usize = 16;
 
-/// Bytes of work that a block costs before its first repair symbol is taken, whatever its size, and passes over its symbols.
+/// Work of starting a block, in bytes, before its first repair symbol. It does not depend on the size of the
+/// block, and passes over its symbols are added to it.
 const BEGUN: usize = 1 << 10;
 const PASSES_TO_BEGIN: usize = 2;
-/// Work to solve for a block (RFC 6330 §5.4) as bytes of rows that linear codes add in the same time, measured: passes over its
-/// symbols, and bytes for each of the square of its rows, to which come those of LDPC and HDPC symbols, and whatever its size.
+/// Work of solving for a block (RFC 6330 §5.4), in bytes of rows that linear codes add in the same time,
+/// measured. It consists of passes over the symbols, bytes per square of the number of rows (to which LDPC
+/// and HDPC symbols add), and a constant.
 const PASSES_TO_SOLVE: usize = 8;
 const OF_A_SQUARE: usize = 32;
 const OWN_ROWS: usize = 32;
 const SOLVED: usize = 64 << 10;
 
-/// Work to solve for a block, or to find that more symbols are needed.
+/// Work of solving for a block, or of finding that more symbols are needed.
 pub(crate) fn solving(symbols: usize, length: usize) -> u64 {
     let rows = symbols + OWN_ROWS;
     (SOLVED + PASSES_TO_SOLVE * symbols * length + OF_A_SQUARE * rows * rows) as u64
@@ -35,7 +40,7 @@ fn block(symbols: usize, length: usize) -> ObjectTransmissionInformation {
     ObjectTransmissionInformation::new((symbols * length) as u64, length as u16, 1, 1, 1)
 }
 
-/// The crate's symbols have a byte at least, also where coefficients alone count.
+/// Symbol length for crate `raptorq`: at least one byte, even for coefficients alone.
 fn size(length: usize) -> usize {
     length.max(1)
 }
@@ -56,7 +61,8 @@ impl RaptorEncoder {
         RaptorEncoder { capacity, length, bytes, lengths, prepared: None }
     }
 
-    /// Symbols as long as the longest: the code works on each byte by itself, and beyond it all are 0.
+    /// Encoder of a block cut to the longest symbol: the code handles each byte separately, and all bytes
+    /// beyond that are 0.
     fn prepare(&self) -> SourceBlockEncoder {
         let longest = size(self.lengths.iter().copied().max().unwrap_or(0));
         let mut data = vec![0; self.lengths.len() * longest];
@@ -71,7 +77,7 @@ impl RaptorEncoder {
 impl Encoder for RaptorEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held() < self.capacity, "the caller forgets before it pushes more");
+        assert!(self.held() < self.capacity, "the caller drops symbols before it pushes more");
         self.bytes.extend_from_slice(source);
         self.lengths.push(source.len());
         self.bytes.resize(self.lengths.len() * self.length, 0);
@@ -114,11 +120,11 @@ impl Encoder for RaptorEncoder {
 #[derive(Debug)]
 pub(crate) struct RaptorDecoder {
     store: BlockStore,
-    /// With the number of source symbols.
+    /// Block decoder and number of source symbols.
     begun: Option<(SourceBlockDecoder, usize)>,
     seeds: Vec<u32>,
     decoded: bool,
-    /// [`Decoder::work`].
+    /// Work ([`Decoder::work`]).
     work: u64,
 }
 
@@ -145,7 +151,7 @@ impl RaptorDecoder {
         EncodingPacket::new(PayloadId::new(0, id), data)
     }
 
-    /// Gives the block decoder what came before the first repair symbol.
+    /// Gives the block decoder the symbols that arrived before the first repair symbol.
     fn begin(&mut self, symbols: usize) {
         let length = size(self.store.length());
         self.worked(BEGUN + PASSES_TO_BEGIN * symbols * length);
@@ -239,7 +245,7 @@ impl Decoder for RaptorDecoder {
     }
 
     fn bound(&self) -> usize {
-        // The crate keeps each symbol taken with its place and an entry in a set.
+        // The crate keeps each symbol with its place, and an entry in a set.
         let taken = 2 * self.store.capacity() + SPARE;
         let kept = self.store.bound() + taken * (size(self.store.length()) + 160) + size_of::<Self>();
         kept + self.working()
@@ -250,8 +256,8 @@ impl Decoder for RaptorDecoder {
     }
 
     fn working(&self) -> usize {
-        // While it solves, the crate holds the symbols, the zeros of RFC 6330 §5.3.3.4.2 and the block once more, and matrices of
-        // about as many rows and columns (the factors are measured).
+        // The solver of the crate holds the symbols, the zeros of RFC 6330 §5.3.3.4.2, the block a second
+        // time, and matrices with about as many rows and columns (the factors are measured).
         let symbols = self.store.capacity() + SPARE;
         let matrices = 4 * (symbols + 128) * (symbols + 128) + (64 << 10);
         5 * symbols * (size(self.store.length()) + 160) + matrices

@@ -1,5 +1,6 @@
-//! Reed–Solomon over GF(2^16) by crate `reed-solomon-simd`: any k symbols give a block of k back. How many repair symbols a
-//! block has is agreed on beforehand, as every one of them depends on it; a seed is the number of one.
+//! Reed–Solomon over GF(2^16), implemented by crate `reed-solomon-simd`: any k symbols recover a block of k.
+//! Both ends agree on the number of repair symbols of a block, because every one of them depends on it; a
+//! seed is the number of a repair symbol.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 use crate::codecs::block_store::BlockStore;
 
-/// The crate's elements have two bytes, also where coefficients alone count.
+/// Symbol length for crate `reed-solomon-simd`: elements have two bytes, even for coefficients alone.
 fn size(length: usize) -> usize {
     length.next_multiple_of(2).max(2)
 }
@@ -22,7 +23,7 @@ pub(crate) struct RsEncoder {
     bytes: Vec<u8>,
     held: usize,
     codec: ReedSolomonEncoder,
-    /// The repair symbols, once the first of them is asked for.
+    /// Repair symbols, computed on the first request.
     made: Vec<u8>,
 }
 
@@ -49,7 +50,7 @@ impl RsEncoder {
 impl Encoder for RsEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held < self.capacity, "the caller forgets before it pushes more");
+        assert!(self.held < self.capacity, "the caller drops symbols before it pushes more");
         let symbol = &mut self.bytes[self.held * size(self.length)..][..size(self.length)];
         symbol[..source.len()].copy_from_slice(source);
         symbol[source.len()..].fill(0);
@@ -96,16 +97,17 @@ pub(crate) struct RsDecoder {
     count: usize,
     codec: ReedSolomonDecoder,
     padded: Vec<u8>,
-    /// [`Decoder::work`].
+    /// Work ([`Decoder::work`]).
     work: u64,
 }
 
-/// Work to give a block back as bytes of rows that linear codes add in the same time, measured: whatever its size, as what is
-/// missing is located among all 2^16, and passes over its symbols, of which there are a power of two.
+/// Work of recovering a block, in bytes of rows that linear codes add in the same time, measured. It consists
+/// of a constant, because missing symbols are located among all 2^16, and of passes over the symbols, rounded
+/// up to a power of two.
 const LOCATED: usize = 1 << 20;
 const PASSES: usize = 4;
 
-/// Work to give a block back.
+/// Work of recovering a block.
 pub(crate) fn restoring(symbols: usize, repairs: usize, length: usize) -> u64 {
     (LOCATED + PASSES * (symbols + repairs).next_power_of_two() * size(length)) as u64
 }
@@ -126,7 +128,7 @@ impl RsDecoder {
         }
     }
 
-    /// Any k symbols give the block back.
+    /// Decodes the block if k symbols have arrived.
     fn try_decode(&mut self) {
         let Some(symbols) = self.symbols else {
             return;
@@ -219,7 +221,7 @@ impl Decoder for RsDecoder {
     }
 
     fn bound(&self) -> usize {
-        // The crate works on a power of two of symbols, in units of 64 bytes.
+        // The crate uses a power of two of symbols, in units of 64 bytes.
         let work = 2 * (self.store.capacity() + self.arrived.len()).next_power_of_two();
         let size = size(self.store.length());
         self.store.bound()

@@ -1,4 +1,4 @@
-//! TinyMT32, the pseudorandom numbers from which both ends make a repair symbol's coefficients (RFC 8682).
+//! TinyMT32 pseudorandom numbers, from which both ends derive a repair symbol's coefficients (RFC 8682).
 
 /// RFC 8682 §2.1: the parameter set of RLC.
 const MAT1: u32 = 0x8f70_11ee;
@@ -11,7 +11,7 @@ const ROUNDS: u32 = 8;
 pub struct TinyMt32([u32; 4]);
 
 impl TinyMt32 {
-    /// The generator that `seed` starts.
+    /// A generator started with `seed`.
     #[must_use]
     pub fn new(seed: u32) -> Self {
         let mut state = [seed, MAT1, MAT2, TMAT];
@@ -36,7 +36,7 @@ impl TinyMt32 {
         self.0 = [s1, s2 ^ (odd & MAT1), x ^ (y << 10) ^ (odd & MAT2), y];
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn next_u32(&mut self) -> u32 {
         self.advance();
         let [s0, _, s2, s3] = self.0;
@@ -44,12 +44,12 @@ impl TinyMt32 {
         s3 ^ sum ^ (0u32.wrapping_sub(sum & 1) & TMAT)
     }
 
-    /// Uniform in 0..256 (RFC 8681 §3.5).
+    /// Returns a uniform number in 0..256 (RFC 8681 §3.5).
     pub fn next_256(&mut self) -> u8 {
         self.next_u32() as u8
     }
 
-    /// Uniform in 0..16 (RFC 8681 §3.5).
+    /// Returns a uniform number in 0..16 (RFC 8681 §3.5).
     pub fn next_16(&mut self) -> u8 {
         (self.next_u32() & 0xf) as u8
     }

@@ -1,16 +1,16 @@
-//! What both ends of a stream with a sliding window agree on.
+//! Configuration that both ends of a stream with a sliding window share.
 
 /// The shape of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowConfig {
-    /// Source messages that a repair symbol covers at most.
+    /// Maximum number of source messages that a repair symbol covers.
     pub sources: usize,
-    /// Source messages that a receiver holds, at least as many: twice as many let it use repair symbols of windows that
-    /// overlap.
+    /// Number of source messages that a receiver holds, at least `sources`. Twice `sources` lets it use
+    /// repair symbols of overlapping windows.
     pub held: usize,
-    /// Bytes of a repair symbol's payload: those of the longest message and 2. With 0 messages have no bytes, and
-    /// coefficients alone are sent and eliminated.
+    /// Payload of a repair symbol in bytes: the longest message plus 2. 0 omits the payloads, so that only
+    /// coefficients are sent and eliminated.
     pub length: usize,
-    /// Of each 16 coefficients, how many are not 0, less one; 15 is the densest (RFC 8681 §3.6).
+    /// Nonzero coefficients per 16, minus one; 15 is the densest (RFC 8681 §3.6).
     pub density: u8,
 }

@@ -1,4 +1,4 @@
-//! The receiving end: symbols in, messages out as they become known. Every byte may be hostile.
+//! The receiving end, which delivers messages as they become known. Every byte may be hostile.
 
 use std::fmt;
 
@@ -9,48 +9,50 @@ use crate::framing::{frame, longest, unframe};
 use crate::receipt::{Refusal, Statistics};
 use crate::symbol::Header;
 
-/// Messages that a symbol may skip.
+/// Maximum number of messages that one symbol may skip.
 const FARTHEST: u32 = 1 << 16;
 
-/// What a symbol brought.
+/// Effect of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowArrival {
-    /// The number of its message, or of the first that it covers.
+    /// Number of the symbol's message, or of the first message that it covers.
     pub number: u32,
-    /// Whether it brought something that was not known.
+    /// True if the symbol added information.
     pub innovative: bool,
 }
 
-/// A message.
+/// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowMessage<'a> {
-    /// Its number in the stream.
+    /// Number of the message in the stream.
     pub number: u32,
-    /// Its bytes.
+    /// Bytes of the message.
     pub bytes: &'a [u8],
-    /// Whether its own symbol did not arrive before others gave it.
+    /// True if other symbols gave the message before its own symbol arrived.
     pub recovered: bool,
 }
 
-/// Takes symbols of a stream with a sliding window and gives its messages out.
+/// Receives symbols of a stream with a sliding window and delivers its messages.
 pub struct WindowReceiver {
     config: WindowConfig,
     decoder: Box<dyn Decoder>,
-    /// The number of the oldest message held.
+    /// Number of the oldest message held.
     first: u32,
-    /// Messages forgotten so far.
+    /// Number of messages dropped.
     forgotten: u64,
-    /// By place since the beginning, modulo the messages held.
+    /// True for messages whose symbol arrived, indexed by place since the start modulo the number of messages
+    /// held.
     arrived: Vec<bool>,
     framed: Vec<u8>,
     statistics: Statistics,
 }
 
 impl WindowReceiver {
-    /// A receiver of messages from number 0.
+    /// A receiver of messages, starting at number 0.
     ///
     /// # Panics
-    /// If the code cannot make windows of this shape, or fewer messages are held than a repair symbol covers.
+    /// If the code cannot make windows of this shape, or if the receiver holds fewer messages than a repair
+    /// symbol covers.
     #[must_use]
     pub fn new(config: WindowConfig) -> Self {
         assert!(config.held >= config.sources, "a receiver holds what a repair symbol covers");
@@ -66,10 +68,10 @@ impl WindowReceiver {
         }
     }
 
-    /// Takes what arrived as one symbol.
+    /// Handles one received symbol.
     ///
     /// # Errors
-    /// If it is dropped, and why; [`statistics`](Self::statistics) counts it.
+    /// The reason for dropping the symbol; [`statistics`](Self::statistics) counts it.
     pub fn receive(&mut self, symbol: &[u8]) -> Result<WindowArrival, Refusal> {
         let taken = self.take(symbol);
         self.statistics.count(taken.map(|(_, outcome)| outcome));
@@ -106,7 +108,8 @@ impl WindowReceiver {
         if outcome == Outcome::Refused { Err(Refusal::Contradictory) } else { Ok((number, outcome)) }
     }
 
-    /// The place of message `number` among those held; makes room for `count` messages from there.
+    /// Returns the index of message `number` among those held, and makes room for `count` messages from
+    /// there.
     fn place(&mut self, number: u32, count: usize) -> Result<usize, Refusal> {
         let ahead = number.wrapping_sub(self.first);
         if ahead > u32::MAX / 2 {
@@ -132,7 +135,7 @@ impl WindowReceiver {
         (self.forgotten as usize + place) % self.config.held
     }
 
-    /// The next message that became known, if there is one. Ask until there is none after each symbol: a later symbol may
+    /// Returns the next message that became known. Call until `None` after each symbol: a later symbol may
     /// push messages out of the window.
     pub fn poll(&mut self) -> Option<WindowMessage<'_>> {
         loop {
@@ -149,25 +152,25 @@ impl WindowReceiver {
         }
     }
 
-    /// The number of the oldest message held.
+    /// Number of the oldest message held.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// What was counted since the beginning.
+    /// Counters since the start.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Work since the beginning, in bytes of rows that were read or written.
+    /// Work since the start, in bytes of rows read or written.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.decoder.work()
     }
 
-    /// Bytes of memory held at the most, whatever arrives.
+    /// Maximum memory in bytes, for any input.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.decoder.bound() + self.arrived.len() + self.config.length

@@ -1,4 +1,4 @@
-//! The sending end: messages into a window, the window into repair symbols.
+//! The sending end, which turns messages into a window and the window into repair symbols.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use crate::codec::Encoder;
 use crate::framing::{frame, longest, unframe};
 use crate::symbol::{DENSEST, Header};
 
-/// Holds the last messages of a stream and writes their symbols.
+/// Holds the latest messages of a stream and writes their symbols.
 pub struct WindowSender {
     config: WindowConfig,
     encoder: Box<dyn Encoder>,
-    /// The number of the next message.
+    /// Number of the next message.
     next: u32,
     key: u16,
     framed: Vec<u8>,
 }
 
 impl WindowSender {
-    /// A sender of messages from number 0; `key` is the first repair key.
+    /// A sender of messages, starting at number 0; `key` is the first repair key.
     ///
     /// # Panics
     /// If the code cannot make windows of this shape, or the density is more than 15.
@@ -32,7 +32,7 @@ impl WindowSender {
         WindowSender { config, encoder, next: 0, key, framed: Vec::with_capacity(config.length) }
     }
 
-    /// Appends a message to the window, which loses its oldest if it is full, and returns the message's number.
+    /// Appends a message and returns its number. A full window drops its oldest message.
     ///
     /// # Errors
     /// If the message does not fit a symbol.
@@ -50,19 +50,19 @@ impl WindowSender {
         Ok(self.next.wrapping_sub(1))
     }
 
-    /// The number of the oldest message in the window.
+    /// Number of the oldest message in the window.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.next.wrapping_sub(self.encoder.held() as u32)
     }
 
-    /// Messages in the window.
+    /// Number of messages in the window.
     #[must_use]
     pub fn held(&self) -> usize {
         self.encoder.held()
     }
 
-    /// Takes all messages before `number` out of the window: repair symbols no longer cover them.
+    /// Drops all messages before `number` from the window: repair symbols no longer cover them.
     pub fn forget(&mut self, number: u32) {
         let count = number.wrapping_sub(self.first());
         if count <= u32::MAX / 2 {
@@ -73,7 +73,7 @@ impl WindowSender {
     /// Appends the symbol of a message in the window to `out`.
     ///
     /// # Errors
-    /// If it is not in the window.
+    /// If the message is not in the window.
     pub fn write_source(&self, number: u32, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
         let index = number.wrapping_sub(self.first()) as usize;
         let symbol = self.encoder.source(index).ok_or(CannotWrite::NotHeld)?;
@@ -85,7 +85,7 @@ impl WindowSender {
     /// Appends a new repair symbol over the whole window to `out`, and returns its repair key.
     ///
     /// # Errors
-    /// If the window is empty; `out` is unchanged then.
+    /// If the window is empty; `out` is then unchanged.
     pub fn write_repair(&mut self, out: &mut Vec<u8>) -> Result<u16, CannotWrite> {
         let seed = u32::from(self.config.density) << 16 | u32::from(self.key);
         let start = out.len();

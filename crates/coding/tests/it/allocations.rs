@@ -1,4 +1,4 @@
-//! In steady state symbols of the random linear codes cost no allocation, at either end.
+//! The random linear codes allocate no memory per symbol in steady state, at either end.
 
 use allocation_counter::measure;
 use strandcast_coding::Code;
@@ -8,7 +8,7 @@ use strandcast_coding::windows::{WindowConfig, WindowReceiver, WindowSender};
 const LENGTH: usize = 1202;
 const SOURCES: usize = 16;
 
-/// 200 blocks, of which each loses two source symbols; the last come late.
+/// Transfers 200 blocks. Each loses two source symbols, and its last symbols arrive late.
 fn transfer(sender: &mut BlockSender, receiver: &mut BlockReceiver, symbol: &mut Vec<u8>) {
     let message = [7; LENGTH - 2];
     for _ in 0..200 {

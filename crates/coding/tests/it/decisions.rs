@@ -1,4 +1,4 @@
-//! Without payloads every decision is the one made with them.
+//! Decisions without payloads equal those with payloads.
 
 use proptest::prelude::*;
 use strandcast_coding::fuzzing;
@@ -6,7 +6,8 @@ use strandcast_coding::fuzzing;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Outcome, rank, what is known and in which order, for every code, over symbols of an encoder and forged ones.
+    /// Compares outcome, rank and known symbols in order, for every code, over symbols of an encoder and
+    /// forged ones.
     #[test]
     fn decisions_on_coefficients_alone_are_those_with_payloads(script in prop::collection::vec(any::<u8>(), 0..400)) {
         fuzzing::codecs(&script);

@@ -1,18 +1,19 @@
-//! How often k + e symbols fail to give k back, beside closed forms.
+//! Frequency with which k + e symbols fail to give k back, compared with closed forms.
 //!
-//! k + e rows of k coefficients, uniform over q elements, have rank k with probability Π (1 - q^-i), i = e + 1 ... e + k.
+//! k + e rows of k coefficients, uniform over q elements, have rank k with probability Π (1 - q^-i), i = e +
+//! 1 ... e + k.
 
 use libm::{pow, sqrt};
 use strandcast_coding::Code;
 use strandcast_coding::codec::Decoder;
 use strandcast_proto::seeds::{Random, Seeds};
 
-/// Symbols beyond k that are counted.
+/// Number of symbols beyond k that are counted.
 const EXTRA: usize = 5;
 /// Two-sided 99.9 % of the normal distribution.
 const Z: f64 = 3.2905;
 
-/// Share of blocks that k + 0, 1, ... symbols do not give back, all of them repair symbols. Seeds are consecutive, as senders
+/// Fraction of blocks that k + 0, 1, ... repair symbols do not recover. Seeds are consecutive, as senders
 /// draw them, or independent.
 fn failures(code: Code, sources: usize, trials: u32, consecutive: bool) -> [f64; EXTRA] {
     let mut random = Seeds::new(1, 0).stream("seeds");
@@ -64,7 +65,7 @@ fn within(code: Code, q: f64, sources: usize, trials: u32, expected: &[f64]) {
     }
 }
 
-/// As many as STRANDCAST_CODING_TRIALS says, if it is set: a million of each take minutes.
+/// Number of trials: STRANDCAST_CODING_TRIALS, if it is set. A million of each take minutes.
 fn trials(usual: u32) -> u32 {
     std::env::var("STRANDCAST_CODING_TRIALS").map_or(usual, |text| text.parse().expect("a number of trials"))
 }
@@ -93,8 +94,9 @@ fn gf2_fails_as_often_as_dense_matrices_are_singular() {
     gf2(trials(30_000));
 }
 
-/// Without zeros among the coefficients matrices are singular about as often: of two by two, 1 in 255. Repair
-/// keys are consecutive, as senders count them: there are 65 536, and the same key over the same window is the same symbol.
+/// Coefficients without zeros make matrices singular about as often: of two by two, 1 in 255. Repair keys are
+/// consecutive, as senders count them. There are 65 536 keys, and the same key over the same window gives the
+/// same symbol.
 fn sliding(trials: u32) {
     for sources in [16, 32] {
         let p = closed_form(256.0, sources, 0);
@@ -112,7 +114,7 @@ fn windows_fail_about_as_often_as_dense_matrices_are_singular() {
     sliding(trials(30_000));
 }
 
-/// One-sided: at most 10^-2 at k and 10^-4 at k + 1, by the upper end of the interval.
+/// One-sided test: at most 10^-2 at k and 10^-4 at k + 1, by the upper end of the interval.
 fn raptorq(trials: u32) {
     for sources in [10, 32] {
         let measured = failures(Code::RaptorQ, sources, trials, false);

@@ -1,5 +1,5 @@
-//! What the linear decoder knows is what linear algebra says: beside Gaussian elimination of all symbols from the beginning,
-//! with the field's products bit by bit.
+//! Compares the linear decoder with Gaussian elimination of all symbols since the start, which multiplies in
+//! the field bit by bit.
 
 use proptest::prelude::*;
 use strandcast_coding::codec::Outcome;
@@ -22,7 +22,7 @@ fn inverse(a: u8) -> u8 {
     (1..=255).find(|&b| multiply(a, b) == 1).expect("not 0")
 }
 
-/// Rows over all symbols since the beginning, reduced; `gone` columns are taken out of the rows by projection.
+/// Reduced rows over all symbols since the start; `gone` columns are removed from the rows by projection.
 fn reduced(mut rows: Vec<Vec<u8>>, gone: usize) -> Vec<Vec<u8>> {
     let width = rows.first().map_or(0, Vec::len);
     let mut rank = 0;
@@ -42,7 +42,7 @@ fn reduced(mut rows: Vec<Vec<u8>>, gone: usize) -> Vec<Vec<u8>> {
         rank += 1;
     }
     rows.truncate(rank);
-    // In echelon form the rows that lead with a column that is gone are those that need it.
+    // In echelon form, the rows that lead with a removed column are those that need it.
     rows.retain(|row| row[..gone.min(width)].iter().all(|&c| c == 0));
     rows
 }

@@ -1,4 +1,4 @@
-//! Garbage costs a receiver no more memory than it states, and no more than a counted drop.
+//! Garbage makes a receiver use no more memory than it states, and is otherwise only dropped and counted.
 
 use allocation_counter::measure;
 use strandcast_coding::Code;
@@ -12,7 +12,7 @@ const LENGTH: usize = 1202;
 /// A minute of symbols at 10 Mbit/s.
 const MINUTE: usize = 62_500;
 
-/// Anything from random bytes to symbols in which only the payload is random, near `at` and far from it.
+/// Writes garbage: from random bytes to symbols with only a random payload, near `at` and far from it.
 fn garbage(random: &mut Random, at: u32, out: &mut Vec<u8>) {
     out.clear();
     let near = at.wrapping_add(random.below(20) as u32).wrapping_sub(4);
@@ -33,7 +33,7 @@ fn garbage(random: &mut Random, at: u32, out: &mut Vec<u8>) {
     random.fill(&mut out[start..]);
 }
 
-/// Tables that the crates of codecs share between all codecs of a process.
+/// Builds tables that the crates of codecs share between all codecs of a process.
 fn make_tables(code: Code) {
     let (mut encoder, mut decoder) = (code.encoder(2, 2), code.decoder(2, 2));
     (0..2).for_each(|_| encoder.push(&[1, 2]));
@@ -60,7 +60,7 @@ fn blocks(code: Code, order: Order) {
             assert_eq!(counted.innovative + counted.redundant + counted.refused(), given);
         }
         let counted = receiver.statistics();
-        // The garbage is hostile enough to be taken for symbols, and to be refused for each reason.
+        // The garbage is hostile enough to be accepted as symbols, and to be refused for each reason.
         assert!(counted.innovative > 100 && counted.malformed > 100 && counted.stale > 100, "{counted:?}");
         assert!(counted.contradictory > 100 && counted.ahead > 100, "{code}: {counted:?}");
     });
@@ -68,7 +68,7 @@ fn blocks(code: Code, order: Order) {
     assert!(heap.bytes_max as usize <= bound, "{code}: {heap:?}, {bound}");
 }
 
-/// A block given back by repair symbols alone: the most work for its size.
+/// A block recovered by repair symbols alone: the most work for its size.
 #[test]
 fn decoding_a_block_stays_within_the_bound() {
     for code in [Code::Rlc, Code::Fountain, Code::RaptorQ, Code::ReedSolomon { repairs: 600 }] {
@@ -139,7 +139,7 @@ fn written(header: Header, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A forged repair symbol gives a source symbol that frames no message: it is counted, not given out.
+/// A forged repair symbol gives a source symbol without a message: it is counted, not delivered.
 #[test]
 fn a_forged_repair_symbol_is_a_counted_loss() {
     let config = BlockConfig { code: Code::Rlc, sources: 2, length: 10, blocks: 2, order: Order::InOrder };
@@ -151,7 +151,7 @@ fn a_forged_repair_symbol_is_a_counted_loss() {
     assert_eq!((receiver.statistics().damaged, receiver.first()), (1, 1));
 }
 
-/// What a block's symbols say of its length must agree, whichever comes first.
+/// Symbols must agree about the length of their block, in any order.
 #[test]
 fn symbols_that_disagree_about_their_block_are_refused() {
     let config = BlockConfig { code: Code::Rlc, sources: 8, length: 10, blocks: 2, order: Order::InOrder };
@@ -170,7 +170,7 @@ fn symbols_that_disagree_about_their_block_are_refused() {
         assert!(receiver.receive(&second).is_err(), "{second:?} after {first:?}");
         assert_eq!(receiver.statistics().contradictory, 1);
     }
-    // More than a block has, farther than is open, and of another stream.
+    // More symbols than the block has, beyond the open blocks, and of another stream.
     let mut receiver = BlockReceiver::new(config);
     assert!(receiver.receive(&repair(9)).is_err());
     assert!(receiver.receive(&written(Header::Source { block: 2, index: 0, last: false }, b"x")).is_err());

@@ -1,4 +1,5 @@
-//! Objects of 1 MB arrive bit for bit through loss of up to 40 %, in bursts, late, twice and out of order, by every code.
+//! Objects of 1 MB arrive bit for bit through loss of up to 40 %, in bursts, late, repeated and out of order,
+//! with every code.
 
 use proptest::prelude::*;
 use strandcast_coding::Code;
@@ -14,7 +15,7 @@ const MEGABYTE: usize = 1_000_000;
 const LENGTH: usize = 1202;
 const BLOCKS: usize = 6;
 
-/// A stream of blocks from end to end.
+/// A stream of blocks between two ends.
 struct Transfer<'a> {
     code: Code,
     sources: usize,
@@ -35,12 +36,12 @@ impl<'a> Transfer<'a> {
         Transfer { code, sources, object, sender, receiver, channel, got: 0, sent: 0, symbol: Vec::new() }
     }
 
-    /// Carries the symbol just written, and holds what comes out to what went in.
+    /// Carries the symbol just written, and compares the delivered messages with the original ones.
     fn carry(&mut self) {
         self.sent += 1;
         let (receiver, object, got) = (&mut self.receiver, self.object, &mut self.got);
         self.channel.carry(&self.symbol, |arrived| {
-            // Late symbols of blocks that are done are refused; no other is.
+            // Only late symbols of finished blocks are refused.
             let taken = receiver.receive(arrived);
             assert!(taken.is_ok() || receiver.statistics().stale == receiver.statistics().refused());
             while let Some(message) = receiver.poll() {
@@ -60,7 +61,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// A repair symbol, or, once the code has no more of them, the source symbols again.
+    /// Sends a repair symbol, or the source symbols again once the code has no further repair symbol.
     fn send_repair(&mut self, block: u32, held: usize) {
         match self.sender.write_repair(block, &mut self.symbol) {
             Ok(_) => self.carry(),
@@ -69,7 +70,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Fills blocks, and returns the first of those that are new.
+    /// Fills blocks and returns the first new one.
     fn fill(&mut self, pushed: &mut usize) -> u32 {
         let new = (*pushed / self.sources) as u32;
         while *pushed < self.object.len() {
@@ -85,7 +86,8 @@ impl<'a> Transfer<'a> {
         new
     }
 
-    /// What a round finds missing, the next repairs. Returns the symbols sent.
+    /// Sends rounds of repair symbols: each round covers the losses of the one before. Returns the number of
+    /// symbols sent.
     fn run(mut self, systematic: bool) -> usize {
         let mut pushed = 0;
         while self.got < self.object.len() {
@@ -116,7 +118,8 @@ fn send_blocks(code: Code, sources: usize, systematic: bool, weather: Weather, s
     Transfer::new(code, sources, weather, seeds, &object).run(systematic);
 }
 
-/// Sends all messages with a sliding window, a repair symbol behind every eighth; the window waits for what is missing.
+/// Sends all messages with a sliding window, and a repair symbol after every eighth; the window waits for
+/// missing messages.
 fn send_window(weather: Weather, density: u8, seeds: &Seeds, object: &[Vec<u8>]) {
     let config = WindowConfig { sources: 64, held: 128, length: LENGTH, density };
     let mut sender = WindowSender::new(config, seeds.stream("seed").u64() as u16);
@@ -144,7 +147,7 @@ fn send_window(weather: Weather, density: u8, seeds: &Seeds, object: &[Vec<u8>])
         while complete < found.len() && found[complete] {
             complete += 1;
         }
-        // What is complete needs no repair.
+        // Complete messages need no repair.
         sender.forget(complete as u32);
         let full = number + 1 == object.len() || number + 1 - complete == config.sources;
         while (number % 8 == 7 || full) && sender.held() > 0 {
@@ -209,7 +212,7 @@ proptest! {
     }
 }
 
-/// Without loss a systematic code sends each source symbol once and nothing else.
+/// A systematic code without loss sends each source symbol once and nothing else.
 #[test]
 fn without_loss_source_symbols_suffice() {
     let calm = Weather { loss: 0.0, burst: 1.0, late: 0.0, twice: 0.0 };

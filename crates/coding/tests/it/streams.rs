@@ -1,4 +1,4 @@
-//! What senders and receivers of blocks and windows do, symbol by symbol.
+//! Senders and receivers of blocks and windows, symbol by symbol.
 
 use strandcast_coding::blocks::{
     BlockConfig, BlockReceiver, BlockSender, CannotPush, CannotWrite, Order, SourceId,
@@ -24,7 +24,7 @@ fn repair(sender: &mut BlockSender, block: u32) -> Vec<u8> {
     out
 }
 
-/// All that a receiver gives out: block, place, message, whether recovered.
+/// Takes all messages of a receiver: block, place, message, whether recovered.
 fn polled(receiver: &mut BlockReceiver) -> Vec<(u32, u16, String, bool)> {
     let mut all = Vec::new();
     while let Some(m) = receiver.poll() {
@@ -59,7 +59,7 @@ fn in_order_a_message_waits_for_those_before_it() {
     receiver.receive(&repair(&mut sender, 0)).expect("taken");
     let rest = [of(0, 1, "b", true), of(0, 2, "c", false), of(0, 3, "d", false), of(1, 0, "e", false)];
     assert_eq!(polled(&mut receiver), rest);
-    // The short block said that it ends.
+    // The last symbol of the short block marks its end.
     assert_eq!(receiver.first(), 2);
     assert_eq!(receiver.receive(&source(&sender, 1, 0)), Err(Refusal::Stale));
 }
@@ -78,12 +78,12 @@ fn as_known_a_message_waits_for_nothing_and_a_newer_block_closes_the_oldest() {
     assert_eq!(polled(&mut receiver), [of(2, 0, "i", false)]);
     assert_eq!(receiver.receive(&source(&sender, 0, 0)), Err(Refusal::Stale));
     assert_eq!((receiver.first(), receiver.rank(1)), (1, 1));
-    // A message that came is not given out again.
+    // A received message is not delivered again.
     assert!(!receiver.receive(&source(&sender, 1, 1)).expect("taken").innovative);
     assert_eq!(polled(&mut receiver), []);
 }
 
-/// Two messages of which neither came are known once two equations hold no others.
+/// Two lost messages become known once two equations contain no other unknown.
 #[test]
 fn a_window_gives_back_what_its_equations_determine() {
     let mut sender = WindowSender::new(WINDOW, 1);
@@ -102,15 +102,16 @@ fn a_window_gives_back_what_its_equations_determine() {
         found.push((m.number, m.bytes.to_vec(), m.recovered));
     }
     assert_eq!(found, [(0, b"a".to_vec(), true), (1, b"bb".to_vec(), true)]);
-    // Their own symbols come late, and bring nothing.
+    // Their own symbols arrive late and add no information.
     symbol.clear();
     sender.write_source(1, &mut symbol).expect("held");
     assert!(!receiver.receive(&symbol).expect("taken").innovative);
     assert_eq!(receiver.poll(), None);
 }
 
-/// With repair key 1 the coefficients are 37 and 225, the first bytes of RFC 8682's numbers with seed 1. Both messages are [1],
-/// framed as 0, 1, 1: the sum is 37 + 225 = 0x25 ^ 0xe1 = 0xc4 for the ones. Zeros behind the longest message are left out.
+/// Repair key 1 gives the coefficients 37 and 225, the first bytes of RFC 8682's numbers with seed 1. Both
+/// messages are [1], framed as 0, 1, 1: the sum is 37 + 225 = 0x25 ^ 0xe1 = 0xc4 for the ones. Zeros after
+/// the longest message are left out.
 #[test]
 fn a_repair_symbol_is_the_sum_by_hand() {
     let mut sender = WindowSender::new(WINDOW, 1);
@@ -168,7 +169,7 @@ fn a_sender_of_blocks_says_what_it_cannot_do() {
     assert_eq!(sender.push(b"z"), Ok(SourceId { block: 2, index: 0 }));
 }
 
-/// Seeds are never used again: two blocks never have the same coefficients.
+/// Seeds are never used again: no two blocks have the same coefficients.
 #[test]
 fn blocks_have_seeds_of_their_own() {
     let mut sender = filled(BLOCKS, &["a", "b", "c", "d", "e"]);
@@ -177,7 +178,7 @@ fn blocks_have_seeds_of_their_own() {
     assert_eq!(seeds, [1, 2, 3]);
 }
 
-/// 6 bytes of header with a message, 10 with a sum; without payloads nothing else.
+/// 6 bytes of header with a message, 10 with a sum; nothing else without payloads.
 #[test]
 fn coefficients_alone_cost_headers_alone() {
     let config = BlockConfig { length: 0, ..BLOCKS };
@@ -195,7 +196,7 @@ fn coefficients_alone_cost_headers_alone() {
     assert_eq!(polled(&mut receiver), all);
 }
 
-/// Numbers wrap behind 2^32 - 1: 65 536 jumps of 65 536 go once around.
+/// Numbers wrap after 2^32 - 1: 65 536 jumps of 65 536 make one full circle.
 #[test]
 fn numbers_wrap() {
     let mut window = WindowReceiver::new(WINDOW);
@@ -214,7 +215,7 @@ fn numbers_wrap() {
         assert_eq!(blocks.poll().map(|m| m.id.block), Some(number));
     }
     assert_eq!((window.first(), blocks.first()), (65_536 - 7, 65_536 - 1));
-    // Behind, and farther ahead than one jump.
+    // Too old, and farther ahead than one jump.
     symbol.clear();
     Header::WindowSource { number: u32::MAX }.write(&mut symbol);
     assert_eq!(window.receive(&symbol), Err(Refusal::Stale));

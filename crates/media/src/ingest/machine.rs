@@ -13,14 +13,14 @@ use crate::ts::{
 /// Duration of a stored input that is kept ready.
 const READ_AHEAD: Duration = Duration::from_millis(500);
 
-/// Why an input cannot be sent.
+/// Reason why an input cannot be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
     /// It is not a transport stream.
     #[error(transparent)]
     Ts(#[from] TsError),
-    /// It has no clock for pacing.
+    /// It lacks a clock for pacing.
     #[error(transparent)]
     Pace(#[from] PaceError),
 }
@@ -32,7 +32,7 @@ pub struct IngestStats {
     pub framing: FramerCounts,
     /// Gaps and duplicates in the input itself.
     pub continuity: ContinuityCounts,
-    /// Messages and bytes polled so far.
+    /// Messages and bytes polled until now.
     pub packed: End,
 }
 
@@ -118,7 +118,8 @@ impl Ingest {
         self.packer.stop(now);
     }
 
-    /// Whether a stored input should be read further at `now`: less than half a second of it is ready.
+    /// Returns whether a stored input should be read further at `now`: less than half a second of it is
+    /// ready.
     pub fn wants_input(&self, now: MediaTime) -> bool {
         matches!(self.clock, Clock::Arrival) || self.packer.last_at().is_none_or(|at| at < now + READ_AHEAD)
     }
@@ -128,7 +129,7 @@ impl Ingest {
         if self.packer.next_at()? <= now { self.packer.poll() } else { None }
     }
 
-    /// When [`Ingest::handle_timeout`] and [`Ingest::poll`] should be called next.
+    /// Time of the next call of [`Ingest::handle_timeout`] and [`Ingest::poll`].
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         let held = if matches!(self.clock, Clock::Arrival) { self.packer.poll_timeout() } else { None };
         self.packer.next_at().into_iter().chain(held).min()
@@ -141,7 +142,7 @@ impl Ingest {
         }
     }
 
-    /// Statistics so far.
+    /// Statistics until now.
     pub fn stats(&self) -> IngestStats {
         IngestStats {
             framing: self.framer.counts(),

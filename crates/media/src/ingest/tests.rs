@@ -31,7 +31,8 @@ fn a_stored_input_goes_at_its_own_pace() {
         assert!(ingest.poll(MediaTime::from_nanos(next.as_nanos() - 1)).is_none());
         due.push(ingest.poll(next).expect("it is due").send_at);
     }
-    // References 0 to 990: the rest waits for the next, or the end. 991 packets are 141 messages and 4 packets.
+    // References 0 to 990: later packets wait for the next reference or the end. 991 packets are 141 messages
+    // and 4 packets.
     assert_eq!(due, (0..141).map(|n| at(1000 + n * 7)).collect::<Vec<_>>());
     ingest.finish(at(0)).expect("a stream");
     let rest: Vec<_> =

@@ -8,7 +8,7 @@ use crate::ts::{PACKET_LEN, Packet, Pcr};
 /// A larger step between two references starts a new time base. (The standard allows 100 ms between them.)
 const MAX_STEP: u64 = 2 * Pcr::HZ;
 
-/// How a [`PcrPacer`] treats a stream that has no clock.
+/// Configuration of a [`PcrPacer`] for streams without a clock.
 #[derive(Debug, Clone, Copy)]
 pub struct PaceConfig {
     /// Bytes buffered while waiting for a reference.
@@ -24,7 +24,7 @@ impl Default for PaceConfig {
     }
 }
 
-/// Why a stream cannot be paced.
+/// Reason why a stream cannot be paced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaceError {
@@ -74,7 +74,7 @@ pub struct PcrPacer {
 /// Positions count packets, times ticks of 27 MHz since the first packet.
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// Fewer than two references of one time base so far; the last one and its position.
+    /// Fewer than two references of one time base have arrived; the last one and its position.
     Starting(Option<(u64, Pcr)>),
     /// The packet at `position` is due at `ticks`; later ones follow at `rate`.
     Running { position: u64, ticks: u64, pcr: Option<Pcr>, rate: Rate },
@@ -121,7 +121,7 @@ impl PcrPacer {
     /// Accepts the next packet.
     ///
     /// # Errors
-    /// [`PaceError::NoPcr`] when the look-ahead is full and no rate is known.
+    /// [`PaceError::NoPcr`] when the look-ahead is full and the rate is unknown.
     pub fn push(&mut self, packet: Packet) -> Result<(), PaceError> {
         let position = self.first + self.pending.len() as u64;
         self.pending.push_back(packet);
@@ -140,7 +140,7 @@ impl PcrPacer {
     /// Ends the stream: all packets are timed.
     ///
     /// # Errors
-    /// [`PaceError::NoPcr`] if packets are buffered and no rate is known.
+    /// [`PaceError::NoPcr`] if packets are buffered and the rate is unknown.
     pub fn finish(&mut self) -> Result<(), PaceError> {
         if self.pending.is_empty() { Ok(()) } else { self.run_on() }
     }

@@ -33,7 +33,7 @@ pub struct Header {
     pub sequence: u32,
     /// The sender's send time since the session's first message, in whole microseconds.
     pub sent: MediaTime,
-    /// How long after its send time the message is useful, in whole milliseconds, at most 65.5 s.
+    /// Time after its send time for which the message is useful, in whole milliseconds, at most 65.5 s.
     pub lifetime: Option<Duration>,
     /// The message's role in the video.
     pub marks: Marks,
@@ -68,17 +68,17 @@ pub struct Message {
     pub body: Body,
 }
 
-/// Why bytes are not a message.
+/// Reason why bytes are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// Shorter than a header.
+    /// The bytes are shorter than a header.
     #[error("shorter than a header")]
     Short,
-    /// Another version of the format.
+    /// The version of the format is unknown.
     #[error("version {0} of the message format")]
     Version(u8),
-    /// A send time beyond any session's length.
+    /// The send time exceeds any session's length.
     #[error("send time out of range")]
     SendTime,
     /// The payload is not one to seven transport packets, or the end's totals are truncated.

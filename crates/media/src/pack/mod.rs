@@ -18,14 +18,14 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! Integers are big-endian. `typ` is the frame type (0 unknown, 1 I, 2 P, 3 B), F says that a frame begins in the
-//! message, R that decoding may start in it, E that it ends the stream; reserved bits are sent as zero and ignored. The
-//! sender draws the session identifier when it starts. Sequence numbers start at 0, increase by one per message,
-//! including the end, and wrap. The totals of the end count the data messages of the session and their transport
-//! packets' bytes; the checksum covers these bytes in order. A message has at most 1336 bytes. The sender puts only
-//! as many packets into it as fit unfragmented in one SCTP packet on each of its paths
-//! ([`Packer::limit`]): over UDP and IPv4 seven in an IP packet of 1392 bytes or more, six from 1204; 20 bytes more over IPv6,
-//! and 29 more behind a seal.
+//! Integers are big-endian. `typ` is the frame type (0 unknown, 1 I, 2 P, 3 B), F is set if a frame begins in
+//! the message, R if decoding may start in it, E if it ends the stream; reserved bits are sent as zero and
+//! ignored. The sender draws the session identifier when it starts. Sequence numbers start at 0, increase by
+//! one per message, including the end, and wrap. The totals of the end count the data messages of the session
+//! and their transport packets' bytes; the checksum covers these bytes in order. A message has at most 1336
+//! bytes. The sender puts only as many packets into it as fit unfragmented in one SCTP packet on each of its
+//! paths ([`Packer::limit`]): over UDP and IPv4 seven in an IP packet of 1392 bytes or more, six from 1204;
+//! IPv6 needs 20 bytes more, and a seal 29 more.
 
 mod message;
 mod packer;

@@ -10,7 +10,7 @@ use super::worth::{Part, Weigher};
 use crate::MediaTime;
 use crate::ts::{Marks, PACKET_LEN, Packet};
 
-/// How packets are packed into messages.
+/// Packing of packets into messages.
 #[derive(Debug, Clone, Copy)]
 pub struct PackConfig {
     /// Identifier of this run of the sender, drawn at random so that a receiver recognises a new run.
@@ -19,12 +19,12 @@ pub struct PackConfig {
     pub packets_per_message: usize,
     /// Longest time between a message's first and last packet: the maximum delay of a slow stream.
     pub hold: Duration,
-    /// How long after its send time a message is useful.
+    /// Time after its send time for which a message is useful.
     pub lifetime: Option<Duration>,
 }
 
 impl PackConfig {
-    /// Seven packets per message, held for 20 ms at most, without a lifetime.
+    /// Seven packets per message, held for at most 20 ms, without a lifetime.
     pub fn new(session: u32) -> Self {
         PackConfig {
             session,
@@ -42,7 +42,7 @@ pub struct Outgoing {
     pub send_at: MediaTime,
     /// Its header, as written into `wire`.
     pub header: Header,
-    /// What it is worth, and its frame.
+    /// Its worth, and its frame.
     pub part: Part,
     /// It ends the stream and should be sent reliably.
     pub end: bool,
@@ -115,8 +115,9 @@ impl Packer {
         }
     }
 
-    /// Bytes that a message may have from now on: what fits a packet of the transport on every path. A message has at least one
-    /// packet, and never more than configured. One that has as many already is complete.
+    /// Sets the maximum size of a message in bytes from now on: the size that fits a packet of the transport
+    /// on every path. A message has at least one packet, and never more than configured. A message that
+    /// already has as many packets as fit is complete.
     pub fn limit(&mut self, bytes: usize) {
         let packets = bytes.saturating_sub(HEADER_LEN) / PACKET_LEN;
         self.most = packets.clamp(1, self.config.packets_per_message);
@@ -126,7 +127,7 @@ impl Packer {
         }
     }
 
-    /// When to release a message that is not full, by calling [`Packer::handle_timeout`].
+    /// Time at which [`Packer::handle_timeout`] releases a message that is not full.
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         self.filling.as_ref().map(|f| f.at + self.config.hold)
     }
@@ -151,12 +152,12 @@ impl Packer {
         self.ending = Some(now);
     }
 
-    /// When the next message is due; `None` while there is none.
+    /// Due time of the next message; `None` if no message is complete.
     pub fn next_at(&self) -> Option<MediaTime> {
         self.ready.front().map(|f| f.at).or(self.ending)
     }
 
-    /// When the last complete message is due.
+    /// Due time of the last complete message.
     pub fn last_at(&self) -> Option<MediaTime> {
         self.ready.back().map(|f| f.at)
     }
@@ -175,7 +176,7 @@ impl Packer {
         Some(Outgoing { send_at, header, part, end: false, wire: wire.freeze() })
     }
 
-    /// Totals of the messages polled so far.
+    /// Totals of the messages polled until now.
     pub fn totals(&self) -> End {
         self.totals
     }

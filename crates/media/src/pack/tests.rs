@@ -117,11 +117,12 @@ fn messages_keep_below_a_limit() {
     assert_eq!(lengths(1326), [1148, 1148]);
     assert_eq!(lengths(1336), [1336, 20 + 5 * 188]);
     assert_eq!(lengths(9000), [1336, 20 + 5 * 188], "never more than configured");
-    assert_eq!(lengths(100), [208; 12], "one at the least");
+    assert_eq!(lengths(100), [208; 12], "at least one");
 }
 
-/// A clip of N packets takes ⌈N/k⌉ messages, where k packets of 188 bytes and a header of 20 fit the transport's payload; each
-/// of them fits one datagram. MTU 1400: 1344 bytes over IPv4, 1324 over IPv6, and behind a seal of 29 bytes 1312 and 1292.
+/// A clip of N packets takes ⌈N/k⌉ messages, where k packets of 188 bytes and a header of 20 fit the
+/// transport's payload; each of them fits one datagram. MTU 1400: 1344 bytes over IPv4, 1324 over IPv6, and
+/// 1312 and 1292 with a seal of 29 bytes.
 #[test]
 fn a_clip_takes_as_few_datagrams_as_its_packets_allow() {
     const CLIP: u64 = 10_000;
@@ -139,12 +140,12 @@ fn a_clip_takes_as_few_datagrams_as_its_packets_allow() {
     {
         assert_eq!(datagrams(payload), CLIP.div_ceil(k), "{payload} bytes");
     }
-    // Sealed against plain, by tenths.
+    // Sealed compared with plain, by tenths.
     assert!(10 * datagrams(1312) <= 12 * datagrams(1344), "IPv4");
     assert!(10 * datagrams(1292) <= 12 * datagrams(1324), "IPv6");
 }
 
-/// A path with smaller packets joins: what waits with as many packets as now fit leaves as it is.
+/// A path with smaller packets joins: a waiting message with as many packets as now fit leaves unchanged.
 #[test]
 fn a_lower_limit_holds_for_the_message_that_is_being_filled() {
     for waiting in 1..7 {
@@ -171,7 +172,7 @@ fn a_slow_stream_is_held_no_longer_than_promised() {
     packer.handle_timeout(MediaTime::from_millis(25));
     assert_eq!(packer.poll().map(|o| o.wire.len()), Some(20 + 2 * 188));
     assert_eq!(packer.poll_timeout(), None);
-    // Without a timer, the next packet does the same.
+    // The next packet has the same effect without a timer.
     packer.push(MediaTime::from_millis(30), &packet(2), Marks::default());
     packer.push(MediaTime::from_millis(60), &packet(3), Marks::default());
     assert_eq!(packer.poll().map(|o| o.wire.len()), Some(20 + 188));

@@ -1,42 +1,43 @@
-//! What packets are worth to the rest of the stream, and which belong to one frame.
+//! Worth of packets to the rest of the stream, and the frame of each packet.
 
 use crate::ts::{FrameType, Marks, NULL_PID, Packet, PesHeader, ProgramTable, is_reference};
 
-/// How much of the stream is of no use without a packet, from least to most.
+/// Part of the stream that is useless without a packet, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Worth {
     /// Nothing else: stuffing, and frames that no other refers to.
     Disposable,
-    /// Unknown: video of which frame types are not read, and everything before the stream's tables.
+    /// Unknown: video whose frame types are not read, and everything before the stream's tables.
     #[default]
     Unknown,
-    /// Frames that others refer to; sound, and whatever is no video.
+    /// Frames that others refer to; sound, and all other data that is not video.
     Reference,
     /// Everything that follows: tables, and frames that decoding may start with.
     Key,
 }
 
-/// The worth of a packet or message, and the frame that it is of.
+/// The worth of a packet or message, and its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Part {
-    /// Of several packets the highest.
+    /// The highest worth of several packets.
     pub worth: Worth,
-    /// The video frame that all of it belongs to: frames are numbered as they begin. `None`: something else, or more than one.
+    /// The video frame that contains all of it: frames are numbered as they begin. `None`: something else, or
+    /// more than one.
     pub frame: Option<u64>,
 }
 
 impl Part {
-    /// Both together.
+    /// Combines both parts.
     pub fn union(self, other: Part) -> Part {
         Part { worth: self.worth.max(other.worth), frame: self.frame.filter(|f| other.frame == Some(*f)) }
     }
 }
 
-/// Reads what each packet of a stream is worth.
+/// Determines the worth of each packet of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Weigher {
     table: ProgramTable,
-    /// The frame that is under way.
+    /// The current frame.
     frame: Part,
     frames: u64,
 }
@@ -54,7 +55,7 @@ impl Weigher {
                 if packet.unit_start() {
                     self.begin(packet, marks);
                 }
-                // Before the first frame begins there is none.
+                // The stream has not reached its first frame.
                 self.frame
             }
             Some(_) => apart(Worth::Reference),

@@ -9,18 +9,20 @@ use super::shift::{ClockChange, ShiftCause};
 use super::window::{BUCKET, Recent, WindowMinimum};
 use crate::MediaTime;
 
-/// The offset follows drift by at most one part in this many: 500 ppm, several times the difference of two crystals.
+/// Reciprocal of the maximum rate at which the offset follows drift: 500 ppm, several times the difference of
+/// two crystals.
 const DRIFT: i64 = 2_000;
-/// A shift recovers at one part in this many: playout is 5 % faster.
+/// Reciprocal of the rate at which a shift recovers: playout is 5 % faster.
 const RETURN: i64 = 20;
-/// The same for shifts up to [`SMALL`]: including the second before recovery starts, such a shift is gone within 10 s.
+/// Reciprocal of the recovery rate for shifts up to [`SMALL`]: including the second before recovery starts,
+/// such a shift is gone within 10 s.
 const RETURN_SMALL: i64 = 16;
 const SMALL: i64 = 500_000_000;
 /// An arrival this long before the offset allows means that the sender's clock was set ahead.
 const AHEAD: i64 = 1_000_000_000;
 /// Smaller differences are drift, jitter or rounding rather than a step.
 const STEP: i64 = 50_000_000;
-/// How long a delay must be longer before it is followed.
+/// Time for which a delay must be longer before it is followed.
 const SURE: i64 = 5_000_000_000;
 /// Two messages whose differences lie within this indicate the same jump.
 const ALIKE: u64 = 250_000_000;
@@ -33,7 +35,7 @@ pub(super) struct SenderClock {
     latency: i64,
     /// Receiver's clock less sender's, plus the minimum delay, plus the shift.
     offset: i64,
-    /// Whether a message was played by this clock.
+    /// True once a message was played by this clock.
     playing: bool,
     slewed_at: i64,
     /// The minimum delay ever, slowly forgotten where only longer ones remain.
@@ -47,18 +49,18 @@ pub(super) struct SenderClock {
     jump_before: i64,
     /// Send time and difference of the newest accepted message.
     newest: (i64, i64),
-    /// The first message that indicated a clock set back, and by how much: a second one has to confirm it.
+    /// The first message that indicated a clock set back, and the amount: a second one must confirm it.
     set_back: Option<(i64, i64)>,
     /// Difference of the last message in time.
     in_time: i64,
     late: Option<LateRun>,
-    /// The shift: how much later than `latency` after the minimum delay messages are played.
+    /// Shift: the time by which messages are played later than `latency` after the minimum delay.
     shift: i64,
     /// The offset is decreasing after a shift.
     returning: bool,
     /// The target of an increasing offset, as reported.
     rising: Option<i64>,
-    /// How long the minimum delay has exceeded the offset by more than drift.
+    /// Time for which the minimum delay has exceeded the offset by more than drift.
     longer_for: i64,
     changes: VecDeque<ClockChange>,
 }
@@ -90,7 +92,7 @@ impl SenderClock {
         }
     }
 
-    /// When message `sequence`, sent at `sent`, is due.
+    /// Due time of message `sequence`, sent at `sent`.
     pub(super) fn due(&self, sequence: i64, sent: MediaTime) -> MediaTime {
         let due =
             self.translated(sequence, ns(sent)).saturating_add(self.offset).saturating_add(self.latency);
@@ -102,7 +104,7 @@ impl SenderClock {
         duration(self.shift)
     }
 
-    /// From now on the offset moves slowly.
+    /// Makes the offset move slowly from now on.
     pub(super) fn set_playing(&mut self) {
         self.playing = true;
     }
@@ -121,7 +123,7 @@ impl SenderClock {
         }
         let mut difference = now.saturating_sub(self.translated(sequence, sent));
         if self.too_early(difference) {
-            // It may have been sent after a jump and been overtaken by the message that told of it.
+            // It may have been sent after a jump and been overtaken by the message that revealed the jump.
             difference = now.saturating_sub(sent.saturating_add(self.jump));
             if self.too_early(difference) || sequence >= self.since {
                 return false;
@@ -136,7 +138,7 @@ impl SenderClock {
         }
         self.shortest = self.shortest.min(difference);
         let in_time = difference.saturating_sub(self.offset) <= self.latency;
-        // Late messages say nothing about the minimum delay until their cause is clear.
+        // Late messages do not reveal the minimum delay until their cause is clear.
         if in_time {
             self.least.add(now, difference);
         }
@@ -157,8 +159,8 @@ impl SenderClock {
         sent.saturating_add(if sequence >= self.since { self.jump } else { self.jump_before })
     }
 
-    /// Whether the newest message shows that the sender's clock was set: ahead, if it is impossibly early; back, if it
-    /// was sent before one with a lower number, which no network causes.
+    /// Detects from the newest message that the sender's clock was set: ahead, if the message is impossibly
+    /// early; back, if it was sent before one with a lower number, which no network causes.
     fn follow_jump(&mut self, now: i64, sequence: i64, sent: i64) {
         let difference = now.saturating_sub(self.translated(sequence, sent));
         // A message takes about as long as the one before it.
@@ -176,7 +178,8 @@ impl SenderClock {
         self.set_back = None;
     }
 
-    /// The sender's clock jumped before message `sequence`: differences are as they were, less `by`.
+    /// Records that the sender's clock jumped before message `sequence`: later differences are smaller by
+    /// `by`.
     fn jump(&mut self, sequence: i64, by: i64) {
         self.jump_before = self.jump;
         self.since = sequence;
@@ -185,7 +188,7 @@ impl SenderClock {
         self.changes.push_back(ClockChange::Jumped { back: by > 0, by: duration(by.saturating_abs()) });
     }
 
-    /// Evaluates a run of late messages; returns how long the sender's clock stood still.
+    /// Evaluates a run of late messages; returns the time for which the sender's clock stood still.
     fn judge(&mut self, now: i64, sequence: i64, difference: i64) -> i64 {
         if difference.saturating_sub(self.offset) <= self.latency {
             self.late = None;
@@ -230,7 +233,7 @@ impl SenderClock {
             return;
         }
         self.slewed_at = now;
-        // Down to where the arrivals of the last second would still be in time.
+        // The lowest offset at which the arrivals of the last second would still be in time.
         let room =
             self.recent.reach(self.latency, self.latency / MARGIN).map_or(0, |reach| self.offset - reach);
         if self.returning || room > STEP {

@@ -18,7 +18,7 @@ pub(super) enum Verdict {
     Unclear,
     /// The delay has become longer: the minimum difference.
     LongerDelay(i64),
-    /// The sender's clock stood still for so long.
+    /// The sender's clock stood still for this time.
     StoodStill(i64),
     /// Persistent congestion: the maximum difference of the last second or two.
     Congestion(i64),
@@ -27,7 +27,8 @@ pub(super) enum Verdict {
 /// Late messages without one in time between them.
 #[derive(Debug)]
 pub(super) struct LateRun {
-    /// The difference of the last message in time, and how much later the first one of this run was.
+    /// The difference of the last message in time, and the time by which the first message of this run was
+    /// later.
     in_time: i64,
     step: i64,
     /// Arrival of the last message, and duration of the run.
@@ -86,8 +87,9 @@ impl LateRun {
             steady.lasted += elapsed;
         }
         let rise = steady.least.saturating_sub(offset);
-        // A filling queue makes each message a little later than the one before. A longer delay, or a clock that stood
-        // still, makes one message much later and leaves the others at that. Falling differences are a draining queue.
+        // A filling queue makes each message a little later than the one before. A longer delay, or a clock
+        // that stood still, makes one message much later and leaves the others at that level. Falling
+        // differences mean a draining queue.
         let sudden = self.step >= rise / 4 * 3;
         let falling = steady.first.saturating_sub(difference) > jitter / 2;
         if sudden && !falling && steady.lasted >= latency.max(LOOK) {

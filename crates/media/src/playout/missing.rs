@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Maximum number of ranges; the oldest are forgotten.
+/// Maximum number of ranges; the oldest are dropped.
 const MAX_RANGES: usize = 4096;
 
 /// Sequence numbers of messages whose turn passed without them.
@@ -23,7 +23,7 @@ impl Missing {
         }
     }
 
-    /// Removes one; false if it is not missing (or forgotten).
+    /// Removes one; returns false if it is not missing (or was dropped).
     pub(super) fn remove(&mut self, sequence: i64) -> bool {
         let Some((&from, &to)) = self.ranges.range(..=sequence).next_back() else { return false };
         if sequence >= to {

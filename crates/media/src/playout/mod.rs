@@ -2,20 +2,21 @@
 //!
 //! # Model
 //! A message that was sent at `s` (sender's clock) and arrives at `a` (receiver's clock) was in transit for `a - s`
-//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the minimum
-//! delay, and is called the offset; a message is due at `s + offset + latency`. Latency is thus relative to the minimum
-//! delay: it is how much longer than the fastest message a message may take.
+//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the
+//! minimum delay, and is called the offset; a message is due at `s + offset + latency`. Latency is thus
+//! relative to the minimum delay: it is the time by which a message may be slower than the fastest one.
 //!
 //! - Until the first message is played the offset falls as shorter delays are seen. From then on it follows drift in
 //!   both directions at no more than 500 ppm, so that playout stays even.
-//! - A message is **late** if it arrives after it was due, and is dropped; **lost** if it has not arrived by its turn
-//!   (and has not arrived since); everything else is played, once, in order, whatever the order of arrival.
+//! - A message is **late** if it arrives after it was due, and is dropped; **lost** if it has not arrived by
+//!   its turn (and has not arrived since); every other message is played once, in order, for any order of
+//!   arrival.
 //! - A **gap** is a run of messages not played; it starts when the first of them was due, with due times interpolated
 //!   between the adjacent messages. It is an **underflow** if no later message had arrived when it began: the buffer
 //!   was empty. Neither start nor end of the stream counts.
 //! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
 //!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives.
-//! - A new session identifier starts over; the rest of the old session is played at once.
+//! - A new session identifier restarts the model; the rest of the old session is played at once.
 //!
 //! # When all messages are late, or early
 //! Latency never grows silently. Each **shift** of playout to a later time is an output ([`ClockChange`]) and is
@@ -24,10 +25,10 @@
 //! | differences `a - s` | interpretation | action |
 //! |---|---|---|
 //! | a message was sent over 50 ms before one with a lower number, and the next one agrees | the sender's clock was set back: no network reverses send times | followed at once; playout does not move |
-//! | more than a second less than possible | the sender's clock was set ahead | the same |
-//! | one much later than the one before, all others as late, none in time for 1 s (for the latency, if longer) | up to 5 s: a longer delay, because a path has failed | shift: the longer delay becomes the minimum |
-//! | the same by more than 5 s | the sender's clock stood still | as if it had been set back |
-//! | growing or changing, all late | congestion | late messages are dropped. After 10 s of nothing else (the latency, if longer) a minimal shift |
+//! | more than a second less than possible | the sender's clock was set ahead | followed at once |
+//! | one message much later than its predecessor, all others as late, none in time for 1 s (for the latency, if longer) | up to 5 s: a longer delay, because a path has failed | shift: the longer delay becomes the minimum |
+//! | as in the previous row, but by more than 5 s | the sender's clock stood still | as if it had been set back |
+//! | growing or changing, all late | congestion | late messages are dropped. After 10 s of only late messages (the latency, if longer) a minimal shift |
 //! | falling, all late | a backlog from an outage | late messages are dropped; the next ones are in time |
 //! | the minimum over 30 s is over 50 ms longer, nothing is late | a longer delay | shift, by 500 ppm |
 //! | for a second over 50 ms shorter than assumed | the congestion is over, or a shorter path is available | playout recovers |

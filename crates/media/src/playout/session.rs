@@ -24,7 +24,7 @@ pub(super) struct Session {
     pub(super) clock: SenderClock,
     latency: Duration,
     buffer: BTreeMap<i64, Message>,
-    /// When the buffer last became non-empty.
+    /// Time at which the buffer last became non-empty.
     filled_at: MediaTime,
     /// The latest message that has arrived.
     newest: i64,
@@ -76,7 +76,7 @@ impl Session {
         if self.buffer.contains_key(&sequence) {
             return Arrival::Duplicate;
         }
-        // Its turn is over unless an earlier message still waits for its own.
+        // Its turn is over unless an earlier message still waits.
         let first = self.buffer.first_key_value().is_none_or(|(&k, _)| sequence < k);
         if first && !lateness.is_zero() && matches!(message.body, Body::Data(_)) {
             self.pass(sequence, sent, stats);
@@ -94,19 +94,19 @@ impl Session {
         self.buffer.len()
     }
 
-    /// When the first message of the buffer is due.
+    /// Due time of the first message of the buffer.
     pub(super) fn next_due(&self) -> Option<MediaTime> {
         let (&sequence, message) = self.buffer.first_key_value()?;
         Some(self.clock.due(sequence, message.header.sent))
     }
 
-    /// When the last message of the buffer is due.
+    /// Due time of the last message of the buffer.
     pub(super) fn last_due(&self) -> Option<MediaTime> {
         let (&sequence, message) = self.buffer.last_key_value()?;
         Some(self.clock.due(sequence, message.header.sent))
     }
 
-    /// Totals of the messages played so far.
+    /// Totals of the messages played until now.
     pub(super) fn played(&self) -> End {
         self.played
     }
@@ -142,7 +142,7 @@ impl Session {
         self.newest + i64::from(ahead)
     }
 
-    /// Reaches the turn of `sequence`, sent at `sent`: earlier messages that have not arrived are lost so far.
+    /// Reaches the turn of `sequence`, sent at `sent`: earlier messages that have not arrived count as lost.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
         let next = self.next.unwrap_or(if from_start { 0 } else { sequence });

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// Why the stream is played later than the configured latency.
+/// Reason why the stream is played later than the configured latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShiftCause {
@@ -13,7 +13,7 @@ pub enum ShiftCause {
 }
 
 impl core::fmt::Display for ShiftCause {
-    /// The text of user-facing lines.
+    /// Writes the text of user-facing lines.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             ShiftCause::LongerDelay => "the path delay has increased",
@@ -28,9 +28,9 @@ impl core::fmt::Display for ShiftCause {
 pub enum ClockChange {
     /// The sender's clock jumped back (or stood still) or ahead; playout does not move.
     Jumped {
-        /// Back, not ahead.
+        /// True if the clock jumped back, false if it jumped ahead.
         back: bool,
-        /// How far.
+        /// Size of the jump.
         by: Duration,
     },
     /// Messages are played later than before: at once, or gradually if none of them is late.

@@ -1,5 +1,5 @@
-//! The table of the module's documentation: what shifts playout and what does not. Times are in milliseconds unless
-//! stated otherwise.
+//! Tests of the table in the module's documentation: the conditions that shift playout, and those that do
+//! not. Times are in milliseconds unless stated otherwise.
 
 use core::time::Duration;
 
@@ -16,9 +16,9 @@ const MIN_DELAY: u64 = 30;
 
 /// The outcome of a stream.
 struct Played {
-    /// Sequence number, when it was played, and how long after it was sent.
+    /// Sequence number, play time, and delay since the send time.
     messages: Vec<(u32, u64, i64)>,
-    /// The reported changes, and when.
+    /// Reported changes and their times.
     changes: Vec<(u64, ClockChange)>,
     stats: PlayoutStats,
 }
@@ -107,7 +107,7 @@ fn shared_link(seconds: u64, queue: f64, load: impl Fn(u64) -> f64) -> Vec<Optio
 
 #[test]
 fn a_burst_on_the_link_leaves_no_delay_behind() {
-    // 4 s of UDP at 20 Mbit/s in front of a queue of 3 s and of 1.3 s.
+    // 4 s of UDP at 20 Mbit/s before a queue of 3 s and of 1.3 s.
     for queue in [3000.0, 1300.0] {
         let delays = shared_link(60, queue, |sent| if (10_000..14_000).contains(&sent) { 20.0 } else { 0.0 });
         assert!(delays.iter().flatten().max() > Some(&1290), "the queue is longer than the latency");
@@ -121,7 +121,7 @@ fn a_burst_on_the_link_leaves_no_delay_behind() {
 
 #[test]
 fn persistent_congestion_shifts_playout_and_is_reported() {
-    // For 60 s a queue of 2 s stays full; its length varies a little with each message.
+    // A queue of 2 s stays full for 60 s; its length varies a little with each message.
     let load = |sent| if (5_000..65_000).contains(&sent) { 12.0 } else { 0.0 };
     let delays = shared_link(120, 2000.0, load);
     let jitter = |sent: u64| sent / STEP * 7919 % 40;
@@ -129,7 +129,7 @@ fn persistent_congestion_shifts_playout_and_is_reported() {
     let shifts = p.shifts();
     let (when, by, cause) = shifts[0];
     assert_eq!(cause, ShiftCause::Congestion);
-    // Once the window of 30 s holds nothing else, this is the minimum delay.
+    // Once the window of 30 s contains no other values, this is the minimum delay.
     assert!(shifts[1..].iter().all(|s| s.0 > when + 20_000 && s.2 == ShiftCause::LongerDelay), "{shifts:?}");
     // 500 ms of queue after 0.5 s; then 10 s.
     assert!((15_000..17_500).contains(&when), "at {when}");
@@ -187,8 +187,8 @@ fn a_shorter_path_reduces_the_delay() {
 
 #[test]
 fn the_backlog_of_an_outage_is_dropped_and_shifts_nothing() {
-    // Nothing arrives for 8 s; then the backlog, all of it late, at the stream's own pace and at 1, 3 and 30 times that
-    // besides new messages.
+    // Nothing arrives for 8 s. Then the backlog arrives, all of it late, at the stream's own pace and at 1, 3
+    // and 30 times that pace in addition to new messages.
     for faster in [1, 3, 30] {
         let delay = |sent: u64| {
             let behind = 18_000_u64.saturating_sub(sent);
@@ -207,7 +207,7 @@ fn the_backlog_of_an_outage_is_dropped_and_shifts_nothing() {
 
 #[test]
 fn a_clock_that_stood_still_is_a_jump_and_not_a_delay() {
-    // The sender's machine slept: its clock is an hour behind, and nothing was sent meanwhile.
+    // The sender's machine slept: its clock is an hour late, and nothing was sent during that time.
     let hour = 3_600_000;
     let delay = |sent: u64| Some(if sent < 10_000 { MIN_DELAY } else { MIN_DELAY + hour });
     let p = played(500, 40, delay, as_it_is);
@@ -234,7 +234,7 @@ fn a_clock_set_during_congestion_is_distinguished_from_it() {
     }
 }
 
-/// A segment of a stream: added delay at its beginning and end, jitter, share of lost messages, seconds.
+/// A segment of a stream: added delay at its beginning and end, jitter, fraction of lost messages, seconds.
 fn any_pieces() -> impl Strategy<Value = Vec<(u64, u64, u64, u64, u64)>> {
     let level = || prop_oneof![3 => Just(0_u64), 1 => 0_u64..400, 1 => 0_u64..4000];
     prop::collection::vec((level(), level(), 0_u64..80, 0_u64..40, 1_u64..20), 1..8)
@@ -243,7 +243,8 @@ fn any_pieces() -> impl Strategy<Value = Vec<(u64, u64, u64, u64, u64)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the network does, nothing is played twice, out of order, early, or later than reported.
+    /// Under any behaviour of the network, nothing is played twice, out of order, early, or later than
+    /// reported.
     #[test]
     fn latency_never_grows_silently(pieces in any_pieces(), latency in 100_u64..1500) {
         let mut delays = vec![Some(MIN_DELAY); 100];

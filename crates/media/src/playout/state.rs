@@ -17,8 +17,8 @@ use crate::ts::PACKET_LEN;
 pub struct PlayoutConfig {
     /// Time from sending a message to playing it.
     pub latency: Duration,
-    /// Maximum bytes of transport packets held, and one message per transport packet's worth of them; messages beyond
-    /// are dropped.
+    /// Maximum bytes of transport packets held, which also bounds the number of messages to one per transport
+    /// packet; further messages are dropped.
     pub max_bytes: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether every byte was played: count, length and checksum agree.
+    /// Returns whether every byte was played: count, length and checksum agree.
     pub fn identical(&self) -> bool {
         self.sent == self.played
     }
@@ -141,7 +141,7 @@ impl Playout {
         output
     }
 
-    /// When [`Playout::poll`] has its next output; `None` while nothing is held.
+    /// Time of the next output of [`Playout::poll`]; `None` if the buffer is empty.
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         if self.ready.is_empty() { self.session.as_ref()?.next_due() } else { Some(MediaTime::ZERO) }
     }
@@ -151,7 +151,7 @@ impl Playout {
         while self.play_one() {}
     }
 
-    /// Statistics so far.
+    /// Statistics until now.
     pub fn stats(&self) -> PlayoutStats {
         let shift = self.session.as_ref().map_or(Duration::ZERO, |s| s.clock.shift());
         PlayoutStats { shift, ..self.stats }
@@ -174,7 +174,7 @@ impl Playout {
         }
     }
 
-    /// Plays the next message, due or not; false if there is none.
+    /// Plays the next message, due or not; returns false without one.
     fn play_one(&mut self) -> bool {
         let Some(session) = &mut self.session else { return false };
         let Some((due, message)) = session.play(&mut self.stats) else { return false };

@@ -14,9 +14,10 @@ pub struct PlayoutStats {
     pub played_bytes: u64,
     /// Messages that arrived after their due time and were dropped.
     pub late: u64,
-    /// Messages that had not arrived by their turn and have not arrived since. One that still arrives moves to `late`.
+    /// Messages that had not arrived by their turn and have not arrived since. A message that still arrives
+    /// moves to `late`.
     pub lost: u64,
-    /// Duplicates, or messages so late that they are no longer known to be missing.
+    /// Duplicates, or messages too late to be recognised as missing ones.
     pub duplicates: u64,
     /// Messages dropped because the buffer was full. Each is also lost, once its turn passes.
     pub overflows: u64,
@@ -61,7 +62,7 @@ impl PlayoutStats {
         }
     }
 
-    /// The share of the playing time without gaps, 0 to 1.
+    /// Fraction of the playing time without gaps, 0 to 1.
     pub fn continuity(&self) -> f64 {
         crate::quality::playout_continuity(self.play_time, self.gap_time)
     }

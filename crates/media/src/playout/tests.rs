@@ -105,14 +105,14 @@ fn played_in_order_and_once() {
 fn messages_after_their_due_time_are_late() {
     let mut p = playout();
     feed(&mut p, 0..10, |n| n == 4 || n == 9);
-    // Message 4 was due at 270: its turn is over when 5 plays at 280.
+    // Message 4 was due at 270: its turn is over when 5 is played at 280.
     assert_eq!(sequences(&mut p, 280), [0, 1, 2, 3, 5]);
     assert_eq!((p.stats().lost, p.stats().late), (1, 0));
     p.push(at(285), data(4, 40));
     assert_eq!((p.stats().lost, p.stats().late, p.stats().largest_lateness), (0, 1, ms(15)));
     p.push(at(286), data(4, 40));
     assert_eq!(p.stats().duplicates, 1);
-    // Message 9 was due at 320; nothing later has arrived, but it is late anyway.
+    // Message 9 was due at 320; no later message has arrived, but it is still late.
     assert_eq!(sequences(&mut p, 330), [6, 7, 8]);
     p.push(at(330), data(9, 90));
     assert!(sequences(&mut p, 400).is_empty());
@@ -149,7 +149,7 @@ fn an_empty_buffer_when_the_next_is_due_is_an_underflow() {
     play(&mut p, at(3000));
     let stats = p.stats();
     assert_eq!((stats.gaps, stats.underflows, stats.gap_time), (1, 1, ms(500)));
-    // Nothing for 150 ms: later ones have arrived when the first is missed.
+    // Nothing for 150 ms: later messages have arrived by the time of the first missing one.
     let mut q = playout();
     feed(&mut q, 0..100, |n| (30..45).contains(&n));
     play(&mut q, at(3000));
@@ -286,7 +286,7 @@ fn drifting(ppm: i64) -> (u64, f64) {
         p.push(now, message(n, MediaTime::from_micros(sent)));
         for (sequence, due) in play(&mut p, now) {
             let ideal = u64::from(sequence) * 20_000 + 30_000 + LATENCY * 1000;
-            // The first second has not seen the minimum delay.
+            // The minimum delay has not occurred in the first second.
             if sequence > 50 {
                 off = off.max(due.as_micros().abs_diff(ideal));
                 let step = last.map_or(0.02, |l: MediaTime| (due - l).as_secs_f64());
@@ -348,8 +348,8 @@ fn a_clock_that_jumps_ahead_is_followed_at_once() {
     let (played, stats) = jumping(3_600_000);
     assert_eq!(played.iter().map(|p| p.0).collect::<Vec<_>>(), (0..600).collect::<Vec<_>>());
     assert_eq!((stats.clock_jumps, stats.implausible, stats.late), (1, 0, 0));
-    // The message that indicated the jump came 10 ms early in its stream; the offset is that much smaller from there
-    // on.
+    // The message that indicated the jump arrived 10 ms early in its stream; the offset is smaller by that
+    // amount from there on.
     assert!(
         played.iter().all(|&(n, due)| due.saturating_since(at(u64::from(n) * 10 + 210)) <= ms(20)),
         "{played:?}"
@@ -364,7 +364,7 @@ fn a_clock_that_is_set_back_is_followed_at_once() {
         assert_eq!(played.iter().map(|p| p.0).collect::<Vec<_>>(), (0..600).collect::<Vec<_>>(), "{back} ms");
         assert_eq!((stats.clock_jumps, stats.shifts, stats.late), (1, 0, 0), "{back} ms");
         let off = |&(n, due): &(u32, MediaTime)| due.as_micros().abs_diff(u64::from(n) * 10_000 + 230_000);
-        // Message 100 came 10 ms after its turn in the stream.
+        // Message 100 arrived 10 ms after its turn in the stream.
         assert!(played.iter().all(|p| off(p) <= 20_000), "{back} ms: {played:?}");
     }
 }
@@ -381,7 +381,7 @@ fn one_wild_send_time_does_not_stop_the_stream() {
             p.push(now, data(k, if k == n { wild } else { sent }));
         }
         played.extend(play(&mut p, at(100_000)));
-        // At worst the outlier is taken for a jump, and recovery takes a second.
+        // In the worst case the outlier is taken for a jump, and recovery takes a second.
         assert!(played.len() >= 600 - 130, "message {n} at {wild}: {} played, {:?}", played.len(), p.stats());
         let (last, due) = played.last().expect("many were played");
         assert!(*last == 599 && *due <= at(599 * 10 + 30 + LATENCY + 1000), "due {due:?}");
@@ -395,7 +395,7 @@ fn a_playout_can_be_sent_to_a_thread() {
     is_send::<crate::ingest::Ingest>();
 }
 
-/// One message: its delay, or lost; whether it is duplicated.
+/// One message: its delay, or `None` if lost; true if it is duplicated.
 fn any_delays() -> impl Strategy<Value = Vec<(Option<u64>, bool)>> {
     let delay =
         prop_oneof![8 => (30_u64..150).prop_map(Some), 2 => (150_u64..500).prop_map(Some), 1 => Just(None)];

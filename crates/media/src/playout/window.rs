@@ -67,7 +67,7 @@ impl Recent {
         }
     }
 
-    /// The lowest offset that no bucket's minimum falls below and that keeps messages that were in time in time by
+    /// Lowest offset that every bucket's minimum reaches and that keeps messages that were in time in time by
     /// `margin`.
     pub(super) fn reach(&self, latency: i64, margin: i64) -> Option<i64> {
         let full = self.spans.len().saturating_sub(1);

@@ -27,7 +27,7 @@ pub struct FrameTrace {
 }
 
 impl FrameTrace {
-    /// These frames; `None` if there are none.
+    /// A trace of these frames; `None` if the list is empty.
     pub fn new(frames: Vec<TracedFrame>) -> Option<Self> {
         (!frames.is_empty()).then_some(FrameTrace { frames })
     }
@@ -42,8 +42,8 @@ impl FrameTrace {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }
 
-    /// The earliest time in the trace. It may differ from the first frame's time where the coding order is not the
-    /// capture order.
+    /// Earliest time in the trace. It may differ from the first frame's time if the coding order differs from
+    /// the capture order.
     pub fn begin(&self) -> Duration {
         self.frames.iter().map(|f| f.time).min().expect("a trace has at least one frame")
     }

@@ -21,9 +21,9 @@ pub struct TraceError {
 }
 
 impl FrameTrace {
-    /// Reads one line per frame: number, type, time, bytes, in the order in which the frames are sent. This is the form
-    /// of the public libraries of video traces (verbose traces of MPEG-4 and H.264 videos), and what ns-3's
-    /// `UdpTraceClient` reads.
+    /// Reads one line per frame: number, type, time, bytes, in the order in which the frames are sent. Public
+    /// libraries of video traces use this form (verbose traces of MPEG-4 and H.264 videos), and ns-3's
+    /// `UdpTraceClient` reads it.
     ///
     /// - Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
     /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
@@ -34,8 +34,8 @@ impl FrameTrace {
     ///   are ignored.
     ///
     /// # Errors
-    /// The first invalid line; the last line if there is no frame, or if the intervals show that times must be in
-    /// milliseconds.
+    /// The first invalid line; the last line if the trace has no frame, or if the intervals show that times
+    /// must be in milliseconds.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut frames = Vec::new();
         let mut unit = 1.0;
@@ -60,7 +60,7 @@ impl FrameTrace {
         match trace.duration() {
             Some(duration) if duration / frame_count(&trace) > MAX_MEAN_INTERVAL => {
                 let interval = (duration / frame_count(&trace)).as_secs_f64();
-                let mend = "if times are in milliseconds, say so above the first frame: `# time in ms`";
+                let mend = "if times are in milliseconds, declare it above the first frame: `# time in ms`";
                 Err(TraceError { line: last_line, message: format!("frames lie {interval} s apart; {mend}") })
             }
             _ => Ok(trace),
@@ -88,7 +88,7 @@ fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
     let (number, kind, time, bytes) = (column("number")?, column("type")?, column("time")?, column("bytes")?);
     let seconds = time.parse::<f64>().ok().map(|t| t * unit).filter(|t| (0.0..=MAX_TIME_S).contains(t));
     Ok(TracedFrame {
-        number: number.parse().map_err(|_| format!("`{number}` is no frame number"))?,
+        number: number.parse().map_err(|_| format!("`{number}` is not a frame number"))?,
         kind: match kind.to_ascii_uppercase().as_str() {
             "I" | "IDR" => Some(FrameType::I),
             "P" => Some(FrameType::P),
@@ -96,7 +96,7 @@ fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
             "H" => None,
             _ => return Err(format!("`{kind}` is no type of frame; there are I, P, B, and H for a header")),
         },
-        time: Duration::from_secs_f64(seconds.ok_or(format!("`{time}` is no time of a frame"))?),
-        bytes: bytes.parse().map_err(|_| format!("`{bytes}` is no size in whole bytes"))?,
+        time: Duration::from_secs_f64(seconds.ok_or(format!("`{time}` is not the time of a frame"))?),
+        bytes: bytes.parse().map_err(|_| format!("`{bytes}` is not a size in whole bytes"))?,
     })
 }

@@ -27,12 +27,12 @@ fn one_line_per_frame_with_comments_headings_and_more_columns() {
 
 #[test]
 fn milliseconds_are_named_in_the_heading() {
-    // Coding order, as the library's traces have it: the P frame comes before the B frames that are shown before it.
+    // Coding order, as in the library's traces: the P frame precedes the B frames that are shown before it.
     let frames = "1 I 0 534\n2 P 120 1542\n3 B 40 134\n4 B 80 390\n";
     let trace = FrameTrace::parse(&format!("No Type Time[ms] Length\n{frames}")).expect("well-formed");
     assert_eq!(trace.frames()[1].time, Duration::from_millis(120));
     assert_eq!((trace.begin(), trace.duration()), (Duration::ZERO, Some(Duration::from_millis(160))));
-    let mend = "line 4: frames lie 40 s apart; if times are in milliseconds, say so above the first frame: `# time in ms`";
+    let mend = "line 4: frames lie 40 s apart; if times are in milliseconds, declare it above the first frame: `# time in ms`";
     assert_eq!(error(frames), mend);
     assert_eq!(FrameTrace::parse(&format!("# time in ms\n{frames}")), Ok(trace));
 }
@@ -50,12 +50,15 @@ fn a_bad_line_is_reported_with_its_number() {
     );
     assert_eq!(error("0 X 0 9"), "line 1: `X` is no type of frame; there are I, P, B, and H for a header");
     assert_eq!(error("0 I 0 9\nend"), "line 2: type is missing; a frame is: number type time bytes");
-    assert_eq!(error("0 I 0 9\nx I 0 9"), "line 2: `x` is no frame number");
+    assert_eq!(error("0 I 0 9\nx I 0 9"), "line 2: `x` is not a frame number");
     for time in ["-1", "NaN", "inf", "1e10", "soon"] {
-        assert_eq!(error(&format!("0 I {time} 9")), format!("line 1: `{time}` is no time of a frame"));
+        assert_eq!(error(&format!("0 I {time} 9")), format!("line 1: `{time}` is not the time of a frame"));
     }
     for bytes in ["-1", "1.5", "5000000000"] {
-        assert_eq!(error(&format!("0 I 0 {bytes}")), format!("line 1: `{bytes}` is no size in whole bytes"));
+        assert_eq!(
+            error(&format!("0 I 0 {bytes}")),
+            format!("line 1: `{bytes}` is not a size in whole bytes")
+        );
     }
 }
 

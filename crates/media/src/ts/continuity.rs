@@ -7,13 +7,13 @@ use super::packet::{NULL_PID, Packet};
 /// The result of checking a packet's continuity counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuity {
-    /// Nothing is missing, as far as four bits show; or the packet is not checked.
+    /// No packet is missing, as far as four bits show; or the packet is not checked.
     Fine,
     /// A repetition of the previous packet, which is allowed once.
     Duplicate,
     /// Packets of this PID are missing.
     Gap {
-        /// How many, modulo 16.
+        /// Number of missing packets, modulo 16.
         missing: u8,
     },
 }
@@ -54,7 +54,7 @@ impl ContinuityChecker {
         Self::default()
     }
 
-    /// Counters so far.
+    /// Counters until now.
     pub fn counts(&self) -> ContinuityCounts {
         self.counts
     }

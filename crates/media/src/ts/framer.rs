@@ -7,10 +7,11 @@ use super::packet::{PACKET_LEN, Packet, SYNC_BYTE};
 /// Bytes searched for the first packets before the input is rejected.
 pub const SEARCH_LIMIT: usize = 16 * 1024;
 
-/// Consecutive sync bytes, 188 bytes apart, that identify a transport stream. Random bytes match once in 2^40.
+/// Consecutive sync bytes, 188 bytes apart, that identify a transport stream. Random bytes match with
+/// probability 2^-40.
 const LOCK: usize = 5;
 
-/// Why an input cannot be read.
+/// Reason why an input cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TsError {
@@ -50,7 +51,7 @@ pub struct Framer {
     counts: FramerCounts,
 }
 
-/// Whether a stream starts at a byte.
+/// Result of checking whether a stream starts at a byte.
 enum SyncCheck {
     Yes,
     No,
@@ -74,7 +75,7 @@ impl Framer {
         self.finished = true;
     }
 
-    /// Counters so far.
+    /// Counters until now.
     pub fn counts(&self) -> FramerCounts {
         self.counts
     }
@@ -104,7 +105,7 @@ impl Framer {
         }
     }
 
-    /// Skips to where packets begin; false if that is not known yet.
+    /// Skips to the beginning of packets; returns false if that is not known yet.
     fn search(&mut self) -> Result<bool, TsError> {
         let mut at = 0;
         let found = loop {
@@ -129,7 +130,7 @@ impl Framer {
         Ok(found)
     }
 
-    /// Gives up on an input without packets at its beginning.
+    /// Rejects an input without packets at its beginning.
     fn check_start(&self) -> Result<(), TsError> {
         let looked_at = usize::try_from(self.counts.skipped_bytes).unwrap_or(usize::MAX);
         if looked_at >= SEARCH_LIMIT {
@@ -142,7 +143,7 @@ impl Framer {
         }
     }
 
-    /// Whether packets begin at byte `at`, which is a sync byte.
+    /// Checks whether packets begin at byte `at`, which is a sync byte.
     fn begins(&self, at: usize) -> SyncCheck {
         for k in 1..LOCK {
             match self.buffer.get(at + k * PACKET_LEN) {

@@ -1,6 +1,6 @@
 //! Frame types of H.264 video (Rec. ITU-T H.264), from the first bytes of a frame.
 
-/// How a frame depends on others.
+/// Dependence of a frame on others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FrameType {
     /// Predicted from frames before and after it.
@@ -33,8 +33,8 @@ pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     delimited
 }
 
-/// Whether other frames may refer to the frame that begins `data` (`nal_ref_idc` of its first slice, §7.4.1); `None`: no slice
-/// begins in it.
+/// Returns whether other frames may refer to the frame that begins `data` (`nal_ref_idc` of its first slice,
+/// §7.4.1); `None` if no slice begins in it.
 pub fn is_reference(data: &[u8]) -> Option<bool> {
     let headers = data.windows(4).filter(|w| w[..3] == [0, 0, 1]).map(|w| w[3]);
     let mut slices = headers.filter(|header| matches!(header & 0x1f, NAL_SLICE | NAL_IDR_SLICE));

@@ -1,4 +1,4 @@
-//! A packet's role in the video: where frames begin, their types, and where decoding may start.
+//! A packet's role in the video: beginnings of frames, their types, and points at which decoding may start.
 
 use super::h264::{FrameType, frame_type};
 use super::packet::Packet;
@@ -12,12 +12,13 @@ pub struct Marks {
     pub random_access: bool,
     /// A frame begins here.
     pub frame_start: bool,
-    /// Type of the frame that these bytes belong to, where known; of several, the one that most others depend on.
+    /// Type of the frame that contains these bytes, if known; of several frames, the type that most others
+    /// depend on.
     pub frame_type: Option<FrameType>,
 }
 
 impl Marks {
-    /// Both together.
+    /// Combines the marks of two parts.
     pub fn union(self, other: Marks) -> Marks {
         Marks {
             random_access: self.random_access || other.random_access,

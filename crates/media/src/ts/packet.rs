@@ -49,12 +49,12 @@ impl Packet {
         self.0[3] & 0x0f
     }
 
-    /// Whether `adaptation_field_control` announces a payload.
+    /// Returns whether `adaptation_field_control` announces a payload.
     pub fn has_payload(&self) -> bool {
         self.0[3] & 0x10 != 0
     }
 
-    /// Whether `adaptation_field_control` announces an adaptation field.
+    /// Returns whether `adaptation_field_control` announces an adaptation field.
     pub fn has_adaptation(&self) -> bool {
         self.0[3] & 0x20 != 0
     }
@@ -104,7 +104,8 @@ pub struct Pcr(u64);
 impl Pcr {
     /// Ticks per second.
     pub const HZ: u64 = 27_000_000;
-    /// Where the clock wraps: a base of 33 bits counts 90 kHz, an extension counts 300 ticks in each of its steps.
+    /// Modulus of the clock: a base of 33 bits counts 90 kHz, an extension counts 300 ticks in each of its
+    /// steps.
     pub const WRAP: u64 = (1 << 33) * 300;
 
     /// The reference of `ticks`, taken modulo [`Pcr::WRAP`].

@@ -7,7 +7,7 @@ pub struct PesHeader {
     pub stream_id: u8,
     /// Presentation time stamp.
     pub pts: Option<u64>,
-    /// Decoding time stamp, where it is not the presentation's.
+    /// Decoding time stamp, if it differs from the presentation time stamp.
     pub dts: Option<u64>,
     /// Bytes from the packet's beginning to its data.
     pub data_at: usize,

@@ -23,7 +23,7 @@ pub struct Video {
 }
 
 impl Video {
-    /// Whether it is H.264 (Rec. ITU-T H.264, ISO/IEC 14496-10).
+    /// Returns whether the video is H.264 (Rec. ITU-T H.264, ISO/IEC 14496-10).
     pub fn is_h264(&self) -> bool {
         self.stream_type == H264
     }
@@ -34,7 +34,7 @@ impl Video {
 pub struct Program {
     /// `program_number`.
     pub number: u16,
-    /// PID whose packets carry the program's PCR; `None` if it has none.
+    /// PID whose packets carry the program's PCR; `None` for a program without PCR.
     pub pcr_pid: Option<u16>,
     /// Its first video stream.
     pub video: Option<Video>,
@@ -61,7 +61,7 @@ impl ProgramTable {
         self.program
     }
 
-    /// Whether packets of `pid` carry the tables of the first program.
+    /// Returns whether packets of `pid` carry the tables of the first program.
     pub fn carries(&self, pid: u16) -> bool {
         pid == PAT_PID || self.first.is_some_and(|(_, map)| map == pid)
     }
@@ -95,7 +95,7 @@ impl Sections {
             self.feed(payload, &mut each);
             return;
         }
-        // pointer_field: that many bytes still belong to the section before.
+        // pointer_field: number of bytes that still belong to the previous section.
         let Some((&pointer, rest)) = payload.split_first() else { return };
         let Some((end, start)) = rest.split_at_checked(usize::from(pointer)) else {
             self.reset(false);
@@ -132,8 +132,8 @@ impl Sections {
     }
 }
 
-/// The body between the 8 bytes of the long section header and the checksum, if the section belongs to this table, is
-/// in force and undamaged; with `table_id_extension`.
+/// Returns `table_id_extension` and the body between the 8 bytes of the long section header and the checksum,
+/// if the section belongs to this table, is in force and undamaged.
 fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
     let header = section.first_chunk::<8>()?;
     let current = header[5] & 1 != 0;
@@ -176,7 +176,7 @@ fn parse_pmt(section: &[u8], number: u16) -> Option<Program> {
     Some(Program { number, pcr_pid: (pcr_pid != NULL_PID).then_some(pcr_pid), video })
 }
 
-/// Whether a `stream_type` is video: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, H.265, H.266.
+/// Returns whether a `stream_type` is video: MPEG-1, MPEG-2, MPEG-4 part 2, H.264, H.265, H.266.
 fn is_video(stream_type: u8) -> bool {
     matches!(stream_type, 0x01 | 0x02 | 0x10 | H264 | 0x24 | 0x33)
 }

@@ -1,4 +1,4 @@
-//! Rules of ISO/IEC 13818-1, section by section, and bytes that follow none of them.
+//! Rules of ISO/IEC 13818-1, section by section, and bytes that violate all of them.
 
 use proptest::prelude::*;
 
@@ -73,10 +73,10 @@ fn a_packet_may_be_sent_twice_but_not_three_times() {
         Build { pcr, ..Build::new(0x100, 3) }.payload(&[7; 50]).packet()
     };
     assert_eq!(checker.check(&at(1000)), Continuity::Fine);
-    // Its PCR may be another: it was sent later.
+    // Its PCR may differ, because it was sent later.
     assert_eq!(checker.check(&at(2000)), Continuity::Duplicate);
     assert_eq!(checker.check(&at(3000)), Continuity::Gap { missing: 15 });
-    // The same counter with other bytes is not the same packet.
+    // A packet with this counter and other bytes is a different one.
     assert_eq!(checker.check(&counted(3)), Continuity::Gap { missing: 15 });
 }
 
@@ -101,7 +101,7 @@ fn null_packets_damage_and_announced_jumps_are_exempt() {
 fn sync_is_found_behind_garbage_and_again_after_it() {
     let first: Vec<_> = (0..8).map(counted).collect();
     let second: Vec<_> = (8..16).map(counted).collect();
-    // Garbage with sync bytes of its own.
+    // Garbage that contains sync bytes.
     let input = [&[0x47; 100][..], &bytes(&first), &[0x47, 0, 1], &bytes(&second), &[0x47; 60]].concat();
     let mut framer = Framer::new();
     let mut got = frame(&mut framer, &input);
@@ -265,7 +265,7 @@ proptest! {
         for body in bodies {
             let mut bytes = [0x47; PACKET_LEN];
             bytes[1..].copy_from_slice(&body);
-            // Mostly the PIDs that are looked into.
+            // Most packets use the PIDs that are read.
             if body[10] < 200 {
                 bytes[1..3].copy_from_slice(&(pid | u16::from(body[0] & 0x40) << 8).to_be_bytes());
             }

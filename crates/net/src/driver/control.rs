@@ -90,7 +90,7 @@ impl Control {
     }
 }
 
-/// A running driver. Clones refer to the same one; it keeps running when all are dropped.
+/// A running driver. Clones refer to the same driver, which keeps running when all are dropped.
 #[derive(Clone)]
 pub struct Driver {
     control: Arc<Control>,
@@ -102,7 +102,7 @@ impl Driver {
         Driver { control, locals: locals.into() }
     }
 
-    /// The addresses that its sockets were bound to at the start.
+    /// The addresses to which its sockets were bound at the start.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.locals
     }
@@ -121,7 +121,7 @@ impl Driver {
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         self.control.command(Box::new(move |core, now| {
-            // The caller may have been dropped meanwhile.
+            // The caller may have been dropped.
             let _ = answer.send(f(core, now));
         }));
         answered.await.ok()
@@ -133,28 +133,29 @@ impl Driver {
             .await?
     }
 
-    /// What happened to the addresses it listens on since this was asked last: a socket that is of no use any more is replaced.
+    /// Returns events of the listening sockets since the last call: an unusable socket is replaced.
     pub async fn listen_events(&self) -> Vec<ListenEvent> {
         self.call(|core, _| core.sockets.events.drain(..).collect()).await.unwrap_or_default()
     }
 
-    /// Who may connect from now on. Streams of senders that may not any more end at once.
+    /// Replaces the list of keys that may connect. Streams of senders that are not on the list end at once.
     pub async fn set_access(&self, access: Access) {
         self.call(|core, now| core.sealed.set_access(now, access)).await;
     }
 
-    /// Who the peer of an association has proven to be; `None` without a seal, during the handshake and after the end.
+    /// The key that an association's peer has proven; `None` without a seal, during the handshake and after
+    /// the end.
     pub async fn peer_key(&self, id: AssociationId) -> Option<PublicKey> {
         self.call(move |core, _| core.sealed.peer(id)).await?
     }
 
-    /// What the seal has counted; `None` without one.
+    /// Counters of the seal; `None` without one.
     pub async fn seal_stats(&self) -> Option<SealStats> {
         self.call(|core, _| core.sealed.seal_stats()).await?
     }
 
-    /// Adds a path to an association that was opened here. The driver reopens the path whenever it is lost, and retries
-    /// every second after a system error.
+    /// Adds a path to an association of this client. The driver reopens the path whenever it is lost, and
+    /// retries every second after a system error.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -171,7 +172,7 @@ impl Driver {
         self.call(add).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Closes a path for good.
+    /// Closes a path permanently.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -184,7 +185,7 @@ impl Driver {
             let beside: Vec<PathId> =
                 others.filter(|p| Some(p.link) == link && p.id != path).map(|p| p.id).collect();
             for other in beside {
-                // Another way of the same uplink, or a closed one.
+                // Another route of the same uplink, or a closed one.
                 let _ = core.endpoint_mut().with(id, |a| a.remove_path(now, other));
             }
             core.endpoint_mut().with(id, |a| a.remove_path(now, path))?;
@@ -211,11 +212,12 @@ impl Driver {
         self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Says what data on the uplink called `link` cost an association from now on; see
-    /// [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] is by the driver's clock.
+    /// Sets the cost of an association's data on the uplink called `link` from now on; see
+    /// [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] uses the
+    /// driver's clock.
     ///
     /// # Errors
-    /// [`AssociationError::Unknown`]; [`AssociationError::UnknownPath`] if no uplink is called so.
+    /// [`AssociationError::Unknown`]; [`AssociationError::UnknownPath`] if no uplink has this name.
     pub async fn set_tariff(
         &self,
         id: AssociationId,
@@ -237,7 +239,7 @@ impl Driver {
         self.call(set).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Ends the driver at once, whatever its associations do; peers get no notice.
+    /// Ends the driver at once, in any state of its associations; peers get no notice.
     pub fn stop(&self) {
         let mut state = self.control.lock();
         state.stop = true;
@@ -246,8 +248,8 @@ impl Driver {
         }
     }
 
-    /// Waits until the driver has ended. A client's driver ends by itself shortly after its association was released,
-    /// so that a peer that missed the last chunk can ask for it again.
+    /// Waits until the driver has ended. A client's driver ends shortly after its association was released,
+    /// so that a peer that missed the last chunk can request it again.
     pub async fn finished(&self) {
         let ended = self.control.ended.notified();
         let mut ended = std::pin::pin!(ended);

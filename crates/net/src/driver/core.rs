@@ -17,7 +17,7 @@ pub type SealObserver = Box<dyn FnMut(Instant, &SealEvent) + Send>;
 /// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub sealed: SealedEndpoint,
-    /// Answers to sealed senders that find no seal here.
+    /// Answers to sealed senders, used without a seal.
     pub plain: PlainAnswers,
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,
@@ -28,17 +28,17 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// The endpoint behind the seal, or without one.
+    /// The endpoint, with or without a seal.
     pub fn endpoint(&self) -> &Endpoint {
         self.sealed.endpoint()
     }
 
-    /// The same, to change.
+    /// The endpoint, mutable.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         self.sealed.endpoint_mut()
     }
 
-    /// Passes the links' new counters to the schemes; whether there were any.
+    /// Passes new counters of the links to the schemes. Returns whether there were any.
     pub fn poll_link_monitor(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         let Core { sealed, sockets, monitor, .. } = self;
         let heard = monitor.poll(cx, now, |reading| {
@@ -51,7 +51,7 @@ impl Core {
         heard
     }
 
-    /// Sends all pending datagrams; whether there were any.
+    /// Sends all pending datagrams. Returns whether there were any.
     pub fn send(&mut self, now: Instant, buffer: &mut Vec<u8>) -> bool {
         let mut any = false;
         while let Some(transmit) = self.sealed.poll_output(now, buffer) {
@@ -64,7 +64,7 @@ impl Core {
         any
     }
 
-    /// The next event of an association, after those of the seal.
+    /// Returns the next event of an association, after all events of the seal.
     pub fn poll_event(&mut self, now: Instant) -> Option<(AssociationId, Event)> {
         while let Some(event) = self.sealed.poll_seal_event() {
             if let Some(observer) = &mut self.observer {

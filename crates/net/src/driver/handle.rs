@@ -18,7 +18,7 @@ use super::snapshot::Snapshot;
 use super::uplink::Uplink;
 use crate::clock::Clock;
 
-/// Why a message was not accepted. The error returns it.
+/// Reason why a message was rejected. The error contains the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendFailed {
@@ -33,8 +33,8 @@ pub enum SendFailed {
     Empty,
 }
 
-/// A handle to an association that a driver runs. Clones refer to the same one; when all are dropped, the association
-/// closes as soon as everything is delivered.
+/// A handle to an association that a driver runs. Clones refer to the same association; when all are dropped,
+/// it closes as soon as everything is delivered.
 #[derive(Clone, Debug)]
 pub struct AssociationHandle(Arc<Inner>);
 
@@ -63,17 +63,17 @@ impl AssociationHandle {
         self.0.id
     }
 
-    /// The driver that runs it.
+    /// The association's driver.
     pub fn driver(&self) -> &Driver {
         &self.0.driver
     }
 
-    /// The driver's time now.
+    /// The driver's current time.
     pub fn now(&self) -> Instant {
         self.0.clock.now()
     }
 
-    /// Waits for the handshake. `true` if the peer is Strandcast, so that paths may join and leave.
+    /// Waits for the handshake. Returns true if the peer is Strandcast, so that paths may join and leave.
     ///
     /// # Errors
     /// The reason why the handshake failed.
@@ -86,7 +86,7 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, answer).await
     }
 
-    /// Sends a message; waits while the send queue is full. Completion does not mean delivery.
+    /// Sends a message, and waits while the send queue is full. Completion does not mean delivery.
     ///
     /// # Errors
     /// [`SendFailed`], except `Full`.
@@ -102,7 +102,7 @@ impl AssociationHandle {
         }
     }
 
-    /// Sends a message if there is room.
+    /// Sends a message unless the send queue is full.
     ///
     /// # Errors
     /// [`SendFailed`].
@@ -128,7 +128,7 @@ impl AssociationHandle {
         Ok(())
     }
 
-    /// The next message; `None` once the association is closed and everything is read.
+    /// Returns the next message; `None` once the association is closed and everything is read.
     pub async fn recv(&self) -> Option<Message> {
         self.wait(
             |m| &m.readable,
@@ -144,8 +144,8 @@ impl AssociationHandle {
         .await
     }
 
-    /// Appends all available messages to `into`, waiting for the first. Returns their number: 0 once the association is
-    /// closed and everything is read. Cheaper than one at a time.
+    /// Appends all available messages to `into`, waiting for the first. Returns their number: 0 once the
+    /// association is closed and everything is read. This is cheaper than reading single messages.
     pub async fn recv_many(&self, into: &mut Vec<Message>) -> usize {
         self.wait(
             |m| &m.readable,
@@ -159,7 +159,8 @@ impl AssociationHandle {
         .await
     }
 
-    /// The next event other than `Readable` and `Writable`; `None` after the last one, [`Event::Closed`].
+    /// Returns the next event other than `Readable` and `Writable`; `None` after the last one,
+    /// [`Event::Closed`].
     pub async fn event(&self) -> Option<Event> {
         let next = |state: &mut State| match state.events.pop_front() {
             Some(event) => Some(Some(event)),
@@ -186,12 +187,12 @@ impl AssociationHandle {
         self.0.driver.peer_key(self.0.id).await
     }
 
-    /// What the peer codes is wanted from now on, where a server decodes it on demand alone
+    /// Requests decoding from now on, at a server that decodes on demand alone
     /// ([`EndpointConfig::decodes_unasked`](strandcast_proto::endpoint::EndpointConfig::decodes_unasked)).
     pub fn want(&self) {
         let id = self.0.id;
         self.0.control.command(Box::new(move |core, _| {
-            // It may be over.
+            // The association may have ended.
             let _ = core.endpoint_mut().with(id, |association| {
                 association.want(true);
                 Ok(())
@@ -199,12 +200,12 @@ impl AssociationHandle {
         }));
     }
 
-    /// Closes once everything is delivered; nothing more can be sent.
+    /// Closes the association once everything is delivered; further messages are rejected.
     pub fn shutdown(&self) {
         self.close_request(CloseRequest::Shutdown);
     }
 
-    /// Closes at once; `words` are sent to the peer as the reason.
+    /// Closes the association at once; the peer receives `words` as the reason.
     pub fn abort(&self, words: &str) {
         self.close_request(CloseRequest::Abort(words.to_owned()));
     }
@@ -306,12 +307,12 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// The next association, already connected; `None` when the driver was stopped.
+    /// Returns the next association, already connected; `None` when the driver was stopped.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         self.accepted.recv().await
     }
 
-    /// The driver that listens.
+    /// The driver of the listening sockets.
     pub fn driver(&self) -> &Driver {
         &self.driver
     }

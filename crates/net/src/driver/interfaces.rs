@@ -1,27 +1,27 @@
-//! The interfaces as a driver knows them.
+//! The driver's list of the machine's interfaces.
 
 use std::io;
 
 use crate::interface::{Interface, interfaces};
 
-/// The machine's interfaces, as the system listed them last. That it cannot list them for a moment, for want of memory or of a
-/// descriptor, says nothing about them.
+/// The machine's interfaces, as last listed by the system. A temporary failure to list them, from a lack of
+/// memory or descriptors, leaves the list unchanged.
 pub(super) struct InterfaceList {
-    /// Asks the system.
+    /// Function that queries the system.
     pub list: fn() -> io::Result<Vec<Interface>>,
     known: Vec<Interface>,
     fresh: bool,
 }
 
 impl InterfaceList {
-    /// The interfaces now; none if the system does not list them.
+    /// The present interfaces; empty if the system does not list them.
     pub fn now() -> Self {
         let mut list = InterfaceList { list: interfaces, known: Vec::new(), fresh: false };
         list.poll();
         list
     }
 
-    /// Asks the system again.
+    /// Queries the system again.
     pub fn poll(&mut self) {
         let listed = (self.list)();
         self.fresh = listed.is_ok();
@@ -30,12 +30,12 @@ impl InterfaceList {
         }
     }
 
-    /// The interfaces at the last poll that had an answer.
+    /// Interfaces at the last successful query.
     pub fn known(&self) -> &[Interface] {
         &self.known
     }
 
-    /// Whether the last poll had one.
+    /// Returns whether the last query succeeded.
     pub fn is_fresh(&self) -> bool {
         self.fresh
     }

@@ -1,5 +1,5 @@
-//! Traffic between the driver's task and an application's task: batches under one lock, and a wake-up only when it
-//! matters.
+//! Traffic between the driver's task and an application's task: batches under one lock, and wake-ups only
+//! when they matter.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ use super::snapshot::Snapshot;
 pub(super) const OUTBOX: usize = 256 << 10;
 /// Bytes queued for the application before the driver stops reading and the peer's window closes.
 pub(super) const INBOX: usize = 256 << 10;
-/// The same for all associations together; each one gets an equal share.
+/// Bytes queued for the applications of all associations together; each association gets an equal share.
 pub(super) const INBOXES: usize = 8 << 20;
 /// Bookkeeping bytes per message on top of its payload.
 const OVERHEAD: usize = 128;
-/// Events kept for an application that does not read them.
+/// Maximum number of events kept for an application that does not read them.
 const MAX_EVENTS: usize = 128;
 
 /// A message queued for the endpoint.
@@ -28,7 +28,7 @@ const MAX_EVENTS: usize = 128;
 pub(super) struct Outgoing {
     pub payload: Bytes,
     pub options: SendOptions,
-    /// When the application submitted it; its lifetime starts then.
+    /// Time at which the application submitted it; its lifetime starts then.
     pub at: Instant,
 }
 
@@ -48,15 +48,15 @@ pub(super) struct State {
     pub inbox_bytes: usize,
     pub events: VecDeque<Event>,
     pub close_request: Option<CloseRequest>,
-    /// All handles are dropped: messages that arrive are discarded.
+    /// True once all handles are dropped: arriving messages are discarded.
     pub abandoned: bool,
     pub connected: Option<bool>,
     pub closed: Option<CloseReason>,
     /// Statistics at the end of the association.
     pub last: Option<Snapshot>,
-    /// The driver will check the outbox without a further wake-up.
+    /// True if the driver will check the outbox without a further wake-up.
     pub flagged: bool,
-    /// The driver left messages unread because the inbox was full.
+    /// True if the driver left messages unread because the inbox was full.
     pub inbox_was_full: bool,
 }
 
@@ -90,7 +90,7 @@ impl Mailbox {
         self.state_changed.notify_waiters();
     }
 
-    /// Marks the end: no more messages or events follow.
+    /// Marks the end: no messages or events follow.
     pub fn close(&self, reason: CloseReason, last: Option<Snapshot>) {
         let mut state = self.lock();
         if state.closed.is_none() {
@@ -112,7 +112,7 @@ impl State {
         message.payload.len() + OVERHEAD
     }
 
-    /// Moves the whole outbox to the driver; whether it was full.
+    /// Moves the whole outbox to the driver. Returns whether it was full.
     pub fn take_outbox(&mut self, into: &mut VecDeque<Outgoing>) -> bool {
         let was_full = self.outbox_bytes >= OUTBOX;
         self.outbox_bytes = 0;

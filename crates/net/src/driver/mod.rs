@@ -1,5 +1,5 @@
 //! The loop that drives an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with sockets, the clock and an
-//! application, and handles for applications that run in tasks of their own.
+//! application, and handles for applications that run in separate tasks.
 
 mod control;
 mod core;

@@ -21,7 +21,7 @@ struct Session {
     mailbox: Arc<Mailbox>,
     /// Taken from the outbox, not yet accepted by the endpoint.
     staged: VecDeque<Outgoing>,
-    /// The endpoint has no room; it reports when it does.
+    /// True while the endpoint has no room; it reports when it has.
     full: bool,
     close_request: Option<CloseRequest>,
 }
@@ -123,7 +123,7 @@ impl App for AssociationMux {
 }
 
 impl Session {
-    /// Moves messages from the outbox into the endpoint as far as there is room, then carries out a close request.
+    /// Moves messages from the outbox into the endpoint until it is full, then carries out a close request.
     fn send(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         loop {
             while let Some(message) = self.staged.front().filter(|_| !self.full) {
@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    /// Moves received messages into the inbox as far as there is room.
+    /// Moves received messages into the inbox until it is full.
     fn receive(
         &mut self,
         endpoint: &mut Endpoint,

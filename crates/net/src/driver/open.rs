@@ -29,15 +29,15 @@ use crate::interface::PathError;
 use crate::monitor::Monitor;
 use crate::socket::{BindSpec, PathSocket, SocketError};
 
-/// Why a driver could not start.
+/// Reason why a driver could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No uplink is usable now; the reason for the first one.
+    /// All uplinks are unusable now; the reason for the first one.
     #[error("{0}")]
     NoPath(PathError),
-    /// No uplink was given, or none has an address of the peer.
-    #[error("there is no address to connect to")]
+    /// No uplink was given, or none with an address of the peer.
+    #[error("no address to connect to")]
     NoAddress,
     /// A socket could not be opened.
     #[error(transparent)]
@@ -60,43 +60,43 @@ pub struct Client {
     pub port: u16,
     /// The scheme for sending.
     pub scheme: Box<dyn Scheme>,
-    /// Keys, to encrypt and authenticate; `None`: packets in the clear.
+    /// Keys for encryption and authentication; `None` sends packets in the clear.
     pub seal: Option<ClientSeal>,
-    /// Receives every packet.
+    /// Called for every packet.
     pub tap: Option<PacketTap>,
 }
 
-/// Who connects, and to whom.
+/// Identity of a client, and its peer.
 pub struct ClientSeal {
     /// This side's key.
     pub identity: SecretKey,
     /// The receiver's key, and the token of the pairing.
     pub peer: Peer,
-    /// What is to be reported.
+    /// Callbacks.
     pub hooks: SealHooks,
 }
 
-/// Who listens, and who may connect.
+/// Identity of a server, and the keys that may connect.
 pub struct ServerSeal {
     /// This side's key.
     pub identity: SecretKey,
-    /// Who may connect; [`Driver::set_access`] changes it.
+    /// Keys that may connect; [`Driver::set_access`] replaces them.
     pub access: Access,
-    /// Maximum number of sessions; `None`: as many as [`SealConfig::new`] has room for.
+    /// Maximum number of sessions; `None` uses the default of [`SealConfig::new`].
     pub max_sessions: Option<usize>,
-    /// What is to be reported.
+    /// Callbacks.
     pub hooks: SealHooks,
 }
 
-/// Takes the lines of a key log.
+/// Function that takes the lines of a key log.
 pub type KeyLogSink = Box<dyn FnMut(&str) + Send>;
 
-/// Called in the driver's loop.
+/// Callbacks, called in the driver's loop.
 #[derive(Default)]
 pub struct SealHooks {
-    /// With each event of the seal.
+    /// Called with each event of the seal.
     pub on_event: Option<SealObserver>,
-    /// With each line of the key log: the secrets of a path.
+    /// Called with each line of the key log, which contains the secrets of a path.
     pub keylog: Option<KeyLogSink>,
 }
 
@@ -106,13 +106,13 @@ pub struct Server {
     pub endpoint: EndpointConfig,
     /// Addresses to listen on; the unspecified address means all.
     pub listen: Vec<SocketAddr>,
-    /// Keys, to encrypt and authenticate; `None`: packets in the clear.
+    /// Keys for encryption and authentication; `None` accepts packets in the clear.
     pub seal: Option<ServerSeal>,
-    /// Receives every packet.
+    /// Called for every packet.
     pub tap: Option<PacketTap>,
 }
 
-/// Everything that a task needs except its application.
+/// The parts of a task except its application.
 struct Parts {
     core: Core,
     control: Arc<Control>,
@@ -256,8 +256,9 @@ impl Parts {
     }
 }
 
-/// Opens what a client begins with: the most promising way of each uplink to the peer, then the next ones, as many as an
-/// association has room for. INIT goes over all of them, and the first that answers is used. Also why one could not be opened.
+/// Opens a client's first sockets: the most promising route of each uplink to the peer, then the next ones,
+/// up to the maximum number of paths. INIT is sent over all of them, and the first to be answered is used.
+/// Also returns the error of a socket that could not be opened.
 fn first_paths(
     sockets: &mut PathSockets,
     interfaces: &InterfaceList,
@@ -265,8 +266,8 @@ fn first_paths(
     now: Instant,
 ) -> (Vec<(FourTuple, Option<u16>)>, Option<SocketError>) {
     let (mut paths, mut failed) = (Vec::new(), None);
-    // A stack has one local UDP port (RFC 6951 §5.1): peers expect it at each announced address, of which they have their own
-    // idea where to send.
+    // A stack has one local UDP port (RFC 6951 §5.1): peers expect this port at each announced address, but
+    // choose the destination themselves.
     let (one_port, mut udp_port) = (transport.announce, 0);
     let ways: Vec<_> = sockets.uplinks.iter().map(|u| u.uplink.candidates(interfaces.known())).collect();
     for round in 0..if one_port { 1 } else { MOST_AT_A_TIME } {
@@ -298,7 +299,7 @@ fn scope(address: SocketAddr) -> u32 {
     }
 }
 
-/// A driver's tap as an endpoint knows it.
+/// Converts a driver's tap to a tap of an endpoint.
 fn of_endpoint(mut tap: PacketTap) -> strandcast_seal::PacketTap {
     Box::new(move |now, tuple, sent, packet| {
         let direction = if sent { PacketDirection::Sent } else { PacketDirection::Received };

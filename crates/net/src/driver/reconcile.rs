@@ -1,5 +1,6 @@
-//! Paths and interfaces: each uplink's path goes to the first of the peer's addresses that answers, and when it dies or its own
-//! address goes, the others are tried beside it (in the spirit of RFC 8305). A path that works stays.
+//! Paths and interfaces: each uplink's path uses the first of the peer's addresses that answers. When the
+//! path dies or its local address disappears, the others are tried in parallel (in the spirit of RFC 8305). A
+//! working path stays.
 
 use strandcast_proto::association::{Association, AssociationError};
 use strandcast_proto::endpoint::{AssociationId, Input};
@@ -11,16 +12,16 @@ use super::core::Core;
 use super::sockets::UplinkState;
 use super::uplink::Candidate;
 
-/// Interval between looks at the interfaces.
+/// Interval between checks of the interfaces.
 const POLL: Duration = Duration::from_secs(1);
-/// The same while there is something to decide: RFC 8305 §5 waits for so long between two attempts.
+/// Interval between checks while a decision is pending: RFC 8305 §5 waits this long between two attempts.
 const SOON: Duration = Duration::from_millis(250);
-/// How long a path may be silent before the peer's other addresses are tried beside it: most links come back by themselves.
+/// Silence of a path after which the peer's other addresses are tried in parallel: most links recover before.
 const FAILOVER_WAIT: Duration = Duration::from_secs(1);
-/// Addresses of the peer that an uplink tries at a time.
+/// Maximum number of the peer's addresses that an uplink tries at a time.
 pub(super) const MOST_AT_A_TIME: usize = 4;
 
-/// What there is to do about an uplink after a look at it.
+/// Time of the next check of an uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     /// At the next poll.
@@ -30,8 +31,9 @@ enum Look {
 }
 
 impl Core {
-    /// Brings the paths in line with the interfaces: closes those whose address has gone, moves those whose address has
-    /// changed, (re)opens those that can be, and of several ways to the peer keeps one that works. When to do so again.
+    /// Updates the paths to the interfaces: closes paths whose address has disappeared, moves those whose
+    /// address has changed, opens or reopens those that can be opened, and keeps one working route of each
+    /// uplink to the peer. Returns the delay of the next call.
     pub fn reconcile_interfaces(&mut self, now: Instant) -> Duration {
         if self.sockets.uplinks.is_empty() {
             return POLL;
@@ -64,7 +66,7 @@ impl Core {
         }
     }
 
-    /// Brings those sockets of an uplink that are in use in line with the interfaces.
+    /// Updates the sockets of an uplink that are in use to the interfaces.
     fn keep_up(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
         let mut look = Look::Later;
         for slot in self.sockets.of_uplink(at) {
@@ -77,7 +79,7 @@ impl Core {
                     // A socket that cannot be opened now is retried at the next poll.
                     let _ = self.sockets.slot_mut(slot).refresh(candidate, self.interfaces.known());
                 }
-                // What one list of interfaces lacks may be there: only the second one is evidence.
+                // A missing address may be an error of one list: only a second list proves it.
                 None if !self.interfaces.is_fresh() || self.sockets.slot_mut(slot).is_missing() => {
                     look = Look::Soon
                 }
@@ -92,7 +94,7 @@ impl Core {
         look
     }
 
-    /// Puts the path of a slot where its socket is. Whether it is there.
+    /// Moves the path of a slot to the address of its socket. Returns whether it is there.
     fn place(&mut self, now: Instant, slot: usize, owner: AssociationId) -> bool {
         let slot = self.sockets.slot_mut(slot);
         let Some(association) = self.sealed.endpoint().association(owner) else { return false };
@@ -125,11 +127,11 @@ impl Core {
         is_there
     }
 
-    /// Keeps the path of an uplink that works, or tries another way.
+    /// Keeps the working path of an uplink, or tries another route.
     fn decide(&mut self, now: Instant, at: usize, owner: AssociationId, candidates: &[Candidate]) -> Look {
         let Some(association) = self.sealed.endpoint().association(owner) else { return Look::Later };
         let state = &self.sockets.uplinks[at];
-        // The first that answers; among those that answer at once, the most promising.
+        // The first route to answer; the most promising one of several that answered at once.
         let rank = |slot: &usize| {
             let remote = self.sockets.slot(*slot).remote;
             let order = candidates.iter().position(|c| Some(c.remote) == remote);
@@ -161,7 +163,7 @@ impl Core {
         self.try_another(now, at, owner, &tried, candidates)
     }
 
-    /// Tries the way that was tried least lately, beside those under way.
+    /// Tries the route that was tried least recently, in parallel with those under way.
     fn try_another(
         &mut self,
         now: Instant,
@@ -173,7 +175,7 @@ impl Core {
         let chosen = self.sockets.uplinks[at].chosen;
         let under_way = |c: &&Candidate| tried.iter().all(|s| self.sockets.slot(*s).remote != Some(c.remote));
         let mut others: Vec<&Candidate> = candidates.iter().filter(under_way).collect();
-        // The one that worked comes first, unless it was just tried in vain.
+        // The route that worked is tried first, unless it has just failed.
         others.sort_by_key(|c| {
             let last = self.sockets.last_tried(at, c.remote);
             let recent = last > Instant::ZERO && now - last < FAILOVER_WAIT;
@@ -201,7 +203,7 @@ impl Core {
         if others.len() > 1 || tried.len() >= MOST_AT_A_TIME { Look::Soon } else { Look::Later }
     }
 
-    /// Ends an attempt, or a path in whose place there is another one.
+    /// Ends an attempt, or a path that another one has replaced.
     fn leave(&mut self, now: Instant, slot: usize, owner: AssociationId) {
         self.sockets.slot_mut(slot).close();
         self.place(now, slot, owner);
@@ -224,7 +226,7 @@ fn path_of(
     open.map(|p| p.id).find(|p| here(*p))
 }
 
-/// Whether a path answers.
+/// Returns whether a path answers.
 fn works(association: &Association, path: PathId) -> bool {
     let state = association.paths().iter().find(|p| p.id == path).map(|p| p.state);
     association.is_confirmed(path) && matches!(state, Some(PathState::Active | PathState::Suspended))

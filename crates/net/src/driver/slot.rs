@@ -1,4 +1,4 @@
-//! A socket of the driver, which may be closed for the moment.
+//! A socket of the driver, which may be closed temporarily.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,49 +14,51 @@ use crate::clock::Clock;
 use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit, is_fatal};
 
-/// Bytes queued for a socket whose kernel buffer is full; more are dropped, as in any queue on the way.
+/// Maximum number of bytes queued for a socket whose kernel buffer is full; further datagrams are dropped, as
+/// in any queue on the path.
 const MAX_WAITING: usize = 1 << 20;
-/// A socket that fails to receive is left alone for so long, for it may fail as often as it is asked.
+/// Pause after a failure to receive, because a socket may fail at every attempt.
 const PAUSE: Duration = Duration::from_millis(10);
-/// A socket that receives nothing but errors for so long is replaced.
+/// Time after which a socket that receives only errors is replaced.
 const RECEIVE_GRACE: Duration = Duration::from_secs(1);
 /// Time between two attempts to listen again.
 const RETRY: Duration = Duration::from_secs(1);
-/// A socket that did not fail for so long was well, whether or not anything came.
+/// Time without a failure after which a socket counts as working, even without datagrams.
 const WELL: Duration = Duration::from_secs(10);
-/// Events that are kept for an application that does not read them.
+/// Maximum number of events kept for an application that does not read them.
 const MOST_EVENTS: usize = 64;
 
-/// What happened to an address that a server listens on.
+/// An event of an address on which a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenEvent {
-    /// Its socket is of no use any more. Another one is opened, at once if that is possible.
+    /// The socket is unusable. Another one is opened, at once if possible.
     Lost {
         /// The address.
         address: SocketAddr,
         /// The system's reason.
         why: String,
     },
-    /// No other socket can be opened now, or it failed as well before anything came; that is tried each second.
+    /// Another socket cannot be opened now, or failed before any datagram arrived; the driver retries every
+    /// second.
     Failed {
         /// The address.
         address: SocketAddr,
         /// The reason, in one line.
         why: String,
-        /// For how long nothing was received there.
+        /// Time without a received datagram at this address.
         lasts: Duration,
     },
-    /// There is another socket.
+    /// Another socket is open.
     Restored {
         /// The address.
         address: SocketAddr,
     },
 }
 
-/// A slot for one socket, which may be closed for the moment.
+/// A slot for one socket, which may be closed temporarily.
 pub(super) struct SocketSlot {
-    /// The uplink or listening address; an uplink has a slot for each way to the peer.
+    /// The uplink or listening address; an uplink has one slot per route to the peer.
     pub id: LinkId,
     pub socket: Option<PathSocket>,
     /// The address and port last bound, tried first when the socket is reopened.
@@ -65,42 +67,42 @@ pub(super) struct SocketSlot {
     pub port: u16,
     /// The peer's address of an uplink; `None` for a listening socket.
     pub remote: Option<SocketAddr>,
-    /// The local address that the association has for the path of this socket; `None`: there is no path.
+    /// The local address of this socket's path at the association; `None` without a path.
     pub placed: Option<SocketAddr>,
-    /// Since when this way is tried or used; `None`: it is not.
+    /// Start of the present attempt or use of this route; `None` while it is unused.
     pub tried: Option<Instant>,
-    /// When that began last.
+    /// Start of the last attempt or use.
     pub last_tried: Instant,
-    /// The last list of interfaces had no address for it.
+    /// True if the last list of interfaces contained no address for it.
     missing: bool,
-    /// The IP-level MTU that the user wants.
+    /// The IP-level MTU that the user configured.
     asked_mtu: Option<u16>,
-    /// IP-level MTU to `remote` as the system knows it.
+    /// IP-level MTU to `remote` as reported by the system.
     route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
-    /// Since when it fails to receive, and when that is tried again.
+    /// Start of the present failures to receive, and time of the next attempt.
     failing: Option<(Instant, Instant)>,
-    /// How a listening socket is opened again.
+    /// State of a listening socket, for reopening it.
     listening: Option<Listening>,
 }
 
-/// What a listening socket is bound to, and its failures.
+/// Binding of a listening socket, and its failures.
 struct Listening {
     spec: BindSpec,
-    /// When it was opened last.
+    /// Time at which it was last opened.
     opened: Instant,
-    /// Why it was closed, as long as that is not reported.
+    /// Reason why it was closed, until that is reported.
     why: Option<String>,
-    /// For how long nothing could be received, since it was well last; `None`: it is well.
+    /// Time without reception since it last worked; `None` while it works.
     deaf: Option<Duration>,
-    /// Since when nothing can be received now.
+    /// Start of the present time without reception.
     since: Option<Instant>,
-    /// When it is to be opened again.
+    /// Time of the next attempt to open it.
     next: Instant,
 }
 
-/// Datagrams that the kernel had no room for.
+/// Datagrams that exceeded the kernel's buffer.
 struct Waiting {
     remote: SocketAddr,
     src_ip: Option<std::net::IpAddr>,
@@ -130,12 +132,12 @@ impl SocketSlot {
         }
     }
 
-    /// A slot for a way of an uplink.
+    /// A slot for a route of an uplink.
     pub fn path(id: LinkId, remote: SocketAddr, mtu: Option<u16>) -> Self {
         SocketSlot::new(id, Some(remote), mtu)
     }
 
-    /// A slot for a socket that listens, as `spec` has it but for its port.
+    /// A slot for a listening socket with the binding `spec` except for its port.
     pub fn listening(id: LinkId, socket: PathSocket, spec: BindSpec) -> Self {
         let spec = BindSpec { port: socket.local_addr().port(), ..spec };
         let (opened, next) = (Instant::ZERO, Instant::ZERO);
@@ -160,20 +162,20 @@ impl SocketSlot {
         Some(FourTuple::new(self.id, self.bound?, self.remote?))
     }
 
-    /// Whether this is the socket of the path that has `local` as its own address.
+    /// Returns whether this is the socket of the path with local address `local`.
     pub fn serves(&self, link: LinkId, local: SocketAddr) -> bool {
         let here = self.remote.is_none() || self.bound == Some(local) || self.placed == Some(local);
         self.id == link && here
     }
 
-    /// IP-level MTU of an uplink's path, if configured or less than `default`.
+    /// IP-level MTU of an uplink's path, if configured or below `default`.
     pub fn mtu(&self, default: u16) -> Option<u16> {
         let asked = self.asked_mtu.unwrap_or(default);
         let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
         (self.asked_mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// IP-level MTU of an uplink's path at the most: the configured one, or what interface and route take.
+    /// Maximum IP-level MTU of an uplink's path: the configured one, or the limit of interface and route.
     pub fn mtu_limit(&self) -> Option<u16> {
         self.asked_mtu.into_iter().chain(self.route_mtu).min()
     }
@@ -189,7 +191,8 @@ impl SocketSlot {
         Some((&found.name, found.index?))
     }
 
-    /// The interfaces have no address for it. Whether that is the first time, and it still has a socket: another look is due.
+    /// Records that the interfaces have no address for it. Returns true the first time while it has a socket:
+    /// another check is due.
     pub fn is_missing(&mut self) -> bool {
         self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
     }
@@ -202,7 +205,7 @@ impl SocketSlot {
         self.waiting_bytes = 0;
     }
 
-    /// Gives up a socket that is of no use.
+    /// Closes an unusable socket.
     pub fn broke(&mut self, error: &io::Error) {
         self.close();
         if let Some(listening) = &mut self.listening {
@@ -210,17 +213,17 @@ impl SocketSlot {
         }
     }
 
-    /// Whether it waits after an error of receiving.
+    /// Returns whether it waits after a failure to receive.
     pub fn pauses(&self, clock: Clock) -> bool {
         self.failing.is_some_and(|(_, again)| clock.now() < again)
     }
 
-    /// There is nothing to receive, and no error either.
+    /// Records that there is neither a datagram nor an error.
     pub fn is_idle(&mut self) {
         self.failing = None;
     }
 
-    /// Received something.
+    /// Records a received datagram.
     pub fn on_received(&mut self) {
         self.failing = None;
         if let Some(listening) = &mut self.listening {
@@ -228,7 +231,7 @@ impl SocketSlot {
         }
     }
 
-    /// Failed to receive. The system may be short of something for a moment.
+    /// Records a failure to receive, which may be temporary.
     pub fn cannot_receive(&mut self, now: Instant, error: &io::Error) {
         let (since, _) = *self.failing.get_or_insert((now, now));
         if is_fatal(error) || now - since >= RECEIVE_GRACE {
@@ -241,7 +244,7 @@ impl SocketSlot {
         }
     }
 
-    /// When it is to be looked after, apart from datagrams that come.
+    /// Time of the next action, apart from arriving datagrams.
     pub fn deadline(&self) -> Option<Instant> {
         let again = self.failing.map(|(_, again)| again);
         let lost = self.listening.as_ref().filter(|_| self.socket.is_none());
@@ -249,13 +252,13 @@ impl SocketSlot {
         again.into_iter().chain(open).min()
     }
 
-    /// Opens a listening socket again.
+    /// Reopens a listening socket.
     pub fn listen_again(&mut self, now: Instant, events: &mut VecDeque<ListenEvent>) {
         let (None, Some(address), Some(listening)) = (&self.socket, self.bound, &mut self.listening) else {
             return;
         };
         let mut report = |event| {
-            // The newest count.
+            // The newest events are kept.
             if events.len() >= MOST_EVENTS {
                 events.pop_front();
             }
@@ -264,7 +267,7 @@ impl SocketSlot {
         if let Some(why) = listening.why.take() {
             listening.next = (listening.opened + RETRY).max(now);
             let since = *listening.since.get_or_insert(now);
-            // An open socket to which nothing comes is not deaf.
+            // An open socket without arrivals is not deaf.
             listening.deaf.take_if(|_| since - listening.opened >= WELL);
             report(match listening.deaf {
                 Some(deaf) => ListenEvent::Failed { address, why, lasts: deaf + (now - since) },
@@ -291,13 +294,13 @@ impl SocketSlot {
         }
     }
 
-    /// Brings the socket in line with the interfaces. Returns the error if it could not be opened.
+    /// Updates the socket to the interfaces. Returns the error if it could not be opened.
     pub fn refresh(&mut self, to: &Candidate, interfaces: &[Interface]) -> Option<SocketError> {
         let Candidate { bind, remote } = to;
         self.missing = false;
-        // What the system does not say now has not changed.
+        // Values that the system does not report now have not changed.
         self.route_mtu = route_mtu(bind, *remote).or(self.route_mtu);
-        // An address that is there is kept, also if another one would be the first choice now.
+        // An existing address is kept, even if another one would now be the first choice.
         let owner = bind.interface.as_ref().and_then(|name| interfaces.iter().find(|i| i.name == *name));
         let same = |bound: SocketAddr| {
             bind.address.is_none_or(|ip| ip == bound.ip()) || owner.is_some_and(|i| i.owns(bound.ip()))
@@ -307,7 +310,7 @@ impl SocketSlot {
             return None;
         }
         self.close();
-        // The same address and port keep the path's 4-tuple.
+        // Address and port are kept, because they are part of the path's 4-tuple.
         let port = bound.map_or(self.port, |b| b.port());
         let address = bound.map(|b| b.ip()).or(bind.address);
         let again = PathSocket::bind(&BindSpec { port, address, ..bind.clone() });
@@ -333,7 +336,8 @@ impl SocketSlot {
         self.waiting.push_back(Waiting { remote, src_ip, segment_size, fragment, contents });
     }
 
-    /// Sends, or queues for later; IP may `fragment` the datagrams. `Err`: datagrams of this size are too big.
+    /// Sends datagrams, or queues them for later; IP may `fragment` them. `Err`: datagrams of this size are
+    /// too big.
     pub fn send(
         &mut self,
         tuple: &FourTuple,
@@ -368,7 +372,7 @@ impl SocketSlot {
         Ok(())
     }
 
-    /// Sends queued datagrams as far as the kernel takes them; whether any were sent.
+    /// Sends queued datagrams until the kernel's buffer is full. Returns whether any were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         let mut any = false;
         while let Some(waiting) = self.waiting.front_mut() {

@@ -23,11 +23,11 @@ pub struct Snapshot {
     pub stats: AssociationStats,
     /// Bytes of the longest message that fits one packet on every path.
     pub max_unfragmented: usize,
-    /// How it codes what it sends; `None`: it does not, or the peer cannot decode.
+    /// Code of the sent data; `None` without coding, or if the peer cannot decode.
     pub coding_out: Option<Coding>,
-    /// How the peer codes what it sends; `None`: it does not.
+    /// Code of the peer's data; `None` without coding.
     pub coding_in: Option<CodingMode>,
-    /// The scheme's diagnostics of its own state.
+    /// The scheme's diagnostics of its state.
     pub diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     pub counters: Vec<(&'static str, u64)>,
@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub buffers: Buffers,
     /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
-    /// Its paths, except closed ones, and those of uplinks that go on another way.
+    /// Its paths, except closed ones, and except unused routes of uplinks.
     pub paths: Vec<PathSnapshot>,
 }
 
@@ -48,13 +48,13 @@ pub struct PathSnapshot {
     pub name: String,
     /// Its 4-tuple.
     pub tuple: FourTuple,
-    /// The peer has proven reachability at this address.
+    /// True once the peer has proven reachability at this address.
     pub confirmed: bool,
     /// State, round trips, window, bytes in flight, estimates.
     pub view: PathView,
     /// Its counters.
     pub stats: PathStats,
-    /// The link's latest counters; `None` if it has none.
+    /// The link's latest counters; `None` for a link without counters.
     pub link: Option<Reading>,
 }
 
@@ -75,7 +75,7 @@ impl Snapshot {
             let confirmed = association.is_confirmed(view.id);
             Some(PathSnapshot { name, tuple, confirmed, view: view.clone(), stats, link })
         };
-        // Of an uplink that tries several ways, those that answered; else the first one.
+        // Shows the routes of an uplink that answered, or otherwise its first one.
         let shown = |view: &&PathView| {
             let one = |other: &&PathView| other.link == view.link && other.state != PathState::Closed;
             let mut ways = association.paths().iter().filter(one);

@@ -25,20 +25,21 @@ pub enum PacketDirection {
     Sent,
 }
 
-/// Receives every SCTP packet (UDP payload; of sealed datagrams, what is in them), for captures.
+/// Function that gets every SCTP packet (the UDP payload, or the contents of a sealed datagram), for
+/// captures.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
-/// An uplink, and which of its ways to the peer is used.
+/// An uplink, and its current route to the peer.
 pub(super) struct UplinkState {
     pub id: LinkId,
     pub uplink: Uplink,
-    /// The association; `None` until there is one.
+    /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// It is connected: paths may come and go.
+    /// True once it is connected: paths may join and leave.
     pub connected: bool,
     /// The peer's address that answered last.
     pub chosen: Option<SocketAddr>,
-    /// Since when none answers.
+    /// Time since which none answers.
     pub bad_since: Option<Instant>,
 }
 
@@ -49,12 +50,12 @@ pub(super) struct PathSockets {
     pub uplinks: Vec<UplinkState>,
     next: u32,
     pub link_metadata: SharedLinkMetadata,
-    /// What happened to those that listen, as long as no caller has asked.
+    /// Events of listening sockets, until a caller takes them.
     pub events: VecDeque<ListenEvent>,
 }
 
 impl PathSockets {
-    /// Adds an uplink, without sockets.
+    /// Adds an uplink without sockets.
     pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
         let id = LinkId(self.next);
         self.link_metadata.lock().names.insert(id, uplink.name.clone());
@@ -63,18 +64,18 @@ impl PathSockets {
         self.next += 1;
     }
 
-    /// Sets the association of all uplinks added so far.
+    /// Sets the association of all present uplinks.
     pub fn set_owner(&mut self, owner: AssociationId) {
         self.uplinks.iter_mut().for_each(|uplink| uplink.owner = Some(owner));
     }
 
-    /// An association is connected.
+    /// Records that an association is connected.
     pub fn connected(&mut self, owner: AssociationId) {
         let of_it = self.uplinks.iter_mut().filter(|uplink| uplink.owner == Some(owner));
         of_it.for_each(|uplink| uplink.connected = true);
     }
 
-    /// Whether an uplink tries several ways.
+    /// Returns whether an uplink tries several routes.
     pub fn are_racing(&self) -> bool {
         let tried = |id| self.all.iter().filter(move |slot| slot.id == id && slot.tried.is_some()).count();
         self.uplinks.iter().any(|uplink| tried(uplink.id) > 1)
@@ -97,7 +98,7 @@ impl PathSockets {
         })
     }
 
-    /// When an uplink tried a peer's address last.
+    /// Time of an uplink's last attempt at a peer's address.
     pub fn last_tried(&self, at: usize, remote: SocketAddr) -> Instant {
         let id = self.uplinks[at].id;
         let known = self.all.iter().find(|slot| slot.id == id && slot.remote == Some(remote));
@@ -121,13 +122,13 @@ impl PathSockets {
         self.uplinks.iter().map(|uplink| (uplink.id, interface(uplink))).collect()
     }
 
-    /// Adds a socket that listens, opened as `spec` has it.
+    /// Adds a listening socket, opened with the binding `spec`.
     pub fn add_listening(&mut self, socket: PathSocket, spec: BindSpec) {
         self.all.push(SocketSlot::listening(LinkId(self.next), socket, spec));
         self.next += 1;
     }
 
-    /// Forgets an uplink, and closes its sockets.
+    /// Removes an uplink and closes its sockets.
     pub fn forget(&mut self, id: LinkId) {
         self.all.retain(|slot| slot.id != id || slot.remote.is_none());
         self.uplinks.retain(|uplink| uplink.id != id);
@@ -142,17 +143,17 @@ impl PathSockets {
         self.all.iter().filter_map(|l| Some((l.id, l.socket.as_ref()?.local_addr()))).collect()
     }
 
-    /// When [`PathSockets::listen_again`] is to be called, or one that failed to receive is to be asked again.
+    /// Time of the next [`PathSockets::listen_again`], or of the next attempt to receive after a failure.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.all.iter().filter_map(SocketSlot::deadline).min()
     }
 
-    /// Opens those again that are to listen and do not.
+    /// Reopens closed listening sockets.
     pub fn listen_again(&mut self, now: Instant) {
         self.all.iter_mut().for_each(|slot| slot.listen_again(now, &mut self.events));
     }
 
-    /// Sends queued datagrams; whether any were sent.
+    /// Sends queued datagrams. Returns whether any were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         self.all.iter_mut().fold(false, |any, slot| slot.flush(cx) | any)
     }

@@ -23,7 +23,7 @@ use crate::socket::{PathSocket, Received, Transmit};
 const BATCHES_PER_TURN: usize = 4;
 /// Iterations before the task yields to others.
 const TURNS: usize = 32;
-/// When interfaces are looked at for the first time.
+/// Delay of the first check of the interfaces.
 const INTERFACE_POLL: Duration = Duration::from_secs(1);
 
 /// The state of a running driver.
@@ -37,10 +37,10 @@ pub(super) struct Task<A> {
     pool: RecvPool,
     buffer: Vec<u8>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer fires; it may be early.
+    /// Time at which the timer fires; it may be early.
     armed: Instant,
     next_interface_poll: Instant,
-    /// How long to stay available for a peer that missed the last chunk.
+    /// Time for which the task stays available for a peer that missed the last chunk.
     linger: Duration,
     ends: Option<Instant>,
 }
@@ -115,7 +115,7 @@ impl<A: App> Task<A> {
         Poll::Pending
     }
 
-    /// Runs queued commands; whether there were any.
+    /// Runs queued commands. Returns whether there were any.
     fn run_commands(&mut self) -> bool {
         let mut any = false;
         while let Some(command) = self.control.next_command() {
@@ -125,7 +125,7 @@ impl<A: App> Task<A> {
         any
     }
 
-    /// Passes received datagrams to the endpoint; whether any socket was ready.
+    /// Passes received datagrams to the endpoint. Returns whether any socket was ready.
     fn receive(&mut self, cx: &mut Context<'_>) -> bool {
         let Core { sealed, sockets, plain, .. } = &mut self.core;
         let mut any = false;
@@ -205,7 +205,7 @@ impl<A: App> Task<A> {
         now >= *self.ends.get_or_insert(now + self.linger)
     }
 
-    /// Whether something is due now; if not, arms the timer.
+    /// Returns whether an action is due now; otherwise arms the timer.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
         let Core { sealed, monitor, sockets, .. } = &self.core;
@@ -229,27 +229,29 @@ impl<A: App> Task<A> {
     }
 }
 
-/// Whether an event brings paths to open, or to close.
+/// Returns whether an event requires opening or closing paths.
 fn asks_for_paths(core: &mut Core, client: Option<AssociationId>, id: AssociationId, event: &Event) -> bool {
     match event {
-        // Now open the uplinks that the handshake did not use.
+        // Opens the uplinks that the handshake did not use.
         Event::Connected { .. } if client == Some(id) => {
             core.sockets.connected(id);
             true
         }
-        // Of several ways of an uplink one answers: the others are not needed.
+        // One of several routes of an uplink answers: the others are not needed.
         Event::Path(_, PathChange::State(PathState::Active)) => core.sockets.are_racing(),
         _ => false,
     }
 }
 
-/// Sends one datagram to where `received` came from, if that is possible now: its sender asks again.
+/// Sends one datagram to the source of `received`, if that is possible now; otherwise the sender repeats its
+/// message.
 fn answer(socket: &PathSocket, received: &Received, contents: &[u8]) {
     let Received { remote, local_ip: src_ip, .. } = *received;
     let _ = socket.try_send(&Transmit { remote, src_ip, segment_size: contents.len(), contents });
 }
 
-/// After a graceful close the peer may have missed our last chunk, and asks again within its retransmission timeout.
+/// After a graceful close the peer may have missed the last chunk, and requests it again within its
+/// retransmission timeout.
 fn longest_rto(endpoint: &Endpoint, id: AssociationId, event: &Event) -> Duration {
     use strandcast_proto::association::CloseReason::Shutdown;
     let closed = if *event == Event::Closed(Shutdown) { endpoint.association(id) } else { None };

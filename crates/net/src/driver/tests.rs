@@ -143,7 +143,7 @@ async fn associations_are_refused_after_the_listener_is_dropped() {
     assert!(matches!(client.closed().await, CloseReason::PeerAborted(_)));
 }
 
-/// Takes the socket of a listener away, as an error of the system does, and its port too while `taken` is there.
+/// Closes the socket of a listener, as a system error does, and occupies its port until `taken` is dropped.
 async fn deafen(
     listener: &Listener,
     taken: &Arc<Mutex<Option<std::net::UdpSocket>>>,
@@ -158,7 +158,7 @@ async fn deafen(
     listener.driver().call(begin).await.unwrap();
 }
 
-/// The next events of a listener.
+/// Waits for the next events of a listener.
 async fn heard_of(listener: &Listener, number: usize) -> Vec<ListenEvent> {
     let (mut all, end) = (Vec::new(), tokio::time::Instant::now() + Duration::from_secs(8));
     while all.len() < number {
@@ -205,7 +205,7 @@ async fn a_listener_that_cannot_listen_again_tries_each_second_and_says_so() {
     client.abort("done");
 }
 
-/// Errors of receiving that go on: the socket is asked rarely, and replaced after a second.
+/// Persistent failures to receive: the socket is tried rarely, and replaced after a second.
 #[tokio::test]
 async fn a_socket_that_only_fails_is_left_alone_and_replaced() {
     let listener = listen();
@@ -228,14 +228,14 @@ async fn a_socket_that_only_fails_is_left_alone_and_replaced() {
     assert_eq!(client.connected().await, Ok(true));
 }
 
-/// A listener is deaf while its socket is closed or fails, not while it is open and no datagram comes.
+/// A listener is deaf while its socket is closed or fails, but not while it is open without arrivals.
 #[tokio::test]
 async fn a_listener_that_is_idle_is_not_deaf() {
     let listener = listen();
     let fails = |core: &mut core::Core, now| {
         let error = std::io::Error::from_raw_os_error(libc::EBADF);
         let mut lasted = Vec::new();
-        // The first time after it has been open for long.
+        // The first failure after it has been open for a long time.
         for seconds in [20, 29, 38] {
             core.sockets.iter_mut().for_each(|slot| slot.broke(&error));
             core.sockets.listen_again(now + Duration::from_secs(seconds));
@@ -297,7 +297,7 @@ async fn an_address_that_one_list_lacks_is_not_gone() {
             core.sockets.slot(0).socket.is_some()
         }
     };
-    // The path is bound to an address of the machine, which no interface has then.
+    // The path is bound to an address of the machine that no interface then has.
     assert!(client.driver().call(look(|| Ok(Vec::new()))).await.unwrap(), "the first list");
     assert!(client.driver().call(look(crate::interface::interfaces)).await.unwrap());
     assert!(client.driver().call(look(|| Ok(Vec::new()))).await.unwrap(), "again the first");
@@ -312,7 +312,7 @@ async fn an_address_that_one_list_lacks_is_not_gone() {
     assert!(!client.driver().call(gone).await.unwrap(), "two lists are evidence");
 }
 
-/// An address of the loopback at which nothing answers, and which takes everything.
+/// An address of the loopback that accepts every datagram and never answers.
 fn silent(ip: &str) -> (std::net::UdpSocket, SocketAddr) {
     let socket = std::net::UdpSocket::bind((ip, 0)).unwrap();
     let address = socket.local_addr().unwrap();
@@ -329,7 +329,7 @@ fn listen_everywhere() -> (Listener, u16) {
     (listener, port)
 }
 
-/// An uplink over the loopback, whatever the family.
+/// An uplink over the loopback, for either family.
 fn over_loopback(remotes: &[SocketAddr]) -> Uplink {
     Uplink::new(PathSpec { interface: Some("lo".into()), ..PathSpec::default() }, remotes)
 }
@@ -352,7 +352,7 @@ async fn each_uplink_connects_to_the_first_address_that_answers() {
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     let server = listener.accept().await.unwrap();
     exchange(&client, &server, b"there").await;
-    // One path each, and those without an answer are given up.
+    // One path each; unanswered ones are closed.
     let end = tokio::time::Instant::now() + Duration::from_secs(5);
     loop {
         let seen = client.snapshot().await.unwrap();
@@ -370,7 +370,7 @@ async fn each_uplink_connects_to_the_first_address_that_answers() {
     drop(silence);
 }
 
-/// More addresses than are tried at a time, of which only the last one answers.
+/// More addresses than are tried at a time; only the last one answers.
 #[tokio::test]
 async fn all_addresses_get_their_turn() {
     let (mut listener, port) = listen_everywhere();
@@ -389,7 +389,7 @@ async fn all_addresses_get_their_turn() {
     assert!(in_use(&client).await.iter().any(SocketAddr::is_ipv6));
 }
 
-/// Remembers the latest sample of a link.
+/// Keeps the latest sample of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkProbe(Arc<Mutex<Option<LinkSample>>>);
 

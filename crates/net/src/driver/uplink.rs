@@ -1,4 +1,4 @@
-//! The uplinks of a client, and the ways in which each of them may reach the peer.
+//! The uplinks of a client, and the routes of each uplink to the peer.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,12 +12,12 @@ pub struct Uplink {
     pub name: String,
     /// Interface, address and MTU.
     pub spec: PathSpec,
-    /// Addresses of the peer, of both families. The path goes to the first one that answers; those in the uplink's own subnet are
-    /// tried first, then the others in this order.
+    /// Addresses of the peer, of both families. The path uses the first one that answers; addresses in the
+    /// uplink's own subnet are tried first, then the others in this order.
     pub remotes: Vec<SocketAddr>,
 }
 
-/// One way of an uplink to the peer: what to bind, and where to send.
+/// One route of an uplink to the peer: the binding and the destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub bind: BindSpec,
@@ -32,8 +32,8 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// The ways that the interfaces allow now, the most promising first. That there is no route is no reason to leave one out:
-    /// routes come after addresses.
+    /// The routes that the interfaces allow now, the most promising first. An address without a route is
+    /// included, because routes appear after addresses.
     pub(super) fn candidates(&self, interfaces: &[Interface]) -> Vec<Candidate> {
         let mut all: Vec<(bool, bool, Candidate)> = Vec::new();
         for remote in &self.remotes {
@@ -42,7 +42,7 @@ impl Uplink {
             let owner = bind.interface.as_ref().filter(|_| self.spec.address.is_none());
             let owner = owner.and_then(|name| interfaces.iter().find(|i| i.name == *name));
             let source = owner.map(|owner| source_address(owner, remote).filter(|ip| owner.owns(*ip)));
-            // Of several addresses the system knows which one the route is for.
+            // The system decides which of several addresses belongs to the route.
             bind.address = source.flatten().or(bind.address);
             let far = !in_one_subnet(interfaces, &bind, &remote);
             all.push((source == Some(None), far, Candidate { bind, remote }));

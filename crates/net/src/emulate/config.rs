@@ -14,16 +14,17 @@ pub struct RelayConfig {
     pub listen: SocketAddr,
     /// The server's address.
     pub server: SocketAddr,
-    /// The links to the server (`forward`) and back (`reverse`). The network's name labels their random streams.
+    /// The links to the server (`forward`) and to the clients (`reverse`). The network's name labels their
+    /// random streams.
     pub network: PathNetwork,
 }
 
 /// A direction through a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From clients to the server.
+    /// Traffic from clients to the server.
     Forward,
-    /// From the server to clients.
+    /// Traffic from the server to clients.
     Reverse,
 }
 
@@ -32,15 +33,15 @@ pub enum Direction {
 pub struct RelayStats {
     /// The link to the server.
     pub forward: LinkStats,
-    /// The link back.
+    /// The link to the clients.
     pub reverse: LinkStats,
     /// Clients known (by address and port).
     pub clients: usize,
-    /// Datagrams that a link delivered and the system did not accept.
+    /// Datagrams that a link delivered but the system did not accept.
     pub unsent: u64,
 }
 
-/// Why a relay cannot start.
+/// Reason why a relay cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulateError {

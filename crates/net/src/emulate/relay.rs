@@ -14,8 +14,8 @@ use super::state::State;
 use crate::clock::Clock;
 use crate::socket::SocketError;
 
-/// A path emulated in real time. Datagrams from clients reach the server through one link, and the server's answers
-/// return through another. Each client address has its own port towards the server, as behind a NAT.
+/// A path emulated in real time. Datagrams from clients reach the server through one link, and the server's
+/// answers return through another. Each client address has its own port towards the server, as with a NAT.
 ///
 /// All clients share the two links. The size of a datagram includes 28 bytes of IPv4 and UDP headers. Datagrams leave
 /// up to a millisecond (tokio's timer) plus the machine's scheduling delay late; the lateness does not accumulate,
@@ -49,7 +49,7 @@ impl Relay {
         self.local
     }
 
-    /// While on, the direction drops every packet, including those in transit.
+    /// Turns a black hole on or off, which drops every packet, including those in transit.
     pub fn set_black_hole(&self, direction: Direction, on: bool) {
         locked(&self.state).link(direction).set_black_hole(on);
     }
@@ -70,12 +70,12 @@ impl Relay {
         locked(&self.state).rebind()
     }
 
-    /// Time since a datagram was last delivered in this direction; `None` if none has been.
+    /// Time since a datagram was last delivered in this direction; `None` before the first.
     pub fn quiet(&self, direction: Direction) -> Option<Duration> {
         locked(&self.state).quiet(direction)
     }
 
-    /// Counters so far.
+    /// Current counters.
     pub fn stats(&self) -> RelayStats {
         locked(&self.state).stats()
     }

@@ -1,4 +1,4 @@
-//! Relaying: from sockets into links, from links into sockets.
+//! Relaying from sockets into links, and from links into sockets.
 
 use std::collections::VecDeque;
 use std::io;
@@ -35,7 +35,7 @@ pub(super) struct State {
     reverse: Link<Datagram>,
     pool: RecvPool,
     unsent: u64,
-    /// When a datagram was last delivered: forward, reverse.
+    /// Time of the last delivered datagram, forward and reverse.
     left: [Option<Instant>; 2],
     /// Wakes the task when its sockets have changed.
     waker: Option<Waker>,
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Relays until there is nothing to do. Ready only if the listening socket has failed.
+    /// Relays until no work is left. Ready only if the listening socket has failed.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<()> {
         loop {
             // Reads per socket are bounded, so that a flood does not delay due datagrams.
@@ -169,7 +169,7 @@ impl State {
         true
     }
 
-    /// Reads the sockets towards the server into the link back; true if there may be more.
+    /// Reads the sockets towards the server into the reverse link; returns true if datagrams may be left.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> bool {
         let State { clients, reverse, pool, clock, server, .. } = self;
         let mut more = false;
@@ -186,7 +186,7 @@ impl State {
             }
             Ok(())
         };
-        // A client whose socket has failed is forgotten until its next datagram.
+        // A client whose socket has failed is removed until its next datagram.
         clients.retain(|client| read(client).is_ok());
         more
     }
@@ -205,7 +205,7 @@ impl State {
         }
     }
 
-    /// Counts a datagram that a link delivered; `sent`: the system accepted it.
+    /// Counts a datagram that a link delivered; `sent` is true if the system accepted it.
     fn count(&mut self, direction: Direction, sent: bool, now: Instant) {
         if sent {
             self.left[direction as usize] = Some(now);

@@ -1,4 +1,5 @@
-//! The clock is paused: it jumps to the next timer when everything waits, so delays are exact and cost no time.
+//! Tests with a paused clock: it jumps to the next timer when everything waits, so delays are exact and cost
+//! no time.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -109,7 +110,7 @@ async fn in_real_time_the_delay_is_real() {
 async fn throughput_is_the_links_rate() {
     let (client, server) = (socket().await, socket().await);
     let relay = relay(&server, LinkConfig { rate: Rate::Constant(2_000_000), ..LinkConfig::default() }, 1);
-    // 1222 bytes and 28 of headers last 5 ms at 2 Mbit/s.
+    // 1222 bytes and 28 of headers take 5 ms at 2 Mbit/s.
     let start = Instant::now();
     send_numbered(&client, relay.local_addr(), 0..400, 1222).await;
     for expected in 0..400u32 {

@@ -7,11 +7,11 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Interface {
     /// Its name: `eth0`, `wlan0`.
     pub name: String,
-    /// Its index, where the system reports it.
+    /// Its index, if the system reports it.
     pub index: Option<u32>,
-    /// Administratively up and with a carrier.
+    /// True if it is administratively up and has a carrier.
     pub up: bool,
-    /// Whether it is the loopback interface.
+    /// True for the loopback interface.
     pub loopback: bool,
     /// Its addresses, in the system's order.
     pub addresses: Vec<InterfaceAddress>,
@@ -27,7 +27,7 @@ pub struct InterfaceAddress {
 }
 
 impl Interface {
-    /// Whether `ip` is one of its addresses; loopback owns all of 127.0.0.0/8.
+    /// Returns whether `ip` is one of its addresses; loopback owns all of 127.0.0.0/8.
     pub fn owns(&self, ip: IpAddr) -> bool {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
@@ -48,7 +48,7 @@ pub(super) fn is_link_local(ip: IpAddr) -> bool {
     }
 }
 
-/// The interface, by its index, that a link-local IPv6 address is on, if it says so.
+/// Index of the interface that a link-local IPv6 address names.
 pub(super) fn zone(address: SocketAddr) -> Option<u32> {
     match address {
         SocketAddr::V6(v6) => Some(v6.scope_id()).filter(|zone| *zone != 0 && is_link_local(address.ip())),
@@ -56,8 +56,8 @@ pub(super) fn zone(address: SocketAddr) -> Option<u32> {
     }
 }
 
-/// A link-local IPv6 address as one on the interface with this index, unless it is on one already: what comes from there has a
-/// zone, too.
+/// Adds the index of an interface to a link-local IPv6 address without one, because addresses received from
+/// this interface have a zone.
 pub(crate) fn on_link(address: SocketAddr, index: u32) -> SocketAddr {
     match address {
         SocketAddr::V6(mut v6) if v6.scope_id() == 0 && is_link_local(address.ip()) => {

@@ -39,8 +39,8 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
-/// The IP-level MTU from a socket with this binding to `remote`, as far as the system knows: the interface's, the
-/// route's, or a value reported by routers (RFC 1191, RFC 8201). Nothing is sent.
+/// The IP-level MTU from a socket with this binding to `remote`, as reported by the system: the interface's,
+/// the route's, or a value reported by routers (RFC 1191, RFC 8201). Nothing is sent.
 pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     #[cfg(target_os = "linux")]
     {
@@ -64,7 +64,7 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     }
 }
 
-/// Whether an address is one of this machine's.
+/// Returns whether an address belongs to this machine.
 pub fn is_here(interfaces: &[Interface], host: IpAddr) -> bool {
     host.is_loopback() || interfaces.iter().any(|i| i.owns(host))
 }
@@ -72,8 +72,9 @@ pub fn is_here(interfaces: &[Interface], host: IpAddr) -> bool {
 /// One path per interface that is up, not loopback, and has a route to `host`. If `host` is this machine, the only path
 /// is internal.
 ///
-/// When asked for an IPv4 route through one interface, Linux assumes that every destination is on-link, so the main
-/// routing table is read as well. Interfaces whose routes are in other tables are not listed and must be named.
+/// Linux assumes that every destination is on-link when it looks up an IPv4 route through one interface, so
+/// the main routing table is read as well. Interfaces whose routes are in other tables are not listed and
+/// must be named.
 pub fn usable_paths(interfaces: &[Interface], remote: SocketAddr) -> Vec<PathSpec> {
     let host = remote.ip();
     if is_here(interfaces, host) {
@@ -89,14 +90,14 @@ pub fn usable_paths(interfaces: &[Interface], remote: SocketAddr) -> Vec<PathSpe
         }
         let there = zone(remote).is_none_or(|zone| i.index == Some(zone));
         let _ = source_address(i, remote).filter(|_| there)?;
-        // Its address may change, and is looked up again.
+        // The address may change, and is looked up again.
         Some(PathSpec { interface: Some(i.name.clone()), ..PathSpec::default() })
     });
     paths.collect()
 }
 
-/// The kernel's source address for `remote` over `interface`, if it has a route. Nothing is sent: connecting a UDP socket
-/// only looks up the route.
+/// The kernel's source address for `remote` over `interface`, if it has a route. Nothing is sent: connecting
+/// a UDP socket only looks up the route.
 pub(crate) fn source_address(interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
     let by_interface = socket()?;
@@ -105,7 +106,7 @@ pub(crate) fn source_address(interface: &Interface, remote: SocketAddr) -> Optio
         by_interface.connect(&remote.into()).ok()?;
         return Some(by_interface.local_addr().ok()?.as_socket()?.ip());
     }
-    // Without permission to bind to interfaces: from the interface's address, by the routing table.
+    // Without permission to bind to interfaces, the routing table decides for the interface's address.
     drop(by_interface);
     let address = interface.address_for(remote.ip())?;
     let by_address = socket()?;
@@ -115,8 +116,9 @@ pub(crate) fn source_address(interface: &Interface, remote: SocketAddr) -> Optio
     Some(address)
 }
 
-/// Whether the main table (the text of Linux's `/proc/net/route`: interface, destination and, in the eighth
-/// column, mask as hexadecimal numbers in the machine's byte order) has a usable route to `host` by `interface`.
+/// Returns whether the main table (the text of Linux's `/proc/net/route`: interface, destination and, in the
+/// eighth column, mask as hexadecimal numbers in the machine's byte order) has a usable route to `host` by
+/// `interface`.
 pub(super) fn in_table(table: &str, interface: &str, host: Ipv4Addr) -> bool {
     const UP: u32 = 1;
     const REJECT: u32 = 0x200;

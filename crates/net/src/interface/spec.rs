@@ -1,4 +1,4 @@
-//! A path specification as users write it.
+//! A path specification in the notation of users.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -7,8 +7,8 @@ use std::str::FromStr;
 use super::address::{Interface, is_link_local, zone};
 use crate::socket::BindSpec;
 
-/// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links go lower, but below 576 (RFC
-/// 791 §3.1) headers leave hardly any room for payload.
+/// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links may be smaller, but
+/// below 576 (RFC 791 §3.1) headers leave hardly any room for payload.
 const MIN_MTU: u16 = 576;
 
 /// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or both, with an optional `mtu=1400`,
@@ -23,35 +23,35 @@ pub struct PathSpec {
     pub mtu: Option<u16>,
 }
 
-/// Why a path specification is invalid.
+/// Reason why a path specification is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathSpecError {
-    /// Not `KEY=VALUE`, or an unknown key.
+    /// The text is not `KEY=VALUE`, or the key is unknown.
     #[error("path {0:?}: expected if=INTERFACE, bind=ADDRESS or mtu=BYTES, separated by commas")]
     Unknown(String),
     /// A key is given twice.
     #[error("path: {0}= is given twice")]
     Duplicate(&'static str),
-    /// An empty interface name.
+    /// The interface name is empty.
     #[error("path: if= needs an interface's name")]
     NoName,
-    /// Not an address.
+    /// The text is not an address.
     #[error("path: {0:?} is not an IP address")]
     BadAddress(String),
-    /// Not an MTU.
+    /// The text is not an MTU.
     #[error("path: mtu={0}: expected {MIN_MTU} to 65535 bytes")]
     BadMtu(String),
-    /// Neither interface nor address.
+    /// The specification has neither interface nor address.
     #[error("path {0:?} names neither an interface (if=) nor an address (bind=)")]
     Unbound(String),
 }
 
-/// Why a path cannot be opened on this machine at present.
+/// Reason why a path cannot be opened on this machine at present.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// No interface of that name has an address.
+    /// No interface with this name has an address.
     #[error("no network interface called {0} has an address")]
     NoInterface(String),
     /// The interface is down.
@@ -66,7 +66,7 @@ pub enum PathError {
     /// The address belongs to another interface.
     #[error("address {0} belongs to interface {1}, not {2}")]
     OtherInterface(IpAddr, String, String),
-    /// The remote's zone is another interface.
+    /// The zone of the remote address is another interface.
     #[error("{0} is on another link than interface {1}")]
     OtherLink(SocketAddr, String),
     /// The address and the remote are of different families.
@@ -75,7 +75,8 @@ pub enum PathError {
 }
 
 impl PathError {
-    /// Whether the path may become usable later: an interface can be plugged in, an address can be assigned.
+    /// Returns whether the path may become usable later: an interface can be plugged in, an address can be
+    /// assigned.
     pub fn may_pass(&self) -> bool {
         use PathError::{Down, NoAddress, NoInterface, NotLocal};
         matches!(self, Down(_) | NoInterface(_) | NoAddress(..) | NotLocal(_))
@@ -126,7 +127,7 @@ impl PathSpec {
         let named = interfaces.iter().find(|i| &i.name == name);
         let named = named.ok_or_else(|| PathError::NoInterface(name.clone()))?;
         match (self.address, by_address) {
-            // The same address may be on several interfaces (link-local ones often are).
+            // Several interfaces may have one address (a link-local one often).
             (Some(ip), Some(other)) if !named.owns(ip) => {
                 Err(PathError::OtherInterface(ip, other.name.clone(), name.clone()))
             }
@@ -181,7 +182,7 @@ fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), Path
     }
 }
 
-/// An address, and the interface that a link-local one names as its zone: `fe80::1%eth0`.
+/// Parses an address, and the interface that a link-local one names as its zone: `fe80::1%eth0`.
 fn parse_address(text: &str) -> Result<(IpAddr, Option<String>), PathSpecError> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let bad = || PathSpecError::BadAddress(text.to_owned());

@@ -110,7 +110,7 @@ fn link_local_addresses_are_on_one_link() {
     );
     let error = spec.bind_spec(&machine(), zoned(7)).unwrap_err();
     assert_eq!(error, PathError::OtherLink(zoned(7), "wlan0".into()));
-    // Where the zone is not given, it is that of the path.
+    // An address without a zone gets that of the path.
     assert_eq!(on_link(zoned(0), 3), zoned(3));
     assert_eq!((on_link(zoned(5), 3), on_link(at("2001:db8::1"), 3)), (zoned(5), at("2001:db8::1")));
 }

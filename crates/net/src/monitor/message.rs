@@ -22,7 +22,7 @@ const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 4;
 /// Bytes of `struct nlattr`; attributes and messages are aligned to it.
 const ALIGN: usize = 4;
-/// The rest of an attribute's type are flags for nesting and byte order.
+/// Mask of an attribute's type; the other bits are flags for nesting and byte order.
 const TYPE: u16 = 0x3fff;
 
 /// A generic netlink request with one attribute.
@@ -82,7 +82,7 @@ pub(super) fn parse_answer(
             continue;
         }
         match message.kind {
-            // Code 0 is the acknowledgement; the end of a dump carries a code, too.
+            // Code 0 is the acknowledgement; the end of a dump also carries a code.
             NLMSG_ERROR | NLMSG_DONE => return end(&message),
             NLMSG_OVERRUN => return Err(Refusal::Malformed),
             kind if kind == family => {
@@ -101,7 +101,7 @@ struct Message<'a> {
     payload: &'a [u8],
 }
 
-/// The first message, and the rest.
+/// Splits off the first message.
 fn split(all: &[u8]) -> Option<(Message<'_>, &[u8])> {
     let length = usize::try_from(u32_at(all, 0)?).ok()?;
     let payload = all.get(HEADER..length)?;

@@ -1,4 +1,4 @@
-//! Periodic queries beside the driver's loop.
+//! Periodic queries in parallel with the driver's loop.
 
 use std::collections::BTreeMap;
 use std::future::Future as _;
@@ -33,10 +33,10 @@ pub(crate) struct Monitor {
     /// Links and their interfaces' indices.
     watched: Vec<(LinkId, u32)>,
     counters: BTreeMap<LinkId, LinkCounters>,
-    /// When to query again the interfaces that refused.
+    /// Time of the next query of each interface that refused.
     refused: BTreeMap<u32, Instant>,
     next: Instant,
-    /// Queries so far, by outcome.
+    /// Number of queries, by outcome.
     pub(crate) stats: MonitorStats,
 }
 
@@ -71,7 +71,7 @@ impl Monitor {
         self.refused.retain(|index, _| self.watched.iter().any(|(_, of)| of == index));
     }
 
-    /// Queries when due and passes on the answers; whether there were any.
+    /// Starts due queries and passes on the answers. Returns whether there were any.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -93,7 +93,7 @@ impl Monitor {
         true
     }
 
-    /// When the next query is due.
+    /// Time of the next query.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         (self.source.is_some() && !self.watched.is_empty()).then_some(self.next)
     }

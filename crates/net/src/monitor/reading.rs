@@ -20,7 +20,7 @@ pub struct MonitorStats {
     pub last: Option<Refusal>,
 }
 
-/// A link's counters at one moment.
+/// A link's counters at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// The sample for the transport.
@@ -29,7 +29,7 @@ pub struct Reading {
     pub signal_dbm: Option<i8>,
 }
 
-/// More frames than any radio sends between two queries: a larger step means that the counter was reset.
+/// Step of a counter that exceeds any radio between two queries and therefore shows a reset.
 const MAX_STEP: u32 = 1 << 24;
 
 /// Monotonic sums over a link's stations, robust against stations that join or leave and counters that reset or wrap.
@@ -53,13 +53,13 @@ impl LinkCounters {
         }
         let (mut packets, mut bytes) = (0, 0);
         for station in now {
-            // Everything sent to a station that is new since the last query was sent since then.
+            // A station that is new since the last query counts with all its frames.
             let before =
                 self.stations.as_ref().map(|all| all.get(&station.address).cloned().unwrap_or_default());
             let before = before.unwrap_or_else(|| station.clone());
             let step = |of: fn(&Station) -> Option<u32>| step(of(&before), of(station));
             let (sent, again) = (step(|s| s.tx_packets), step(|s| s.tx_retries));
-            // A retransmitted frame counts as sent: errors are a share of all transmissions.
+            // A retransmitted frame counts as sent: errors are a fraction of all transmissions.
             self.total.tx_frames += sent + again;
             self.total.tx_retries += again;
             self.total.tx_failed += step(|s| s.tx_failed);

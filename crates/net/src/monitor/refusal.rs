@@ -1,28 +1,28 @@
-//! Why an interface gives no counters.
+//! Reasons why an interface gives no counters.
 
-/// Why an interface gives no counters.
+/// Reason why an interface gives no counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The kernel does not speak nl80211.
+    /// The kernel does not support nl80211.
     #[error("the system has no Wi-Fi support")]
     NoFamily,
     /// This user has no permission.
     #[error("not permitted")]
     NotPermitted,
-    /// The interface has gone, is not Wi-Fi, or its driver does not report stations.
+    /// The interface has disappeared, is not Wi-Fi, or its driver does not report stations.
     #[error("the interface reports no stations")]
     NotWireless,
-    /// There are stations, but the driver does not count their frames or frame errors.
+    /// The driver does not count its stations' frames or frame errors.
     #[error("the interface does not count frame errors")]
     NoCounters,
-    /// No answer in time.
+    /// The answer took too long.
     #[error("no answer")]
     Late,
-    /// A malformed answer.
+    /// The answer is malformed.
     #[error("the answer cannot be read")]
     Malformed,
-    /// Any other error; the system's error number.
+    /// Any other error, with the system's error number.
     #[error("system error {0}")]
     System(i32),
 }

@@ -3,9 +3,9 @@
 use super::refusal::Refusal;
 use super::station::Station;
 
-/// A source of counters, behind closures so that tests can emulate radios.
+/// A source of counters, in closures so that tests can emulate radios.
 pub(crate) struct Source {
-    /// Whether the interface of this name may have counters.
+    /// Returns whether the interface of this name may have counters.
     pub(crate) is_wireless: fn(&str) -> bool,
     /// The stations of the interface with this index. May block.
     pub(crate) stations: Box<dyn FnMut(u32) -> Result<Vec<Station>, Refusal> + Send>,
@@ -19,7 +19,7 @@ impl Source {
         Source { is_wireless: linux::is_wireless, stations: Box::new(move |index| kernel.stations(index)) }
     }
 
-    /// No counters on other systems.
+    /// The source of other systems, which has no counters.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn kernel() -> Source {
         Source { is_wireless: |_| false, stations: Box::new(|_| Err(Refusal::NoFamily)) }
@@ -46,7 +46,7 @@ mod linux {
     const DATAGRAM: usize = 32 << 10;
     /// Datagrams per answer; 64 hold some thousand stations.
     const MAX_DATAGRAMS: usize = 64;
-    /// How long an answer may take.
+    /// Maximum time of an answer.
     const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
     /// Only cfg80211 devices have this entry. A netlink query might make the kernel search for modules each time.
@@ -104,7 +104,7 @@ mod linux {
             Ok(open)
         }
 
-        /// The number of a family of generic netlink; the name ends with a zero.
+        /// Returns the number of a family of generic netlink; the name ends with a zero.
         fn family(&mut self, name: &[u8]) -> Result<u16, Refusal> {
             let mut id = None;
             let take = |_, payload: &[u8]| {

@@ -26,7 +26,7 @@ const STA_INFO_FCS_ERROR_COUNT: u16 = 37;
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
 
-/// The driver's counters for one station that an interface talks to (for a client, its access point). `None`: not
+/// The driver's counters for one station of an interface (for a client, its access point). `None`: not
 /// counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
@@ -40,8 +40,8 @@ pub(crate) struct Station {
     pub(crate) tx_failed: Option<u32>,
     /// Bytes sent to it.
     pub(crate) tx_bytes: Option<u64>,
-    /// Frames received from it, or packets where frames are not counted. Dropped ones (mostly duplicates) are not
-    /// errors.
+    /// Frames received from it, or packets if frames are not counted. Dropped ones (mostly duplicates) are
+    /// not errors.
     pub(crate) rx_frames: Option<u32>,
     /// Frames received with a wrong checksum.
     pub(crate) rx_errors: Option<u32>,
@@ -90,13 +90,13 @@ impl Station {
         it
     }
 
-    /// Whether its counters include frame errors.
+    /// Returns whether its counters include frame errors.
     pub(super) fn counts_errors(&self) -> bool {
         self.tx_packets.is_some() && (self.tx_retries.is_some() || self.tx_failed.is_some())
     }
 }
 
-/// Units of 100 kbit/s; the wider attribute where both are present.
+/// Reads a rate in units of 100 kbit/s; the wider attribute if both are present.
 fn rate(info: &[u8]) -> Option<Rate> {
     let (mut narrow, mut wide) = (None, None);
     for (kind, value) in attributes(info) {

@@ -118,13 +118,14 @@ mod messages {
             lies[48..50].copy_from_slice(&length.to_ne_bytes());
             assert_eq!(stations(&lies), (Ok(false), vec![]), "{length}");
         }
-        // A number's attribute in it (TX_RETRIES, at 168) of three bytes: it and what follows are not known.
+        // A number's attribute in it (TX_RETRIES, at 168) has three bytes: it and the following ones are
+        // unknown.
         let mut lies = bytes(STATION);
         lies[168..170].copy_from_slice(&7u16.to_ne_bytes());
         let (_, found) = stations(&lies);
         let of = |s: &Station| (s.tx_packets, s.tx_retries, s.tx_failed);
         assert_eq!(found.iter().map(of).collect::<Vec<_>>(), [(Some(1000), None, Some(3))]);
-        // Garbage where the rate's attributes should be.
+        // The rate's attributes are garbage.
         let mut lies = bytes(STATION);
         lies[116..148].fill(0xff);
         assert_eq!(stations(&lies).1[0].tx_rate, None);
@@ -174,7 +175,7 @@ fn kernel_errors_map_to_refusals() {
     assert_eq!(of(libc::ENOMEM), Err(Refusal::System(libc::ENOMEM)));
     // The least number has no opposite.
     assert!(matches!(of(i32::MIN), Err(Refusal::System(_))));
-    // A dump may end in an error, too.
+    // A dump may also end with an error.
     let mut done = refused(libc::ENODEV);
     done[4..6].copy_from_slice(&3u16.to_ne_bytes());
     assert_eq!(stations(&done).0, Err(Refusal::NotWireless));
@@ -191,12 +192,12 @@ fn sums_start_with_the_first_query_and_only_grow() {
     assert_eq!(look(&[station(1, 1000, 50, 2)]), Some((0, 0, 0)), "earlier traffic is not counted");
     // 100 packets: 10 were sent twice, and one was abandoned.
     assert_eq!(look(&[station(1, 1100, 60, 3)]), Some((110, 10, 1)));
-    // Another station joins: everything sent to it was sent since.
+    // Another station joins: all its frames were sent since then.
     assert_eq!(look(&[station(1, 1100, 60, 3), station(2, 10, 5, 0)]), Some((125, 15, 1)));
-    // The first one leaves and comes back: its counters were reset.
+    // The first station leaves and returns: its counters were reset.
     assert_eq!(look(&[station(2, 10, 5, 0)]), Some((125, 15, 1)));
     assert_eq!(look(&[station(1, 5, 0, 0), station(2, 10, 5, 0)]), Some((130, 15, 1)));
-    // No station, then the same one again without a noticed departure.
+    // No station, then the previous one again without a noticed departure.
     assert_eq!(look(&[]), None);
     assert_eq!(look(&[station(1, 7, 0, 0)]), Some((137, 15, 1)));
     assert_eq!(look(&[station(1, 2, 1, 0)]), Some((140, 16, 1)));
@@ -228,7 +229,7 @@ fn lengths_signal_and_rate_are_those_of_the_only_station() {
     assert_eq!((second.sample.frame_bytes, second.sample.phy_rate), (Some(1500.0), rate));
     assert_eq!((second.sample.rx_frames, second.sample.rx_errors), (10, 1));
     assert_eq!(second.sample.snr_db, None, "the noise is not known");
-    // Nothing sent: the last length stays. With two stations the link has no signal strength.
+    // Nothing sent: the last length stays. A link with two stations has no signal strength.
     let third = counters.update(&[at(20, 35_000), station(2, 0, 0, 0)]).unwrap().unwrap();
     assert_eq!((third.sample.frame_bytes, third.sample.phy_rate), (Some(1500.0), None));
     assert_eq!(third.signal_dbm, None);
@@ -312,7 +313,7 @@ async fn counters_of_a_link_continue_after_its_interface_was_away() {
     assert_eq!(round(&mut monitor, Instant::from_millis(2000)).await, [(0, 200)]);
 }
 
-/// On any machine the loopback is not a radio, and a refusal breaks nothing.
+/// The loopback is not a radio on any machine, and a refusal breaks nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_kernel_refuses_where_there_is_no_radio() {

@@ -13,7 +13,7 @@ const KERNEL_BUFFER: usize = 4 << 20;
 /// The binding of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BindSpec {
-    /// The local address; `None` means any address, IPv6 and IPv4 alike where the machine has both.
+    /// The local address; `None` means any address, both IPv6 and IPv4 if the machine has both.
     pub address: Option<IpAddr>,
     /// The zone of a link-local IPv6 address: the index of its interface; 0 for others.
     pub scope: u32,
@@ -23,7 +23,7 @@ pub struct BindSpec {
     pub port: u16,
 }
 
-/// How a socket is tied to its network.
+/// Restriction of a socket to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// To the interface: the kernel uses only its routes.
@@ -31,15 +31,15 @@ pub enum Bound {
     /// To the address only: the kernel's routing table chooses the interface. Either as requested, or for lack of
     /// permission: before Linux 5.7 only root may bind to an interface.
     Address,
-    /// Not at all: a server's socket on all addresses.
+    /// Neither: a server's socket on all addresses.
     Nothing,
 }
 
-/// Why a socket could not be opened.
+/// Reason why a socket could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// No interface of that name.
+    /// No interface has this name.
     #[error("no network interface is called {0}")]
     NoInterface(String),
     /// The system refuses to bind to the interface, and no address was given as an alternative.
@@ -77,7 +77,7 @@ impl PathSocket {
             }
             Some(address) => bind_to(spec, SocketAddr::new(address, spec.port)),
             None => {
-                // One IPv6 socket serves IPv4 too, except where IPv6 is disabled.
+                // One IPv6 socket also serves IPv4, except on systems without IPv6.
                 let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), spec.port);
                 match bind_to(spec, any) {
                     Err(SocketError::Other(..) | SocketError::NoAddress(_)) => {
@@ -89,12 +89,12 @@ impl PathSocket {
         }
     }
 
-    /// The address and port it is bound to.
+    /// The address and port to which it is bound.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
 
-    /// How it is tied to its network.
+    /// Its restriction to its network.
     pub fn bound(&self) -> Bound {
         self.bound
     }

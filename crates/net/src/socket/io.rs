@@ -14,15 +14,15 @@ use crate::pool::RecvPool;
 /// The longest UDP payload per system call (65535 less an IPv6 and a UDP header).
 const MAX_BATCH: usize = 65_535 - 40 - 8;
 
-/// Errors of receiving, one right after the other, that are taken for lost datagrams.
+/// Consecutive errors of receiving that are taken for lost datagrams.
 const FAILURES: u32 = 16;
 
-/// Datagrams to send: all but the last have `segment_size` bytes, the last has the rest.
+/// Datagrams to send: all but the last have `segment_size` bytes, the last has the remainder.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit<'a> {
     /// The destination.
     pub remote: SocketAddr,
-    /// The local address to send from, for a socket that is bound to none.
+    /// The local address to send from, if the socket is not bound to one.
     pub src_ip: Option<IpAddr>,
     /// Bytes per datagram; at least the contents' length for a single one.
     pub segment_size: usize,
@@ -30,7 +30,7 @@ pub struct Transmit<'a> {
     pub contents: &'a [u8],
 }
 
-/// The outcome of a [`Transmit`].
+/// Result of a [`Transmit`].
 #[derive(Debug)]
 #[must_use]
 pub enum SendOutcome {
@@ -41,10 +41,10 @@ pub enum SendOutcome {
     Blocked(usize),
     /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
     TooBig,
-    /// The system refused it: no route, address gone, a filter, no memory, or a reason that no list has. The datagrams are
-    /// lost, as they may be anywhere on the way; the next ones may get through.
+    /// The system refused it: no route, a removed address, a filter, no memory, or an unknown reason. The
+    /// datagrams are lost, as they may be anywhere on the path; the next ones may succeed.
     Lost,
-    /// There is no socket any more.
+    /// The socket is closed.
     Fatal(io::Error),
 }
 
@@ -53,9 +53,9 @@ pub enum SendOutcome {
 pub struct Received {
     /// The sender.
     pub remote: SocketAddr,
-    /// The local address it was sent to, where the system reports it; answers should leave from it.
+    /// The local address to which it was sent, if the system reports it; answers should leave from it.
     pub local_ip: Option<IpAddr>,
-    /// Index of the receiving interface, where the system reports it.
+    /// Index of the receiving interface, if the system reports it.
     pub interface_index: Option<u32>,
     /// Bytes per datagram (the last may be shorter).
     pub stride: usize,
@@ -64,12 +64,12 @@ pub struct Received {
 }
 
 impl Received {
-    /// The datagrams one by one.
+    /// The single datagrams.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         self.contents.chunks(self.stride.max(1))
     }
 
-    /// The datagrams one by one, to keep, without copying.
+    /// The single datagrams, to keep, without copying.
     pub fn into_datagrams(self) -> impl Iterator<Item = Bytes> {
         let (stride, contents) = (self.stride.max(1), self.contents.freeze());
         let starts = (0..contents.len()).step_by(stride);
@@ -78,7 +78,7 @@ impl Received {
 }
 
 impl PathSocket {
-    /// Maximum number of datagrams per system call; 1 where the kernel or driver has no segmentation offload.
+    /// Maximum number of datagrams per system call; 1 if the kernel or driver has no segmentation offload.
     pub fn max_gso_segments(&self) -> usize {
         self.state.max_gso_segments()
     }
@@ -115,12 +115,12 @@ impl PathSocket {
         self.io.poll_send_ready(cx)
     }
 
-    /// Takes the next batch from the kernel; `None` if there is none now. Call it until then, or again after
-    /// [`PathSocket::readable`]. A single error says no more than that a datagram was lost.
+    /// Takes the next batch from the kernel; returns `None` if none has arrived. Call it until then, or again
+    /// after [`PathSocket::readable`]. A single error only means that a datagram was lost.
     ///
     /// # Errors
-    /// There is no socket any more ([`is_fatal`]), or the system failed several times in a row: it may do so again at once, and wake
-    /// a caller that waits for datagrams in vain.
+    /// If the socket is closed ([`is_fatal`]), or the system failed several times in a row: it may fail again
+    /// at once, and wake a caller that waits for datagrams in vain.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         let mut failures = 0;
         loop {
@@ -148,7 +148,7 @@ impl PathSocket {
             match self.send_batch(transmit, batch) {
                 Ok(()) => sent += batch.len(),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return SendOutcome::Blocked(sent),
-                // The network card cannot segment: from now on one datagram per call.
+                // The network card cannot segment: each later call sends one datagram.
                 Err(e) if batch.len() > segment && self.max_gso_segments() == 1 && is_gso_refusal(&e) => {}
                 Err(e) => return classify(e),
             }
@@ -156,14 +156,14 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams that exceed the MTU of the interface or the path one by one, with DF clear: IP may fragment them (RFC
-    /// 9260 §6.9: chunks cut for a larger MTU cannot be cut again). Where neither this system nor a router on the way does,
-    /// they are lost.
+    /// Sends datagrams that exceed the MTU of the interface or the path one by one, with DF clear: IP may
+    /// fragment them (RFC 9260 §6.9: chunks cut for a larger MTU cannot be cut again). If neither this system
+    /// nor a router on the path does, they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {
             use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery as V4, Ipv6PathMtuDiscovery as V6};
-            // One of the two is refused where it does not apply.
+            // The option of the other family is refused.
             let discover = |v4, v6| {
                 let _ = sockopt::set_ip_mtu_discover(&self.io, v4);
                 let _ = sockopt::set_ipv6_mtu_discover(&self.io, v6);
@@ -188,7 +188,8 @@ impl PathSocket {
             src_ip: transmit.src_ip,
         };
         match self.state.try_send(self.sock(), &datagram) {
-            // Retried through the runtime, which notes that the socket is not writable and wakes the task later.
+            // Retried through the runtime, which records that the socket is not writable and wakes the task
+            // later.
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 self.io.try_io(Interest::WRITABLE, || self.state.try_send(self.sock(), &datagram))
             }
@@ -206,7 +207,8 @@ impl PathSocket {
         }
     }
 
-    /// `remote` as this socket's address family writes it: an IPv6 socket reaches IPv4 as `::ffff:a.b.c.d`.
+    /// `remote` in the notation of this socket's address family: an IPv6 socket reaches IPv4 as
+    /// `::ffff:a.b.c.d`.
     fn to_family(&self, remote: SocketAddr) -> SocketAddr {
         match (self.local, remote.ip()) {
             (SocketAddr::V6(_), IpAddr::V4(v4)) => {
@@ -222,7 +224,7 @@ impl PathSocket {
     }
 }
 
-/// `::ffff:a.b.c.d` as the IPv4 address it means; keeps scope and flow of true IPv6 addresses.
+/// `::ffff:a.b.c.d` as its IPv4 address; keeps scope and flow of true IPv6 addresses.
 fn canonical(addr: SocketAddr) -> SocketAddr {
     match addr.ip().to_canonical() {
         IpAddr::V4(v4) => SocketAddr::new(v4.into(), addr.port()),
@@ -230,7 +232,7 @@ fn canonical(addr: SocketAddr) -> SocketAddr {
     }
 }
 
-/// What an error of sending means. Only what is known to be final is taken for that.
+/// Classifies an error of sending. Only errors known to be final count as final.
 fn classify(e: io::Error) -> SendOutcome {
     if quinn_udp::is_msg_size_err(&e) {
         return SendOutcome::TooBig;
@@ -239,13 +241,14 @@ fn classify(e: io::Error) -> SendOutcome {
         return SendOutcome::Fatal(e);
     }
     match e.raw_os_error() {
-        // A full interface queue drops the datagram as any queue on the way would.
+        // A full interface queue drops the datagram like any other queue on the path.
         Some(libc::ENOBUFS) => SendOutcome::Sent,
         _ => SendOutcome::Lost,
     }
 }
 
-/// Whether an error of a socket says that there is none: its descriptor is closed, or something else. All others may pass.
+/// Returns whether an error means that the socket is closed: its descriptor is closed, or something else. All
+/// other errors may be temporary.
 pub fn is_fatal(e: &io::Error) -> bool {
     matches!(e.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))
 }
@@ -259,7 +262,7 @@ fn is_gso_refusal(e: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Errors that a system may give one day, known or not: only two of them say that there is no socket.
+    /// Errors that a system may return, known or not: only two of them mean that the socket is closed.
     #[test]
     fn no_error_but_that_there_is_no_socket_is_final() {
         let fatal: Vec<i32> = (1..200)

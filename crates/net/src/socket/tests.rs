@@ -8,7 +8,7 @@ fn on(address: &str) -> PathSocket {
     PathSocket::bind(&spec).unwrap()
 }
 
-/// Whether this machine has IPv6; prints a line where it has not.
+/// Returns whether this machine has IPv6; prints a line if it does not.
 fn has_ipv6() -> bool {
     let has = std::net::UdpSocket::bind("[::1]:0").is_ok();
     if !has {
@@ -190,7 +190,7 @@ async fn a_socket_bound_to_an_interface_receives_from_it_alone() {
     let remote = SocketAddr::new("127.0.0.1".parse().unwrap(), a.local_addr().port());
     send(&b, transmit(remote, b"x")).await;
     assert_eq!(receive(&a, &mut pool).await.remote, b.local_addr());
-    // Nothing beyond the machine is reachable over loopback.
+    // The loopback reaches only this machine.
     let outcome = a.try_send(&transmit("[2001:db8::1]:9".parse().unwrap(), b"x"));
     assert!(matches!(outcome, SendOutcome::Lost), "{outcome:?}");
 }

@@ -1,7 +1,9 @@
-//! Against usrsctp, FreeBSD's SCTP, over UDP: on loopback, and over two links between network namespaces.
+//! Interoperation with usrsctp, FreeBSD's SCTP, over UDP: on loopback, and over two links between network
+//! namespaces.
 //!
-//! `make test` builds and names what the tests need besides cargo; see `tests/interop/README.md`. This program is both
-//! the tests and, started again with `peer` as its first argument, our side of an association.
+//! `make test` builds and names the programs that the tests need besides cargo; see
+//! `tests/interop/README.md`. This program contains the tests and, started with `peer` as its first argument,
+//! Strandcast's side of an association.
 
 mod peer;
 mod stream;
@@ -54,7 +56,7 @@ const TESTS: &[Test] = &[
     ("captures", &["usrsctp", "netns", "tshark"], captures),
 ];
 
-/// Which implementation plays an end.
+/// Implementation at an end.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Side {
     Us,
@@ -70,7 +72,7 @@ fn tool(name: &str) -> Command {
     Command::new(root().join("tests/interop").join(name))
 }
 
-/// An end's program, in the host `namespace` if there is one.
+/// An end's program, in the host `namespace` if one is given.
 fn program(side: Side, namespace: Option<&str>) -> Command {
     let (path, first) = match side {
         Us => (std::env::current_exe().expect("this program"), Some("peer")),
@@ -88,7 +90,7 @@ fn program(side: Side, namespace: Option<&str>) -> Command {
     command
 }
 
-/// Runs both ends to a graceful close; the reports of the one that connects and the one that listens.
+/// Runs both ends to a graceful close. Returns the reports of the connecting and the listening end.
 fn transfer(
     hosts: Option<&Hosts>,
     listener: (Side, &str),
@@ -127,7 +129,7 @@ fn loopback(listener: (Side, &str), connector: (Side, &str)) -> [Value; 2] {
     transfer(None, (listener.0, &listen), (connector.0, &connect), common)
 }
 
-/// All that either end sent arrived at the other, in order.
+/// Checks that all messages of each end arrived at the other, in order.
 fn assert_equal([one, other]: &[Value; 2], keys: &[&str]) {
     for (from, to) in [(one, other), (other, one)] {
         for key in keys {
@@ -159,7 +161,7 @@ fn they_connect_and_receive() {
     assert_equal(&ends, ALL);
 }
 
-/// usrsctp does not know our extensions: schemes that need them work without.
+/// usrsctp has no Strandcast extensions: schemes that use them work without.
 fn every_preset_talks_with_them() {
     for preset in strandcast_schemes::presets() {
         let connect = format!("--scheme {} --send 400001 --expect 300001", preset.name);
@@ -187,7 +189,7 @@ fn unordered_messages() {
     }
 }
 
-/// Two namespaces with two links between them; gone when dropped.
+/// Two namespaces with two links between them, removed when dropped.
 struct Hosts(String);
 
 impl Hosts {
@@ -198,7 +200,7 @@ impl Hosts {
         Hosts(String::from_utf8(up.stdout).expect("a name").trim().to_owned())
     }
 
-    /// Share of each link in the bytes that arrived at host `side`.
+    /// Fraction of each link in the bytes that arrived at host `side`.
     fn shares(&self, side: &str) -> [f64; 2] {
         let out = tool("netns").args(["counters", &self.0]).output().expect("netns");
         let counters: Value = serde_json::from_slice(&out.stdout).expect("counters");
@@ -225,7 +227,7 @@ fn concurrent(side: Side) -> &'static str {
     if side == Us { "--scheme cmt" } else { "--cmt 1" }
 }
 
-/// Both links carry their share in either direction, whichever side opens.
+/// Both links carry their share in either direction, with either side opening.
 fn two_links() {
     for (listener, connector) in [(Us, Them), (Them, Us)] {
         for (receiver, listen, connect) in
@@ -245,8 +247,8 @@ fn two_links() {
     }
 }
 
-/// The link of the handshake goes down in the middle for good: all that we send arrives over the other. (The other way
-/// it does so, too, but usrsctp takes a quarter of a minute.)
+/// The link of the handshake goes down permanently during the transfer: all messages of Strandcast arrive
+/// over the other. (In the other direction they do so as well, but usrsctp takes a quarter of a minute.)
 fn a_link_dies() {
     for (listener, connector) in [
         ((Them, ""), (Us, "--scheme cmt --send 6000000")),
@@ -264,14 +266,16 @@ fn a_link_dies() {
     }
 }
 
-/// Live video at 6 Mbit/s to a peer that reports no arrivals, over two links of 10 Mbit/s of which one falls silent for
-/// good after 1.2 s: without verdicts `strand` leaves it by timers, as `bond` does, and as much arrives in time. With
-/// data probes, and windows sent there to measure it, of which no report speaks, it lost a hundred messages more each time.
+/// Live video at 6 Mbit/s to a peer that reports no arrivals, over two links of 10 Mbit/s; one falls silent
+/// permanently after 1.2 s. Without verdicts `strand` leaves it by timers, as `bond` does, and an equal
+/// number of messages arrives in time. When it used data probes, and windows to measure the link, without
+/// such reports, it lost a hundred messages more each time.
 fn strand_is_no_worse_with_them() {
     let arrived = |scheme: &str| {
         let hosts = Hosts::new("10mbit");
         let far = format!("{}-b", hosts.0);
-        // Not ours, which would tell: what we send is lost without a word.
+        // Silences the peer's side, whose loss shows no error: packets of this side are lost without an
+        // indication.
         let silent = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(1200));
             Command::new("ip").args(["-n", &far, "link", "set", "p1", "down"]).status()
@@ -281,7 +285,8 @@ fn strand_is_no_worse_with_them() {
         assert!(silent.join().is_ok_and(|done| done.is_ok_and(|status| status.success())));
         ends[1]["received"]["messages"].as_u64().expect("a count")
     };
-    // Now and then either scheme loses about a hundred more, by where in a round trip the link falls silent.
+    // Occasionally either scheme loses about a hundred more, depending on the point of a round trip at which
+    // the link falls silent.
     let tries: Vec<[u64; 2]> = (0..3).map(|_| ["bond", "strand"].map(arrived)).collect();
     println!("of 1608 messages, by bond and by strand: {tries:?}");
     assert!(tries.iter().all(|[bond, _]| *bond > 1200), "the other link carries all: {tries:?}");
@@ -289,7 +294,7 @@ fn strand_is_no_worse_with_them() {
     assert!(best(1).map(|strand| strand + 60) >= best(0), "strand is worse: {tries:?}");
 }
 
-/// Over slow links messages expire; those that arrive are whole and in order.
+/// Messages expire over slow links; those that arrive are whole and in order.
 fn partial_reliability() {
     for (listener, connector) in [(Us, Them), (Them, Us)] {
         let hosts = Hosts::new("2mbit");
@@ -301,7 +306,7 @@ fn partial_reliability() {
     }
 }
 
-/// tshark finds nothing wrong with our packets, and finds the one that we damage.
+/// tshark accepts all packets of Strandcast, and finds the one that this test damages.
 fn captures() {
     let folder = std::env::temp_dir().join(format!("strandcast-interop-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -312,7 +317,7 @@ fn captures() {
     hosts.transfer((Them, "--cmt 1 --send 1000000 --size 20000 --await-close"), (Us, &connect));
     let hosts = Hosts::new("2mbit");
     hosts.transfer((Them, ""), (Us, &format!("--send 400000 --pr-ttl 50 --pcap {lossy}")));
-    // Between two Strandcast peers there are AUTH and REPORT as well.
+    // Two Strandcast peers also exchange AUTH and REPORT.
     let (joined, hosts) = (file("joined.pcap"), Hosts::new("20mbit"));
     let connect = format!("--scheme cmt --send 1000000 --pcap {joined}");
     hosts.transfer((Us, "--scheme cmt"), (Us, &connect));

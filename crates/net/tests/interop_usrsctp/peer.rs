@@ -1,4 +1,4 @@
-//! Our side: one association of the driver, with the options and the JSON of `usrsctp_peer`.
+//! Strandcast's side: one association of the driver, with the options and the JSON of `usrsctp_peer`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ use crate::stream::{Half, Places, pattern};
 /// Maximum of unacknowledged bytes with a lifetime: more would expire before being sent.
 const AHEAD: usize = 20_000;
 
-/// The options of `usrsctp_peer`; `--scheme NAME` is its `--cmt`, `--pcap FILE` captures what this side sees, `--kbps N`
-/// sends at a rate. An end that connects has UDP ports of the system's choice.
+/// The options of `usrsctp_peer`; `--scheme NAME` replaces its `--cmt`, `--pcap FILE` captures the packets of
+/// this side, `--kbps N` sends at a rate. A connecting end uses UDP ports of the system's choice.
 pub struct Options(BTreeMap<String, String>);
 
 impl Options {

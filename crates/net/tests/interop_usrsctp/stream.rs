@@ -1,7 +1,8 @@
-//! The bytes that `usrsctp_peer` sends and expects, and their fingerprints: as that program's head defines them.
+//! The bytes that `usrsctp_peer` sends and expects, and their fingerprints, as defined at the beginning of
+//! that program.
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-/// Multiples of the message size tried for a message behind missing ones.
+/// Multiples of the message size tried for a message after missing ones.
 const RESYNC_STEPS: usize = 1 << 16;
 
 pub fn pattern(from: u64, len: usize) -> Vec<u8> {
@@ -45,7 +46,7 @@ impl Half {
     }
 }
 
-/// Where received messages lie in the pattern.
+/// Positions of received messages in the pattern.
 #[derive(Debug, Default)]
 pub struct Places {
     offset: u64,

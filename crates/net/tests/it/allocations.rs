@@ -1,4 +1,5 @@
-//! In steady state nothing allocates per packet: sockets nothing at all, drivers, seals and presets only now and then.
+//! No allocation per packet in steady state: sockets allocate nothing at all, drivers, seals and presets only
+//! occasionally.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,15 +20,15 @@ use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use tokio::sync::watch;
 
-/// Messages before it counts, and while it does.
+/// Messages before the count, and during it.
 const MESSAGES: u64 = 10_000;
-/// Allocations per packet: timers, interfaces and buffers that grow have some.
+/// Allocations per packet, which timers, interfaces and growing buffers cause.
 const MOST: f64 = 0.05;
-/// Allocations per message where messages are put together from symbols: each has memory of its own, each block of 16 has
-/// some, and a window of messages may be put together that is read only after the count has ended.
+/// Allocations per message that is assembled from symbols: each message has separate memory, each block of 16
+/// has some, and a window may contain messages that are assembled during the count and read after it.
 const MOST_CODED: f64 = 1.4;
-/// Times an exchange is counted; the least counts. Messages that wait behind a gap are copied, and a busy machine leaves one
-/// path behind the other at times; what allocates per packet does so each time.
+/// Number of times that an exchange is counted; the lowest count is used. Messages that wait for a gap are
+/// copied, and a busy machine occasionally delays one path; allocations per packet occur every time.
 const TRIES: usize = 5;
 
 fn loopback() -> PathSocket {
@@ -63,7 +64,7 @@ fn sending_and_receiving_allocate_nothing_in_steady_state() {
     assert_eq!(counted.count_total, 0, "{counted:?} for 10,000 datagrams");
 }
 
-/// Sends whatever the endpoint takes.
+/// Sends messages until the endpoint is full.
 struct Sender {
     id: AssociationId,
     payload: Bytes,
@@ -90,13 +91,13 @@ impl App for Sender {
     }
 }
 
-/// Packets that left.
+/// Number of packets sent.
 fn packets(endpoint: &Endpoint, id: AssociationId) -> u64 {
     let Some(association) = endpoint.association(id) else { return 0 };
     association.paths().iter().filter_map(|p| association.path_stats(p.id)).map(|s| s.packets_sent).sum()
 }
 
-/// Counts what arrives.
+/// Counts arriving messages.
 struct Counter {
     readable: Vec<AssociationId>,
     messages: watch::Sender<u64>,
@@ -127,11 +128,11 @@ fn endpoint(spec: &Spec) -> EndpointConfig {
     EndpointConfig { transport: Arc::new(transport), accept: Some(accept), ..EndpointConfig::default() }
 }
 
-/// A transfer that runs.
+/// A running transfer.
 struct Transfer {
-    /// Messages that have arrived.
+    /// Number of messages that arrived.
     arrived: watch::Receiver<u64>,
-    /// Packets that have left, of each end.
+    /// Number of packets sent by each end.
     packets: [Arc<AtomicU64>; 2],
 }
 
@@ -163,9 +164,10 @@ fn start(spec: &Spec, sealed: bool, options: SendOptions) -> Transfer {
     Transfer { arrived, packets: counts }
 }
 
-/// Allocations of both ends in steady state per packet, those with messages, acknowledgements and probes; per message if
-/// the scheme codes: the first count of [`TRIES`] that is at most `most`, or the least. Each try has an association of its own: on a
-/// busy machine a path may lag behind the other one for as long as an association lasts, and what waits behind it is copied.
+/// Allocations of both ends in steady state per packet, including packets with messages, acknowledgements and
+/// probes; per message if the scheme codes. Returns the first count of [`TRIES`] that is at most `most`, or
+/// the lowest one. Each try has a new association: on a busy machine a path may lag for the lifetime of an
+/// association, and messages that wait for it are copied.
 fn allocations(spec: &Spec, sealed: bool, most: f64, options: SendOptions) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..TRIES {
@@ -197,7 +199,7 @@ fn count(spec: &Spec, sealed: bool, options: SendOptions) -> f64 {
     counted.count_total as f64 / per as f64
 }
 
-/// Whether messages are put together from symbols.
+/// Returns whether messages are assembled from symbols.
 fn codes(spec: &Spec) -> bool {
     endpoint(spec).transport.coding.is_some()
 }
@@ -217,7 +219,7 @@ fn no_preset_allocates_for_each_packet() {
     assert!(over.is_empty(), "allocations per packet (coded: per message), plain and sealed: {over:?}");
 }
 
-/// Schemes for live video look at what has a lifetime alone; none is over here.
+/// Schemes for live video examine only messages with a lifetime, and none expires here.
 #[test]
 fn messages_with_lifetimes_allocate_no_more() {
     let options = SendOptions { lifetime: Some(Duration::from_secs(10)), ..SendOptions::default() };

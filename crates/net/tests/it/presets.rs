@@ -62,7 +62,7 @@ async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> Associati
     association
 }
 
-/// Message `n`: up to three packets long, with a pattern of its own.
+/// Message `n`: up to three packets long, with a separate pattern.
 fn message(n: u64) -> Bytes {
     let len = 1 + n * 7919 % 4000;
     (0..len).map(|i| (n * 131 + i * 7) as u8).collect::<Vec<u8>>().into()

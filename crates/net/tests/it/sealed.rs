@@ -1,4 +1,4 @@
-//! Sealed drivers over loopback sockets: who may connect, what changes on the way, and what is on the wire.
+//! Sealed drivers over loopback sockets: admission, changes in transit, and packets on the wire.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -35,7 +35,8 @@ async fn messages_go_both_ways_and_both_know_who_is_there() {
     timeout(LONG, client.driver().finished()).await.expect("a client's driver ends");
 }
 
-/// Between the two sides: passes everything on, and writes it down. `rebind` changes what the server sees, as a NAT does.
+/// A relay between the two sides that forwards and records everything. `rebind` changes the server's view, as
+/// a NAT does.
 struct Relay {
     address: SocketAddr,
     rebind: tokio::sync::mpsc::UnboundedSender<()>,
@@ -92,7 +93,7 @@ async fn a_nat_that_forgets_loses_nothing_and_nothing_readable_passes() {
         carry(&client, &server, 40).await;
         carry(&server, &client, 40).await;
         relay.rebind.send(()).expect("the relay runs");
-        // Only the client can show the server where it is now.
+        // Only the client can show the server its new address.
         carry(&client, &server, 40).await;
         carry(&server, &client, 40).await;
     }
@@ -100,7 +101,7 @@ async fn a_nat_that_forgets_loses_nothing_and_nothing_readable_passes() {
         events.lock().expect("no panic").iter().filter(|e| matches!(e, SealEvent::Moved { .. })).count();
     assert!(moves >= 5, "{moves} moves");
     let snapshot = server.snapshot().await.expect("it lives");
-    assert_eq!(snapshot.stats.messages_sent, 400, "the association went on");
+    assert_eq!(snapshot.stats.messages_sent, 400, "the association continued");
     let marker = 17u32.to_be_bytes().repeat(5);
     for datagram in relay.seen.lock().expect("no panic").iter() {
         assert!(matches!(datagram[0], 1..=4), "type {}", datagram[0]);
@@ -108,7 +109,7 @@ async fn a_nat_that_forgets_loses_nothing_and_nothing_readable_passes() {
     }
 }
 
-/// What is repeated, changed or made up on the way has no effect.
+/// Repeated, changed or invented datagrams have no effect.
 #[tokio::test]
 async fn recorded_and_changed_datagrams_do_nothing() {
     let (mut listener, _) = sealed_server(access());
@@ -142,9 +143,9 @@ async fn only_the_right_key_under_the_right_token_connects() {
     let to = listener.driver().local_addrs()[0];
     let unknown = SecretKey::from_bytes([9; 32]);
     let tries: [(SecretKey, Peer, bool); 3] = [
-        // The receiver says no to a key that it does not know,
+        // The receiver refuses an unknown key,
         (unknown.clone(), peer(), true),
-        // and nothing to who names another token or takes it for somebody else.
+        // and does not answer a sender that names another token or expects another receiver.
         (sender(), Peer { token: Token::from_bytes([8; 32]), ..peer() }, false),
         (sender(), Peer { key: unknown.public(), ..peer() }, false),
     ];
@@ -161,9 +162,9 @@ async fn only_the_right_key_under_the_right_token_connects() {
     }
     assert!(timeout(Duration::from_millis(100), listener.accept()).await.is_err(), "no association");
     let told = events.lock().expect("no panic").clone();
-    // Of the key that it does not know; the others proved none.
+    // The refusal of the unknown key; the others proved no key.
     assert!(matches!(told[..], [SealEvent::Refused { key, .. }] if key == unknown.public()), "{told:?}");
-    // The server is as good as new.
+    // The server still works.
     let (client, _) = sealed_client(to, 1, sender(), peer());
     assert_eq!(timeout(LONG, client.connected()).await.expect("in time"), Ok(true));
 }
@@ -225,7 +226,7 @@ async fn plain_and_sealed_say_so() {
 
 type Tapped = (PacketDirection, Vec<u8>);
 
-/// A capture has SCTP packets, whatever is on the wire.
+/// A capture contains SCTP packets even if the wire carries sealed ones.
 #[tokio::test]
 async fn taps_see_packets() {
     let packets: Arc<Mutex<Vec<Tapped>>> = Arc::default();

@@ -1,4 +1,4 @@
-//! Sealed drivers over loopback sockets, behind NATs that change, and many of them on one port.
+//! Sealed drivers over loopback sockets, through NATs that change, and many of them on one port.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,8 @@ fn loopback(host: u8) -> IpAddr {
     Ipv4Addr::new(127, 0, 8, host).into()
 }
 
-/// Sends numbered messages both ways until told to stop; all arrive, in order. How many each way.
+/// Sends numbered messages in both directions until `over` is set; all arrive, in order. Returns the number
+/// per direction.
 async fn talk(a: &AssociationHandle, b: &AssociationHandle, over: &AtomicBool) -> u32 {
     let mut ticks = interval(Duration::from_millis(5));
     let (mut sent, mut received) = (0u32, [0u32; 2]);
@@ -97,7 +98,8 @@ async fn two_uplinks_behind_one_address_stay_two_paths_even_if_a_nat_exchanges_t
     assert!(client.snapshot().await.expect("open").paths.iter().all(|p| p.view.state == PathState::Active));
 }
 
-/// Waits until the server has two active paths, at the two addresses outside: those in the order of paths.
+/// Waits until the server has two active paths, at the two outside addresses. Returns these in the order of
+/// paths.
 async fn two_paths(server: &AssociationHandle, nat: &Nat) -> [SocketAddr; 2] {
     let begun = Clock::now();
     loop {
@@ -117,14 +119,14 @@ async fn two_paths(server: &AssociationHandle, nat: &Nat) -> [SocketAddr; 2] {
 }
 
 const SENDERS: usize = 125;
-/// Senders that connect at the same time: to come all at once is another test's (`seal`, floods).
+/// Number of senders that connect concurrently; another test (`seal`, floods) makes all connect at once.
 const AT_ONCE: usize = 2;
-/// Sessions of one key, as many as a key may have.
+/// Sessions per key, equal to the maximum.
 const OF_KEY: usize = 8;
-/// Messages of each association, each way: one when it is open, the others when all are.
+/// Messages of each association in each direction: one when it is open, the others when all are.
 const MESSAGES: u8 = 3;
 
-/// 1000 associations of 125 senders on one port: each gets back what it sent, and nothing of another.
+/// 1000 associations of 125 senders on one port: each receives its own messages, and none of another.
 #[tokio::test]
 async fn a_thousand_sealed_associations_on_one_port() {
     let grant = Grant { token: token(), senders: Default::default(), open: true, once: false };
@@ -150,7 +152,7 @@ async fn a_thousand_sealed_associations_on_one_port() {
     assert_eq!((stats.sessions, stats.established), (1000, 1000), "{stats:?}");
 }
 
-/// All senders, until each association has its messages back.
+/// Runs all senders until each association has received its messages.
 fn connect_and_talk(to: SocketAddr) {
     let (begun, mut clients, mut all_talk) = (Clock::now(), Vec::<Sender>::new(), false);
     while !clients.iter().all(Sender::is_done) || clients.len() < SENDERS {
@@ -179,7 +181,7 @@ struct Sender {
 struct Open {
     id: AssociationId,
     connected: bool,
-    /// Messages that came back.
+    /// Number of returned messages.
     got: u8,
 }
 
@@ -213,7 +215,7 @@ impl Sender {
         self.associations.iter().all(|open| open.got == MESSAGES)
     }
 
-    /// What an association sends in its nth message.
+    /// The nth message of an association.
     fn message(&self, at: usize, nth: u8) -> Bytes {
         [self.n, at as u8, nth].repeat(100).into()
     }
@@ -263,7 +265,7 @@ impl Sender {
         let mut buffer = Vec::new();
         while let Some(transmit) = self.end.poll_output(now, &mut buffer) {
             for datagram in buffer.chunks(transmit.segment_size) {
-                // What the kernel has no room for is lost, as on any network.
+                // Datagrams that exceed the kernel's buffer are lost, as on any network.
                 let _ = self.socket.send_to(datagram, transmit.tuple.remote);
             }
             buffer.clear();

@@ -1,21 +1,22 @@
-//! Nodes and links live in arenas and know each other by id, so that nothing holds a reference into the network.
+//! Arenas of nodes and links, which refer to each other by id, so that nothing contains a reference into the
+//! network.
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut};
 
-/// Names one element of an [`Arena<T>`]: the number of elements inserted before it.
+/// Identifier of an element of an [`Arena<T>`]: the number of elements inserted before it.
 pub struct Id<T>(u32, PhantomData<fn() -> T>);
 
 impl<T> Id<T> {
-    /// The position in insertion order, for fingerprints and output.
+    /// Position in insertion order, for fingerprints and output.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Elements that are added while a network is built and stay for the run.
+/// Elements that are added while a network is built and stay until the run ends.
 #[derive(Clone, Debug)]
 pub struct Arena<T>(Vec<T>);
 
@@ -25,7 +26,7 @@ impl<T> Arena<T> {
         Arena(Vec::new())
     }
 
-    /// Adds `element` and names it.
+    /// Adds `element` and returns its id.
     ///
     /// # Panics
     /// After 2³² elements.
@@ -35,12 +36,12 @@ impl<T> Arena<T> {
         Id(index, PhantomData)
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing was inserted.
+    /// Returns whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -70,7 +71,7 @@ impl<T> IndexMut<Id<T>> for Arena<T> {
     }
 }
 
-// By hand: derived impls would ask the same of `T`, which an id does not hold.
+// Written out, because derived impls would require the traits of `T`, which an id does not contain.
 
 impl<T> Clone for Id<T> {
     fn clone(&self) -> Self {

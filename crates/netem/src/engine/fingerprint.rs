@@ -1,22 +1,23 @@
-//! A hash over a run's trajectory: two runs with the same fingerprint went the same way.
+//! A hash over a run's trajectory: two runs with equal fingerprints took the same course.
 
 use core::fmt;
 
 use strandcast_proto::time::Instant;
 
-/// FNV-1a, 64 bit, over all events recorded so far; shown as 16 hexadecimal digits. It tells runs apart, it does
-/// not withstand forgery.
+/// FNV-1a, 64 bit, over all recorded events; shown as 16 hexadecimal digits. It distinguishes runs,
+/// but does not withstand forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// The fingerprint of a run in which nothing happened.
+    /// Fingerprint of a run without events.
     pub const fn new() -> Self {
         Fingerprint(0xcbf2_9ce4_8422_2325)
     }
 
     /// Adds one event: its time, its kind and its numbers (ids, lengths). Events whose parts differ hash
-    /// differently even where their bytes, put together, are the same, since kind and numbers go in with their count.
+    /// differently even if their concatenated bytes are equal, because kind and numbers are hashed with their
+    /// lengths.
     pub fn record(&mut self, at: Instant, kind: &str, numbers: &[u64]) {
         self.add(&at.as_nanos().to_le_bytes());
         self.add(&(kind.len() as u64).to_le_bytes());
@@ -27,10 +28,10 @@ impl Fingerprint {
         }
     }
 
-    /// Adds a number to the event recorded last.
+    /// Adds a number to the last event.
     pub fn add_word(&mut self, word: u64) {
-        // A whole word a step, folded so that every bit of it reaches every bit of the sum: bytewise FNV costs more
-        // than a packet's way over a link.
+        // A whole word per step, folded so that every bit of it reaches every bit of the sum: bytewise FNV
+        // would cost more than the rest of a packet's journey over a link.
         let wide = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15;
         self.0 = ((wide >> 64) as u64 ^ wide as u64).wrapping_add(0x2545_f491_4f6c_dd1d);
     }

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use strandcast_proto::time::Instant;
 
-/// Simulated time and the events still to come, keyed (time, sequence): events of one instant happen in the order
-/// in which they were scheduled. There is no cancel: let the event happen and have its receiver see that it is
-/// stale. Keep `E` small (ids, not packets), since the heap moves events around.
+/// Simulated time and future events, ordered by (time, sequence): events of one instant happen in the order
+/// in which they were scheduled. Events cannot be cancelled: the receiver of a stale event ignores it. Keep
+/// `E` small (ids, not packets), because the heap moves events.
 #[derive(Clone, Debug)]
 pub struct Engine<E> {
     now: Instant,
@@ -16,35 +16,36 @@ pub struct Engine<E> {
 }
 
 impl<E> Engine<E> {
-    /// An engine at [`Instant::ZERO`] with nothing to do.
+    /// An engine at [`Instant::ZERO`] without events.
     pub fn new() -> Self {
         Engine { now: Instant::ZERO, sequence: 0, heap: BinaryHeap::new() }
     }
 
-    /// Simulated time: when the last event popped happened.
+    /// Simulated time: that of the last event popped.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Makes `event` happen at `at`; what is scheduled for the past happens now.
+    /// Schedules `event` at `at`, or now if `at` is in the past.
     pub fn schedule(&mut self, at: Instant, event: E) {
         self.heap.push(Entry { at: at.max(self.now), sequence: self.sequence, event });
         self.sequence += 1;
     }
 
-    /// When the next event happens.
+    /// Time of the next event.
     pub fn next_time(&self) -> Option<Instant> {
         self.heap.peek().map(|entry| entry.at)
     }
 
-    /// The next event, having moved time to it.
+    /// Returns the next event and advances time to it.
     pub fn pop(&mut self) -> Option<E> {
         let entry = self.heap.pop()?;
         self.now = entry.at;
         Some(entry.event)
     }
 
-    /// The next event up to and including `end`, having moved time to it; when there is none, time moves to `end`.
+    /// Returns the next event up to and including `end`, and advances time to it. Without such an event, time
+    /// advances to `end`.
     pub fn pop_until(&mut self, end: Instant) -> Option<E> {
         match self.next_time() {
             Some(at) if at <= end => self.pop(),
@@ -55,7 +56,7 @@ impl<E> Engine<E> {
         }
     }
 
-    /// How many events are still to come.
+    /// Number of future events.
     pub fn pending(&self) -> usize {
         self.heap.len()
     }
@@ -74,7 +75,7 @@ struct Entry<E> {
     event: E,
 }
 
-// Reversed, because `BinaryHeap` gives the greatest first.
+// Reversed, because `BinaryHeap` returns the greatest first.
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))

@@ -1,4 +1,4 @@
-//! The event engine: what happens next, who it happens to, and a hash over all that happened.
+//! The event engine: future events, the elements that they affect, and a hash over all past events.
 
 mod arena;
 mod fingerprint;

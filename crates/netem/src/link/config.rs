@@ -1,4 +1,4 @@
-//! What a link is like.
+//! Configuration of a link.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::number::{Every, Number, NumberError};
 pub struct LinkConfig {
     /// Serialisation rate.
     pub rate: Rate,
-    /// Propagation delay in seconds, as it is when a packet's last bit leaves the transmitter.
+    /// Propagation delay in seconds at the time when a packet's last bit leaves the transmitter.
     pub delay: Number,
-    /// Whether packets keep their order when the delay changes: a packet that would overtake an earlier one then arrives
-    /// together with it. Otherwise each packet takes its own delay, whatever became of those before.
+    /// True if packets keep their order when the delay changes: a packet that would overtake an earlier one
+    /// arrives together with it. Otherwise each packet has its own delay, independent of the earlier ones.
     pub keep_order: bool,
-    /// What may wait for the transmitter.
+    /// Limit of the packets that wait for the transmitter.
     pub queue: Queue,
-    /// Random loss behind the transmitter: a lost packet has waited and used its whole serialisation time. Every packet
-    /// passes every model, also when another one has lost it already.
+    /// Random loss after the transmitter: a lost packet has waited and used its whole serialisation time.
+    /// Every packet passes every model, even if another model has already lost it.
     pub losses: Vec<LossModel>,
-    /// How many times the link sends a packet again that random loss took (ARQ), at once, before it gives it up. Each
-    /// transmission takes its serialisation time, in which the others wait, and passes every model anew.
+    /// Maximum number of immediate retransmissions by the link (ARQ) after random loss. Each transmission
+    /// takes its serialisation time, during which the other packets wait, and passes every model again.
     pub retries: u8,
-    /// The link holds some packets up, so that later packets overtake them; `None`: none.
+    /// Extra delay for some packets, so that later packets overtake them.
     pub reorder: Option<Reorder>,
-    /// Probability that a packet which was not lost arrives twice, at the same time.
+    /// Probability that a packet which was not lost arrives twice at the same time.
     pub duplicate: f64,
     /// Probability that a packet, or a copy of it, arrives damaged.
     pub corrupt: f64,
-    /// From when on times in numbers and traces count.
+    /// Origin of the times in numbers and traces.
     pub origin: Instant,
 }
 
@@ -54,22 +54,23 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// The same link without random loss.
+    /// Returns the link without random loss.
     pub fn lossless(self) -> Self {
         LinkConfig { losses: Vec::new(), ..self }
     }
 
-    /// The share of packets lost at random in the long run, all models together. Retries count as if each transmission
-    /// were lost independently of the others: fades and bursts that outlast them lose more.
+    /// Long-run fraction of packets lost at random by all models together. Retries count as if each
+    /// transmission were lost independently of the others: fades and bursts that outlast the retries lose
+    /// more.
     pub fn mean_loss(&self) -> f64 {
         let kept: f64 = self.losses.iter().map(|model| 1.0 - model.mean_loss()).product();
         libm::pow(1.0 - kept, f64::from(self.retries) + 1.0)
     }
 
-    /// Checks numbers which came from outside.
+    /// Checks numbers from outside the program.
     ///
     /// # Errors
-    /// The first number that no link has.
+    /// The first number that is invalid for a link.
     pub fn validate(&self) -> Result<(), LinkConfigError> {
         self.rate.validate()?;
         self.delay.validate().map_err(LinkConfigError::Delay)?;
@@ -93,22 +94,22 @@ impl LinkConfig {
     }
 }
 
-/// How fast a transmitter is.
+/// Rate of a transmitter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
     /// Packets take no time and never wait.
     Infinite,
-    /// bit/s, above 0.
+    /// Constant rate in bit/s, above 0.
     Constant(u64),
-    /// In bit/s, rounded to whole ones. At 0 the transmitter stands still, in the middle of a packet, too; a packet waits
-    /// for ever if the rate doesn't rise again. A rate drawn for each packet is the packet's, whatever it takes.
+    /// Rate in bit/s, rounded to whole numbers. At 0 the transmitter stops, even in the middle of a packet; a
+    /// packet waits for ever if the rate stays 0. A rate drawn for each packet applies to the whole packet.
     Varying(Number),
     /// 1500 bytes at each of these moments.
     Opportunities(Arc<Opportunities>),
 }
 
 impl Rate {
-    /// bit/s in the long run; `None` is infinite.
+    /// Long-run rate in bit/s; `None` is infinite.
     pub fn mean_bps(&self) -> Option<f64> {
         match self {
             Rate::Infinite => None,
@@ -133,68 +134,68 @@ impl Rate {
     }
 }
 
-/// In bit/s.
+/// A constant rate in bit/s.
 impl From<u64> for Rate {
     fn from(bps: u64) -> Self {
         Rate::Constant(bps)
     }
 }
 
-/// A drop-tail queue in front of the transmitter.
+/// A drop-tail queue before the transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// When it is full.
+    /// Limit of the queue.
     pub limit: QueueLimit,
-    /// Whether the packet in the transmitter counts. If so, a limit of q packets is ns-2's; otherwise 0 is a transmitter
-    /// without a queue, and a packet that finds the transmitter free is always taken.
+    /// True if the packet in the transmitter counts, as in ns-2. Otherwise 0 means a transmitter without a
+    /// queue, which always accepts a packet while it is idle.
     pub in_service: bool,
 }
 
 impl Queue {
-    /// Room for so many packets besides the one in the transmitter.
+    /// A queue with room for `limit` packets besides the one in the transmitter.
     pub fn packets(limit: usize) -> Self {
         Queue { limit: QueueLimit::Packets(limit), in_service: false }
     }
 }
 
-/// What fits a queue.
+/// Limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// Everything.
+    /// Unlimited.
     #[default]
     Unlimited,
-    /// So many packets.
+    /// Maximum number of packets.
     Packets(usize),
-    /// So many bytes at IP level; a packet that does not fit as a whole is dropped.
+    /// Maximum number of bytes at IP level; a packet that does not fit completely is dropped.
     Bytes(u64),
 }
 
-/// Reordering: some packets are held up after propagation and do not hold up those behind them.
+/// Reordering: some packets get an extra delay after propagation, without delaying the packets after them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
-    /// Probability that a packet is held up.
+    /// Probability that a packet is delayed.
     pub probability: f64,
-    /// For how long.
+    /// Extra delay.
     pub extra: Duration,
 }
 
-/// Why a [`LinkConfig`] describes no link.
+/// Reason why a [`LinkConfig`] is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkConfigError {
-    /// Nothing would ever come out; a link that is down is [`Link::set_down`](super::Link::set_down).
+    /// No packet would ever leave; use [`Link::set_down`](super::Link::set_down) for a link that is down.
     #[error("a link's rate must be above 0 bit/s")]
     ZeroRate,
-    /// Below nothing.
+    /// The rate is negative.
     #[error("a link's rate can't be {0} bit/s")]
     NegativeRate(f64),
-    /// The rate is no number.
+    /// The rate is invalid.
     #[error("rate: {0}")]
     Rate(#[source] NumberError),
-    /// Before it was sent.
+    /// The delay is negative.
     #[error("a link's delay can't be {0} s")]
     NegativeDelay(f64),
-    /// The delay is no number.
+    /// The delay is invalid.
     #[error("delay: {0}")]
     Delay(#[source] NumberError),
     /// The limit counts the packet in the transmitter and is 0.

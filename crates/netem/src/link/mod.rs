@@ -1,4 +1,4 @@
-//! One direction of a link, sans-IO: packets go in, and come out in their time or not at all.
+//! One direction of a link, sans-IO: each packet is delivered at its time or dropped.
 
 mod config;
 mod one_way;

@@ -1,4 +1,4 @@
-//! The link itself.
+//! One direction of a link.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,15 @@ use crate::number::Varying;
 
 /// One direction of a link: drop-tail queue, transmitter, random loss, retransmission, propagation.
 ///
-/// Use: `enqueue` what is sent, `poll` until `None` whenever `poll_timeout` is due. Time must not go back.
+/// Use: `enqueue` the packets to send, and `poll` until `None` at each `poll_timeout`. Time must not go back.
 ///
-/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
-/// is busy), passes the loss models, is sent again at once if they took it and the link does that, propagates. In a FIFO all of this is known when the packet enters, also at a rate
-/// that varies, so its fate is drawn then and only its arrival is an event; polling late changes nothing but the
-/// moment of delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
-/// the tail. Validation: exact serialisation times at any course of the rate, the mean wait of M/D/1, conservation of
-/// packets under random use, delays of packets that overtake each other.
+/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the
+/// transmitter is busy), passes the loss models, is sent again at once if they lost it and the link
+/// retransmits, and propagates. In a FIFO all of this is determined when the packet enters, even at a varying
+/// rate, so its outcome is drawn then and only its arrival is an event; late polling delays only the
+/// delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
+/// the tail. Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
+/// conservation of packets under random use, delays of packets that overtake each other.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -27,39 +28,41 @@ pub struct Link<P> {
     delay: Delay,
     losses: Vec<Loss>,
     random: Streams,
-    /// Packets whose last bit had not left the transmitter when the last one came, in order; all but the first wait.
+    /// Packets whose last bit had not left the transmitter at the last arrival, in order; all but the first
+    /// wait.
     pending: VecDeque<Pending>,
-    /// Bytes of all of them.
+    /// Total bytes of the pending packets.
     pending_bytes: u64,
-    /// When the transmitter has served all packets taken so far.
+    /// Time at which the transmitter finishes all accepted packets.
     busy_until: Instant,
-    /// Latest arrival of the packets so far, without the time for which some are held up. Where the link keeps order, no packet
-    /// arrives earlier.
+    /// Latest arrival of the accepted packets, without the extra delay of some. If the link keeps order, no
+    /// packet arrives earlier.
     last_arrival: Instant,
-    /// Propagating packets by arrival: those that are not held up, and those that are. All of the latter are held up for the same
-    /// time, so that each ring grows at its end alone where the link keeps order.
+    /// Propagating packets by arrival, without and with the extra delay. The extra delay is constant, so that
+    /// each ring grows only at its end if the link keeps order.
     prompt: VecDeque<Flight<P>>,
     held_up: VecDeque<Flight<P>>,
     black_hole: bool,
     down: bool,
-    /// Without what the pending packets will add, and without times.
+    /// Counters without the pending packets and without times.
     stats: LinkStats,
-    /// Nanoseconds for which the transmitter will have had packets when it has served all it has, and for which they
-    /// will have waited. With a packet that waits for ever each is more than 64 bits hold, soon.
+    /// Total busy time of the transmitter and total waiting time, in nanoseconds, for all packets accepted so
+    /// far. A packet that waits for ever soon makes them exceed 64 bits.
     busy_ns: u128,
     wait_ns: u128,
 }
 
-/// The outcome of offering a packet to a link.
+/// Result of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnqueueOutcome {
-    /// It waits its turn and leaves the transmitter then, unless the link goes down before.
+    /// The packet waits for the transmitter and leaves it, unless the link goes down before.
     Taken {
-        /// When its last bit leaves the transmitter, for the last time; [`Instant::MAX`] at a rate that stays 0.
+        /// Time at which its last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
+        /// that stays 0.
         departs: Instant,
-        /// A loss model takes it behind the transmitter, and the link doesn't send it again.
+        /// True if a loss model drops it after the transmitter, and the link does not retransmit it.
         lost: bool,
-        /// How many times the link has sent it again by then.
+        /// Number of retransmissions by the link.
         retransmissions: u8,
     },
     /// The queue was full.
@@ -68,10 +71,10 @@ pub enum EnqueueOutcome {
     Down,
 }
 
-/// A constant is by far the most frequent delay.
+/// Delay of a link. A constant is by far the most frequent.
 #[derive(Debug)]
 enum Delay {
-    /// Nanoseconds.
+    /// Delay in nanoseconds.
     Constant(u64),
     Varying(Varying),
 }
@@ -84,7 +87,7 @@ struct Streams {
     corrupt: Random,
 }
 
-/// A packet as the transmitter sees it.
+/// A packet in the transmitter or before it.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     departs: Instant,
@@ -101,10 +104,10 @@ struct Flight<P> {
 }
 
 impl<P: Payload> Link<P> {
-    /// A link that is up and empty, with random streams of its own under `label`.
+    /// A link that is up and empty, with separate random streams under `label`.
     ///
     /// # Panics
-    /// If [`LinkConfig::validate`] refuses `config`.
+    /// If [`LinkConfig::validate`] rejects `config`.
     pub fn new(config: LinkConfig, seeds: &Seeds, label: &str) -> Self {
         if let Err(error) = config.validate() {
             panic!("link {label}: {error}");
@@ -166,13 +169,13 @@ impl<P: Payload> Link<P> {
         EnqueueOutcome::Taken { departs, lost, retransmissions }
     }
 
-    /// Sends a packet until it is not lost or given up.
+    /// Transmits a packet until it is not lost or the retries are used up.
     fn transmit(&mut self, now: Instant, len: usize, spared: bool) -> Pending {
         let mut retransmissions = 0;
         loop {
             let departs = self.transmitter.serve(now, self.busy_until, len);
             self.busy_until = departs;
-            // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
+            // A packet that never leaves is not lost. `|`, not `||`: each model must process every packet.
             let lost = departs < Instant::MAX
                 && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs, len));
             let lost = lost && !spared;
@@ -183,14 +186,14 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// When to poll next; `None`: not before the next `enqueue`.
+    /// Time of the next poll; `None` until the next `enqueue`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let prompt = self.prompt.front().map(|flight| flight.arrival);
         let held_up = self.held_up.front().map(|flight| flight.arrival);
         prompt.into_iter().chain(held_up).min().filter(|&at| at < Instant::MAX)
     }
 
-    /// The next packet that has arrived by `now`, in order of arrival.
+    /// Returns the next packet that has arrived by `now`, in order of arrival.
     pub fn poll(&mut self, now: Instant) -> Option<P> {
         loop {
             let arrival = self.poll_timeout().filter(|&arrival| arrival <= now)?;
@@ -208,14 +211,16 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// While on, everything that arrives is swallowed, also what was sent before; the sender notices nothing.
+    /// Turns the black hole on or off. It swallows every arriving packet, including earlier ones; the sender
+    /// gets no indication.
     pub fn set_black_hole(&mut self, on: bool) {
         self.black_hole = on;
     }
 
-    /// Takes the link down: what waits and what propagates is dropped, and so are new packets, until it is up again.
-    /// The sender learns of it from [`EnqueueOutcome::Down`] or not at all, as the caller chooses. Poll first: what has arrived
-    /// and was not fetched is dropped, too. Gives those that were dropped and would have arrived, copies among them.
+    /// Takes the link down or up. A link that goes down drops waiting and propagating packets, and then new
+    /// ones, until it is up again. The caller decides whether the sender learns this from
+    /// [`EnqueueOutcome::Down`]. Poll first: arrived packets that were not polled are dropped as well.
+    /// Returns the dropped packets and copies that would have arrived.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
         if !down {
@@ -223,7 +228,7 @@ impl<P: Payload> Link<P> {
         }
         self.settle(now);
         (self.busy_ns, self.wait_ns) = self.times(now);
-        // In the rings is all that has not been lost and will leave; a packet whose copy is there, too, counts twice.
+        // The rings contain all packets that were not lost and will leave; a packet with a copy counts twice.
         let nowhere = |pending: &Pending| pending.lost || pending.departs == Instant::MAX;
         for pending in self.pending.drain(..).filter(nowhere) {
             self.stats.dropped_down.add(pending.len);
@@ -239,12 +244,12 @@ impl<P: Payload> Link<P> {
         dropped
     }
 
-    /// How many packets wait at `now`, without the one in the transmitter.
+    /// Number of packets waiting at `now`, without the one in the transmitter.
     pub fn waiting(&self, now: Instant) -> usize {
         (self.pending.len() - self.served(now)).saturating_sub(1)
     }
 
-    /// What has happened until `now`, which is not before the last call with a time.
+    /// Statistics until `now`, which must not precede the last call with a time.
     pub fn stats_at(&self, now: Instant) -> LinkStats {
         let mut stats = self.stats;
         for pending in self.pending.range(..self.served(now)) {
@@ -254,17 +259,17 @@ impl<P: Payload> Link<P> {
         LinkStats { busy_time: from_nanos(busy), queue_time: from_nanos(wait), ..stats }
     }
 
-    /// How many bits the transmitter could send after `from` and until `to`; `None`: any number.
+    /// Number of bits that the transmitter could send after `from` and until `to`; `None` if it is unlimited.
     pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
         self.transmitter.capacity_bits(from, to)
     }
 
-    /// What the link is like.
+    /// Configuration of the link.
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// How much room the rings have.
+    /// Capacity of the rings.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> [usize; 3] {
         [self.pending.capacity(), self.prompt.capacity(), self.held_up.capacity()]
@@ -278,7 +283,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Whether a packet may enter, after [`settle`](Self::settle).
+    /// Returns whether a packet may enter, after [`settle`](Self::settle).
     fn has_room(&self, len: usize) -> bool {
         let in_service = match self.pending.front() {
             None if !self.config.queue.in_service => return true,
@@ -292,22 +297,22 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// How many of the pending packets have left the transmitter by `now`.
+    /// Number of pending packets that have left the transmitter by `now`.
     fn served(&self, now: Instant) -> usize {
         self.pending.partition_point(|pending| pending.departs <= now)
     }
 
-    /// Busy and waiting times until `now`, in nanoseconds: the whole without what is still to come.
+    /// Busy and waiting times until `now`, in nanoseconds: the totals without their future part.
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
-        // Each waits until the one before has left.
+        // Each waits until the previous one has left.
         let mut left = self.pending.range(self.served(now)..);
         left.next_back();
         let wait = left.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
         (busy, self.wait_ns - wait)
     }
 
-    /// Sends a packet whose last bit leaves the transmitter at `departs` on its way.
+    /// Propagates a packet whose last bit leaves the transmitter at `departs`.
     fn propagate(&mut self, departs: Instant, packet: P, len: usize) {
         let delay = match &mut self.delay {
             Delay::Constant(delay) => *delay,
@@ -315,7 +320,7 @@ impl<P: Payload> Link<P> {
         };
         let propagated = Instant::from_nanos(departs.as_nanos().saturating_add(delay));
         let overtakes = !self.config.keep_order && propagated < self.last_arrival;
-        // Also after a packet that is held up: the others then arrive as they would without reordering.
+        // This includes a packet with extra delay: the others then arrive as they would without reordering.
         self.last_arrival = self.last_arrival.max(propagated);
         let prompt = if self.config.keep_order { self.last_arrival } else { propagated };
         let held_up = self.config.reorder.filter(|reorder| self.random.reorder.chance(reorder.probability));
@@ -351,7 +356,7 @@ impl Pending {
     }
 }
 
-/// Puts a packet behind those that arrive no later: nearly always at the end.
+/// Inserts a packet after those that arrive no later, nearly always at the end.
 fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
     match ring.back() {
         Some(last) if last.arrival > flight.arrival => {
@@ -362,7 +367,7 @@ fn insert<P>(ring: &mut VecDeque<Flight<P>>, flight: Flight<P>) {
     }
 }
 
-/// Draws only if there is something to draw: most links damage and duplicate nothing.
+/// Draws only if the probability is above 0: most links damage and duplicate nothing.
 fn happens(random: &mut Random, p: f64) -> bool {
     p > 0.0 && random.chance(p)
 }

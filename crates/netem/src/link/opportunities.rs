@@ -1,4 +1,4 @@
-//! Recorded moments at which a link could send.
+//! Recorded times at which a link could send.
 
 use std::sync::Arc;
 
@@ -8,27 +8,29 @@ use crate::number::TraceError;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A mahimahi trace: the moments at which 1500 bytes could leave a link, beginning again after the last one.
+/// A mahimahi trace: the times at which 1500 bytes could leave a link, repeated after the last one.
 ///
-/// Model: mahimahi's `mm-link`. The bytes of an opportunity go to the packets that came before it, in order; what it
-/// leaves of a packet the next ones send, and the packet leaves with its last byte; what the packets leave of it is
-/// lost. A packet that comes at the very moment of an opportunity is too late for it. Differs: moments are exact, while
-/// mahimahi sees whole milliseconds of the wall clock; 1500 bytes are IP's, mahimahi counts 4 bytes of its device more;
-/// packets may be longer than an opportunity.
+/// Model: mahimahi's `mm-link`. The bytes of an opportunity go to the packets that arrived before it, in
+/// order. A packet that needs more bytes continues in the next opportunities and leaves with its last byte;
+/// unused bytes of an opportunity are lost. A packet that arrives at the exact time of an opportunity is too
+/// late for it. Differs: times are exact, while mahimahi uses whole milliseconds of the wall clock; 1500
+/// bytes are IP's, while mahimahi counts 4 bytes of its device in addition; packets may be longer than an
+/// opportunity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
-    /// Milliseconds from the beginning, ascending, several alike for several opportunities; the last is not 0.
+    /// Times in milliseconds, ascending, repeated for several opportunities; the last is not 0.
     moments: Vec<u64>,
 }
 
 impl Opportunities {
-    /// Bytes at IP level that may leave at each moment.
+    /// Bytes at IP level that may leave at each time.
     pub const BYTES: u64 = 1500;
 
-    /// Reads a trace: a whole number of milliseconds per line, not descending; the last is the length of the trace.
+    /// Reads a trace: a whole number of milliseconds per line, not descending; the last is the length of the
+    /// trace.
     ///
     /// # Errors
-    /// The first line that is none of these.
+    /// The first invalid line.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut moments: Vec<u64> = Vec::new();
         let mut number = 0;
@@ -36,7 +38,7 @@ impl Opportunities {
             number += 1;
             let line = line.trim_end();
             let problem = match line.parse::<u32>() {
-                Err(_) => format!("`{line}` is no time; write one whole number of milliseconds per line"),
+                Err(_) => format!("`{line}` is not a time; write one whole number of milliseconds per line"),
                 Ok(ms) if moments.last().is_some_and(|&last| last > u64::from(ms)) => {
                     format!("{ms} ms comes after a later time; sort the lines")
                 }
@@ -49,29 +51,29 @@ impl Opportunities {
         }
         match moments.last() {
             None => {
-                Err(TraceError::new(1, "there is no time; write one whole number of milliseconds per line"))
+                Err(TraceError::new(1, "the trace is empty; write one whole number of milliseconds per line"))
             }
             Some(0) => Err(TraceError::new(number, "the trace ends at 0 ms; its last time must be later")),
             Some(_) => Ok(Opportunities { moments }),
         }
     }
 
-    /// The moments, from the beginning; several alike are several opportunities.
+    /// Times of the opportunities; repeated times are several opportunities.
     pub fn moments(&self) -> impl Iterator<Item = Duration> + '_ {
         self.moments.iter().map(|&ms| Duration::from_millis(ms))
     }
 
-    /// How many there are until it begins again.
+    /// Number of opportunities per repetition.
     pub fn count(&self) -> usize {
         self.moments.len()
     }
 
-    /// After which time it begins again.
+    /// Time after which the trace repeats.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period_ms())
     }
 
-    /// bit/s, if every opportunity is used.
+    /// Rate in bit/s if every opportunity is used.
     pub fn mean_bps(&self) -> f64 {
         (self.moments.len() as u64 * Self::BYTES * 8) as f64 / self.period().as_secs_f64()
     }
@@ -81,15 +83,16 @@ impl Opportunities {
     }
 }
 
-/// A trace at work.
+/// A trace in use.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     trace: Arc<Opportunities>,
-    /// Begins of the trace are so many nanoseconds before multiples of its period, so that one is at the origin.
+    /// Nanoseconds by which the trace's repetitions begin before multiples of its period, so that one begins
+    /// at the origin.
     shift: u64,
-    /// The opportunity behind the last one used.
+    /// Number of the opportunity after the last one used.
     next: u64,
-    /// Bytes that packets have left of the last one used.
+    /// Unused bytes of the last opportunity.
     left: u64,
 }
 
@@ -100,13 +103,13 @@ impl Slots {
         Slots { trace, shift, next: 0, left: 0 }
     }
 
-    /// When a packet leaves that came at `now`, behind one that leaves at `free`.
+    /// Returns the departure time of a packet that arrived at `now`, after one that leaves at `free`.
     pub fn serve(&mut self, now: Instant, free: Instant, len: u64) -> Instant {
         if free <= now {
             self.next = self.first_after(now);
             self.left = 0;
         }
-        // A packet without bytes needs an opportunity, too.
+        // A packet without bytes also needs an opportunity.
         let len = len.max(1);
         if len <= self.left {
             self.left -= len;
@@ -124,7 +127,7 @@ impl Slots {
         (self.first_after(to) - self.first_after(from)) * Opportunities::BYTES
     }
 
-    /// The number of the first opportunity after `now`.
+    /// Number of the first opportunity after `now`.
     fn first_after(&self, now: Instant) -> u64 {
         let now = now.as_nanos().saturating_add(self.shift);
         let period = self.trace.period_ms() * NANOS_PER_MS;

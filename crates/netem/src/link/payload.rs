@@ -1,14 +1,14 @@
-//! What a link asks of packets.
+//! Requirements of a link on packets.
 
 use bytes::Bytes;
 use strandcast_proto::seeds::Random;
 
-/// A packet, as far as a link must handle it: duplicated and damaged.
+/// A packet that a link can duplicate and damage.
 pub trait Payload: Clone {
-    /// Damages the packet, as a bit error that the lower layers missed would.
+    /// Damages the packet, like a bit error that the lower layers missed.
     fn corrupt(&mut self, random: &mut Random);
 
-    /// Whether random loss spares it.
+    /// Returns whether the packet is exempt from random loss.
     fn is_spared(&self) -> bool {
         false
     }

@@ -1,10 +1,10 @@
-//! What a link has done.
+//! Statistics of a link.
 
 use core::ops::AddAssign;
 
 use strandcast_proto::time::Duration;
 
-/// Packets and their bytes at IP level, as the caller gave them.
+/// Packets and their bytes at IP level, as given by the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Packets.
@@ -26,42 +26,43 @@ impl AddAssign for Count {
     }
 }
 
-/// Statistics of one direction from its start to a moment. What went in or was duplicated is delivered, dropped for
-/// one of four reasons, or still under way. What happened between two moments is the difference of their statistics.
+/// Statistics of one direction from its start to a given time. Every offered or duplicated packet is
+/// delivered, dropped for one of four reasons, or still under way. The difference of two statistics describes
+/// the time between them.
 ///
-/// On a wireless link transmissions are frames: `served` and `repeated` count them, `repeated` and `dropped_loss` those in
-/// error.
+/// Transmissions on a wireless link are frames: `served` and `repeated` count them, `repeated` and
+/// `dropped_loss` those in error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Given to the link.
+    /// Packets given to the link.
     pub offered: Count,
-    /// Left the transmitter with their last bit, whatever became of them then.
+    /// Packets whose last bit left the transmitter, lost later or not.
     pub served: Count,
-    /// Sent again by the link itself, each time counting; counted when the packet leaves the transmitter for good.
+    /// Retransmissions by the link, counted when the packet leaves the transmitter for the last time.
     pub repeated: Count,
-    /// Came out at the other end, and were fetched.
+    /// Packets that reached the other end and were polled.
     pub delivered: Count,
-    /// Found the queue full.
+    /// Packets that arrived at a full queue.
     pub dropped_queue: Count,
-    /// Lost at random behind the transmitter.
+    /// Packets lost at random after the transmitter.
     pub dropped_loss: Count,
-    /// Reached the end during a black hole.
+    /// Packets that reached the end during a black hole.
     pub dropped_black_hole: Count,
-    /// Refused by a link that was down, or inside it when it went down.
+    /// Packets rejected by a link that was down, or inside it when it went down.
     pub dropped_down: Count,
     /// Copies made; counted when the packet enters the link.
     pub duplicated: Count,
     /// Packets and copies damaged; counted when the packet enters the link.
     pub corrupted: Count,
-    /// Packets and copies that are held up to arrive out of order, or that overtake an earlier packet; counted when the packet
-    /// enters the link.
+    /// Packets and copies that were delayed to arrive out of order, or that overtake an earlier packet;
+    /// counted when the packet enters the link.
     pub reordered: Count,
-    /// The most packets that ever waited, besides the one in the transmitter.
+    /// Maximum number of waiting packets, without the one in the transmitter.
     pub max_queue: usize,
-    /// For how long the transmitter has had a packet, also one it could not send at a rate of 0 or for want of an
-    /// opportunity.
+    /// Time for which the transmitter had a packet, including times at which it could not send because its
+    /// rate was 0 or because it waited for an opportunity.
     pub busy_time: Duration,
-    /// For how long packets have waited for the transmitter, all together: the integral over time of how many waited,
-    /// besides the one in the transmitter. Divided by a time it is their mean number.
+    /// Total time for which packets waited for the transmitter: the integral over time of the number of
+    /// waiting packets, without the one in the transmitter. Divided by a duration it is their mean number.
     pub queue_time: Duration,
 }

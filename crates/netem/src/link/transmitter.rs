@@ -1,4 +1,4 @@
-//! What puts packets on the wire.
+//! The transmitter, which puts packets on the wire.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
@@ -8,22 +8,22 @@ use super::opportunities::Slots;
 use crate::number::{Every, Number, Varying};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// A packet that takes more changes of the rate than this never leaves.
+/// Maximum number of changes of the rate during one packet; a longer packet never leaves.
 const MOST_CHANGES: u32 = 1_000_000;
 
-/// Tells when packets leave, in order of their coming, each known when it comes: also a rate that varies is known in
-/// advance.
+/// Computes departure times in order of arrival, each at the packet's arrival, because even a varying rate is
+/// known in advance.
 #[derive(Clone, Debug)]
 pub(super) enum Transmitter {
     Infinite,
-    /// `owed`: by how much the last packet leaves later than the nanosecond that was said, in bit · ns.
+    /// `owed` is the time by which the last packet leaves later than the returned nanosecond, in bit · ns.
     Constant {
         bps: u64,
         owed: u64,
     },
     Varying {
         bps: Varying,
-        /// What it carries in the long run, if it is drawn for each packet.
+        /// Long-run rate, if the rate is drawn for each packet.
         drawn: Option<f64>,
         owed: u128,
     },
@@ -46,8 +46,8 @@ impl Transmitter {
         }
     }
 
-    /// When the last bit of a packet leaves that came at `now`, behind one that leaves at `free`;
-    /// [`Instant::MAX`]: never.
+    /// Returns the departure time of the last bit of a packet that arrived at `now`, after one that leaves at
+    /// `free`; [`Instant::MAX`] is never.
     pub fn serve(&mut self, now: Instant, free: Instant, len: usize) -> Instant {
         let start = now.max(free);
         match self {
@@ -77,7 +77,7 @@ impl Transmitter {
         }
     }
 
-    /// How many bits it could send after `from` and until `to`; `None`: any number.
+    /// Number of bits that could be sent after `from` and until `to`; `None` if it is unlimited.
     pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
         let seconds = (to - from).as_secs_f64();
         match self {
@@ -90,7 +90,7 @@ impl Transmitter {
     }
 }
 
-/// The long-run rate of a transmitter whose rate is drawn for each packet: slow packets take longer, so that it is the
+/// Long-run rate of a transmitter whose rate is drawn for each packet. Slow packets take longer, so it is the
 /// harmonic mean, (high - low) / ln(high / low).
 fn drawn_bps(number: &Number) -> Option<f64> {
     match *number {
@@ -118,8 +118,8 @@ fn serve_constant(bps: u64, owed: &mut u64, start: Instant, len: usize) -> Insta
     Instant::from_nanos(start.as_nanos().saturating_add(time))
 }
 
-/// Works off what is owed, in bit · ns, from `start` on, each rate while it holds; leaves the rest of the last
-/// nanosecond.
+/// Sends `owed`, in bit · ns, from `start` on at each rate while it lasts, and leaves the remainder of the
+/// last nanosecond.
 fn serve_varying(bps: &mut Varying, owed: &mut u128, start: Instant) -> Instant {
     let mut at = start;
     for _ in 0..MOST_CHANGES {
@@ -154,7 +154,7 @@ fn integral(bps: &mut Varying, from: Instant, to: Instant) -> f64 {
     bits
 }
 
-/// As a whole number, saturating at the ends.
+/// Rounds to a whole number, saturating at the ends.
 fn whole(bps: f64) -> u64 {
     bps.round() as u64
 }

@@ -2,8 +2,8 @@
 
 use core::f64::consts::{PI, SQRT_2};
 
-/// How bits become symbols: what a signal-to-noise ratio means for them. s is the linear ratio a symbol, Q the tail of
-/// the normal distribution.
+/// Modulation: the relation between bits, symbols and the signal-to-noise ratio. s is the linear ratio per
+/// symbol, Q the tail of the normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// BER = Q(√(2s)).
@@ -21,7 +21,7 @@ pub enum Modulation {
 }
 
 impl Modulation {
-    /// The probability that a bit is wrong at a ratio of `snr_db` decibels.
+    /// Probability that a bit is wrong at a ratio of `snr_db` decibels.
     pub fn bit_error_rate(self, snr_db: f64) -> f64 {
         let s = libm::pow(10.0, snr_db / 10.0);
         let q = |x: f64| 0.5 * libm::erfc(libm::sqrt(x / 2.0));
@@ -39,7 +39,7 @@ impl Modulation {
     }
 }
 
-/// The probability that some bit of `bytes` is wrong, each independently of the others.
+/// Probability that at least one bit of `bytes` is wrong, each independently of the others.
 pub fn frame_error_rate(bit_error_rate: f64, bytes: usize) -> f64 {
     -libm::expm1(8.0 * bytes as f64 * libm::log1p(-bit_error_rate))
 }

@@ -9,13 +9,13 @@ use super::sojourns::Sojourns;
 use super::{LossList, Modulation, frame_error_rate};
 use crate::number::{Number, Varying};
 
-/// How a link loses packets at random. A link without random loss has no model; one with several applies all of
+/// A model of random loss on a link. A link without random loss has no model; one with several applies all of
 /// them (a packet must survive each).
 ///
-/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
-/// continuous time; bit errors over white Gaussian noise; a recorded list. Limits: bit errors alone depend on a packet's
-/// length; a burst by packet is counted in packets, so it lasts longer on a slower sender. Validation: stationary loss,
-/// its variance and mean burst length against their closed forms.
+/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet
+/// or in continuous time; bit errors over white Gaussian noise; a recorded list. Limits: only bit errors
+/// depend on a packet's length; a burst by packet is counted in packets, so it lasts longer on a slower
+/// sender. Validation: stationary loss, its variance and mean burst length compared with their closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet is lost independently.
@@ -23,21 +23,21 @@ pub enum LossModel {
         /// Probability of losing a packet.
         p: Number,
     },
-    /// Two-state Markov chain, starting in Good. Each packet first moves the chain, then is lost with the
-    /// probability of the state it finds.
+    /// Two-state Markov chain, starting in Good. Each packet first advances the chain, then is lost with the
+    /// probability of the new state.
     Markov {
-        /// Probability, a packet, of going from Good to Bad.
+        /// Probability per packet of going from Good to Bad.
         p_good_to_bad: f64,
-        /// Probability, a packet, of going from Bad to Good.
+        /// Probability per packet of going from Bad to Good.
         p_bad_to_good: f64,
         /// Probability of losing a packet in Good.
         loss_good: f64,
         /// Probability of losing a packet in Bad.
         loss_bad: f64,
     },
-    /// Two-state Markov process in continuous time, stationary from the start: both states last exponential times,
-    /// whether packets come or not. A packet is lost with the probability of the state in which its last bit leaves
-    /// the transmitter.
+    /// Two-state Markov process in continuous time, stationary from the start: both states last exponential
+    /// times, independently of packets. A packet is lost with the probability of the state in which its last
+    /// bit leaves the transmitter.
     MarkovByTime {
         /// Mean time in Good, at least 1 µs.
         mean_good: Duration,
@@ -50,43 +50,43 @@ pub enum LossModel {
     },
     /// A packet is lost if one of its bits is wrong, each independently.
     Snr {
-        /// How bits become symbols.
+        /// Modulation.
         modulation: Modulation,
-        /// Signal-to-noise ratio a symbol in dB, at least 0, as it is when the packet's last bit leaves.
+        /// Signal-to-noise ratio per symbol in dB, at least 0, at the time when the packet's last bit leaves.
         snr_db: Number,
     },
-    /// Recorded.
+    /// Recorded losses.
     List {
-        /// Which packets are lost.
+        /// Lost packets.
         list: Arc<LossList>,
-        /// Whether the list begins again behind its last packet.
+        /// True if the list repeats after its last packet.
         repeat: bool,
     },
 }
 
-/// For the mean over ratios that are drawn.
+/// Number of midpoints for the mean over a range of ratios.
 const MIDPOINTS: u32 = 64;
 
 impl LossModel {
-    /// Each packet is lost independently with a probability that does not change.
+    /// A model that loses each packet independently with a constant probability.
     pub fn uniform(p: f64) -> Self {
         LossModel::Uniform { p: Number::Constant(p) }
     }
 
-    /// The chain that loses nothing in Good and everything in Bad, from the share of packets it loses in the long run
-    /// and the mean length of a run of lost packets (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the
-    /// stationary share of Bad is `mean_loss`.
+    /// A chain that loses nothing in Good and everything in Bad, with a long-run fraction of lost packets and
+    /// a mean length of loss bursts (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the stationary
+    /// fraction of Bad is `mean_loss`.
     ///
-    /// Numbers no chain has (a loss of 1, bursts shorter than a packet) give probabilities outside `[0, 1]`:
-    /// [`is_valid`](Self::is_valid) tells.
+    /// Impossible numbers (a loss of 1, bursts shorter than a packet) give probabilities outside `[0, 1]`,
+    /// which [`is_valid`](Self::is_valid) detects.
     pub fn bursts(mean_loss: f64, mean_burst: f64) -> Self {
         let p_bad_to_good = 1.0 / mean_burst;
         let p_good_to_bad = mean_loss * p_bad_to_good / (1.0 - mean_loss);
         LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good: 0.0, loss_bad: 1.0 }
     }
 
-    /// The share of packets lost in the long run, if they come independently of the losses. A chain that never moves
-    /// stays in Good; bit errors hit packets of 1500 bytes.
+    /// Long-run fraction of packets lost, if their arrivals are independent of the losses. A chain that never
+    /// moves stays in Good; bit errors hit packets of 1500 bytes.
     pub fn mean_loss(&self) -> f64 {
         let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
@@ -115,7 +115,7 @@ impl LossModel {
         }
     }
 
-    /// Whether all probabilities are in `[0, 1]`, all times long enough and no ratio below 0 dB.
+    /// Returns whether all probabilities are in `[0, 1]`, all times long enough and all ratios at least 0 dB.
     pub fn is_valid(&self) -> bool {
         let probability = |p: f64| (0.0..=1.0).contains(&p);
         match *self {
@@ -136,7 +136,7 @@ impl LossModel {
     }
 }
 
-/// A loss model at work.
+/// A loss model in use.
 #[derive(Clone, Debug)]
 pub struct Loss {
     state: State,
@@ -152,12 +152,12 @@ enum State {
     List { list: Arc<LossList>, repeat: bool, seen: u64, next: usize },
 }
 
-/// Bit errors at a ratio that changes seldom.
+/// Bit errors at a ratio that rarely changes.
 #[derive(Clone, Debug)]
 struct Noise {
     modulation: Modulation,
     snr_db: Varying,
-    /// The ratio that was asked for last, and its bit error rate.
+    /// The last ratio, and its bit error rate.
     last: (f64, f64),
 }
 
@@ -172,9 +172,10 @@ impl Noise {
 }
 
 impl Loss {
-    /// `model`, drawing from streams of `seeds` under `label`; the times of its numbers count from `origin`.
+    /// A running `model` that draws from streams of `seeds` under `label`; the times of its numbers count
+    /// from `origin`.
     pub fn new(model: &LossModel, seeds: &Seeds, label: &str, origin: Instant) -> Self {
-        // What depends on time draws from a stream of its own: packets must not move it.
+        // Draws in time have a separate stream: packets must not move it.
         let in_time = || seeds.stream(&format!("{label}/time"));
         let state = match *model {
             LossModel::Uniform { ref p } => State::Uniform(Varying::new(p, in_time(), origin)),
@@ -196,8 +197,8 @@ impl Loss {
         Loss { state, random: seeds.stream(label) }
     }
 
-    /// Whether the next packet, of `bytes`, whose last bit leaves the transmitter at `at`, is lost. To be asked once for
-    /// every packet, and each time it is sent again, also for those lost to something else.
+    /// Returns whether the next packet, of `bytes`, is lost if its last bit leaves the transmitter at `at`.
+    /// Call this once per transmission of every packet, even if the packet is lost to something else.
     pub fn next_is_lost(&mut self, at: Instant, bytes: usize) -> bool {
         let p = match &mut self.state {
             State::Uniform(p) => p.at(at),

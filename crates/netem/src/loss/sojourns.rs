@@ -1,15 +1,15 @@
-//! Two states that take turns in time.
+//! Two states that alternate in time.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Good and Bad, each lasting an exponential time. Which of them holds depends on the time alone, not on when and how
-/// often it was asked for; asking for times that ascend is fast.
+/// Good and Bad, each lasting an exponential time. The state depends on the time alone, independently of
+/// earlier queries; queries at ascending times are fast.
 #[derive(Clone, Debug)]
 pub(super) struct Sojourns {
     mean_good: f64,
     mean_bad: f64,
-    /// As it was before the first draw.
+    /// Random state before the first draw.
     first: Random,
     random: Random,
     bad: bool,
@@ -18,8 +18,8 @@ pub(super) struct Sojourns {
 }
 
 impl Sojourns {
-    /// At [`Instant::ZERO`] the state is drawn from the stationary distribution: what is left of an exponential time is
-    /// exponential, so that the process is stationary from the start.
+    /// A process whose state at [`Instant::ZERO`] is drawn from the stationary distribution. The remainder of
+    /// an exponential time is exponential, so the process is stationary from the start.
     pub fn new(mean_good: Duration, mean_bad: Duration, random: Random) -> Self {
         let mut sojourns = Sojourns {
             mean_good: mean_good.as_secs_f64(),
@@ -34,7 +34,7 @@ impl Sojourns {
         sojourns
     }
 
-    /// Whether the state is Bad at `now`.
+    /// Returns whether the state is Bad at `now`.
     pub fn bad(&mut self, now: Instant) -> bool {
         if now < self.since {
             self.random = self.first.clone();
@@ -53,12 +53,12 @@ impl Sojourns {
         self.last();
     }
 
-    /// Draws how long the state lasts, which begins where the last one ended.
+    /// Draws the duration of the state that begins at the end of the last one.
     fn last(&mut self) {
         let mean = if self.bad { self.mean_bad } else { self.mean_good };
         let seconds = -libm::log(1.0 - self.random.unit()) * mean;
         self.since = self.until;
-        // At least 1 ns, so that time goes on.
+        // At least 1 ns, so that time advances.
         self.until += Duration::from_nanos((seconds * 1e9) as u64).max(Duration::from_nanos(1));
     }
 }

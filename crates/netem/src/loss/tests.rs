@@ -1,5 +1,5 @@
-//! Loss models against their closed forms, each over many seeds: every run within 5 standard errors, and the runs'
-//! mean within 4 of its own.
+//! Loss models compared with their closed forms, each over many seeds: every run within 5 standard errors,
+//! and the runs' mean within 4 of its standard errors.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Holds the runs' deviations from theory, in standard errors, to the standard normal distribution.
+/// Compares the runs' deviations from theory, in standard errors, with the standard normal distribution.
 fn assert_standard_normal(what: &str, z: &[f64]) {
     for (seed, z) in z.iter().enumerate() {
         assert!(z.abs() < 5.0, "{what}: seed {seed} is {z} standard errors off");
@@ -44,7 +44,7 @@ fn assert_standard_normal(what: &str, z: &[f64]) {
     assert!(spread.abs() < 4.0, "{what}: spread of {n} seeds is {spread} standard errors off");
 }
 
-/// Checks the share of lost packets, whose variance over `n` packets is `variance / n`.
+/// Checks the fraction of lost packets, whose variance over `n` packets is `variance / n`.
 fn assert_loss(model: LossModel, expected: f64, variance: f64) {
     assert_loss_of(1500, model, expected, variance);
 }
@@ -68,8 +68,8 @@ fn uniform_loss_is_binomial() {
     }
 }
 
-/// Var = π_G π_B (h_B - h_G)² (1 + λ)/(1 - λ) for the chain's part, λ = 1 - p_GB - p_BG, and the states' own
-/// Bernoulli variances on top, a packet.
+/// Var = π_G π_B (h_B - h_G)² (1 + λ)/(1 - λ) for the chain's part, λ = 1 - p_GB - p_BG, plus the states' own
+/// Bernoulli variances per packet.
 #[test]
 fn markov_loss_has_the_stationary_mean_and_variance() {
     for (gb, bg, hg, hb) in [(0.004, 0.2, 0.0, 1.0), (0.02, 0.4, 0.01, 0.6), (0.3, 0.9, 0.0, 1.0)] {
@@ -112,8 +112,8 @@ fn impossible_bursts_are_invalid() {
     }
 }
 
-/// Packets every 1 ms see a chain with λ = e^(-1 ms (1/good + 1/bad)), stationary from the start, so that the variance
-/// formula of the chain by packet holds.
+/// Packets every 1 ms sample a chain with λ = e^(-1 ms (1/good + 1/bad)), stationary from the start, so the
+/// variance formula of the chain by packet holds.
 #[test]
 fn markov_loss_by_time_has_the_stationary_mean_and_variance() {
     for (good, bad, hg, hb) in [(100, 5, 0.0, 1.0), (20, 10, 0.02, 0.7)] {
@@ -144,8 +144,8 @@ fn sojourns_have_the_asked_lengths() {
             for (bad, mean_us) in [(false, good_us), (true, bad_us)] {
                 let runs = samples.chunk_by(|a, b| a == b).filter(|run| run[0] == bad);
                 let lengths: Vec<f64> = runs.map(|run| run.len() as f64).collect();
-                // A stay that falls between two samples is missed, and what is next to it joined: seen at microseconds
-                // the process is a chain by packet, whose runs are geometric.
+                // Sampling misses a stay that falls between two samples and joins its neighbours: sampled at
+                // microseconds, the process is a chain by packet, whose runs are geometric.
                 let rate = 1.0 / f64::from(good_us) + 1.0 / f64::from(bad_us);
                 let leave = (1.0 - libm::exp(-rate)) / (rate * f64::from(mean_us));
                 let error = ((1.0 - leave).sqrt() / leave) / (lengths.len() as f64).sqrt();
@@ -174,8 +174,8 @@ fn a_list_loses_what_it_says() {
 #[test]
 fn bad_lines_of_a_list_are_named() {
     for (text, error) in [
-        ("# none\n", "line 1: there is no packet to lose; write one ordinal a line"),
-        ("1\n0.5\n", "line 2: `0.5` is no packet's ordinal; write one whole number a line"),
+        ("# none\n", "line 1: the list is empty; write one ordinal per line"),
+        ("1\n0.5\n", "line 2: `0.5` is not the ordinal of a packet; write one whole number per line"),
         ("0\n1\n", "line 1: the first packet is number 1; add 1 to all ordinals"),
         ("5\n\n5\n", "line 3: ordinals must ascend; sort the lines and keep each once"),
     ] {
@@ -226,7 +226,7 @@ proptest! {
         prop_assert!(pattern(alternating.clone(), seed, 100).into_iter().enumerate().all(|(i, lost)| lost == (i % 2 == 0)));
     }
 
-    /// Outages by time are there whether packets come or not, and wait for no packet that is lost otherwise.
+    /// Outages by time are independent of packets, and wait for no packet that is otherwise lost.
     #[test]
     fn states_by_time_do_not_depend_on_packets(seed: u64, times in prop::collection::vec(0..100_000u64, 1..200)) {
         let mean = Duration::from_micros(500);
@@ -265,7 +265,7 @@ fn bit_errors_lose_packets_by_their_length() {
     }
 }
 
-/// A ratio that changes is that of the moment at which a packet leaves.
+/// A packet leaves at the ratio of that time, even if the ratio changes.
 #[test]
 fn bit_errors_follow_the_ratio() {
     let steps = vec![(Duration::ZERO, 60.0), (Duration::from_millis(100), 0.0)];
@@ -307,7 +307,7 @@ const MODULATIONS: [(&str, Modulation); 6] = [
     ("dqpsk", Modulation::Dqpsk),
 ];
 
-/// Schemes have the same formulas, written for themselves.
+/// Schemes have separate code for the same formulas.
 #[test]
 fn bit_error_rates_are_those_that_schemes_reckon_with() {
     assert_eq!(MODULATIONS.len(), estimate::Modulation::WORDS.len());
@@ -324,7 +324,7 @@ fn bit_error_rates_are_those_that_schemes_reckon_with() {
     }
 }
 
-/// From the ratio to frame errors, and from their count back to the ratio.
+/// Converts the ratio to frame errors, and their count back to the ratio.
 #[test]
 fn the_effective_ratio_of_a_link_is_its_own() {
     for (word, modulation) in MODULATIONS {
@@ -335,7 +335,7 @@ fn the_effective_ratio_of_a_link_is_its_own() {
         let errors = pattern_of(1500, model, 7, frames).into_iter().filter(|&lost| lost).count();
         let mut esnr = estimate::EffectiveSnr::new(theirs);
         esnr.close(u64::from(frames), errors as u64, 1500.0);
-        // 4.7 % of the frames are in error, with a standard error of 1 % of them: 0.01 dB.
+        // 4.7 % of the frames are in error, with a standard error of 1 % of that: 0.01 dB.
         let off = esnr.snr().to_db().0 - ratio.to_db().0;
         assert!(off.abs() < 0.05, "{word}: {off} dB");
     }

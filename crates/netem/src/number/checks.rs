@@ -2,12 +2,12 @@
 
 use strandcast_proto::time::Duration;
 
-/// Why a [`Number`](super::Number) or a [`Trace`](super::Trace) is invalid.
+/// Reason why a [`Number`](super::Number) or a [`Trace`](super::Trace) is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
-    /// Infinite, or not a number.
-    #[error("{0} is no finite number")]
+    /// The value is infinite or not a number.
+    #[error("{0} is not a finite number")]
     NotFinite(f64),
     /// The range is empty.
     #[error("the lower end, {low}, is above the upper end, {high}")]
@@ -20,13 +20,13 @@ pub enum NumberError {
     /// The number is drawn too often.
     #[error("a number can't be drawn every {0:?}: at least 1 µs")]
     Period(Duration),
-    /// Steps or a trace without a value.
-    #[error("there is no value")]
+    /// Steps or a trace have no value.
+    #[error("no value is given")]
     Empty,
     /// Times do not ascend.
-    #[error("{0:?} comes after a time that is no earlier")]
+    #[error("{0:?} does not exceed the time before it")]
     NotAscending(Duration),
-    /// A trace that begins again before its last time, or after no time at all.
+    /// The trace repeats before its last time, or after a time of zero.
     #[error("it can't begin again after {0:?}: that is before its last time, or no time at all")]
     Repeat(Duration),
 }

@@ -1,4 +1,5 @@
-//! Numbers of links and sources that may change: what a file says of them, and what they are at a moment.
+//! Numbers of links and sources that may change: their description in a file, and their value at a given
+//! time.
 
 mod checks;
 #[cfg(test)]

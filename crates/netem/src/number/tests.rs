@@ -1,4 +1,4 @@
-//! Numbers against what they say.
+//! Numbers compared with their descriptions.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn a_trace_begins_again() {
     );
     let changes: Vec<_> = [100, 115, 130, 140].into_iter().map(|t| number.next_change(at(t))).collect();
     assert_eq!(changes, [110, 130, 140, 150].map(|t| Some(at(t))));
-    // At its last time: the last value never holds.
+    // The trace repeats at its last time: the last value never holds.
     let mut number = varying(Number::Trace(Arc::new(trace.repeating().expect("it ends after 0"))), at(0));
     assert_eq!(values(&mut number, &[29, 30, 40, 60]), [2.0, 1.0, 2.0, 1.0]);
     assert_eq!(number.next_change(at(15)), Some(at(30)));
@@ -83,7 +83,8 @@ fn draws_come_as_often_as_asked() {
 }
 
 proptest! {
-    /// A value drawn per period depends on the period alone, not on earlier queries; it is drawn from the range.
+    /// A value drawn per period depends on the period alone, independently of earlier queries; it is drawn
+    /// from the range.
     #[test]
     fn draws_of_periods_depend_on_time_alone(
         times in prop::collection::vec(0..2_000u64, 1..100), period in 1..200u64, origin in 0..100u64
@@ -101,7 +102,7 @@ proptest! {
         }
     }
 
-    /// Nothing changes before the next change, and looking for it changes nothing.
+    /// The value is constant until the next change, and querying the change has no effect.
     #[test]
     fn values_hold_until_the_next_change(
         points in prop::collection::vec((1..1000u64, -9.0..9.0f64), 1..20), more in prop::option::of(1..1000u64), begin in 0..50_000u64,
@@ -162,14 +163,14 @@ fn csv_is_read_with_comments_and_a_heading() {
 #[test]
 fn bad_lines_are_named() {
     for (text, error) in [
-        ("", "line 1: there is no value; write lines of time_s,value"),
-        ("time,value\n# nothing\n", "line 1: there is no value; write lines of time_s,value"),
+        ("", "line 1: the trace is empty; write lines of time_s,value"),
+        ("time,value\n# nothing\n", "line 1: the trace is empty; write lines of time_s,value"),
         ("0,1\n1;2\n", "line 2: `1;2` has no comma; write time_s,value"),
         ("0,1\n\n1,fast\n", "line 3: `fast` is no value; write a plain number"),
-        ("0,1\n1 s,2\n", "line 2: `1 s` is no time in seconds; write a plain number"),
+        ("0,1\n1 s,2\n", "line 2: `1 s` is not a time in seconds; write a plain number"),
         ("0,1\n1,inf\n", "line 2: `inf` is no value; write a plain number"),
-        ("0,1\n-1,2\n", "line 2: -1 s is no time a run can reach; write seconds from 0 on"),
-        ("a,b\nc,d\n", "line 2: `c` is no time in seconds; write a plain number"),
+        ("0,1\n-1,2\n", "line 2: -1 s is not a valid time of a run; write seconds from 0 on"),
+        ("a,b\nc,d\n", "line 2: `c` is not a time in seconds; write a plain number"),
         ("1,5\n", "line 1: the first time must be 0; shift the times or add a line for 0"),
         ("0,1\n2,2\n2,3\n", "line 3: times must ascend; sort the lines and keep one for each time"),
     ] {

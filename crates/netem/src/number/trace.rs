@@ -4,20 +4,20 @@ use strandcast_proto::time::Duration;
 
 use super::checks::{NumberError, check_points};
 
-/// A recorded number: constant from each time to the next. Before its first time the first value holds.
+/// A recorded number, constant from each time to the next. The first value also holds before its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     points: Vec<(Duration, f64)>,
     repeat: Option<Duration>,
 }
 
-/// A line of a trace file that says nothing sensible.
+/// An invalid line of a trace file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
-    /// The line, from 1.
+    /// Line number, starting at 1.
     pub line: usize,
-    /// What is wrong with it, and how to mend it.
+    /// The mistake and its remedy.
     pub problem: String,
 }
 
@@ -29,10 +29,10 @@ impl TraceError {
 }
 
 impl Trace {
-    /// Times and values; after `repeat`, which is no earlier than the last time, it begins again.
+    /// A trace of times and values, which repeats after `repeat` if given, at or after the last time.
     ///
     /// # Errors
-    /// If there is no point, a value is not finite, times do not ascend or `repeat` is too early.
+    /// If the list is empty, a value is not finite, times do not ascend or `repeat` is too early.
     pub fn new(points: Vec<(Duration, f64)>, repeat: Option<Duration>) -> Result<Self, NumberError> {
         check_points(&points)?;
         let last = points.last().expect("check_points found one").0;
@@ -42,11 +42,11 @@ impl Trace {
         }
     }
 
-    /// Reads lines of `time,value`, time in seconds. Times begin at 0 and ascend; empty lines and what follows a `#`
-    /// are skipped, and so is one line of headings in front. The trace does not repeat.
+    /// Reads lines of `time,value`, time in seconds. Times begin at 0 and ascend. Empty lines, comments after
+    /// `#` and one line of headings at the beginning are skipped. The trace does not repeat.
     ///
     /// # Errors
-    /// The first line that is none of these.
+    /// The first invalid line.
     pub fn from_csv(text: &str) -> Result<Self, TraceError> {
         let mut points: Vec<(Duration, f64)> = Vec::new();
         let mut heading = true;
@@ -68,11 +68,11 @@ impl Trace {
             };
             return Err(TraceError::new(line, problem));
         }
-        let empty = TraceError::new(1, "there is no value; write lines of time_s,value");
+        let empty = TraceError::new(1, "the trace is empty; write lines of time_s,value");
         Trace::new(points, None).map_err(|_| empty)
     }
 
-    /// The same trace, beginning again at its last time, whose own value thus counts only if nothing follows.
+    /// Returns the trace repeated from its last time, whose value then never holds.
     ///
     /// # Errors
     /// If its only time is 0.
@@ -86,12 +86,12 @@ impl Trace {
         &self.points
     }
 
-    /// After which time it begins again, if it does.
+    /// Time after which the trace repeats, if it does.
     pub fn repeat(&self) -> Option<Duration> {
         self.repeat
     }
 
-    /// The mean in the long run.
+    /// Long-run mean.
     pub(super) fn mean(&self) -> f64 {
         let (last, value) = *self.points.last().expect("a trace has a point");
         let Some(repeat) = self.repeat else { return value };
@@ -102,7 +102,7 @@ impl Trace {
     }
 }
 
-/// The lines that say something, with their numbers, without comments and surrounding space.
+/// Lines with content and their line numbers, without comments and surrounding space.
 pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let content = |line: &'_ str| line.find('#').unwrap_or(line.len());
     (1..)
@@ -111,7 +111,7 @@ pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty())
 }
 
-/// Words, not numbers.
+/// Returns whether the line contains words instead of numbers.
 fn is_heading(line: &str) -> bool {
     line.split(',').all(|word| word.trim().starts_with(|c: char| c.is_alphabetic()))
 }
@@ -122,10 +122,10 @@ fn point(line: &str) -> Result<(Duration, f64), String> {
     };
     let number = |text: &str, what: &str| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("`{}` is no {what}; write a plain number", text.trim())),
+        _ => Err(format!("`{}` is not a {what}; write a plain number", text.trim())),
     };
     let (time, value) = (number(time, "time in seconds")?, number(value, "value")?);
     let time = Duration::try_from_secs_f64(time)
-        .map_err(|_| format!("{time} s is no time a run can reach; write seconds from 0 on"))?;
+        .map_err(|_| format!("{time} s is not a valid time of a run; write seconds from 0 on"))?;
     Ok((time, value))
 }

@@ -1,4 +1,4 @@
-//! What a file says of a number.
+//! Description of a number that may change.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use strandcast_proto::time::Duration;
 use super::checks::{NumberError, check_points, finite};
 use super::trace::Trace;
 
-/// A number that may change during a run. Its unit is its owner's: bit/s, seconds, a probability.
+/// A number that may change during a run. The owner defines its unit: bit/s, seconds, a probability.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// Always the same.
+    /// A constant.
     Constant(f64),
     /// Uniform in `[low, high)`.
     Uniform {
@@ -18,23 +18,24 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// How often it is drawn.
+        /// Times at which it is drawn.
         every: Every,
     },
-    /// From each time on the value beside it, and the first value before; times ascend.
+    /// A list of times, which ascend, and of the value from each of them on. The first value also holds
+    /// before its time.
     Steps(Vec<(Duration, f64)>),
-    /// As recorded.
+    /// A recorded number.
     Trace(Arc<Trace>),
 }
 
-/// How often a random number is drawn.
+/// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
     /// Once.
     Run,
-    /// For each packet.
+    /// Once per packet.
     Packet,
-    /// At each multiple of this time, at least 1 µs.
+    /// Once per multiple of this time, at least 1 µs.
     Period(Duration),
 }
 
@@ -44,7 +45,7 @@ impl From<f64> for Number {
     }
 }
 
-/// In seconds.
+/// A constant in seconds.
 impl From<Duration> for Number {
     fn from(time: Duration) -> Self {
         Number::Constant(time.as_secs_f64())
@@ -52,10 +53,10 @@ impl From<Duration> for Number {
 }
 
 impl Number {
-    /// Checks what came from outside.
+    /// Checks numbers from outside the program.
     ///
     /// # Errors
-    /// What makes it no number.
+    /// [`NumberError`].
     pub fn validate(&self) -> Result<(), NumberError> {
         match *self {
             Number::Constant(value) => finite(value),
@@ -71,12 +72,12 @@ impl Number {
                 }
             }
             Number::Steps(ref steps) => check_points(steps),
-            // Checked when it was made.
+            // A trace is checked at its creation.
             Number::Trace(_) => Ok(()),
         }
     }
 
-    /// The least and the greatest value it takes.
+    /// Minimum and maximum of its values.
     pub fn range(&self) -> (f64, f64) {
         let of = |points: &[(Duration, f64)]| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -90,7 +91,7 @@ impl Number {
         }
     }
 
-    /// The mean in the long run: of steps, and of a trace that does not begin again, the last value.
+    /// Long-run mean: the last value of steps, and of a trace that does not repeat.
     pub fn mean(&self) -> f64 {
         match self {
             Number::Constant(value) => *value,

@@ -1,4 +1,4 @@
-//! A number at work.
+//! A number in use.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::{Every, Number, Trace};
 
-/// A [`Number`] at work: its value at any moment.
+/// A running [`Number`], with its value at any time.
 ///
-/// A value drawn for each packet is drawn at each call. Every other one depends on the time alone, not on when and how
-/// often it was asked for; asking for times that ascend is fast. Times in the number count from `origin`; what holds
-/// then holds before, too.
+/// A value drawn for each packet is drawn at each call. Every other value depends on the time alone,
+/// independently of earlier queries; queries at ascending times are fast. Times in the number count from
+/// `origin`; before it, the value at `origin` holds.
 #[derive(Clone, Debug)]
 pub struct Varying {
     origin: Instant,
@@ -27,20 +27,20 @@ enum Law {
         random: Random,
     },
     Periods(Periods),
-    /// The cursor is the point whose value was asked for last.
+    /// `cursor` is the point of the last query.
     Points {
         trace: Arc<Trace>,
         cursor: usize,
     },
 }
 
-/// One draw a period, the first for period 0.
+/// One draw per period, starting at period 0.
 #[derive(Clone, Debug)]
 struct Periods {
     low: f64,
     high: f64,
     length: u64,
-    /// As it was before the first draw.
+    /// Random state before the first draw.
     first: Random,
     random: Random,
     drawn: u64,
@@ -48,10 +48,10 @@ struct Periods {
 }
 
 impl Varying {
-    /// `number`, drawing from `random`, its times counted from `origin`.
+    /// A running `number` that draws from `random`, with times counted from `origin`.
     ///
     /// # Panics
-    /// If [`Number::validate`] refuses `number`.
+    /// If [`Number::validate`] rejects `number`.
     pub fn new(number: &Number, mut random: Random, origin: Instant) -> Self {
         if let Err(error) = number.validate() {
             panic!("{number:?}: {error}");
@@ -78,7 +78,7 @@ impl Varying {
         Varying { origin, law }
     }
 
-    /// The value, if it never changes.
+    /// The value of a constant number.
     pub fn constant(&self) -> Option<f64> {
         match self.law {
             Law::Constant(value) => Some(value),
@@ -100,8 +100,8 @@ impl Varying {
         }
     }
 
-    /// When the value may change next, after `now`; `None`: never. A value drawn for each packet changes with packets,
-    /// not with time.
+    /// Time after `now` at which the value may change next; `None` if it never does. A value drawn for each
+    /// packet changes with packets, not with time.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let since = now - self.origin;
         match &self.law {
@@ -134,7 +134,7 @@ impl Periods {
     }
 }
 
-/// When the trace began for the last time, and the time since then.
+/// Last beginning of the trace, and the time since then.
 fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
     let Some(repeat) = trace.repeat() else { return (Duration::ZERO, since) };
     let since = nanos(since);
@@ -142,7 +142,7 @@ fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
     (Duration::from_nanos(since - rest), Duration::from_nanos(rest))
 }
 
-/// The last point whose time has come, or the first; probably the one at `cursor`, or the next.
+/// The last point at or before `since`, or the first point; probably the one at `cursor`, or the next.
 fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
     let points = trace.points();
     let holds = |i: usize| {
@@ -156,7 +156,7 @@ fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
     }
 }
 
-/// As nanoseconds, saturating after 584 years.
+/// Converts to nanoseconds, saturating after 584 years.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

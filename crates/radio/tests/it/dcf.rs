@@ -1,6 +1,6 @@
-//! Single behaviours of DCF. Times are worked out from IEEE 802.11-2007 and from what ns-2.35 does: slot 20 µs, SIFS 10 µs, DIFS
-//! 50 µs, EIFS 364 µs; at 1 Mbit/s with a long preamble an RTS takes 352 µs, a CTS or an ACK 304 µs; 1040 bytes with a header of
-//! 34 take 192 + 8592/11 = 973.091 µs at 11 Mbit/s.
+//! Single behaviours of DCF. Times are derived from IEEE 802.11-2007 and from the behaviour of ns-2.35: slot
+//! 20 µs, SIFS 10 µs, DIFS 50 µs, EIFS 364 µs; at 1 Mbit/s with a long preamble an RTS takes 352 µs, a CTS or
+//! an ACK 304 µs; 1040 bytes with a header of 34 take 192 + 8592/11 = 973.091 µs at 11 Mbit/s.
 
 use strandcast_proto::time::Instant;
 use strandcast_radio::{
@@ -18,7 +18,7 @@ const DIFS: u64 = 50_000;
 const EIFS: u64 = 364_000;
 const SLOT: u64 = 20_000;
 
-/// Stations that sense no further than they decode: 250 m.
+/// Stations that sense only as far as they decode: 250 m.
 fn short_sense(profile: Profile) -> RadioConfig {
     let mut config = RadioConfig::of(profile);
     config.medium = MediumConfig { sense_range: 250.0, ..config.medium };
@@ -37,7 +37,7 @@ fn of(net: &Net, from: u32, kind: FrameKind) -> Vec<FrameRecord> {
     net.frames().iter().filter(|f| f.from == StationId(from) && f.kind == kind).copied().collect()
 }
 
-/// The slots that `time` consists of.
+/// Number of slots in `time`.
 fn slots(time: u64) -> u64 {
     assert_eq!(time % SLOT, 0, "{time} ns are no whole slots");
     time / SLOT
@@ -76,7 +76,7 @@ fn a_broadcast_is_one_frame_at_the_basic_rate() {
     assert_eq!(net.received, [1, 0, 1, 0], "stations 0 and 2 are 200 m away, station 3 is 400 m");
 }
 
-/// The unanswered attempts of a packet: how long after the timeout each follows, in slots.
+/// Unanswered attempts of a packet: time from the timeout to each next attempt, in slots.
 fn retries(config: &RadioConfig, kind: FrameKind, frame: u64, timeout: u64) -> Vec<u64> {
     let mut net = Net::new(config, &line(2, 300.0), 3).record();
     net.unicast(0, 1, 1040);
@@ -107,19 +107,21 @@ fn short_data_are_sent_seven_times() {
 
 #[test]
 fn the_standard_counts_slots_while_it_waits_and_ns3_after_a_difs() {
-    // SIFS, a slot and 192 µs until the start of a CTS would be known. The medium was idle meanwhile: the first slot begins a
-    // whole number of slots after DIFS, at 230 µs.
+    // SIFS, a slot and 192 µs until a station would detect the start of a CTS. The medium was idle during
+    // that time: the first slot begins a whole number of slots after DIFS, at 230 µs.
     let rts = RadioConfig::of(Profile::Standard);
     assert_eq!(retries(&rts, FrameKind::Rts, RTS, 230_000).len(), 6);
     let ns3 = RadioConfig::of(Profile::Ns3);
     assert_eq!(retries(&ns3, FrameKind::Rts, RTS, 222_000 + DIFS).len(), 6);
 }
 
-/// Attempts of a station between the ends of its packets: for each failure the RTS and data sent since its counter was zero.
-/// ns-2 keeps both counters per station: a CTS clears the short one, an ACK or the limit the long one.
+/// Attempts of a station between the ends of its packets: for each failure the RTS and data sent since the
+/// counter was zero. ns-2 keeps both counters per station: a CTS clears the short one, an ACK or the limit
+/// the long one.
 #[test]
 fn ns2_gives_up_after_seven_rts_or_four_data_frames() {
-    // Station 2 is sensed by 1, but does not decode its CTS; it is not sensed by 0, and disturbs its data at 1.
+    // Station 1 senses station 2 without decoding its CTS; station 0 does not sense it, and it disturbs the
+    // data of 0 at 1.
     let mut net = Net::new(&RadioConfig::default(), &[(0.0, 0.0), (240.0, 0.0), (580.0, 0.0)], 5).record();
     net.saturate(0, to(1), 1040);
     net.saturate(2, Destination::All, 700);
@@ -156,7 +158,7 @@ fn who_overhears_an_rts_waits_for_the_whole_exchange() {
     let mut net =
         Net::new(&short_sense(Profile::Ns2), &[(-200.0, 0.0), (0.0, 0.0), (200.0, 0.0)], 1).record();
     net.unicast(1, 2, 1040);
-    // Station 0 hears the RTS and not the CTS. Its packet comes during the CTS.
+    // Station 0 receives the RTS and not the CTS. Its packet arrives during the CTS.
     net.run(0.001_1);
     let rts = of(&net, 1, FrameKind::Rts)[0];
     assert!(end(&rts) < net.now.as_nanos() && net.now.as_nanos() < end(&rts) + SIFS + CTS);
@@ -171,7 +173,7 @@ fn who_overhears_an_rts_waits_for_the_whole_exchange() {
 #[test]
 fn a_nav_set_by_an_rts_that_nothing_follows_ends_early_in_the_standard_and_not_in_ns2() {
     let first_of = |profile| {
-        // Station 2 senses nothing of station 1; 0 hears its RTS.
+        // Station 2 senses nothing of station 1; station 0 receives its RTS.
         let places = [(-200.0, 0.0), (0.0, 0.0), (300.0, 0.0)];
         let mut net = Net::new(&short_sense(profile), &places, 1).record();
         net.unicast(1, 2, 1040);
@@ -184,7 +186,7 @@ fn a_nav_set_by_an_rts_that_nothing_follows_ends_early_in_the_standard_and_not_i
         let own = of(&net, 0, FrameKind::Broadcast)[0];
         start(&own) - rts.iter().map(end).filter(|e| *e < start(&own)).max().expect("an RTS")
     };
-    // ns-2: 3 SIFS, CTS, data, ACK as whole microseconds; after a second RTS from there on.
+    // ns-2: 3 SIFS, CTS, data, ACK as whole microseconds, counted from the second RTS if there is one.
     let ns2 = first_of(Profile::Ns2);
     assert!(slots(ns2 - 1_611_000 - DIFS) <= 30, "{ns2}");
     // 2 SIFS + CTS + 192 µs + 2 slots (§9.2.5.4).
@@ -192,7 +194,7 @@ fn a_nav_set_by_an_rts_that_nothing_follows_ends_early_in_the_standard_and_not_i
     assert!(slots(standard - 556_000 - DIFS) <= 31, "{standard}");
 }
 
-/// How long after a broadcast that station 1, 400 m away, could not decode it sends its own.
+/// Time between an undecodable broadcast and the next one of station 1, 400 m away.
 fn after_weak_frame(profile: Profile) -> u64 {
     let mut net = Net::new(&RadioConfig::of(profile), &line(2, 400.0), 1).record();
     net.send(0, Destination::All, 1000);
@@ -213,8 +215,9 @@ fn a_frame_with_errors_holds_others_up_for_eifs() {
 
 #[test]
 fn eifs_ends_with_a_frame_of_the_stations_own() {
-    // Station 1 senses a frame that it cannot decode, waits EIFS and sends two of its own. DIFS precedes the second: EIFS counts
-    // from the reception with errors (§9.2.3.5). EIFS is DIFS and 314 µs, which are no whole slots.
+    // Station 1 senses a frame that it cannot decode, waits EIFS and sends two frames. DIFS precedes the
+    // second: EIFS counts from the reception with errors (§9.2.3.5). EIFS is DIFS and 314 µs, which is not a
+    // whole number of slots.
     for profile in [Profile::Standard, Profile::Ns3] {
         let config = RadioConfig { medium: MediumConfig::default(), ..RadioConfig::of(profile) };
         let mut net = Net::new(&config, &line(2, 400.0), 1).record();
@@ -229,8 +232,8 @@ fn eifs_ends_with_a_frame_of_the_stations_own() {
     }
 }
 
-/// Broadcasts of 1000 bytes from stations 0 and 2 that do not sense each other, the first 2 ms before the second. What station 1
-/// receives.
+/// Broadcasts of 1000 bytes from stations 0 and 2 that do not sense each other, the first 2 ms before the
+/// second. Returns the packets that station 1 receives.
 fn overlap(near: f64, far: f64, first: u32) -> (Vec<u64>, Net) {
     let places = [(-near, 0.0), (0.0, 0.0), (far, 0.0)];
     let mut net = Net::new(&short_sense(Profile::Ns2), &places, 1).record();
@@ -257,8 +260,8 @@ fn a_frame_being_received_survives_a_later_one_that_is_ten_decibels_weaker() {
 
 #[test]
 fn interference_adds_up_where_it_is_summed() {
-    // Each of the two stations at 200 m is 11.2 dB weaker than the one at 105 m, both together 8.2 dB. The three do not sense
-    // each other alone; with a window of 1 the two begin together.
+    // Each of the two stations at 200 m is 11.2 dB weaker than the one at 105 m, both together 8.2 dB. The
+    // three do not sense each other separately; a window of 1 makes the two begin together.
     let arrived = |interference, others: u32| {
         let mut config = short_sense(Profile::Ns2);
         config.medium.interference = interference;
@@ -289,7 +292,7 @@ fn after_capture_ns2_waits_for_the_other_frame_and_eifs() {
 
 #[test]
 fn of_frames_that_begin_together_the_stronger_is_captured() {
-    // With a window of 1 ns-2 draws no slots: both begin after DIFS.
+    // A window of 1 makes ns-2 draw no slots: both begin after DIFS.
     for strong in [0, 2] {
         let mut config = short_sense(Profile::Ns2);
         config.dcf.cw_min = 1;
@@ -305,7 +308,7 @@ fn of_frames_that_begin_together_the_stronger_is_captured() {
 
 #[test]
 fn hidden_stations_collide_and_rts_keeps_data_apart() {
-    // Data of 973 µs that begin at most 800 µs apart overlap, whatever is drawn.
+    // Data of 973 µs that begin at most 800 µs apart overlap for all draws.
     let no_rts = |config: &mut RadioConfig| config.dcf.rts_threshold = 10_000;
     let mut config = short_sense(Profile::Ns2);
     no_rts(&mut config);
@@ -349,8 +352,8 @@ fn exposed_stations_share_the_air_though_they_need_not() {
         (left.iter().filter(|a| overlaps(a)).count(), net.received[0] + net.received[3])
     };
     let ((exposed, shared), (_, apart)) = (run(200.0), run(600.0));
-    assert_eq!(exposed, 0, "1 and 2 hear each other: their data never overlap");
-    // One exchange takes 2323.1 µs with the mean backoff of one station.
+    assert_eq!(exposed, 0, "1 and 2 sense each other: their data never overlap");
+    // One exchange takes 2323.1 µs at the mean backoff of one station.
     let one = 10e6 / 2323.1;
     assert!(
         (apart as f64 / (2.0 * one) - 1.0).abs() < 0.03,
@@ -362,7 +365,8 @@ fn exposed_stations_share_the_air_though_they_need_not() {
 #[test]
 fn data_whose_ack_was_lost_are_delivered_once() {
     let mut config = short_sense(Profile::Ns2);
-    // No slots are drawn at first: stations 0 and 1 begin together, and 1 does not hear the ACK behind the frame of 0.
+    // The first slots are not drawn: stations 0 and 1 begin together, and 1 does not receive the ACK after
+    // the frame of 0.
     config.dcf = DcfConfig { cw_min: 1, rts_threshold: 10_000, ..config.dcf };
     let mut net = Net::new(&config, &line(3, 200.0), 1).record();
     net.send(0, Destination::All, 1000);
@@ -408,7 +412,7 @@ fn each_transmission_is_followed_by_a_backoff() {
 
 #[test]
 fn backoff_is_frozen_while_the_medium_is_busy() {
-    // Station 0 has drawn its slots when station 1 begins. Afterwards as many are left as had not passed.
+    // Station 0 has drawn its slots when station 1 begins. It later counts the slots that had not passed.
     let (mut whole, mut frozen) = (Vec::new(), Vec::new());
     for busy in [false, true] {
         for seed in 0..10 {
@@ -437,7 +441,7 @@ fn backoff_is_frozen_while_the_medium_is_busy() {
 
 #[test]
 fn an_ack_that_waits_follows_an_exchange_in_ns2() {
-    // Stations 0 and 1 send data to each other at the same instant: neither hears the other.
+    // Stations 0 and 1 send data to each other at the same instant: neither receives the other's.
     let dcf = DcfConfig { cw_min: 1, rts_threshold: 10_000, ..DcfConfig::default() };
     let config = RadioConfig { dcf, ..RadioConfig::default() };
     let mut net = Net::new(&config, &line(2, 200.0), 4).record();
@@ -464,7 +468,7 @@ fn idle_time_leaves_out_frames_nav_and_exchanges() {
     let exchange = RTS + SIFS + CTS + SIFS + DATA + SIFS + ACK;
     assert_eq!(end(&net.frames()[3]) - start(&net.frames()[0]), exchange);
     assert_eq!((not_idle(0), not_idle(1)), (exchange, exchange));
-    // Station 2 cannot decode the RTS and the data. EIFS behind the data is SIFS, an ACK and DIFS.
+    // Station 2 cannot decode the RTS and the data. EIFS after the data is SIFS, an ACK and DIFS.
     assert_eq!(not_idle(2), exchange + DIFS);
     // Station 3 senses CTS and ACK, each followed by EIFS.
     assert_eq!(not_idle(3), CTS + EIFS + ACK + EIFS);
@@ -479,7 +483,7 @@ fn idle_time_leaves_out_frames_nav_and_exchanges() {
 
 #[test]
 fn a_station_with_a_nav_leaves_an_rts_without_answer() {
-    // 1 hears the CTS of 2 to 3. Its NAV is set when 0, which hears neither 2 nor 3, sends it an RTS.
+    // 1 receives the CTS of 2 to 3. Its NAV is set when 0, which receives neither 2 nor 3, sends it an RTS.
     let places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (600.0, 0.0)];
     for profile in [Profile::Ns2, Profile::Standard] {
         let mut net = Net::new(&short_sense(profile), &places, 1).record();
@@ -492,7 +496,7 @@ fn a_station_with_a_nav_leaves_an_rts_without_answer() {
         let ack = of(&net, 2, FrameKind::Ack)[0];
         let rts = of(&net, 0, FrameKind::Rts);
         assert!(end(&rts[0]) < start(&ack), "sent while 2 received");
-        // ns-2 looks at its NAV only when the CTS is due.
+        // ns-2 checks its NAV only at the time of the CTS.
         let outcome = if profile == Profile::Ns2 { FrameOutcome::Received } else { FrameOutcome::Refused };
         assert_eq!(rts[0].outcome, outcome, "{profile}");
         assert_eq!((net.received[1], net.received[2]), (1, 1));

@@ -1,4 +1,4 @@
-//! The tables of docs/models/radio.md: where the profiles differ, and by how much.
+//! The tables of docs/models/radio.md: differences between the profiles, and their size.
 //!
 //! `UPDATE_DOCS=1 cargo test -p strandcast-radio --test it documentation` writes them.
 
@@ -11,7 +11,7 @@ use strandcast_testing::radio::{Net, circle, to};
 
 const PROFILES: [Profile; 3] = [Profile::Ns2, Profile::Standard, Profile::Ns3];
 
-/// Keys with a value that is not the same in all profiles.
+/// Keys whose values differ between profiles.
 fn differences() -> String {
     let configs = PROFILES.map(RadioConfig::of);
     let mut table = String::from("| key | `ns2` | `standard` | `ns3` |\n|---|---|---|---|\n");
@@ -25,8 +25,8 @@ fn differences() -> String {
     table
 }
 
-/// Mbit/s of 1040 bytes at IP level from `n` saturated stations to another, all in range, over 30 s, and the share of frames
-/// that asked for an answer in vain.
+/// Mbit/s of 1040 bytes at IP level from `n` saturated stations to another, all in range, over 30 s, and the
+/// fraction of frames that got no answer.
 fn saturation(profile: Profile, n: u32, threshold: u32) -> String {
     let mut config = RadioConfig::of(profile);
     config.dcf.rts_threshold = threshold;

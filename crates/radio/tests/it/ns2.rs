@@ -1,5 +1,5 @@
-//! Profile `ns2` beside ns-2.35 itself: the MAC alone, each flow to a neighbour, on networks with hidden and exposed stations.
-//! `ns2/run.py` made the results of ns-2.
+//! Profile `ns2` compared with ns-2.35: the MAC alone, each flow to a neighbour, on networks with hidden and
+//! exposed stations. `ns2/run.py` made the results of ns-2.
 
 use strandcast_radio::RadioConfig;
 use strandcast_testing::radio::{Net, to};
@@ -10,7 +10,7 @@ fn pairs(text: &str) -> Vec<(f64, f64)> {
     text.split(';').map(pair).collect()
 }
 
-/// The mean over runs, by flow.
+/// Mean over runs, by flow.
 fn mean(runs: &[Vec<f64>]) -> Vec<f64> {
     (0..runs[0].len()).map(|i| runs.iter().map(|run| run[i]).sum::<f64>() / runs.len() as f64).collect()
 }
@@ -30,7 +30,7 @@ fn ours(places: &[(f64, f64)], flows: &[(f64, f64)], seed: u64) -> Vec<f64> {
     sent(&net).iter().zip(before).map(|(after, before)| (after - before) as f64 / 50.0).collect()
 }
 
-/// Spearman's rank correlation; flows of the same rate keep their order.
+/// Spearman's rank correlation; flows with equal rates keep their order.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let ranks = |values: &[f64]| {
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -64,7 +64,7 @@ fn flows_between_neighbours_get_what_they_get_in_ns2() {
             ours.iter().sum::<f64>()
         );
         assert!((0.97..1.03).contains(&ratio), "{name}: {ours:?}, ns-2 {ns2:?}");
-        // In "ten" all are equal but for chance.
+        // All flows of "ten" have equal rates except for chance.
         assert!(flows.len() < 10 || name == "ten" || rank > 0.95, "{name}: {ours:?}, ns-2 {ns2:?}");
         ratios.push(ratio);
     }

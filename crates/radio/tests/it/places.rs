@@ -24,7 +24,7 @@ fn powers_are_ns2s_at_its_thresholds_and_continuous_at_the_crossover() {
     let crossover = 4.0 * core::f64::consts::PI * 2.25 * 914e6 / 299_792_458.0;
     assert!(close(crossover, 86.2, 1e-3));
     assert!(close(mean_power(&medium, crossover - 1e-6), mean_power(&medium, crossover + 1e-6), 1e-6));
-    // Twice the distance: a quarter before, a sixteenth behind it.
+    // Twice the distance gives a quarter of the power before the crossover, and a sixteenth after it.
     assert!(close(mean_power(&medium, 40.0), 4.0 * mean_power(&medium, 80.0), 1e-9));
     assert!(close(mean_power(&medium, 100.0), 16.0 * mean_power(&medium, 200.0), 1e-9));
 }
@@ -54,7 +54,7 @@ fn shadowing_is_normal_symmetric_and_a_property_of_the_pair() {
     assert_ne!(shadowing(1, 3, 9, sigma), shadowing(2, 3, 9, sigma));
 }
 
-/// A radio's graph of who can decode whom.
+/// A radio's graph of stations that decode each other.
 fn radio_graph(config: &RadioConfig, places: &[Position]) -> Graph {
     let radio: Radio<u64> = Radio::new(config, places.to_vec(), &Seeds::new(3, 0), "radio");
     radio.graph()
@@ -71,7 +71,7 @@ fn neighbours_found_by_cells_are_those_found_by_looking_at_all() {
             assert_eq!(graph.neighbours(a), all.collect::<Vec<_>>());
         }
         assert_eq!(radio_graph(&RadioConfig::default(), &places), graph);
-        // With shadowing the graph is another, and still symmetric.
+        // Shadowing changes the graph, which is still symmetric.
         let mut shadowed = RadioConfig::default();
         shadowed.medium.shadowing = 8.0;
         let other = radio_graph(&shadowed, &places);
@@ -93,12 +93,12 @@ fn stations_exactly_in_range_receive() {
 #[test]
 fn radios_too_dense_for_memory_are_refused() {
     let medium = MediumConfig::default();
-    // All at one place: n (n - 1) neighbours in sum, at most 50 million.
+    // All at one place: n (n - 1) neighbours in total, at most 50 million.
     let heap = |n: usize| check_density(&medium, &vec![Position::default(); n]);
     assert_eq!(heap(7071), Ok(()));
     let message = heap(7072).expect_err("50 006 112 neighbours").to_string();
-    assert!(message.starts_with("7072 stations have more than 50000000 neighbours in sum"), "{message}");
-    // As many, but spread out: at most 120 neighbours each within 550 m.
+    assert!(message.starts_with("7072 stations have more than 50000000 neighbours in total"), "{message}");
+    // An equal number of stations, but spread out: at most 120 neighbours each within 550 m.
     assert_eq!(check_density(&medium, &grid(150, 150, 100.0)), Ok(()));
 }
 
@@ -171,7 +171,7 @@ fn stations_walk_straight_at_their_speed_and_pause() {
     assert!(speeds[..18].iter().all(|speed| *speed == 0.0), "it pauses 2 s first");
     let whole = speeds.iter().filter(|speed| **speed >= 10.0 - 1e-6).count();
     let still = speeds.iter().filter(|speed| **speed == 0.0).count();
-    // A leg of half a kilometre takes some 35 s, a pause 2 s; steps at its ends are neither.
+    // A leg of half a kilometre takes some 35 s, a pause 2 s; steps at the ends of legs are neither.
     assert!(whole > 5000 && still > 18 * 8 && whole + still > 5900, "{whole} walking, {still} still");
     assert!(places.iter().all(|p| (0.0..=1000.0).contains(&p.x) && (0.0..=1000.0).contains(&p.y)));
 }
@@ -205,7 +205,7 @@ fn an_area_may_lie_anywhere() {
 
 #[test]
 fn neighbours_follow_the_stations() {
-    // Both walk in a corner of 50 m, to which only the second has to come from afar.
+    // Both walk in a corner of 50 m, but the second starts far from it.
     let mut config = walking((50.0, 50.0), 0);
     (config.mobility.area_width, config.mobility.area_height) = (50.0, 50.0);
     let mut net = Net::new(&config, &[(0.0, 0.0), (1000.0, 0.0)], 1);
@@ -253,7 +253,7 @@ fn a_configuration_is_set_by_its_keys() {
         assert_eq!(config.get(key).as_deref(), Some(value));
     }
     assert_eq!(config.dcf.data_rate.bps(), 5_500_000);
-    // Every key reads what it writes.
+    // Every key reads its own output.
     for key in config.keys() {
         let text = config.get(key.name).expect("its value");
         assert_eq!(config.clone().set(key.name, &text), Ok(true), "{} = {text}", key.name);

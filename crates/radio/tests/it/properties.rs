@@ -1,4 +1,5 @@
-//! What holds for all radios: every packet ends once, none arrives twice, runs repeat, and nothing is allocated once it runs.
+//! Properties of all radios: every packet ends once, none arrives twice, runs repeat, and a run allocates
+//! nothing after its start.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,7 +10,7 @@ use strandcast_radio::{
 };
 use strandcast_testing::radio::{Net, circle, to};
 
-/// A packet handed in: when, by whom, for whom (`None`: for all), and its length.
+/// A packet: time, sender, receiver (`None` for all), and length.
 type Offer = (u64, u32, Option<u32>, u32);
 
 fn offers(stations: u32) -> impl Strategy<Value = Vec<Offer>> {
@@ -56,7 +57,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Hands all packets in at their times, and runs on for a while.
+/// Sends all packets at their times, and then runs for a while.
 fn run(case: &Case) -> (Net, Vec<(Offer, u64)>) {
     let mut net = Net::new(&case.config, &case.places, case.seed);
     let mut offers = case.offers.clone();
@@ -84,7 +85,7 @@ proptest! {
         let mut queues: Vec<VecDeque<(u64, Option<u32>)>> = vec![VecDeque::new(); n];
         let mut received = BTreeSet::new();
         let mut next = handed.iter().enumerate().map(|(i, (offer, _))| (i as u64 + 1, *offer)).peekable();
-        // Packets in the order in which they were handed in; an event of the same instant may come before or after.
+        // Packets in the order in which they were sent; an event of the same instant may precede or follow.
         for (at, event) in &net.log {
             while let Some((id, offer)) = next.next_if(|(_, offer)| offer.0 * 1_000_000 <= at.as_nanos()) {
                 queues[offer.1 as usize].push_back((id, offer.2));
@@ -129,14 +130,14 @@ proptest! {
         prop_assert_eq!(format!("{:?}", one.log), format!("{:?}", other.log));
     }
 
-    /// Idle, busy and transmitting add up to the time that has passed.
+    /// Idle, busy and transmitting time add up to the elapsed time.
     #[test]
     fn time_adds_up(case in case()) {
         let (net, _) = run(&case);
         for station in 0..case.places.len() as u32 {
             let counters = net.radio.counters(net.now, StationId(station));
             let sum = counters.idle_time + counters.busy_time + counters.transmit_time;
-            // A frame still on the air has been counted whole.
+            // A frame still on the air has been counted completely.
             let passed = net.now.as_nanos() as i128;
             prop_assert!((sum.as_nanos() as i128 - passed).abs() < 20_000_000);
         }

@@ -1,4 +1,4 @@
-//! Throughput beside closed forms: one hop, Bianchi's saturation throughput, chains.
+//! Throughput compared with closed forms: one hop, Bianchi's saturation throughput, chains.
 
 use strandcast_radio::{DcfConfig, Eifs, MediumConfig, RadioConfig, Retries, StationId, Timeout};
 use strandcast_testing::radio::{Net, circle, line, to};
@@ -40,8 +40,8 @@ fn chains_carry_their_share_of_one_hop() {
     }
 }
 
-/// The assumptions of Bianchi (2000): all in range, a window of 32 · 2^i slots up to i = 5, retries without end; no EIFS, no
-/// capture; stations whose frames collided contend again with all others.
+/// The assumptions of Bianchi (2000): all in range, a window of 32 · 2^i slots up to i = 5, unlimited
+/// retries; no EIFS, no capture; stations whose frames collided contend again with all others.
 fn bianchi_config(rts: bool) -> RadioConfig {
     let dcf = DcfConfig {
         rts_threshold: if rts { 0 } else { 100_000 },

@@ -1,21 +1,21 @@
-//! What can be set of AODV.
+//! Configuration of AODV.
 
 use strandcast_keys::{keys, words};
 
 words! {
-    /// Whose rules apply.
+    /// Rules of the protocol.
     pub enum Profile {
-        /// ns-2.35's.
+        /// The rules of ns-2.35.
         Ns2 = "ns2",
-        /// RFC 3561's.
+        /// The rules of RFC 3561.
         Rfc = "rfc",
     }
 }
 
 words! {
-    /// How far the first request for a destination goes of which nothing is known.
+    /// Reach of the first request for an unknown destination.
     pub enum FirstSearch {
-        /// Through the whole network (ns-2.35).
+        /// The whole network (ns-2.35).
         Network = "network",
         /// Five hops (RFC 3561 §6.4).
         Ring = "ring",
@@ -23,14 +23,14 @@ words! {
 }
 
 words! {
-    /// What a node does when a link fails behind the middle of a route.
+    /// Reaction of a node to a failed link near the destination of a route.
     pub enum Repair {
-        /// ns-2.35's local repair: a new route has to be newer, or shorter than the old one was, and a failed attempt ends late and
-        /// without a route error.
+        /// ns-2.35's local repair: a new route must be newer, or shorter than the old one, and a failed
+        /// attempt ends late and without a route error.
         Ns2 = "ns2",
         /// RFC 3561 §6.12: the sequence number is raised first, and a failed attempt ends with a route error.
         Rfc = "rfc",
-        /// Nothing but a route error.
+        /// A route error alone.
         Off = "off",
     }
 }
@@ -38,9 +38,9 @@ words! {
 keys! {
     /// The keys of AODV.
     pub struct AodvConfig {
-        /// whose rules apply unless a key says otherwise: search=network, repair=ns2; or search=ring, repair=rfc
+        /// rules that apply to keys that are not set: search=network, repair=ns2; or search=ring, repair=rfc
         profile: Profile = Profile::Ns2,
-        /// how far the first request for an unknown destination goes: the whole network, or a ring of five hops
+        /// reach of the first request for an unknown destination: the whole network, or a ring of five hops
         search: FirstSearch = FirstSearch::Network,
         /// local repair of links nearer to the destination than to the source
         repair: Repair = Repair::Ns2,
@@ -48,7 +48,7 @@ keys! {
 }
 
 impl AodvConfig {
-    /// A profile's values.
+    /// The values of a profile.
     pub fn of(profile: Profile) -> Self {
         match profile {
             Profile::Ns2 => AodvConfig::default(),

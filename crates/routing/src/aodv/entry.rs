@@ -6,14 +6,14 @@ use crate::address::Address;
 use crate::search::{INFINITE_HOPS, Search};
 use crate::sequence::{ended, newer};
 
-/// Whether a route can be used.
+/// State of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It can't.
+    /// Unusable.
     Down,
-    /// It can.
+    /// Usable.
     Up,
-    /// Its next hop is lost, and another is being searched.
+    /// The next hop is lost, and a search for another one is under way.
     InRepair,
 }
 
@@ -21,19 +21,19 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub state: State,
-    /// The destination's; 0 if none is known.
+    /// Sequence number of the destination; 0 if unknown.
     pub sequence: u32,
-    /// Infinite while the route is down.
+    /// Length in hops; infinite while the route is down.
     pub hops: u8,
     pub next_hop: Address,
     pub expires: Instant,
-    /// Neighbours that use this node on their way to the destination.
+    /// Neighbours whose routes to the destination lead over this node.
     pub precursors: Vec<Address>,
     pub search: Search,
 }
 
 impl Entry {
-    /// Of a destination of which nothing is known.
+    /// An entry for an unknown destination.
     pub fn new(ring: bool) -> Self {
         Entry {
             state: State::Down,
@@ -46,13 +46,13 @@ impl Entry {
         }
     }
 
-    /// Whether a route with `sequence` over `hops` replaces this one (RFC 3561 §6.2): it is newer, or as new and shorter. That
-    /// next hops are always newer or nearer is what keeps routes free of loops.
+    /// Returns whether a route with `sequence` over `hops` replaces this one (RFC 3561 §6.2): it is newer, or
+    /// equally new and shorter. Routes stay free of loops because next hops are always newer or nearer.
     pub fn improved_by(&self, sequence: u32, hops: u8) -> bool {
         newer(sequence, self.sequence) || (sequence == self.sequence && hops < self.hops)
     }
 
-    /// Takes a route.
+    /// Replaces the route.
     pub fn update(&mut self, sequence: u32, hops: u8, next_hop: Address, expires: Instant) {
         self.state = State::Up;
         self.sequence = sequence;
@@ -61,7 +61,7 @@ impl Entry {
         self.expires = expires;
     }
 
-    /// The route can't be used any more.
+    /// Marks the route as down.
     pub fn down(&mut self) {
         if self.state != State::Down {
             self.search.remember(self.hops);
@@ -71,18 +71,18 @@ impl Entry {
         }
     }
 
-    /// The same, and any later route counts as newer.
+    /// Marks the route as down, and makes any later route count as newer.
     pub fn end(&mut self) {
         self.sequence = ended(self.sequence);
         self.down();
     }
 
-    /// Whether data can be sent over it.
+    /// Returns whether data can be sent over the route.
     pub fn usable(&self) -> bool {
         self.state == State::Up
     }
 
-    /// A route with a length, also one in repair.
+    /// Returns whether the route has a length; a route in repair has one.
     pub fn finite(&self) -> bool {
         self.hops != INFINITE_HOPS
     }

@@ -1,4 +1,4 @@
-//! AODV: requests, replies and errors (RFC 3561 §6), as ns-2.35 carries them out.
+//! AODV: requests, replies and errors (RFC 3561 §6), as ns-2.35 implements them.
 
 use core::time::Duration;
 
@@ -18,19 +18,19 @@ use crate::seen::Seen;
 use crate::sequence::{announced, newer, newest};
 use crate::table::Table;
 
-/// How long a route in use lives (ACTIVE_ROUTE_TIMEOUT).
+/// Lifetime of a route in use (ACTIVE_ROUTE_TIMEOUT).
 const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
-/// How long a route lives that its destination announces (MY_ROUTE_TIMEOUT).
+/// Lifetime of a route that its destination announces (MY_ROUTE_TIMEOUT).
 const MY_ROUTE: Duration = Duration::from_secs(10);
-/// How long the reverse route to the source of a request lives (REV_ROUTE_LIFE).
+/// Lifetime of the reverse route to the source of a request (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
-/// The longest pause between requests (MAX_RREQ_TIMEOUT).
+/// Maximum pause between requests (MAX_RREQ_TIMEOUT).
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Broadcasts of nodes that heard the same message are spread over this time.
+/// Time over which nodes that received one message spread their broadcasts.
 const JITTER: f64 = 0.01;
-/// Between datagrams that waited for a route (ns-2.35: so that ARP keeps up).
+/// Time between datagrams that waited for a route (ns-2.35: so that ARP keeps up).
 pub(super) const SPACING: Duration = Duration::from_millis(10);
-/// How often the table is looked through for routes that expired.
+/// Interval at which expired routes are removed from the table.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
 /// AODV on one node.
@@ -38,22 +38,22 @@ pub(super) const LOOK: Duration = Duration::from_millis(500);
 pub struct Aodv<B> {
     pub(super) address: Address,
     pub(super) config: AodvConfig,
-    /// Of routes to this node.
+    /// Sequence number of routes to this node.
     sequence: u32,
-    /// Of the next request.
+    /// Number of the next request.
     id: u32,
     pub(super) table: Table<Entry>,
     seen: Seen<()>,
     pub(super) buffer: SendBuffer<B>,
     jitter: Random,
     pub(super) next_look: Instant,
-    /// Local repairs, with the time at which they have failed unless there is a route.
+    /// Local repairs, each with the time at which it fails unless a route was found.
     pub(super) repairs: Vec<(Instant, Address)>,
     pub(super) counters: Counters,
 }
 
 impl<B> Aodv<B> {
-    /// AODV on the node `address`; `seeds` are the node's.
+    /// AODV on the node `address` with the node's `seeds`.
     pub fn new(address: Address, config: AodvConfig, seeds: &Seeds) -> Self {
         Aodv {
             address,
@@ -75,7 +75,7 @@ impl<B> Aodv<B> {
         self.table.slot_or_insert(destination, || Entry::new(ring))
     }
 
-    /// Sends a datagram on its way, or has it wait for a route.
+    /// Forwards a datagram, or queues it until a route is found.
     pub(super) fn route(&mut self, now: Instant, datagram: Datagram<B>, out: &mut RoutingOutput<B>) {
         let slot = self.slot(datagram.destination);
         let entry = &self.table[slot];
@@ -109,7 +109,8 @@ impl<B> Aodv<B> {
         out.transmit.push(Transmit { to, packet: Packet::Data(datagram), after });
     }
 
-    /// Sends what waits for this route, the first after `after` and the others `spacing` apart; returns when the next may follow.
+    /// Sends the datagrams that waited for this route, the first after `after` and the others `spacing`
+    /// apart. Returns the time at which the next one may follow.
     pub(super) fn send_waiting(
         &mut self,
         now: Instant,
@@ -126,14 +127,14 @@ impl<B> Aodv<B> {
         after
     }
 
-    /// Drops what waits for `destination`.
+    /// Drops the datagrams that wait for `destination`.
     pub(super) fn drop_waiting(&mut self, destination: Address, out: &mut RoutingOutput<B>) {
         while let Some(datagram) = self.buffer.take(destination) {
             self.counters.drop(out, datagram, DropCause::NoRoute);
         }
     }
 
-    /// Sends a request for the destination of `slot` if it is time for one (RFC 3561 §6.3, §6.4).
+    /// Sends a request for the destination of `slot` unless it is too early (RFC 3561 §6.3, §6.4).
     pub(super) fn search(&mut self, now: Instant, slot: usize, out: &mut RoutingOutput<B>) {
         let destination = self.table.destination(slot);
         let entry = &mut self.table[slot];
@@ -168,7 +169,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Own, NextHop::All, message, Duration::ZERO);
     }
 
-    /// RFC 3561 §6.5.
+    /// Handles a request (RFC 3561 §6.5).
     pub(super) fn handle_request(
         &mut self,
         now: Instant,
@@ -197,7 +198,7 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// The reverse route to the source of a request.
+    /// Stores the reverse route to the source of a request.
     fn learn_reverse_route(
         &mut self,
         now: Instant,
@@ -219,14 +220,15 @@ impl<B> Aodv<B> {
         self.send_waiting(now, slot, Duration::ZERO, Duration::ZERO, out);
     }
 
-    /// RFC 3561 §6.6. In ns-2.35 a route in repair answers, too. No loop comes of it: its length and number stand.
+    /// Returns whether this node may answer a request (RFC 3561 §6.6). In ns-2.35 a route in repair also
+    /// answers. This causes no loop, because its length and number stay.
     fn may_answer(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         let alive = entry.usable() || (self.config.repair == Repair::Ns2 && entry.finite());
         alive && !newer(request.destination_sequence, entry.sequence)
     }
 
-    /// An intermediate node's reply (RFC 3561 §6.6.2).
+    /// Sends the reply of an intermediate node (RFC 3561 §6.6.2).
     fn answer(&mut self, now: Instant, slot: usize, request: &Request, out: &mut RoutingOutput<B>) {
         let (hops, sequence) = (self.table[slot].hops, self.table[slot].sequence);
         let lifetime = self.table[slot].expires - now;
@@ -262,7 +264,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Own, to, Message::Reply(reply), Duration::ZERO);
     }
 
-    /// RFC 3561 §6.7.
+    /// Handles a reply (RFC 3561 §6.7).
     pub(super) fn handle_reply(
         &mut self,
         now: Instant,
@@ -297,7 +299,7 @@ impl<B> Aodv<B> {
         self.counters.transmit(out, Origin::Forwarded, to, Message::Reply(reply), Duration::ZERO);
     }
 
-    /// RFC 3561 §6.11 (iii).
+    /// Handles an error (RFC 3561 §6.11 (iii)).
     pub(super) fn handle_error(&mut self, from: Address, list: &[Unreachable], out: &mut RoutingOutput<B>) {
         let mut passed_on = Vec::new();
         let mut concerned = false;
@@ -315,7 +317,7 @@ impl<B> Aodv<B> {
             }
         }
         if concerned {
-            // ns-2.35: what waits for that neighbour is lost, whatever its destination.
+            // ns-2.35: all packets that wait for that neighbour are lost, for any destination.
             out.reclaim.push(from);
         }
         if !passed_on.is_empty() {
@@ -324,8 +326,8 @@ impl<B> Aodv<B> {
         }
     }
 
-    /// The link to a neighbour is lost, and with it all routes over it (RFC 3561 §6.11 (i)). ns-2.35 broadcasts the error whether
-    /// or not there are precursors.
+    /// Handles a lost link to a neighbour, which ends all routes over it (RFC 3561 §6.11 (i)). ns-2.35
+    /// broadcasts the error even without precursors.
     pub(super) fn lose(&mut self, neighbour: Address, out: &mut RoutingOutput<B>) {
         self.sequence = self.sequence.wrapping_add(2);
         let mut lost = Vec::new();

@@ -1,4 +1,4 @@
-//! AODV as a node drives it: datagrams, link failures and local repair (RFC 3561 §6.12), time.
+//! AODV as its node calls it: datagrams, link failures and local repair (RFC 3561 §6.12), time.
 
 use core::time::Duration;
 
@@ -58,7 +58,7 @@ impl<B: Body> Routing<B> for Aodv<B> {
         queued: &mut dyn FnMut() -> Option<Packet<B>>,
         out: &mut RoutingOutput<B>,
     ) {
-        // ns-2.35: only data tell of a lost link.
+        // ns-2.35: only data reveal a lost link.
         let Packet::Data(datagram) = packet else { return };
         if self.repairs_here(to, &datagram) {
             return self.repair(context.now, datagram, out);
@@ -125,8 +125,8 @@ impl<B: Body> Routing<B> for Aodv<B> {
 }
 
 impl<B: Body> Aodv<B> {
-    /// Whether the destination is nearer than the source. RFC 3561 §6.12 repairs the route that broke; ns-2.35 does not look
-    /// whether the route has another next hop by now.
+    /// Returns whether the destination is nearer than the source. RFC 3561 §6.12 repairs the broken route;
+    /// ns-2.35 repairs even if the route has another next hop by then.
     fn repairs_here(&self, to: Address, datagram: &Datagram<B>) -> bool {
         let Some(entry) = self.table.get(datagram.destination) else { return false };
         let nearer = entry.finite() && datagram.hops > entry.hops;
@@ -149,7 +149,7 @@ impl<B: Body> Aodv<B> {
         entry.state = State::InRepair;
         self.search(now, slot, out);
         let Some(until) = self.table[slot].search.until() else { return };
-        // ns-2.35 takes the time of the next request for the time from now until it.
+        // ns-2.35 uses the time of the next request as if it were the time until it.
         let until = match self.config.repair {
             Repair::Ns2 => now + Duration::from_nanos(until.as_nanos()),
             Repair::Rfc | Repair::Off => until,
@@ -160,8 +160,9 @@ impl<B: Body> Aodv<B> {
         }
     }
 
-    /// A repair's time is over. ns-2.35 sends no error then, and leaves the sequence number as it was, by which nodes whose routes
-    /// lead here could answer the next request: a loop. Here it is raised.
+    /// Ends a failed repair. ns-2.35 sends no error at that point and keeps the sequence number, so that
+    /// nodes whose routes lead here could answer the next request: a loop. This implementation raises the
+    /// number.
     fn end_repair(&mut self, destination: Address, out: &mut RoutingOutput<B>) {
         let Some(entry) = self.table.get_mut(destination).filter(|entry| entry.state == State::InRepair)
         else {
@@ -176,7 +177,7 @@ impl<B: Body> Aodv<B> {
         self.drop_waiting(destination, out);
     }
 
-    /// Ends routes that expired, and goes on with searches (ns-2.35: every 500 ms).
+    /// Ends expired routes and continues searches (ns-2.35: every 500 ms).
     fn look_through(&mut self, now: Instant, out: &mut RoutingOutput<B>) {
         let mut after = Duration::ZERO;
         for slot in 0..self.table.len() {

@@ -1,4 +1,4 @@
-//! AODV by hand: rings, replies, errors, repairs.
+//! AODV cases with expected values: rings, replies, errors, repairs.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ fn chain(spec: &str, nodes: u32) -> Net {
     Net::new(spec, nodes, &links, 1)
 }
 
-/// When node 0 sent requests, and how far.
+/// Times and TTLs of the requests of node 0.
 fn requests(net: &Net) -> Vec<(f64, u8)> {
     let all = net.messages(|message| match message {
         Message::Request(request) if request.source.0 == 0 => Some(request.ttl),
@@ -26,9 +26,9 @@ fn requests(net: &Net) -> Vec<(f64, u8)> {
 
 #[test]
 fn the_ring_grows_and_then_the_search_waits_longer_each_time() {
-    // RFC 3561 §6.4 with ns-2's constants: TTL 5 for 2·5·30 ms, TTL 7 for 420 ms, then TTL 30 for 1.8, 3.6, 5.4 and 7.2 s. The
-    // node looks every 500 ms: 0.01 (first datagram) → 0.5 (0.31 is over) → 1.0 (0.92) → 3.0 (2.8) → 7.0 (6.6) → 12.5 (12.4);
-    // at 20.0 (19.7) it gives up.
+    // RFC 3561 §6.4 with ns-2's constants: TTL 5 for 2·5·30 ms, TTL 7 for 420 ms, then TTL 30 for 1.8, 3.6,
+    // 5.4 and 7.2 s. The node checks every 500 ms: 0.01 (first datagram) → 0.5 (0.31 is over) → 1.0 (0.92) →
+    // 3.0 (2.8) → 7.0 (6.6) → 12.5 (12.4); at 20.0 (19.7) the search fails.
     let mut net = Net::new("aodv,search=ring", 2, &[], 1);
     net.send(0.01, 0, 1);
     net.finish(29.0);
@@ -96,7 +96,7 @@ fn an_error_counts_only_from_the_next_hop_and_only_if_not_older() {
 
 #[test]
 fn a_request_is_answered_by_who_knows_a_route_that_is_new_enough() {
-    // RFC 3561 §6.6: node 0 knows a route to 9 with number 10.
+    // RFC 3561 §6.6: node 0 has a route to 9 with number 10.
     let request = |id, destination_sequence| {
         Message::Request(Request {
             source: Address(7),
@@ -123,7 +123,7 @@ fn a_request_is_answered_by_who_knows_a_route_that_is_new_enough() {
     assert!(sent[0].after <= Duration::from_millis(10), "jitter");
 }
 
-/// A chain whose last link but one fails at 5 s, with a datagram before and one after.
+/// A chain whose second-to-last link fails at 5 s, with a datagram before and one after.
 fn break_link(spec: &str, nodes: u32, link: (u32, u32)) -> Net {
     let mut net = chain(spec, nodes);
     net.send(1.0, 0, nodes - 1);
@@ -151,7 +151,8 @@ fn an_error_runs_back_along_the_precursors() {
 
 #[test]
 fn a_link_is_repaired_where_the_destination_is_nearer_than_the_source() {
-    // Six hops. At node 3 three hops are behind and three ahead; at node 4 four and two.
+    // Six hops. Node 3 is three hops from each end; node 4 is four hops from the source and two from the
+    // destination.
     for (spec, at, repairs) in
         [("aodv", 3, 0), ("aodv", 4, 1), ("aodv,profile=rfc", 3, 0), ("aodv,profile=rfc", 4, 1)]
     {
@@ -182,8 +183,8 @@ fn a_repair_finds_a_way_around() {
 
 #[test]
 fn ns2_refuses_to_repair_with_a_route_as_long_as_the_old_one() {
-    // The link fails for a moment only, and the old next hop answers at once. RFC 3561 §6.12 raises the number first, so that the
-    // destination answers; ns-2.35 does not, and wants a shorter route.
+    // The link fails for a moment only, and the old next hop answers at once. RFC 3561 §6.12 raises the
+    // number first, so that the destination answers; ns-2.35 does not, and needs a shorter route.
     for (spec, arrived) in [("aodv", 1), ("aodv,profile=rfc", 3)] {
         let mut net = chain(spec, 7);
         net.send(1.0, 0, 6);
@@ -198,9 +199,9 @@ fn ns2_refuses_to_repair_with_a_route_as_long_as_the_old_one() {
 
 #[test]
 fn a_repair_takes_as_long_as_in_ns2() {
-    // Measured with ns-2.35: a chain of seven nodes 200 m apart, 20 packets per second from 1 s on, node 5 out of range from 10.0
-    // to 10.2 s. Node 4 searched at 10.046, 12.0, 16.0 and 21.5 s, and data arrived again from 21.5 s on: 64 had been kept and
-    // 167 dropped.
+    // Measured with ns-2.35: a chain of seven nodes 200 m apart, 20 packets per second from 1 s on, node 5
+    // out of range from 10.0 to 10.2 s. Node 4 searched at 10.046, 12.0, 16.0 and 21.5 s, and data arrived
+    // again from 21.5 s on: 64 had been kept and 167 dropped.
     let mut net = chain("aodv", 7);
     for packet in 0..500 {
         net.send(1.0 + f64::from(packet) * 0.05, 0, 6);
@@ -225,8 +226,8 @@ fn a_repair_takes_as_long_as_in_ns2() {
 
 #[test]
 fn a_failed_repair_of_ns2_does_not_lead_to_a_loop() {
-    // Node 3 of four hops repairs at 1.6 s, which ends at 1.6 + 3.4 s. Node 2 still has its route over node 3, and would answer
-    // the request of 7.5 s if that asked for the old number.
+    // Node 3 of four hops repairs at 1.6 s, which ends at 1.6 + 3.4 s. Node 2 still has its route over node
+    // 3, and would answer the request of 7.5 s if that request used the old number.
     let mut net = chain("aodv", 5);
     net.send(1.0, 0, 4);
     net.set_link(1.5, 3, 4, false);
@@ -239,7 +240,7 @@ fn a_failed_repair_of_ns2_does_not_lead_to_a_loop() {
 
 #[test]
 fn a_failed_repair_ends_with_an_error() {
-    // RFC 3561 §6.12: 2·5·30 ms after the request, for the first ring.
+    // RFC 3561 §6.12: 2·5·30 ms after the request, as long as the first ring takes.
     let mut net = break_link("aodv,profile=rfc", 7, (4, 5));
     assert_eq!((net.router(4).counters().repairs, net.router(4).counters().errors.sent), (1, 0));
     net.run(10.0);

@@ -1,19 +1,19 @@
-//! What can be set of AOMDV.
+//! Configuration of AOMDV.
 
 use strandcast_keys::{keys, words};
 
 words! {
-    /// Whose AOMDV.
+    /// Variant of AOMDV.
     pub enum Profile {
         /// The papers': link-disjoint paths, lost links reported by the link layer.
         Paper = "paper",
-        /// ns-2.35's as it is shipped: node-disjoint paths, lost links noticed by missing HELLOs.
+        /// That of ns-2.35 as shipped: node-disjoint paths, lost links detected by missing HELLOs.
         Ns2 = "ns2",
     }
 }
 
 words! {
-    /// What paths may not share.
+    /// Elements that paths must not share.
     pub enum Disjoint {
         /// Links.
         Link = "link",
@@ -23,9 +23,9 @@ words! {
 }
 
 words! {
-    /// How a lost link is noticed.
+    /// Detection of lost links.
     pub enum Detect {
-        /// The link layer gave a datagram up.
+        /// The link layer has abandoned a datagram.
         LinkLayer = "link-layer",
         /// Three HELLOs are missing.
         Hello = "hello",
@@ -33,21 +33,21 @@ words! {
 }
 
 words! {
-    /// How a source divides datagrams among the paths of AOMDV.
+    /// Distribution of a source's datagrams over the paths of AOMDV.
     pub enum AomdvSplit {
-        /// It takes the first path.
+        /// All on the first path.
         None = "none",
-        /// It alternates between the two best.
+        /// Alternately on the two best.
         Even = "even",
     }
 }
 
 keys! {
-    /// Which paths are kept.
+    /// Selection of the paths that are kept.
     pub struct MultipathConfig {
-        /// what paths of the same destination may not share
+        /// elements that paths of one destination must not share
         disjoint: Disjoint = Disjoint::Link,
-        /// how a lost link is noticed
+        /// detection of lost links
         detect: Detect = Detect::LinkLayer,
         /// paths per destination
         paths: usize [1, 16, "paths"] = 3,
@@ -59,16 +59,16 @@ keys! {
 keys! {
     /// The keys of AOMDV.
     pub struct AomdvConfig {
-        /// whose rules apply unless a key says otherwise: disjoint=link, detect=link-layer; or disjoint=node, detect=hello
+        /// rules that apply to keys that are not set: disjoint=link, detect=link-layer; or disjoint=node, detect=hello
         profile: Profile = Profile::Paper,
-        /// how a source divides datagrams: all on the first path, or in turn on the two with the fewest hops
+        /// distribution of a source's datagrams: all on the first path, or in turn on the two with the fewest hops
         split: AomdvSplit = AomdvSplit::None,
         and paths: MultipathConfig,
     }
 }
 
 impl AomdvConfig {
-    /// A profile's values.
+    /// The values of a profile.
     pub fn of(profile: Profile) -> Self {
         let paths = match profile {
             Profile::Paper => MultipathConfig::default(),

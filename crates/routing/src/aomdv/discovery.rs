@@ -1,4 +1,5 @@
-//! Requests and replies of AOMDV (Marina and Das 2001), with what QAOMDV adds to them (Guo, Liu and Lian 2010, §5.2).
+//! Requests and replies of AOMDV (Marina and Das 2001), with the additions of QAOMDV (Guo, Liu and Lian 2010,
+//! §5.2).
 
 use core::time::Duration;
 
@@ -17,15 +18,15 @@ use crate::qaomdv::usable_bandwidth;
 use crate::search::{NETWORK_DIAMETER, Step};
 use crate::sequence::{ended, newer, newest};
 
-/// How long a path lives that its destination announces (MY_ROUTE_TIMEOUT).
+/// Lifetime of a path that its destination announces (MY_ROUTE_TIMEOUT).
 const MY_ROUTE: Duration = Duration::from_secs(10);
-/// How long the reverse route to the source of a request lives (REV_ROUTE_LIFE).
+/// Lifetime of the reverse route to the source of a request (REV_ROUTE_LIFE).
 const REVERSE_ROUTE: Duration = Duration::from_secs(6);
-/// The longest pause between requests (MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s).
+/// Maximum pause between requests (MAX_RREQ_TIMEOUT of ns-2.35's AOMDV; its AODV waits 10 s).
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 impl<B> Aomdv<B> {
-    /// Sends a request for the destination of `slot` if it is time for one.
+    /// Sends a request for the destination of `slot` unless it is too early.
     pub(super) fn search(&mut self, context: &Context, slot: usize, out: &mut RoutingOutput<B>) {
         let destination = self.table.destination(slot);
         let entry = &mut self.table[slot];
@@ -49,8 +50,8 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// QAOMDV: measures the paths of a destination anew, while the old ones serve. The number asked for is one that only the
-    /// destination can give.
+    /// QAOMDV: measures the paths of a destination again, while the old ones stay in use. The requested
+    /// number is one that only the destination can give.
     pub(super) fn refresh(&mut self, context: &Context, slot: usize, out: &mut RoutingOutput<B>) {
         let Some(refresh) = self.qos.as_ref().and_then(|qos| qos.refresh) else { return };
         if context.now - self.table[slot].measured < refresh {
@@ -90,7 +91,7 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, NextHop::All, Message::Request(request), Duration::ZERO, out);
     }
 
-    /// Each copy of a request may show another reverse route; only the first is sent on.
+    /// Handles a request. Each copy of it may reveal another reverse route; only the first is forwarded.
     pub(super) fn handle_request(
         &mut self,
         context: &Context,
@@ -127,8 +128,8 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Takes the reverse route to the request's source: `None`: the request is of no use, `Some(None)`: it is, but not
-    /// the way.
+    /// Stores the reverse route to the request's source. Returns `None` if the request is useless,
+    /// `Some(None)` if only its route is.
     fn learn_reverse_route(
         &mut self,
         now: Instant,
@@ -145,7 +146,7 @@ impl<B> Aomdv<B> {
         match entry.offer(now, request.source_sequence, request.hops, path, &self.rules) {
             Offer::Taken(_) => Some(Some((from, last_hop))),
             Offer::Full => Some(None),
-            // The destination may answer all the same: the reply looks for a reverse route of its own.
+            // The destination may still answer: the reply chooses a reverse route itself.
             Offer::Overlapping => {
                 let useful = request.destination != self.address
                     || match self.rules.disjoint {
@@ -160,7 +161,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Sends the first copy of a request on, with the length that is announced under this number.
+    /// Forwards the first copy of a request, with the length announced under this number.
     fn send_on(&mut self, mut request: Request, out: &mut RoutingOutput<B>) {
         if let Some(entry) = self.table.get(request.destination) {
             request.destination_sequence = newest(entry.sequence, request.destination_sequence);
@@ -178,8 +179,9 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Forwarded, NextHop::All, Message::Request(request), after, out);
     }
 
-    /// The destination answers the copies of different neighbours, whatever their first hop, up to as many as paths are kept (Marina
-    /// and Das 2001); in ns-2.35 any number of those that are as short as what it knows with the same first hop.
+    /// Answers as the destination. The copies of different neighbours are answered regardless of their first
+    /// hop, up to the maximum number of paths (Marina and Das 2001); in ns-2.35, any number of copies that
+    /// are as short as the node's path with the same first hop.
     fn reply_as_destination(&mut self, from: Address, request: &Request, out: &mut RoutingOutput<B>) {
         let Some(answered) = self.seen.get_mut(request.source, request.id) else { return };
         if self.rules.disjoint == Disjoint::Link && answered.replies >= self.rules.paths {
@@ -206,14 +208,14 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// Whether this node knows a route that is new enough (RFC 3561 §6.6).
+    /// Returns whether this node has a route that is new enough (RFC 3561 §6.6).
     fn fresh(&self, slot: usize, request: &Request) -> bool {
         let entry = &self.table[slot];
         entry.up && !newer(request.destination_sequence, entry.sequence)
     }
 
-    /// A node on the way answers: no path to the destination twice, and over no reverse route twice. With node-disjoint
-    /// paths once.
+    /// Answers as an intermediate node. Each path to the destination is announced once, and each reverse
+    /// route is used once; with node-disjoint paths one reply is sent in total.
     fn reply_for(
         &mut self,
         now: Instant,
@@ -257,8 +259,8 @@ impl<B> Aomdv<B> {
         self.transmit(Origin::Own, to, Message::Reply(reply), Duration::ZERO, out);
     }
 
-    /// A reply shows a path to its destination and goes on over a reverse route that no reply to this request has
-    /// taken.
+    /// Handles a reply, which contains a path to its destination. It is forwarded over a reverse route that
+    /// no reply to this request has taken.
     pub(super) fn handle_reply(
         &mut self,
         context: &Context,

@@ -12,41 +12,42 @@ use crate::sequence::{ended, newer, newest};
 /// The paths to one destination.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Whether there is a path.
+    /// True if the entry has a path.
     pub up: bool,
-    /// The destination's; 0 if none is known.
+    /// Sequence number of the destination; 0 if unknown.
     pub sequence: u32,
-    /// The length that was announced to others under this number: that of the longest path at that time; infinite before.
+    /// Length announced to others under this number: that of the longest path at the first announcement;
+    /// infinite before.
     pub advertised: u8,
     pub paths: Vec<Path>,
-    /// The newest number in an error about a path that is gone.
+    /// Newest number in an error about a lost path.
     pub highest_received: u32,
-    /// Whether somebody uses this node on the way to the destination, and wants to know when it ends.
+    /// True if another node uses this one on its route to the destination, and must be notified of its end.
     pub report: bool,
-    /// The split `even`: which of the two paths had the last datagram.
+    /// State of the split `even`: the path of the last datagram.
     pub turn: bool,
-    /// When the paths were found or searched last.
+    /// Time of the last search or measurement of the paths.
     pub measured: Instant,
     pub search: Search,
 }
 
-/// The outcome of an offered path.
+/// Result of offering a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It is in the list, here.
+    /// The path was added at this index.
     Taken(usize),
-    /// It shares its next hop or its last hop with another.
+    /// The path shares its next hop or its last hop with another.
     Overlapping,
-    /// It is too much longer than the shortest.
+    /// The path exceeds the length of the shortest by too many hops.
     TooLong,
-    /// There is no room for it.
+    /// The list is full.
     Full,
-    /// It is older, or as long as what is announced.
+    /// The path is older, or not shorter than the announced length.
     Old,
 }
 
 impl Entry {
-    /// Of a destination of which nothing is known.
+    /// An entry for an unknown destination.
     pub fn new() -> Self {
         Entry {
             up: false,
@@ -61,10 +62,11 @@ impl Entry {
         }
     }
 
-    /// Takes a path that a neighbour announced with `announced` hops, or doesn't.
+    /// Adds a path that a neighbour announced with `announced` hops, if the rules allow it.
     ///
-    /// Loops can't arise because of two rules: all paths of an entry have one sequence number, and one is taken only from a
-    /// neighbour that announced less than this node did under that number. No other property of the path may override them.
+    /// Two rules prevent loops: all paths of an entry have one sequence number, and a path is accepted only
+    /// from a neighbour that announced less than this node did under that number. No other property of the
+    /// path may override them.
     pub fn offer(&mut self, now: Instant, sequence: u32, announced: u8, path: Path, rules: &Rules) -> Offer {
         if newer(sequence, self.sequence) {
             self.sequence = sequence;
@@ -119,7 +121,7 @@ impl Entry {
         self.paths.iter().map(|path| path.hops).max().unwrap_or(INFINITE_HOPS)
     }
 
-    /// The length to announce. It stands from the first time on.
+    /// Returns the length to announce, which is fixed at the first call.
     pub fn advertise(&mut self) -> u8 {
         if self.advertised == INFINITE_HOPS {
             self.advertised = self.longest();
@@ -127,14 +129,14 @@ impl Entry {
         self.advertised
     }
 
-    /// Takes out the path over `neighbour`; whether there was one.
+    /// Removes the path over `neighbour`. Returns whether it existed.
     pub fn remove(&mut self, neighbour: Address) -> bool {
         let before = self.paths.len();
         self.paths.retain(|path| path.next_hop != neighbour);
         self.paths.len() < before
     }
 
-    /// The last path is gone: any later one counts as newer.
+    /// Ends the entry after its last path: any later path counts as newer.
     pub fn end(&mut self) {
         self.sequence = newest(ended(self.sequence), self.highest_received) | 1;
         self.up = false;
@@ -142,24 +144,24 @@ impl Entry {
         self.paths.clear();
     }
 
-    /// The path with this last hop.
+    /// Index of the path with this last hop.
     pub fn with_last_hop(&self, last_hop: Address) -> Option<usize> {
         self.paths.iter().position(|path| path.last_hop == last_hop)
     }
 }
 
-/// Which paths are kept.
+/// Selection of the paths that are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub disjoint: Disjoint,
     pub paths: usize,
     pub difference: u8,
-    /// QAOMDV: a better path may take the place of another.
+    /// QAOMDV: true if a better path may replace another.
     pub replace: bool,
 }
 
 impl Rules {
-    /// Those of a configuration.
+    /// The rules of a configuration.
     pub fn new(config: &MultipathConfig, replace: bool) -> Self {
         let difference = u8::try_from(config.difference).unwrap_or(u8::MAX);
         Rules { disjoint: config.disjoint, paths: config.paths, difference, replace }

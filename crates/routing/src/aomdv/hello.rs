@@ -1,4 +1,4 @@
-//! HELLO messages: how ns-2.35's AOMDV notices lost links (RFC 3561 §6.9, §6.10).
+//! HELLO messages, by which ns-2.35's AOMDV detects lost links (RFC 3561 §6.9, §6.10).
 
 use core::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::message::{Message, Reply, Trace};
 use crate::node::Context;
 use crate::output::{NextHop, RoutingOutput};
 
-/// How long the path to the neighbour lives.
+/// Lifetime of the path to the neighbour.
 const LIFETIME: Duration = Duration::from_secs(4);
 
 impl<B> Aomdv<B> {
-    /// Sends a HELLO if a path is in use, and gives up neighbours that were silent.
+    /// Sends a HELLO if a path is in use, and drops neighbours that were silent.
     pub(super) fn greet(&mut self, now: Instant, out: &mut RoutingOutput<B>) {
         let Some(hellos) = &mut self.hellos else { return };
         if hellos.due(now) && self.table.any(|entry| entry.up) {
@@ -29,7 +29,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// A HELLO is a reply that its sender gives about itself.
+    /// Handles a HELLO: a reply that its sender gives about itself.
     pub(super) fn handle_hello(
         &mut self,
         context: &Context,

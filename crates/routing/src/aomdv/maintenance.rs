@@ -1,4 +1,5 @@
-//! Lost links of AOMDV: paths go one by one, and only the last is worth an error. Datagrams go on by another path.
+//! Lost links of AOMDV: paths are removed one by one, and only the last causes an error. Datagrams continue
+//! on another path.
 
 use core::time::Duration;
 
@@ -11,11 +12,11 @@ use crate::node::Context;
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 use crate::sequence::{newer, newest};
 
-/// How often a datagram may go on by another path (AOMDV_MAX_SALVAGE_COUNT).
+/// Maximum number of times that a datagram may continue on another path (AOMDV_MAX_SALVAGE_COUNT).
 const SALVAGES: u8 = 10;
 
 impl<B> Aomdv<B> {
-    /// Sends a datagram on its way, or has it wait for a path. `from` is the neighbour that it came from.
+    /// Forwards a datagram, or queues it until a path is found. `from` is the neighbour that sent it.
     pub(super) fn route(
         &mut self,
         context: &Context,
@@ -76,7 +77,7 @@ impl<B> Aomdv<B> {
         out.transmit.push(Transmit { to, packet, after: Duration::ZERO });
     }
 
-    /// Sends what waits for a path.
+    /// Sends the datagrams that wait for a path.
     pub(super) fn send_waiting(&mut self, context: &Context, slot: usize, out: &mut RoutingOutput<B>) {
         self.buffer.expire(context.now, &mut self.counters, out);
         while self.table[slot].up
@@ -86,7 +87,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// The link to a neighbour is lost.
+    /// Handles a lost link to a neighbour.
     pub(super) fn lose(&mut self, neighbour: Address, out: &mut RoutingOutput<B>) {
         let mut lost = Vec::new();
         for (destination, entry) in self.table.iter_mut() {
@@ -102,7 +103,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Sends a datagram on by another path, if there is one.
+    /// Sends a datagram over another path, if the entry has one.
     pub(super) fn salvage(
         &mut self,
         context: &Context,
@@ -120,7 +121,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// A neighbour has no path to these destinations any more.
+    /// Handles an error: a neighbour has lost its paths to these destinations.
     pub(super) fn handle_error(&mut self, from: Address, list: &[Unreachable], out: &mut RoutingOutput<B>) {
         let mut passed_on = Vec::new();
         for lost in list {
@@ -142,7 +143,7 @@ impl<B> Aomdv<B> {
         }
     }
 
-    /// Ends paths that expired, and goes on with searches (ns-2.35: every 500 ms).
+    /// Ends expired paths and continues searches (ns-2.35: every 500 ms).
     pub(super) fn look_through(&mut self, context: &Context, out: &mut RoutingOutput<B>) {
         for slot in 0..self.table.len() {
             let destination = self.table.destination(slot);

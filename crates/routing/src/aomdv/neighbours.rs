@@ -1,4 +1,4 @@
-//! When HELLO messages are sent, and which neighbours were heard (RFC 3561 §6.9).
+//! Times of HELLO messages, and the neighbours whose HELLOs arrived (RFC 3561 §6.9).
 
 use core::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::address::Address;
 
 /// HELLO_INTERVAL. Each pause is between 0.75 and 1.25 of it.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// How long a neighbour counts after its first HELLO: ALLOWED_HELLO_LOSS intervals.
+/// Time for which a neighbour counts as present after its first HELLO: ALLOWED_HELLO_LOSS intervals.
 const NEW_NEIGHBOUR: Duration = Duration::from_secs(3);
-/// How long it counts after a later one.
+/// Time for which a neighbour counts as present after a later HELLO.
 const NEIGHBOUR: Duration = Duration::from_millis(4500);
-/// Who is there.
+/// Timer of HELLOs, and the neighbours present.
 #[derive(Clone, Debug)]
 pub struct Hellos {
     random: Random,
@@ -23,18 +23,18 @@ pub struct Hellos {
 }
 
 impl Hellos {
-    /// With the node's `seeds`.
+    /// A timer with the node's `seeds`.
     pub fn new(seeds: &Seeds) -> Self {
         let (next_send, next_check) = (Instant::ZERO, Instant::ZERO);
         Hellos { random: seeds.stream("hello"), next_send, next_check, neighbours: Vec::new() }
     }
 
-    /// When it is to be called.
+    /// Time of the next call.
     pub fn next(&self) -> Instant {
         self.next_send.min(self.next_check)
     }
 
-    /// Whether it is time for a HELLO.
+    /// Returns whether a HELLO is due.
     pub fn due(&mut self, now: Instant) -> bool {
         let due = self.next_send <= now;
         if due {
@@ -43,7 +43,7 @@ impl Hellos {
         due
     }
 
-    /// A HELLO came.
+    /// Records a HELLO.
     pub fn on_received(&mut self, now: Instant, from: Address) {
         match self.neighbours.iter_mut().find(|(neighbour, _)| *neighbour == from) {
             Some((_, until)) => *until = now + NEIGHBOUR,
@@ -51,7 +51,7 @@ impl Hellos {
         }
     }
 
-    /// Takes out a neighbour that was silent for too long, when it is time to look.
+    /// Removes a neighbour that was silent for too long, at each check.
     pub fn silent(&mut self, now: Instant) -> Option<Address> {
         if self.next_check > now {
             return None;

@@ -9,17 +9,17 @@ use crate::message::Quality;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     pub next_hop: Address,
-    /// The node before the destination. Two paths with different next hops and different last hops share no link if every node
-    /// on them keeps that rule.
+    /// Node before the destination. Two paths with different next hops and different last hops share no link
+    /// if every node on them follows that rule.
     pub last_hop: Address,
     pub hops: u8,
     pub expires: Instant,
-    /// QAOMDV's.
+    /// Quality measured by QAOMDV.
     pub quality: Option<Quality>,
 }
 
 impl Path {
-    /// Whether it shares its next hop or its last hop with another.
+    /// Returns whether the path shares its next hop or its last hop with another.
     pub fn overlaps(&self, other: &Path) -> bool {
         self.next_hop == other.next_hop || self.last_hop == other.last_hop
     }

@@ -1,4 +1,4 @@
-//! AOMDV on one node: its state, and what its messages have in common.
+//! AOMDV on one node: its state, and the common part of its messages.
 
 use core::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::seen::Seen;
 use crate::split::{Choice, Scheduler};
 use crate::table::Table;
 
-/// How long a path in use lives (ACTIVE_ROUTE_TIMEOUT).
+/// Lifetime of a path in use (ACTIVE_ROUTE_TIMEOUT).
 pub(super) const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
-/// Broadcasts of nodes that heard the same message are spread over this time.
+/// Time over which nodes that received one message spread their broadcasts.
 const JITTER: f64 = 0.01;
-/// How often the table is looked through for paths that expired.
+/// Interval at which expired paths are removed from the table.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
 /// AOMDV on one node, or QAOMDV if it has estimators.
@@ -31,9 +31,9 @@ pub(super) const LOOK: Duration = Duration::from_millis(500);
 pub struct Aomdv<B> {
     pub(super) address: Address,
     pub(super) rules: Rules,
-    /// Of paths to this node.
+    /// Sequence number of paths to this node.
     pub(super) sequence: u32,
-    /// Of the next request.
+    /// Number of the next request.
     pub(super) id: u32,
     pub(super) table: Table<Entry>,
     pub(super) seen: Seen<Answered>,
@@ -42,28 +42,28 @@ pub struct Aomdv<B> {
     pub(super) next_look: Instant,
     pub(super) hellos: Option<Hellos>,
     pub(super) qos: Option<Estimators>,
-    /// How paths are chosen.
+    /// Choice of paths.
     pub(super) choice: Choice,
-    /// The queues of the split `mpr`.
+    /// Queues of the split `mpr`.
     pub(super) scheduler: Option<Scheduler<B>>,
     pub(super) counters: Counters,
 }
 
-/// What a node remembers of a request, so that each path is announced once.
+/// A node's memory of a request, so that each path is announced once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answered {
-    /// Replies sent.
+    /// Number of replies sent.
     pub replies: usize,
-    /// Paths to the destination that were announced: next hop and last hop.
+    /// Announced paths to the destination: next hop and last hop.
     pub forward: Vec<(Address, Address)>,
-    /// Paths to the source that a reply has taken.
+    /// Paths to the source that a reply has used.
     pub reverse: Vec<(Address, Address)>,
-    /// QAOMDV: delay from the source, as it was in the request that was sent on.
+    /// QAOMDV: delay from the source, as in the forwarded request.
     pub delay: Duration,
 }
 
 impl<B> Aomdv<B> {
-    /// AOMDV on the node `address`; `seeds` are the node's.
+    /// AOMDV on the node `address` with the node's `seeds`.
     pub fn new(address: Address, config: &AomdvConfig, seeds: &Seeds) -> Self {
         let choice = match config.split {
             AomdvSplit::None => Choice::First,
@@ -72,7 +72,7 @@ impl<B> Aomdv<B> {
         Aomdv::with(address, &config.paths, choice, None, seeds)
     }
 
-    /// QAOMDV on the node `address`; `seeds` are the node's.
+    /// QAOMDV on the node `address` with the node's `seeds`.
     pub fn qos(address: Address, config: &QaomdvConfig, seeds: &Seeds) -> Self {
         let estimators = Estimators::new(config, seeds);
         let mut router = Aomdv::with(address, &config.paths, config.choice(), Some(estimators), seeds);

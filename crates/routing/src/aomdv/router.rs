@@ -1,4 +1,4 @@
-//! AOMDV as a node drives it.
+//! AOMDV as its node calls it.
 
 use strandcast_proto::time::Instant;
 
@@ -67,7 +67,7 @@ impl<B: Body> Routing<B> for Aomdv<B> {
         queued: &mut dyn FnMut() -> Option<Packet<B>>,
         out: &mut RoutingOutput<B>,
     ) {
-        // ns-2.35: only data tell of a lost link.
+        // ns-2.35: only data reveal a lost link.
         let Packet::Data(datagram) = packet else { return };
         if self.hellos.is_some() {
             return self.counters.drop(out, datagram, DropCause::LinkFailed);
@@ -142,7 +142,7 @@ impl<B: Body> Routing<B> for Aomdv<B> {
 }
 
 impl<B: Body> Aomdv<B> {
-    /// Sends what the split's queues hold, retransmissions first, while the interface queue has room.
+    /// Sends datagrams from the split's queues, retransmissions first, while the interface queue has room.
     fn drain(&mut self, context: &Context, out: &mut RoutingOutput<B>) {
         while out.transmit.len() < context.room
             && let Some(datagram) = self.scheduler.as_mut().and_then(|scheduler| scheduler.pop())

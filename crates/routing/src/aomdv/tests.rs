@@ -1,4 +1,4 @@
-//! AOMDV by hand: diamonds, what is announced, salvage, HELLOs.
+//! AOMDV cases with expected values: diamonds, announcements, salvage, HELLOs.
 
 use core::time::Duration;
 
@@ -69,7 +69,7 @@ fn a_source_whose_first_link_fails_goes_on_by_the_other_path() {
     }
     net.finish(3.0);
     assert_eq!(next_hops(&net, 0, 3), [3 - first]);
-    assert_eq!(net.delivered.len(), 11, "those that waited for the lost neighbour, too");
+    assert_eq!(net.delivered.len(), 11, "including those that waited for the lost neighbour");
     assert_eq!(errors(&net), 0);
     let counters = net.router(0).counters();
     assert_eq!(counters.discoveries, 1);
@@ -179,7 +179,8 @@ fn of_equally_new_paths_those_are_kept_that_share_no_hop_and_are_not_too_long() 
 
 #[test]
 fn what_was_announced_bounds_what_is_taken() {
-    // Marina and Das 2001: the announced length is that of the longest path at the first time, and stands.
+    // Marina and Das 2001: the announced length is that of the longest path at the first announcement, and is
+    // fixed.
     let star = [(0, 1), (0, 2), (0, 3), (0, 4)];
     let mut net = Net::new("aomdv", 5, &star, 1);
     net.tell(0, 1, reply(10, 2, 91));
@@ -221,7 +222,7 @@ fn a_destination_answers_different_neighbours_whatever_the_first_hop() {
             !net.tell(0, from, Message::Request(request)).is_empty()
         })
     };
-    // As long, longer by one, longer by two; the last is the fourth.
+    // Equal length, longer by one, longer by two; the last is the fourth.
     assert_eq!(answered("aomdv"), [true, true, true, false, false], "up to three");
     assert_eq!(answered("aomdv,paths=4"), [true, true, true, false, true]);
     assert_eq!(
@@ -284,7 +285,7 @@ fn messages_have_ns2s_sizes() {
 
 #[test]
 fn without_link_layer_detection_a_lost_link_is_noticed_by_silence() {
-    // RFC 3561 §6.10 with ns-2.35's constants: 4.5 s after the last HELLO, looked for every second.
+    // RFC 3561 §6.10 with ns-2.35's constants: 4.5 s after the last HELLO, checked every second.
     let mut net = Net::new("aomdv,profile=ns2", 3, &[(0, 1), (1, 2)], 1);
     net.run(3.0);
     assert_eq!(

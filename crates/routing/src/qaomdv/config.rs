@@ -1,4 +1,4 @@
-//! What can be set of QAOMDV.
+//! Configuration of QAOMDV.
 
 use core::time::Duration;
 
@@ -9,33 +9,33 @@ use crate::split::Choice;
 pub use crate::split::Criterion;
 
 words! {
-    /// How a source divides datagrams among the paths of QAOMDV.
+    /// Distribution of a source's datagrams over the paths of QAOMDV.
     pub enum QaomdvSplit {
-        /// It takes the widest path.
+        /// All on the widest path.
         None = "none",
-        /// It alternates between the two widest.
+        /// Alternately on the two widest.
         Even = "even",
-        /// Originals and retransmissions go different ways (Guo, Liu and Lian 2010, §5.1).
+        /// Originals and retransmissions on different paths (Guo, Liu and Lian 2010, §5.1).
         Mpr = "mpr",
     }
 }
 
 words! {
-    /// What time counts as idle.
+    /// Definition of idle time.
     pub enum Idle {
         /// Time in which the node neither transmits nor senses another's transmission.
         Carrier = "carrier",
-        /// Time between the node's own transmissions, as the paper has it.
+        /// Time between the node's own transmissions, as in the paper.
         OwnGap = "own-gap",
     }
 }
 
 words! {
-    /// Where the residual bandwidth of a node comes from.
+    /// Source of a node's residual bandwidth.
     pub enum Bandwidth {
-        /// Shares of idle time, smoothed.
+        /// Smoothed fractions of idle time.
         Estimated = "estimated",
-        /// The share of idle time of the last one to two seconds as it is, for comparison.
+        /// The fraction of idle time in the last one to two seconds without smoothing, for comparison.
         True = "true",
     }
 }
@@ -43,7 +43,7 @@ words! {
 keys! {
     /// The keys of QAOMDV.
     pub struct QaomdvConfig {
-        /// how a source divides datagrams: all on the widest path, in turn on the two widest, or retransmissions apart
+        /// distribution of a source's datagrams: all on the widest path, in turn on the two widest, or retransmissions apart
         split: QaomdvSplit = QaomdvSplit::None,
         /// path of originals with split=mpr
         original: Criterion = Criterion::Widest,
@@ -51,13 +51,13 @@ keys! {
         retransmission as "rtx": Criterion = Criterion::Fastest,
         /// weight of a new sample of bandwidth or delay
         gain: f64 [0.01, 1.0] = 0.25,
-        /// what counts as idle time
+        /// definition of idle time
         idle: Idle = Idle::Carrier,
-        /// the residual bandwidth: smoothed, or the last share of idle time as it is
+        /// the residual bandwidth: smoothed, or the last fraction of idle time
         bandwidth: Bandwidth = Bandwidth::Estimated,
         /// raw bit rate of the channel
         capacity: f64 [10000.0, 1e10, "bit/s"] = 11e6,
-        /// how old measurements of a path in use may get before it is searched again; 0: any age
+        /// maximum age of the measurements of a path in use before it is searched again; 0: any age
         refresh: Option<Duration> [0, 3_600_000, "ms"] = Some(Duration::from_secs(10)),
         /// probes that a node sends at its start
         probes: u32 [0, 100, "probes"] = 5,
@@ -66,13 +66,13 @@ keys! {
 }
 
 impl QaomdvConfig {
-    /// The defaults: paths may be longer than the shortest by any number of hops.
+    /// The defaults, which allow paths longer than the shortest by any number of hops.
     pub fn usual() -> Self {
         let paths = MultipathConfig { difference: 30, ..MultipathConfig::default() };
         QaomdvConfig { paths, ..QaomdvConfig::default() }
     }
 
-    /// How a path is chosen.
+    /// Choice of paths.
     pub fn choice(&self) -> Choice {
         match self.split {
             QaomdvSplit::None => Choice::Widest,
@@ -83,7 +83,7 @@ impl QaomdvConfig {
         }
     }
 
-    /// Whether the source tells retransmissions from originals.
+    /// Returns whether the source distinguishes retransmissions from originals.
     pub fn classifies(&self) -> bool {
         self.split == QaomdvSplit::Mpr
     }

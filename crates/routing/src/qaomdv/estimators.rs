@@ -1,5 +1,5 @@
-//! What a node measures: how much of the channel it could still use, and how long packets take from each neighbour (Guo, Liu and
-//! Lian 2010, §5.3).
+//! Measurements of a node: the unused part of the channel, and the delay of packets from each neighbour (Guo,
+//! Liu and Lian 2010, §5.3).
 
 use core::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::address::Address;
 use crate::node::Context;
 use crate::table::Table;
 
-/// Over what time the share of idle time is taken.
+/// Period over which the fraction of idle time is measured.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Between probes.
+/// Interval between probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(200);
-/// Probes of different nodes are spread over this share of the interval.
+/// Fraction of the interval over which probes of different nodes are spread.
 const PROBE_SPREAD: f64 = 0.5;
-/// The delay of a link over which nothing came.
+/// Assumed delay of a link without a received packet.
 const UNKNOWN_DELAY: Duration = Duration::from_millis(5);
-/// A node whose channel is always busy, bytes per second.
+/// Bandwidth of a node whose channel is always busy, bytes per second.
 const FLOOR: f64 = 1000.0;
 
 /// The estimators of one node.
@@ -29,14 +29,14 @@ pub struct Estimators {
     gain: f64,
     idle: Idle,
     bandwidth: Bandwidth,
-    /// Bytes per second.
+    /// Capacity of the channel in bytes per second.
     capacity: f64,
-    /// Share of idle time, once measured.
+    /// Fraction of idle time, once measured.
     share: Option<f64>,
-    /// When the current and the last period began, and how long the channel had been idle.
+    /// Beginnings of the current and the last period, and the channel's idle time until then.
     began: Mark,
     before: Mark,
-    /// Bytes that the node sent.
+    /// Number of bytes sent by the node.
     sent: u64,
     delays: Table<Duration>,
     probes: u32,
@@ -44,7 +44,7 @@ pub struct Estimators {
     random: Random,
 }
 
-/// Idle time up to some instant.
+/// Idle time until some instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: Instant,
@@ -52,7 +52,7 @@ struct Mark {
 }
 
 impl Estimators {
-    /// With the node's `seeds`.
+    /// Estimators with the node's `seeds`.
     pub fn new(config: &QaomdvConfig, seeds: &Seeds) -> Self {
         let mut random = seeds.stream("probe");
         let spread = PROBE_SPREAD * random.unit();
@@ -73,7 +73,8 @@ impl Estimators {
         }
     }
 
-    /// Residual bandwidth of the node, bytes per second: the channel's capacity times the share of idle time.
+    /// Residual bandwidth of the node, bytes per second: the channel's capacity times the fraction of idle
+    /// time.
     pub fn bandwidth(&self, context: &Context) -> f64 {
         let share = match self.bandwidth {
             Bandwidth::Estimated => self.share,
@@ -87,25 +88,26 @@ impl Estimators {
         self.delays.get(from).copied().unwrap_or(UNKNOWN_DELAY)
     }
 
-    /// A packet came from a neighbour, `delay` after it had entered that one's interface queue.
+    /// Records a packet from a neighbour, which arrived `delay` after its entry into that neighbour's
+    /// interface queue.
     pub fn on_received(&mut self, from: Address, delay: Duration) {
         let slot = self.delays.slot_or_insert(from, || delay);
         let old = self.delays[slot];
         self.delays[slot] = old.mul_f64(1.0 - self.gain) + delay.mul_f64(self.gain);
     }
 
-    /// The node sends `bytes`.
+    /// Records that the node sends `bytes`.
     pub fn sent(&mut self, bytes: u32) {
         self.sent += u64::from(bytes);
     }
 
-    /// When it is to be called.
+    /// Time of the next call.
     pub fn next(&self) -> Instant {
         let period = self.began.at + PERIOD;
         if self.probes > 0 { period.min(self.next_probe) } else { period }
     }
 
-    /// Takes a sample when it is time for one; whether a probe is to be sent.
+    /// Takes a sample if one is due. Returns whether to send a probe.
     pub fn handle_timeout(&mut self, context: &Context) -> bool {
         if context.now >= self.began.at + PERIOD {
             let sample = self.share_since(self.began, context);
@@ -131,8 +133,8 @@ impl Estimators {
         (idle / time).clamp(0.0, 1.0)
     }
 
-    /// Idle time since the start of the run. Without carrier sense it is what the node's own packets leave over, at the raw bit
-    /// rate: routing does not see what the link layer adds.
+    /// Idle time since the start of the run. Without carrier sense it is the time not used by the node's own
+    /// packets at the raw bit rate, because routing cannot see the additions of the link layer.
     fn idle(&self, context: &Context) -> Duration {
         match self.idle {
             Idle::Carrier => context.idle,

@@ -1,4 +1,4 @@
-//! QAOMDV: AOMDV that knows the bandwidth and the delay of its paths (Guo, Liu and Lian 2010, §5.2, §5.3).
+//! QAOMDV: AOMDV that estimates bandwidth and delay of its paths (Guo, Liu and Lian 2010, §5.2, §5.3).
 
 mod config;
 mod estimators;

@@ -1,22 +1,22 @@
-//! What bandwidths and delays decide.
+//! Decisions based on bandwidths and delays.
 
 use crate::aomdv::Path;
 use crate::message::Quality;
 
-/// By how much a path has to be better to take another's place.
+/// Relative improvement that a path needs to replace another.
 const MARGIN: f64 = 0.1;
 
-/// Transmissions that hinder each other on a chain of hops.
+/// Number of hops on a chain whose transmissions hinder each other.
 const CONTENDING_HOPS: u8 = 4;
 
-/// What a path of `hops` can carry if its nodes have `bandwidth` left: its hops share the channel (Guo, Liu and Lian 2010,
-/// Algorithm 1).
+/// Usable bandwidth of a path of `hops` whose nodes have `bandwidth` left: its hops share the channel (Guo,
+/// Liu and Lian 2010, Algorithm 1).
 pub fn usable_bandwidth(bandwidth: f64, hops: u8) -> f64 {
     bandwidth / f64::from(hops.clamp(1, CONTENDING_HOPS))
 }
 
-/// Which path of a full list `new` replaces: the narrowest of those that are neither the widest nor the fastest, provided that
-/// `new` is wider or faster by a tenth and disjoint with the others.
+/// Path of a full list that `new` replaces: the narrowest one that is neither the widest nor the fastest,
+/// provided that `new` is wider or faster by a tenth and disjoint with the others.
 pub fn replaceable(paths: &[Path], new: &Path) -> Option<usize> {
     let quality = |path: &Path| path.quality;
     let offered = quality(new)?;

@@ -1,4 +1,5 @@
-//! QAOMDV and MPR by hand: Algorithm 1, estimates, the paths of originals and of retransmissions.
+//! QAOMDV and MPR cases with expected values: Algorithm 1, estimates, the paths of originals and of
+//! retransmissions.
 
 use core::time::Duration;
 
@@ -26,7 +27,7 @@ fn algorithm_1_divides_by_the_hops_up_to_four() {
     assert_eq!(usable_bandwidth(megabyte, 0), 1e6, "there is no path without a hop");
 }
 
-/// At second `now`, with an idle time of `idle` seconds so far.
+/// The context at second `now`, with a total idle time of `idle` seconds.
 fn at(now: f64, idle: f64) -> Context {
     Context { now: Instant::from_secs_f64(now), idle: Duration::from_secs_f64(idle), room: 50 }
 }
@@ -109,8 +110,8 @@ fn a_better_path_takes_the_place_of_one_that_is_neither_widest_nor_fastest() {
     assert_eq!(replaceable(&kept[..2], &path(4, 999.0, 1)), None, "the widest and the fastest stay");
 }
 
-/// Eight nodes, as in Guo, Liu and Lian 2010, Fig. 3, with numbers of our own: of three paths from 0 to 7 the one over 1 and 2 is
-/// wide and slow, that over 3 and 4 narrow and fast, that over 5 and 6 in between.
+/// Eight nodes, as in Guo, Liu and Lian 2010, Fig. 3, with new numbers. Three paths lead from 0 to 7: the one
+/// over 1 and 2 is wide and slow, that over 3 and 4 narrow and fast, that over 5 and 6 in between.
 fn eight_nodes(spec: &str) -> Net {
     let links = [(0, 1), (1, 2), (2, 7), (0, 3), (3, 4), (4, 7), (0, 5), (5, 6), (6, 7)];
     let mut net = Net::new(spec, 8, &links, 1);
@@ -148,7 +149,8 @@ fn paths_are_known_with_the_least_bandwidth_and_the_sum_of_delays() {
     let known: Vec<_> =
         paths.iter().map(|p| (p.next_hop.0, p.bandwidth.unwrap(), p.delay.unwrap())).collect();
     assert_eq!(known.iter().map(|path| path.0).collect::<Vec<_>>(), [1, 5, 3], "the widest first");
-    // Shares of idle time over three hops; the nodes' own packets take a little of it. Per hop 1 ms besides the delay.
+    // Fractions of idle time over three hops; the nodes' own packets take a little of it. Each hop adds 1 ms
+    // to the delay.
     for ((_, bandwidth, delay), (share, ms)) in known.into_iter().zip([(0.8, 63.0), (0.5, 33.0), (0.2, 9.0)])
     {
         let expected = 11e6 / 8.0 * share / 3.0;
@@ -208,7 +210,8 @@ fn more_than_fifty_that_wait_are_dropped() {
 
 #[test]
 fn on_the_way_a_datagram_stays_on_the_path_of_its_label() {
-    // Two diamonds in a row: node 3 knows two paths ahead, a slow one over 4 and a narrow one over 5, and the label decides.
+    // Two diamonds in a row: node 3 has two paths to the destination, a slow one over 4 and a narrow one over
+    // 5, and the label decides.
     let links = [(0, 1), (1, 3), (0, 2), (2, 3), (3, 4), (4, 6), (3, 5), (5, 6)];
     let mut net = Net::new("qaomdv,split=mpr", 7, &links, 1);
     net.extra.extend([(3, 4), (4, 6)].map(|link| (link, Duration::from_millis(20))));

@@ -1,4 +1,4 @@
-//! Which path a datagram takes.
+//! Choice of a datagram's path.
 
 use core::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::datagram::Class;
 use crate::message::Quality;
 
 words! {
-    /// Which path is best.
+    /// Property that makes a path the best.
     pub enum Criterion {
         /// The one with the largest bandwidth.
         Widest = "widest",
@@ -19,29 +19,32 @@ words! {
     }
 }
 
-/// How a node chooses among the paths to a destination.
+/// Rule by which a node chooses among the paths to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The first of the list (ns-2.35's AOMDV).
+    /// The first path of the list (ns-2.35's AOMDV).
     First,
-    /// A source alternates between the two with the fewest hops; on the way, the first that does not lead back.
+    /// A source alternates between the two paths with the fewest hops; a forwarding node takes the first that
+    /// does not lead back.
     Even,
-    /// The widest.
+    /// The widest path.
     Widest,
-    /// A source alternates between the two widest; on the way, the widest that does not lead back.
+    /// A source alternates between the two widest paths; a forwarding node takes the widest that does not
+    /// lead back.
     EvenWidest,
-    /// By class (Guo, Liu and Lian 2010, §5.1). The source labels datagrams with the last hop of their path; on the way they stay
-    /// on that path where it is known, and take the best for their class elsewhere.
+    /// A path per class (Guo, Liu and Lian 2010, §5.1). The source labels datagrams with the last hop of
+    /// their path. Forwarding nodes keep that path if they have it, and take the best path for the class
+    /// otherwise.
     Classes {
-        /// Of originals.
+        /// Criterion for originals.
         original: Criterion,
-        /// Of retransmissions.
+        /// Criterion for retransmissions.
         retransmission: Criterion,
     },
 }
 
 impl Choice {
-    /// The path for a datagram of the node's own; `turn` is kept per destination.
+    /// Path for a datagram of this node; `turn` is kept per destination.
     pub fn at_source(self, paths: &[Path], turn: &mut bool, class: Class) -> usize {
         match self {
             Choice::Even | Choice::EvenWidest if paths.len() > 1 => {
@@ -57,7 +60,7 @@ impl Choice {
         }
     }
 
-    /// The path for another's datagram, which came from neighbour `from`.
+    /// Path for another node's datagram, received from neighbour `from`.
     pub fn on_the_way(
         self,
         paths: &[Path],
@@ -78,18 +81,19 @@ impl Choice {
         }
     }
 
-    /// Whether originals and retransmissions have different paths; `None`: classes don't matter.
+    /// Returns whether originals and retransmissions have different paths; `None` if the choice ignores
+    /// classes.
     pub fn apart(self, paths: &[Path]) -> Option<bool> {
         let differ = || self.best(paths, Class::Original) != self.best(paths, Class::Retransmission);
         self.labels().then(differ)
     }
 
-    /// Whether sources label their datagrams.
+    /// Returns whether sources label their datagrams.
     pub fn labels(self) -> bool {
         matches!(self, Choice::Classes { .. })
     }
 
-    /// All paths, that of originals first.
+    /// All paths; that of originals is the first.
     pub fn order(self, paths: &[Path]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..paths.len()).collect();
         match self {
@@ -105,7 +109,8 @@ impl Choice {
         order
     }
 
-    /// Of equally good paths that with fewer hops, and for retransmissions one that originals don't take.
+    /// The best path for a class. Equally good paths rank by hops, and retransmissions prefer one that
+    /// originals do not take.
     fn best(self, paths: &[Path], class: Class) -> usize {
         match self {
             Choice::First | Choice::Even => 0,
@@ -132,7 +137,7 @@ impl Choice {
 }
 
 impl Criterion {
-    /// The best path; of equally good ones not `avoided`.
+    /// The best path; `avoided` loses against an equally good one.
     fn best(self, paths: &[Path], avoided: Option<usize>) -> usize {
         let order = |a: &usize, b: &usize| {
             let avoided = |at: usize| Some(at) == avoided;
@@ -141,7 +146,7 @@ impl Criterion {
         (0..paths.len()).min_by(order).unwrap_or(0)
     }
 
-    /// The better first. A path of which nothing is known comes last.
+    /// Orders better paths first. A path without estimates is last.
     fn compare(self, a: &Path, b: &Path) -> Ordering {
         let known = |quality: Option<Quality>| quality.is_none();
         let measured = match (a.quality, b.quality) {

@@ -4,14 +4,14 @@ use crate::datagram::Class;
 use crate::node::Transmission;
 use crate::sequence::newer;
 
-/// Remembers the newest sequence number of each flow.
+/// Classifier that keeps the newest sequence number of each flow.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     newest: Vec<(u32, u32)>,
 }
 
 impl Classifier {
-    /// Whether a transmission carries anything new. What is no transmission of data is original.
+    /// Returns whether a transmission carries new data. Datagrams without a data transmission are originals.
     pub fn classify(&mut self, transmission: Option<Transmission>) -> Class {
         let Some(Transmission { flow, end }) = transmission else { return Class::Original };
         match self.newest.iter_mut().find(|(known, _)| *known == flow) {

@@ -1,4 +1,4 @@
-//! How a source divides datagrams among paths.
+//! Distribution of a source's datagrams over paths.
 
 mod choice;
 mod classifier;

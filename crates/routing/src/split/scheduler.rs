@@ -1,4 +1,5 @@
-//! The scheduler: a queue of originals and one of retransmissions, which go first (Guo, Liu and Lian 2010, §5.1).
+//! The scheduler: a queue of originals and one of retransmissions, which leave first (Guo, Liu and Lian 2010,
+//! §5.1).
 
 use std::collections::VecDeque;
 
@@ -6,10 +7,10 @@ use super::classifier::Classifier;
 use crate::datagram::{Class, Datagram};
 use crate::node::Body;
 
-/// Datagrams of each queue.
+/// Capacity of each queue in datagrams.
 const CAPACITY: usize = 50;
 
-/// What waits at its source for room in the interface queue.
+/// Datagrams that wait at their source for room in the interface queue.
 #[derive(Clone, Debug)]
 pub struct Scheduler<B> {
     classifier: Classifier,
@@ -30,14 +31,14 @@ impl<B> Scheduler<B> {
         self.retransmissions.pop_front().or_else(|| self.originals.pop_front())
     }
 
-    /// Datagrams that wait.
+    /// Number of waiting datagrams.
     pub fn len(&self) -> usize {
         self.retransmissions.len() + self.originals.len()
     }
 }
 
 impl<B: Body> Scheduler<B> {
-    /// Classifies a datagram and has it wait; returns it if its queue is full.
+    /// Classifies and queues a datagram; returns it if its queue is full.
     pub fn push(&mut self, mut datagram: Datagram<B>) -> Result<(), Datagram<B>> {
         datagram.class = self.classifier.classify(datagram.body.transmission());
         let queue = match datagram.class {

@@ -1,5 +1,5 @@
-//! Routers, links that fail and come back, and an interface queue per node that serves one packet per millisecond. Each event is
-//! followed by a search for loops, and each datagram has to end.
+//! Routers, links that fail and return, and an interface queue per node that serves one packet per
+//! millisecond. A search for loops follows each event, and each datagram must end.
 
 use core::cmp::Reverse;
 use core::time::Duration;
@@ -17,15 +17,15 @@ use crate::node::{Body, Context, Link, Routing, Transmission};
 use crate::output::{DropCause, NextHop, RoutingOutput, Transmit};
 use crate::spec::parse;
 
-/// Packets of an interface queue.
+/// Capacity of an interface queue in packets.
 const QUEUE: usize = 50;
 
-/// What a test datagram carries.
+/// Payload of a test datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
-    /// Tells it from all others.
+    /// Unique number.
     pub number: u64,
-    /// What the classifier sees.
+    /// Transmission for the classifier.
     pub transmission: Option<Transmission>,
 }
 
@@ -58,24 +58,24 @@ pub struct Net {
     pub now: Instant,
     nodes: Vec<Node>,
     links: BTreeSet<(u32, u32)>,
-    /// One packet takes this long.
+    /// Time to send one packet.
     pub service: Duration,
-    /// Added per link to what is reported as the delay.
+    /// Extra delay reported per link.
     pub extra: BTreeMap<(u32, u32), Duration>,
-    /// Share of the time for which a node's channel is busy besides its own transmissions.
+    /// Fraction of the time for which other transmissions keep a node's channel busy.
     pub busy: BTreeMap<u32, f64>,
-    /// Probability that a broadcast is not heard, and that one attempt of a unicast is not.
+    /// Probability that a broadcast is lost, and that one attempt of a unicast is.
     pub loss: f64,
     random: Random,
     events: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     pending: BTreeMap<usize, Event>,
     order: u64,
     numbers: u64,
-    /// Datagrams that arrived: number, hops, when.
+    /// Delivered datagrams and their times.
     pub delivered: Vec<(Datagram<Tag>, Instant)>,
-    /// Datagrams given up.
+    /// Dropped datagrams.
     pub dropped: Vec<(Datagram<Tag>, DropCause)>,
-    /// Every transmission that began: when, by whom, to whom, what.
+    /// Every transmission that began: time, sender, receiver, packet.
     pub air: Vec<(Instant, u32, NextHop, Packet<Tag>)>,
     /// Packets lost in an interface queue or with a link.
     lost: u64,
@@ -83,7 +83,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// Nodes 0 … `nodes` - 1 with the protocol `spec`, linked both ways.
+    /// Nodes 0 … `nodes` - 1 with the protocol `spec`, linked in both directions.
     pub fn new(spec: &str, nodes: u32, links: &[(u32, u32)], seed: u64) -> Self {
         let seeds = Seeds::new(seed, 0);
         let spec = parse(spec).expect("specs of tests are right");
@@ -131,7 +131,7 @@ impl Net {
         self.send_transmission(at, from, to, None)
     }
 
-    /// The same, with what the classifier sees.
+    /// Sends a datagram of 1000 bytes with a transmission for the classifier; returns its number.
     pub fn send_transmission(
         &mut self,
         at: f64,
@@ -146,7 +146,7 @@ impl Net {
         number
     }
 
-    /// A link comes (`true`) or goes at `at`.
+    /// Sets a link up (`true`) or down at `at`.
     pub fn set_link(&mut self, at: f64, a: u32, b: u32, up: bool) {
         self.schedule(Instant::from_secs_f64(at), Event::Links(vec![(a, b, up)]));
     }
@@ -170,7 +170,7 @@ impl Net {
         self.now = until;
     }
 
-    /// Runs until `until` and shows that each datagram ended or waits.
+    /// Runs until `until` and checks that each datagram ended or waits.
     pub fn finish(&mut self, until: f64) {
         self.run(until);
         let waiting: usize = self.nodes.iter().map(|node| node.router.waiting()).sum();
@@ -203,7 +203,7 @@ impl Net {
         &*self.nodes[node as usize].router
     }
 
-    /// Hands a message to a node as if neighbour `from` had sent it, and returns what it does.
+    /// Passes a message to a node as if neighbour `from` had sent it, and returns the node's transmissions.
     pub fn tell(&mut self, node: u32, from: u32, message: Message) -> Vec<Transmit<Tag>> {
         let link = Link { from: Address(from), delay: self.service };
         let mut out = RoutingOutput::default();
@@ -225,7 +225,7 @@ impl Net {
         paths.iter().map(|path| (path.next_hop.0, path.hops)).collect()
     }
 
-    /// Messages of a kind that began to be transmitted, with when and by whom.
+    /// Transmitted messages of a kind, with time and sender.
     pub fn messages<T>(&self, which: impl Fn(&Message) -> Option<T>) -> Vec<(f64, u32, T)> {
         let found = self.air.iter().filter_map(|(at, from, _, packet)| match packet {
             Packet::Control(message) => Some((at.as_secs_f64(), *from, which(message)?)),
@@ -313,7 +313,7 @@ impl Net {
         }
     }
 
-    /// Takes out what waits for `to`; the first packet of the queue is on the air.
+    /// Removes a packet that waits for `to`; the first packet of the queue is on the air.
     fn take_queued(&mut self, node: usize, to: Address) -> Option<Packet<Tag>> {
         let node = &mut self.nodes[node];
         let first = usize::from(node.serving);
@@ -406,7 +406,7 @@ impl Net {
                 let paths = self.hops(node, destination);
                 left.insert(node, paths.iter().map(|p| p.0).filter(|hop| *hop != destination).collect());
             }
-            // A graph without circles loses all its nodes if those without a successor are taken away again and again.
+            // A graph without cycles loses all its nodes if nodes without a successor are removed repeatedly.
             loop {
                 let ends: Vec<u32> =
                     left.iter().filter(|(_, to)| to.is_empty()).map(|(node, _)| *node).collect();
@@ -422,8 +422,9 @@ impl Net {
 }
 
 impl Net {
-    /// The invariants of AOMDV (Marina and Das 2001): no path is longer than what is announced, paths of one destination share
-    /// neither next hop nor last hop, and each next hop knows a newer path or announces less.
+    /// Checks the invariants of AOMDV (Marina and Das 2001): no path exceeds the announced length, paths of
+    /// one destination share neither next hop nor last hop, and each next hop has a newer path or announces
+    /// less.
     fn assert_paths(&self) {
         let nodes = self.nodes.len() as u32;
         for (node, destination) in (0..nodes).flat_map(|node| (0..nodes).map(move |to| (node, to))) {
@@ -453,7 +454,7 @@ fn data<'a>(packets: impl Iterator<Item = &'a Packet<Tag>>) -> usize {
     packets.filter(|packet| matches!(packet, Packet::Data(_))).count()
 }
 
-/// As many cases as fit into the tests' time.
+/// Number of cases that fits into the tests' time.
 pub fn settings() -> proptest::prelude::ProptestConfig {
     proptest::prelude::ProptestConfig { cases: 96, ..Default::default() }
 }

@@ -1,4 +1,4 @@
-//! Random networks: whatever links do, no loop appears and each datagram ends.
+//! Random networks: no loop appears and each datagram ends, for any behaviour of the links.
 
 use proptest::prelude::*;
 

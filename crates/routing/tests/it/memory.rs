@@ -1,4 +1,4 @@
-//! What forwarding costs: no allocation per datagram.
+//! Forwarding allocates no memory per datagram.
 
 use std::sync::Arc;
 use std::time::Duration;

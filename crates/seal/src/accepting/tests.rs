@@ -1,4 +1,4 @@
-//! Handshakes that continue a session, from those who may and those who may not.
+//! Handshakes that continue a session, from initiators that may continue it and from others.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use crate::keys::{HandshakeId, Keys};
 use crate::layer::{Opened, Seal, Sealing};
 use crate::wire::MESSAGE_1;
 
-/// A receiver, and what senders need to be themselves.
+/// A receiver, and the keys of its senders.
 struct Ends {
     receiver: Seal,
     peer: Peer,
@@ -92,7 +92,7 @@ impl Ends {
         (answer, Keys::new(completed), sealed)
     }
 
-    /// A ping under keys; whether it was answered under them.
+    /// Sends a ping under `keys` and returns whether the answer arrived under the same keys.
     fn ping(&mut self, keys: &mut Keys) -> bool {
         let mut ping = Control::Ping.datagram();
         keys.seal(self.now, 0, &mut ping).expect("a number");
@@ -102,7 +102,7 @@ impl Ends {
         })
     }
 
-    /// What somebody in another network who has the token can make a receiver compute.
+    /// Computation that a host in another network can cause at a receiver if it has the token.
     fn keep_busy(&mut self, port: u16, random: &mut Random) {
         let mut message = vec![0; MESSAGE_1];
         message[..4].copy_from_slice(&[2, 1, 0, 0]);
@@ -140,7 +140,7 @@ fn nothing_follows_before_a_datagram_has_opened_under_the_keys() {
     assert!(ends.receiver.poll_event().is_none());
     assert!(ends.ping(&mut keys));
     assert_eq!((ends.receiver.stats().sessions, ends.receiver.peer(sealed)), (1, Some(sender.public())));
-    // One that is not confirmed within fifteen seconds is forgotten.
+    // A handshake that is not confirmed within fifteen seconds is dropped.
     let (_, mut late, _) = ends.handshake(&sender, None);
     ends.wait(15_001);
     assert!(!ends.ping(&mut late));
@@ -154,7 +154,7 @@ fn a_session_goes_on_for_its_own_key_alone() {
     let (_, mut keys, sealed) = ends.handshake(&sender, None);
     assert!(ends.ping(&mut keys));
     let named = Some(keys.handshake());
-    // Another key that may connect, too.
+    // Another key that may connect cannot continue the session either.
     let (answer, mut theirs, _) = ends.handshake(&other, named);
     assert_eq!(answer, Answer::Unknown);
     assert!(!ends.ping(&mut theirs));
@@ -169,8 +169,8 @@ fn a_session_goes_on_for_its_own_key_alone() {
     assert_eq!(ends.receiver.peer(sealed), Some(sender.public()));
 }
 
-/// The initiator hears nothing for a while: it names the handshake that it has confirmed, while the receiver has taken up
-/// the keys of those after it.
+/// The initiator receives nothing for a while. It names the handshake that it has confirmed, while the
+/// receiver already uses the keys of later ones.
 #[test]
 fn an_initiator_that_hears_nothing_may_name_the_handshake_it_has_confirmed_again_and_again() {
     let mut ends = Ends::new();
@@ -188,7 +188,7 @@ fn an_initiator_that_hears_nothing_may_name_the_handshake_it_has_confirmed_again
     assert_eq!(ends.receiver.stats().sessions, 1);
 }
 
-/// Of several handshakes for one session the older ones end with the newer one's first datagram.
+/// The first datagram of a newer handshake ends the older handshakes of its session.
 #[test]
 fn an_older_handshake_does_not_come_back() {
     let mut ends = Ends::new();
@@ -220,7 +220,8 @@ fn handshakes_that_are_never_confirmed_leave_nothing() {
     assert!(ends.receiver.poll_event().is_none());
 }
 
-/// Somebody with the token makes handshakes without an end: a log of keys has those that came to something.
+/// A host with the token makes handshakes without end; a log of keys holds only those that a datagram
+/// confirmed.
 #[test]
 fn the_keys_of_a_handshake_are_logged_once_something_opened_under_them() {
     let mut ends = Ends::new();
@@ -237,13 +238,14 @@ fn the_keys_of_a_handshake_are_logged_once_something_opened_under_them() {
     assert_eq!(lines.load(Ordering::Relaxed), 0);
     assert!(ends.ping(&mut keys));
     assert_eq!(lines.load(Ordering::Relaxed), 2 * usize::from(crate::keys::PATHS), "both ways");
-    // Those of a session that goes on.
+    // Keys of a continued session.
     let (_, mut next, _) = ends.handshake(&sender, Some(keys.handshake()));
     assert!(ends.ping(&mut next));
     assert_eq!(lines.load(Ordering::Relaxed), 4 * usize::from(crate::keys::PATHS));
 }
 
-/// A receiver that asks for cookies all the time, as others with the token keep it busy, and a sender far away.
+/// Time until a distant sender has a session, at a receiver that always demands cookies because others with
+/// the token keep it busy.
 fn time_until_established(rtt: Duration) -> u64 {
     let mut ends = Ends::new();
     let mut random = ends.seeds.stream("busy");
@@ -269,7 +271,7 @@ fn time_until_established(rtt: Duration) -> u64 {
                 let mut opened = Vec::new();
                 sender.open(ends.now, FourTuple::loopback(1, FROM), datagram[..].into(), len, &mut opened);
                 if opened.pop().is_some() {
-                    // Its endpoint goes on.
+                    // The sender's endpoint sends its next packet.
                     let mut echo = control::enveloped(&[&[0x13; 32]]);
                     let len = echo.len();
                     let transmit = Transmit { tuple, len, segment_size: len, fragment: false };
@@ -305,7 +307,7 @@ fn time_until_established(rtt: Duration) -> u64 {
     (ends.now - began).as_millis() as u64
 }
 
-/// A round trip for the cookie, one for message 2, half of one for what proves that it came.
+/// One round trip for the cookie, one for message 2, and half of one for the first datagram.
 #[test]
 fn a_cookie_is_of_use_after_round_trips_of_eight_seconds() {
     for rtt in [600, 3000, 5000, 8000] {

@@ -93,7 +93,7 @@ fn check(vector: &Vector, source: &str) {
     }
 }
 
-/// The mask is the vector's nonce where the number is 0.
+/// The mask equals the vector's nonce because the number is 0.
 #[test]
 fn ciphers_yield_what_their_specifications_list() {
     check(&GCM, "McGrew and Viega, The Galois/Counter Mode of Operation, test case 4");
@@ -129,7 +129,7 @@ fn the_cipher_is_aes_where_both_have_it() {
     assert!(Ciphers::available().has(chacha));
 }
 
-/// ADR 17, *Wire*: 1 AES-128-GCM, 2 ChaCha20-Poly1305; unknown bits are for later versions.
+/// ADR 17, *Wire*: 1 AES-128-GCM, 2 ChaCha20-Poly1305; unknown bits are reserved for later versions.
 #[test]
 fn ciphers_have_their_bytes() {
     for (cipher, byte) in [(Cipher::Aes128Gcm, 1), (Cipher::ChaCha20Poly1305, 2)] {

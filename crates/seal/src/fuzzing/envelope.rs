@@ -1,4 +1,5 @@
-//! Datagrams between two ends whose handshake is complete, among those of an attacker who has all of them.
+//! Datagrams between two ends with a complete handshake, mixed with datagrams of an attacker who records
+//! everything.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,17 +10,18 @@ use crate::aead::Cipher;
 use crate::keys::{Discard, Keys, PATHS, RECEIVING};
 use crate::testing;
 
-/// Datagrams that the attacker has at hand.
+/// Number of datagrams that the attacker keeps.
 const RECORDED: usize = 64;
-/// What is between a datagram's first and last sealed byte.
+/// Bytes around the packet of a sealed datagram.
 const AROUND: usize = 13 + 16;
-/// Work of a datagram whatever its length: the keys of six generations.
+/// Work of a datagram of any length: the keys of six generations.
 const KEYS: u64 = 6 << 10;
 
-/// Steps of four bytes: what, and three that say how. Datagrams are sealed; recorded ones are handed over as they are, again,
-/// late, changed, cut, to the other end or to another path; numbers and time go on by much. An end takes what its peer sealed,
-/// unchanged, on its path, once, as long as its number is recent; nothing else, and nothing else has an effect. Each costs what its
-/// bytes pay for, and a few keys.
+/// The script has steps of four bytes: the action, and three parameters. Actions seal datagrams, and hand
+/// recorded ones over unchanged, again, late, changed, cut, to the other end or to another path; numbers and
+/// time may advance by large steps. An end accepts a datagram only if its peer sealed it, unchanged, on its
+/// path, once, while its number is recent. Anything else has no effect. The work of a datagram stays
+/// proportional to its bytes plus a few keys.
 pub fn envelope(data: &[u8]) {
     let Some((&choice, steps)) = data.split_first() else { return };
     let mut run = Run::new(if choice & 1 == 0 { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 });
@@ -39,9 +41,9 @@ pub fn envelope(data: &[u8]) {
     }
 }
 
-/// A datagram that was sealed.
+/// A sealed datagram.
 struct Sealed {
-    /// Which end sealed it.
+    /// End that sealed it.
     from: usize,
     path: u8,
     number: u64,
@@ -49,19 +51,19 @@ struct Sealed {
     datagram: Vec<u8>,
 }
 
-/// What an end must have taken on a path.
+/// Datagrams that an end must have taken on a path.
 #[derive(Clone, Default)]
 struct Taken {
     highest: Option<u64>,
     numbers: BTreeSet<u64>,
-    /// How many datagrams the end had taken on all paths when it took the last one here; 0 while the path rests.
+    /// Datagrams that the end had taken on all paths when it took the last one here; 0 while the path rests.
     last: u64,
-    /// The highest number when the path last rested.
+    /// Highest number at the time when the path last rested.
     rested: Option<u64>,
 }
 
 impl Taken {
-    /// What has to come of a datagram that the peer sealed.
+    /// Returns the result that a datagram of the peer must have.
     fn expects(&self, number: u64) -> Result<(), Discard> {
         if self.rested.is_some_and(|rested| number <= rested) {
             return Err(Discard::Replayed);
@@ -76,7 +78,8 @@ impl Taken {
     }
 }
 
-/// An end has taken a datagram on a path: of more than it has room for the one that was used least lately rests.
+/// Counts a datagram that an end took on a path. If more paths are in use than an end has room for, the one
+/// used least recently rests.
 fn opened_on(taken: &mut [Taken], path: usize) {
     let last = taken.iter().map(|taken| taken.last).max().unwrap_or(0) + 1;
     let woke = core::mem::replace(&mut taken[path].last, last) == 0;
@@ -143,7 +146,7 @@ impl Run {
         assert_eq!(highest, self.taken[to][usize::from(sealed.path)].highest);
     }
 
-    /// A byte is changed, or the datagram cut or drawn out.
+    /// Changes a byte of a datagram, or cuts or extends it.
     fn hand_over_changed(&mut self, which: u8, at: u8, change: u8) {
         let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
         let (to, path, mut datagram) = (1 - sealed.from, sealed.path, sealed.datagram.clone());
@@ -156,7 +159,7 @@ impl Run {
         self.refuse(to, path, &mut datagram);
     }
 
-    /// To another path, or back to where it came from.
+    /// Hands a datagram to another path, or back to its sender.
     fn hand_over_elsewhere(&mut self, which: u8, path: u8, back: bool) {
         let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
         if !back && path == sealed.path {
@@ -175,7 +178,8 @@ impl Run {
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }
 
-    /// An end's next number on a path is up to 4 generations further on than what its peer has taken.
+    /// Advances an end's next number on a path by up to 4 generations beyond the last that its peer has
+    /// taken.
     fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
         let path = path % PATHS;
         let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;

@@ -1,5 +1,5 @@
-//! Handshakes between two senders and a receiver, among datagrams of somebody who has the token but no key, and of others
-//! who have neither.
+//! Handshakes between two senders and a receiver, mixed with datagrams of attackers who have the token but no
+//! key, and of others who have neither.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,19 +18,21 @@ use crate::identity::{Access, Grant, Peer, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, handshake_header};
 
-/// Handshakes begun, questions open, datagrams on the return path.
+/// Limit on handshakes begun, on open questions, and on datagrams on the return path.
 const KEPT: usize = 8;
-/// Steps of an input that are taken.
+/// Maximum number of steps of an input.
 const STEPS: usize = 256;
-/// Work of a datagram whatever its length: what is hashed into digests, cookies and the keys of an answer.
+/// Work of a datagram of any length: hashing for digests, cookies and the keys of an answer.
 const HASHED: u64 = 4 << 10;
 
-/// Steps of four bytes: what, and three that say how. Handshakes are begun by a sender that may connect and by one that may
-/// not; datagrams are handed over as they are, again, changed, signed after they were changed, to another, from any address;
-/// questions are answered, or never; time goes on. The receiver is asked by the sender that may connect alone, and gets what
-/// it sent. A sender has keys when the receiver's answer to it comes, whatever came before, and those of the receiver. No
-/// address gets more than three times what it sent. Without the token nothing is computed, and with it no more handshakes than the
-/// ceiling says; the rest costs what its bytes pay for. Each datagram is counted once.
+/// The script has steps of four bytes: the action, and three parameters. An admitted sender and one that is
+/// not admitted begin handshakes; datagrams are handed over unchanged, again, changed, signed after a change,
+/// to another receiver, from any address; questions are answered or never answered; time advances. Only the
+/// admitted sender's message reaches the endpoint, and the receiver gets exactly the packet that was sent. A
+/// sender has keys once the receiver's answer arrives, after any other datagrams, and both have the same
+/// keys. No address gets more than three times the bytes that it sent. Without the token no key is computed,
+/// and with it no more handshakes than the ceiling; the rest of the work stays proportional to the bytes.
+/// Each datagram is counted once.
 pub fn handshake(data: &[u8]) {
     let Some((&load, steps)) = data.split_first() else { return };
     let mut run = Run::new(load);
@@ -50,10 +52,10 @@ pub fn handshake(data: &[u8]) {
     }
 }
 
-/// What the receiver wrote for a handshake.
+/// The receiver's answer to a handshake.
 struct Written {
     message: Vec<u8>,
-    /// `None`: it told a sender by itself that it may not connect.
+    /// `None` for a refusal: the receiver answered without its endpoint.
     keys: Option<Completed>,
     answer: Answer,
     packet: Vec<u8>,
@@ -128,7 +130,7 @@ impl Run {
         keep(&mut self.begun, begun);
     }
 
-    /// Message 1 of a handshake, from address `from`.
+    /// Hands message 1 of a handshake over from address `from`.
     fn hand_over(&mut self, which: u8, from: u8) {
         if let Some(n) = nth(&self.begun, which) {
             let message = self.begun[n].initiator.message().to_vec();
@@ -154,7 +156,7 @@ impl Run {
         let handshakes = f64::from(self.ceiling) * (0.5 + seconds) + 1.0;
         assert!(self.responder.diffie_hellmans() as f64 <= 4.0 * handshakes, "over the ceiling");
         assert!(computed == 0 || again == datagram && computed <= 4, "{computed} without the token");
-        // A cookie may be another: Noise's message tells whose it is.
+        // The cookie may differ: Noise's message identifies the handshake.
         let whose = self.begun.iter_mut().find(|b| {
             datagram.len() == MESSAGE_1
                 && b.initiator.message()[..MESSAGE_1_COOKIE] == datagram[..MESSAGE_1_COOKIE]
@@ -164,7 +166,7 @@ impl Run {
             Outcome::Send | Outcome::Refused(_) => {
                 let output = self.responder.output().to_vec();
                 assert!(output.len() <= 3 * datagram.len(), "{} for {}", output.len(), datagram.len());
-                // A refusal, the first time: it has no packet.
+                // A refusal for the first time: it has no packet.
                 if let Some(begun) = whose.filter(|b| !b.allowed && output[0] == Kind::Message2 as u8) {
                     let message = output.clone();
                     let written =
@@ -183,7 +185,7 @@ impl Run {
         }
     }
 
-    /// A question is answered, or dropped by `KEPT` others.
+    /// Answers a question, which may already be gone if `KEPT` later ones replaced it.
     fn answer(&mut self, which: u8, how: u8, length: u8) {
         let Some((number, asked)) = nth(&self.asked, which).and_then(|n| self.asked.remove(n)) else {
             return;
@@ -202,7 +204,7 @@ impl Run {
         keep(&mut self.wire, message);
     }
 
-    /// A datagram of the receiver comes to the sender of a handshake.
+    /// Hands a datagram of the receiver to the sender of a handshake.
     fn answered(&mut self, what: u8, which: u8) {
         if let Some(n) = nth(&self.wire, what) {
             let datagram = self.wire[n].clone();
@@ -229,7 +231,7 @@ impl Run {
         }
     }
 
-    /// A byte of a message 1, or of a datagram of the receiver, is another.
+    /// Changes a byte of a message 1 or of a datagram of the receiver.
     fn changed(&mut self, which: u8, change: [u8; 2], signed: bool, to_sender: bool) {
         let found = if to_sender {
             nth(&self.wire, which).map(|n| self.wire[n].clone())
@@ -245,7 +247,7 @@ impl Run {
         if to_sender { self.deliver(which, &datagram) } else { self.receive(change[0], &datagram) }
     }
 
-    /// Any bytes behind a good beginning.
+    /// Hands over arbitrary bytes after a valid beginning.
     fn forged(&mut self, from: u8, byte: u8, length: u8, signed: bool) {
         let mut datagram = vec![byte; if length & 1 == 0 { MESSAGE_1 } else { usize::from(length) * 5 }];
         let begin = [&handshake_header(Kind::Message1, [byte; 8])[..], &self.peer.token.id().0].concat();
@@ -256,7 +258,7 @@ impl Run {
         self.receive(from, &datagram);
     }
 
-    /// A retry that the receiver did not write.
+    /// Hands over a retry that the receiver did not write.
     fn retry(&mut self, which: u8, cookie: u8, signed: bool) {
         let Some(begun) = nth(&self.begun, which).and_then(|n| self.begun.get_mut(n)) else { return };
         let header = handshake_header(Kind::Retry, begun.initiator.id());
@@ -278,7 +280,7 @@ impl Run {
     }
 }
 
-/// What only the owner of the keys can compute: for sending and for receiving.
+/// Values that only the owner of the keys can compute, for sending and for receiving.
 fn mark(keys: &Completed) -> ([u8; 16], [[u8; 16]; 2]) {
     let of = |secret: &crate::secret::Secret| {
         let mut out = [0; 16];

@@ -1,5 +1,5 @@
-//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes are,
-//! and panics where something does not hold.
+//! Targets of the fuzzers and of the tests over their corpus. Each function reads any input as a script, and
+//! panics if a property does not hold.
 
 mod envelope;
 mod handshake;
@@ -12,7 +12,8 @@ pub use sessions::seal_sessions;
 /// Work that a byte of a datagram may cause.
 const PER_BYTE: u64 = 8;
 
-/// Does what a datagram of `len` bytes asks for, and panics if that is more work than its bytes pay for, and `always`.
+/// Runs `act` for a datagram of `len` bytes. Panics if its work exceeds `always` plus the allowance for these
+/// bytes.
 fn bounded<T>(len: usize, always: u64, act: impl FnOnce() -> T) -> T {
     let before = strandcast_proto::work::done();
     let result = act();

@@ -1,5 +1,5 @@
-//! A receiver and two senders whose datagrams are delivered, or not, as an input says: changed, again, from addresses of
-//! others, while NATs forget them.
+//! A receiver and two senders. The input decides which datagrams are delivered, changed, repeated or sent
+//! from foreign addresses, while NATs drop their mappings.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,21 +21,22 @@ use crate::endpoint::SealedEndpoint;
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
 use crate::wire::Kind;
 
-/// Steps of an input that are taken, datagrams under way, and datagrams that an attacker has recorded.
+/// Limits: steps of an input, datagrams under way, and datagrams that an attacker has recorded.
 const STEPS: usize = 200;
 const FLYING: usize = 64;
 const RECORDED: usize = 64;
 /// Uplinks of each sender.
 const UPLINKS: usize = 2;
-/// Work of a datagram whatever its length, and of one of a handshake.
+/// Work of a datagram of any length, and of a handshake message.
 const OPENED: u64 = 16 << 10;
 const KEYED: u64 = 64 << 10;
 const RECEIVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 
-/// Steps of four bytes: what, and three that say how. No address that is no sender's gets more than three times what seemed to
-/// come from there, IP and UDP headers counted. What an association delivers is what its sender sent, from the first byte on.
-/// There are no more sessions than handshakes of senders. A datagram costs what its bytes pay for, and one of a handshake the keys
-/// of all paths.
+/// The script has steps of four bytes: the action, and three parameters. No foreign address gets more than
+/// three times its own bytes, as the receiver counts them, IP and UDP headers included. An association
+/// delivers exactly the bytes of its sender, from the first one on. The number of sessions never exceeds the
+/// handshakes of senders. The work of a datagram stays proportional to its bytes; a handshake message also
+/// pays for the keys of all paths.
 pub fn seal_sessions(data: &[u8]) {
     let mut harness = Harness::new();
     for step in data.chunks_exact(4).take(STEPS) {
@@ -78,12 +79,12 @@ struct Harness {
     peer: Peer,
     access: Access,
     apps: [App; 2],
-    /// Where each sender's uplinks are seen.
+    /// Public address of each uplink, by sender.
     outside: [[SocketAddr; UPLINKS]; 2],
     rebound: u16,
     flying: VecDeque<Flying>,
     recorded: VecDeque<Flying>,
-    /// Bytes towards and from addresses that are no sender's.
+    /// Bytes to and from addresses that belong to no sender.
     victims: BTreeMap<SocketAddr, (usize, usize)>,
     received: BTreeMap<AssociationId, usize>,
     begun: u64,
@@ -93,7 +94,7 @@ fn address(net: u8, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, net, 0, host)), port)
 }
 
-/// The byte at a place of what a sender sends.
+/// Returns the byte at an offset of a sender's stream.
 fn byte(sender: usize, at: usize) -> u8 {
     (at * 131 + (at >> 8) * 7) as u8 ^ (0x55 * sender as u8)
 }
@@ -172,7 +173,7 @@ impl Harness {
         self.flying.remove(usize::from(which) % self.flying.len().max(1));
     }
 
-    /// A recorded datagram comes again, where it came from or from an address of somebody else.
+    /// Replays a recorded datagram, from its own address or from a foreign one.
     fn spoof(&mut self, which: u8, from: u8) {
         let at = usize::from(which) % self.recorded.len().max(1);
         let Some(mut flying) = self.recorded.get(at).cloned() else { return };
@@ -238,12 +239,12 @@ impl Harness {
         self.pump();
     }
 
-    /// Whether an address is, or was, a sender's.
+    /// Returns whether an address is, or was, a sender's.
     fn is_senders(&self, address: &SocketAddr) -> bool {
         matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[1] < 100)
     }
 
-    /// Takes what the endpoints have to send and to say.
+    /// Takes the output and the events of the endpoints.
     fn pump(&mut self) {
         for n in 0..3 {
             let mut buf = Vec::new();
@@ -284,7 +285,7 @@ impl Harness {
         }
     }
 
-    /// What is delivered is what was sent.
+    /// Reads data and compares them with the sent ones.
     fn read(&mut self) {
         for (id, read) in &mut self.received {
             let peer = self.ends[0].peer(*id);

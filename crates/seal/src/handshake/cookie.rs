@@ -10,15 +10,15 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::message::mac;
 use crate::wire::COOKIE;
 
-/// How long a secret makes cookies. They are accepted for as long again.
+/// Time for which a secret makes cookies. They are accepted for the same time again.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// Makes and checks cookies, and keeps none of them.
+/// Makes and checks cookies without storing them.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Cookies {
     current: [u8; 32],
     previous: [u8; 32],
-    /// `None`: there were none yet.
+    /// `None` before the first cookie.
     #[zeroize(skip)]
     renew_at: Option<Instant>,
 }
@@ -28,7 +28,7 @@ impl Cookies {
         Cookies { current: [0; 32], previous: [0; 32], renew_at: None }
     }
 
-    /// The cookie that a sender at `from` has to repeat in the message with this digest.
+    /// Returns the cookie that a sender at `from` must repeat in the message with this digest.
     pub fn make(
         &mut self,
         now: Instant,
@@ -40,7 +40,7 @@ impl Cookies {
         cookie(&self.current, from, digest)
     }
 
-    /// Whether `shown` was made for it in the last minute, or two.
+    /// Returns whether `shown` was made for this address and message within the last one or two minutes.
     pub fn accepts(
         &mut self,
         now: Instant,
@@ -58,7 +58,7 @@ impl Cookies {
         match self.renew_at {
             Some(at) if now < at => return,
             Some(at) if now < at + LIFETIME => self.previous = self.current,
-            // At first, and after a pause: the secret before is too old as well.
+            // The first cookie, or a pause: the previous secret is too old as well.
             _ => random.fill(&mut self.previous),
         }
         random.fill(&mut self.current);

@@ -1,4 +1,4 @@
-//! Handshakes that were begun by others and have not shown yet that they are more than a repetition.
+//! Handshakes of other hosts that no datagram has confirmed.
 
 use core::net::SocketAddr;
 
@@ -9,18 +9,18 @@ use super::noise::Noise;
 use crate::aead::Cipher;
 use crate::identity::Token;
 
-/// Handshakes of the table.
+/// Maximum number of half-open handshakes.
 pub(crate) const MOST: usize = 256;
-/// How long one may be half open: an initiator's first datagram comes a round trip after its message 1, and it waits for
-/// an answer for twelve seconds. The table has no more places for that: above 17 handshakes per second it is full and
-/// they make room for each other.
+/// Time for which a handshake may be half open. An initiator's first datagram arrives a round trip after its
+/// message 1, and the initiator waits for an answer for twelve seconds. The table does not have enough places
+/// for more: above 17 handshakes per second it is full, and each new handshake replaces another.
 pub(super) const LIFETIME: Duration = Duration::from_secs(15);
 
-/// Names a half-open handshake of one responder. Numbers are not used again.
+/// Number of a half-open handshake of one responder. Numbers are not used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Slot(u64);
 
-/// A message 1 that was read and not answered yet.
+/// A message 1 that was read and not yet answered.
 pub(super) struct Pending {
     pub noise: Noise,
     pub cipher: Cipher,
@@ -38,15 +38,15 @@ struct Entry {
     slot: Slot,
     digest: u64,
     until: Instant,
-    /// Where message 1 came from, and message 2 goes to.
+    /// Source of message 1 and destination of message 2.
     from: SocketAddr,
-    /// Whether message 2 went anywhere else as well.
+    /// True if message 2 also went to other addresses.
     elsewhere: bool,
     state: State,
 }
 
-/// A table of fixed size. In a full one a handshake makes room for the next, by chance: no sender can aim
-/// at another's.
+/// A table of fixed size. In a full table a new handshake replaces a random one, so no sender can target
+/// another sender's handshake.
 #[derive(Default)]
 pub(super) struct HalfOpen {
     entries: Vec<Entry>,
@@ -55,14 +55,15 @@ pub(super) struct HalfOpen {
 }
 
 impl HalfOpen {
-    /// The handshake of the message with this digest, which came from `from` now: message 2 goes there as well.
+    /// Returns the handshake of the message with this digest, which arrived again from `from`: message 2 goes
+    /// there as well.
     pub fn again(&mut self, digest: u64, from: SocketAddr) -> Option<&State> {
         let entry = self.entries.iter_mut().find(|e| e.digest == digest)?;
         entry.elsewhere |= entry.from != from && matches!(entry.state, State::Answered(_));
         Some(&entry.state)
     }
 
-    /// Whether message 2 went to `to` and nowhere else.
+    /// Returns whether message 2 went to `to` and nowhere else.
     pub fn proves(&self, slot: Slot, to: SocketAddr) -> bool {
         let entry = self.entries.iter().find(|e| e.slot == slot);
         entry.is_some_and(|e| e.from == to && !e.elsewhere && matches!(e.state, State::Answered(_)))
@@ -95,7 +96,7 @@ impl HalfOpen {
         self.entries.retain(|e| e.slot != slot);
     }
 
-    /// Forgets what has been half open for too long.
+    /// Drops handshakes that have been half open for longer than [`LIFETIME`].
     pub fn expire(&mut self, now: Instant) {
         let forgotten = &mut self.forgotten;
         self.entries.retain(|e| {
@@ -106,12 +107,12 @@ impl HalfOpen {
         });
     }
 
-    /// When [`HalfOpen::expire`] has something to do.
+    /// Next deadline of [`HalfOpen::expire`].
     pub fn expires(&self) -> Option<Instant> {
         self.entries.iter().map(|e| e.until).min()
     }
 
-    /// A handshake that was forgotten since the last call, before its owner had it removed.
+    /// Returns a handshake that was dropped since the last call and not removed by its owner.
     pub fn poll_forgotten(&mut self) -> Option<Slot> {
         self.forgotten.pop()
     }

@@ -9,37 +9,38 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed};
 
-/// Retries of one handshake that are answered at once: an attacker with the token makes no more of a sender. Cookies are bound to addresses, so that each path asks for its own.
+/// Retries of one handshake that are answered at once. The limit bounds the datagrams that an attacker with
+/// the token can cause. Cookies are bound to addresses, so each path needs its own.
 const AT_ONCE: u32 = 32;
 
-/// Why a handshake could not be begun, or a datagram is no answer to it.
+/// Reason why a handshake could not begin, or why a datagram does not answer it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum HandshakeError {
     /// The SCTP packet doesn't fit into message 1.
     #[error("a packet of more than {} bytes does not fit into message 1", super::message::MOST_1)]
     TooLong,
-    /// The peer's key has a small order: no key that anybody generates.
-    #[error("the peer's key is none")]
+    /// The peer's key has a small order; no generated key has.
+    #[error("the peer's key is not a valid key")]
     BadKey,
-    /// Not message 2 of this handshake.
-    #[error("no answer to this handshake")]
+    /// The datagram is not message 2 of this handshake.
+    #[error("not an answer to this handshake")]
     NotOurs,
     /// Message 2 of another version.
     #[error("an answer of another version")]
     Version,
-    /// Its MAC is wrong: who sent it does not have the token.
+    /// The MAC is wrong: the sender does not have the token.
     #[error("an answer without the token")]
     BadMac,
-    /// Noise refused it: who sent it does not have the peer's key.
+    /// Noise refused the message: the sender does not have the peer's key.
     #[error("an answer without the peer's key")]
     Forged,
-    /// The peer's payload cannot be read, or it chose a cipher that was not offered.
+    /// The peer's payload is malformed, or the peer chose a cipher that was not offered.
     #[error("an answer that cannot be read")]
     Malformed,
 }
 
-/// A handshake from the side that connects. Message 1 is repeated by its owner, always with the same bytes until a
-/// retry changes its cookie.
+/// The initiator's end of a handshake. Its owner repeats message 1, with the same bytes until a retry changes
+/// the cookie.
 pub(crate) struct Initiator {
     noise: Noise,
     message: Message1,
@@ -50,7 +51,7 @@ pub(crate) struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake with `peer`; `packet` rides in message 1.
+    /// Begins a handshake with `peer`; message 1 carries `packet`.
     ///
     /// # Errors
     /// [`HandshakeError::TooLong`], [`HandshakeError::BadKey`].
@@ -75,7 +76,7 @@ impl Initiator {
         Ok(Initiator { noise, message, id, peer: peer.clone(), offer, retries: 0 })
     }
 
-    /// What the responder's datagrams name this handshake by.
+    /// Initiator's id, by which the responder's datagrams name this handshake.
     pub fn id(&self) -> [u8; 8] {
         self.id
     }
@@ -85,8 +86,8 @@ impl Initiator {
         self.message.bytes()
     }
 
-    /// Takes a retry. Whether the message has a new cookie and is to be sent at once where the retry came from; after
-    /// some retries a new cookie waits for the next repetition.
+    /// Handles a retry. Returns true if message 1 has a new cookie and should be sent at once to the source
+    /// of the retry; after [`AT_ONCE`] retries a new cookie waits for the next repetition.
     pub fn on_retry(&mut self, datagram: &[u8]) -> bool {
         let Ok(Datagram::Retry { initiator, cookie, signed }) = Datagram::parse(datagram) else {
             return false;
@@ -99,10 +100,10 @@ impl Initiator {
         self.retries <= AT_ONCE
     }
 
-    /// Takes message 2: keys, answer, and the SCTP packet that rode in it.
+    /// Reads message 2 and returns keys, answer, and the SCTP packet that it carries.
     ///
     /// # Errors
-    /// The datagram is no answer to this handshake. Another one may still be: forged answers change nothing.
+    /// The datagram does not answer this handshake. A later one still may: forged answers change nothing.
     pub fn read(&mut self, datagram: &[u8]) -> Result<(Completed, Answer, Vec<u8>), HandshakeError> {
         let (noise, signed) = match Datagram::parse(datagram) {
             Ok(Datagram::Message2 { initiator, noise, signed }) if initiator == self.id => (noise, signed),

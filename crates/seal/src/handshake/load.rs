@@ -1,4 +1,4 @@
-//! How many handshakes others may make a responder compute.
+//! Limits on the handshakes that other hosts can make a responder compute.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -9,25 +9,26 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::seen::Seen;
 
-/// Handshakes at once before cookies are demanded: those of so long.
+/// Burst of handshakes before cookies are demanded, as time at the rate of that limit.
 const DEPTH: Duration = Duration::from_secs(1);
-/// Handshakes at once at most: those of so long. They keep everything else waiting.
+/// Maximum burst of handshakes, as time at the ceiling rate. A burst delays everything else.
 const CEILING_DEPTH: Duration = Duration::from_millis(500);
-/// Handshakes take one part in so many of a receiver's time at the most, on however slow a machine.
+/// Reciprocal of the largest share of a receiver's time that handshakes may take, on a machine of any speed.
 const PARTS: u32 = 4;
-/// Weights of sources: tables, and entries of each. A source has one in each table, and counts as light as the lightest of
-/// them: beside 2000 others that weigh something, one of 6000 shares all of its own.
+/// Tables of source weights, and entries per table. A source has one entry in each table and counts as light
+/// as its lightest entry. If 2000 other sources weigh something, one source of 6000 shares all of its
+/// entries.
 const TABLES: usize = 4;
 const ENTRIES: usize = 1 << 14;
-/// What a handshake weighs at first, and where more weight changes nothing.
+/// Weight of a handshake, and maximum that the weights count.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
-/// What sources leave from which no session was opened, however light they are: those of so long.
+/// Tokens that sources without an earlier session leave untouched at any weight, as time.
 const FOR_KNOWN: Duration = Duration::from_millis(60);
-/// How often weights are halved.
+/// Interval at which weights are halved.
 const HALVING: Duration = Duration::from_secs(4);
 
-/// A token bucket, as the time at which it is full again.
+/// A token bucket, stored as the time at which it is full again.
 struct Bucket {
     depth: Duration,
     cost: Duration,
@@ -39,31 +40,31 @@ impl Bucket {
         Bucket { depth, cost: Duration::from_secs(1) / per_s.max(1), full_at: Instant::ZERO }
     }
 
-    /// Whether a token is there beside `reserve`.
+    /// Returns whether a token is available beyond `reserve`.
     fn has(&self, now: Instant, reserve: Duration) -> bool {
         self.full_at.saturating_since(now) + self.cost + reserve <= self.depth
     }
 
-    /// Takes a token, or what is there.
+    /// Takes a token, or the rest of one.
     fn take(&mut self, now: Instant) {
         self.full_at = (self.full_at.max(now) + self.cost).min(now + self.depth);
     }
 
-    /// Takes what so much time is worth, also what is not there: as much as fits again at the most.
+    /// Takes tokens worth `time`, even more than the bucket holds, up to one further bucket.
     fn owe(&mut self, now: Instant, time: Duration) {
         self.full_at = (self.full_at.max(now) + time).min(now + 2 * self.depth);
     }
 }
 
-/// Admits handshakes up to a ceiling. Up to half of what it would admit at once is kept for sources that had few of
-/// late, so that those who ask often get what others leave, and all of it if there are no others. An eighth of it is kept for
-/// sources from which a session was opened before: sources that were not heard of are alike, and a flood from more prefixes
-/// than handshakes are computed for in some seconds takes its share of the rest.
+/// Admits handshakes up to a ceiling. Up to half of the burst is kept for sources with few recent handshakes,
+/// so frequent sources get the remainder, or everything without competition. An eighth of the burst is
+/// kept for sources that have opened a session before. The responder cannot distinguish unknown sources, so a
+/// flood from more prefixes than a few seconds of handshakes takes its share of the rest.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
     key: u64,
-    /// `TABLES` one after the other, made under the first load.
+    /// `TABLES` tables in sequence, allocated under the first load.
     weights: Box<[u8]>,
     halve_at: Instant,
     /// Sources from which sessions were opened.
@@ -71,8 +72,8 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Rates in handshakes per second: above the first, senders have to prove their addresses; above the second,
-    /// handshakes are refused.
+    /// A limiter with two rates in handshakes per second: above `cookies`, senders must prove their
+    /// addresses; above `ceiling`, handshakes are refused.
     pub fn new(cookies: u32, ceiling: u32, random: &mut Random) -> Self {
         Load {
             cookies: Bucket::new(cookies, DEPTH),
@@ -84,12 +85,12 @@ impl Load {
         }
     }
 
-    /// Whether a sender has to prove its address first.
+    /// Returns whether senders must prove their addresses first.
     pub fn demands_cookie(&self, now: Instant) -> bool {
         !self.cookies.has(now, Duration::ZERO)
     }
 
-    /// Whether to compute a handshake for `source`, which then has been counted.
+    /// Returns whether to compute a handshake for `source`, and counts it.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         self.halve(now);
         let places = self.places(source);
@@ -110,8 +111,8 @@ impl Load {
         true
     }
 
-    /// So many handshakes that were admitted took so long: until now, and counted by the clock of the driver.
-    /// What that is beyond their share of the time is taken from those that follow.
+    /// Reports the time that admitted handshakes took by the driver's clock, until `now`. Time beyond their
+    /// share is taken from later handshakes.
     pub fn took(&mut self, now: Instant, handshakes: u32, time: Duration) {
         self.ceiling.owe(now, (time * PARTS).saturating_sub(self.ceiling.cost * handshakes));
     }
@@ -126,13 +127,13 @@ impl Load {
         self.halve_at = now + HALVING;
     }
 
-    /// Somebody who may connect has opened a session, and has proven to be at `source`.
+    /// Records that an admitted sender has opened a session from the proven address `source`.
     pub fn remember(&mut self, source: IpAddr, random: &mut Random) {
         let hash = self.hash(source);
         self.known.insert(hash, random);
     }
 
-    /// A place in each table.
+    /// Returns a place in each table.
     fn places(&self, source: IpAddr) -> [usize; TABLES] {
         let hash = self.hash(source);
         core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
@@ -146,7 +147,7 @@ impl Load {
     }
 }
 
-/// What one attacker has many addresses of: /24 of IPv4, /48 of IPv6.
+/// Prefix in which one attacker may have many addresses: /24 of IPv4, /48 of IPv6.
 fn prefix(a: IpAddr) -> u128 {
     match a.to_canonical() {
         IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits() >> 8),
@@ -162,8 +163,8 @@ mod tests {
 
     use super::*;
 
-    /// Handshakes that a flood from so many prefixes has computed in ten seconds on a machine on which each takes `took`,
-    /// and how long another source waits then.
+    /// Handshakes computed for a flood from `prefixes` in ten seconds if each takes `took`, and the wait of
+    /// another source during the flood.
     fn flooded(prefixes: u32, took: Duration) -> (u32, Duration) {
         let mut load = Load::new(100, 500, &mut Seeds::new(1, 0).stream("load"));
         let (start, mut computed) = (Instant::from_millis(1000), 0);
@@ -188,14 +189,14 @@ mod tests {
 
     #[test]
     fn handshakes_leave_three_quarters_of_the_time_on_slow_machines_too() {
-        // So many per second, and those at once at first.
+        // The rate per second, and the first burst.
         for (took_us, least, most) in
             [(100, 5000, 5250), (1000, 2500, 2750), (5000, 500, 550), (50_000, 50, 56)]
         {
             for prefixes in [200, 1 << 20] {
                 let (computed, wait) = flooded(prefixes, Duration::from_micros(took_us));
                 assert!((least..=most).contains(&computed), "{took_us} us, {prefixes}: {computed}");
-                // The flood's last one is paid for.
+                // The flood's last handshake is paid for.
                 let paid = Duration::from_micros(took_us) * PARTS;
                 assert!(wait <= paid + Duration::from_millis(2), "{took_us} us, {prefixes}: {wait:?}");
             }

@@ -9,36 +9,36 @@ use crate::identity::{Token, TokenId};
 use crate::keys::HandshakeId;
 use crate::wire::{self, COOKIE, HANDSHAKE_HEADER, Kind, MAC, MESSAGE_1, Signed, handshake_header};
 
-/// Most bytes of an SCTP packet that rides in message 1.
+/// Maximum size of an SCTP packet in message 1, in bytes.
 pub(crate) const MOST_1: usize = PAYLOAD_1 - FIELDS_1;
-/// Most bytes of an SCTP packet that rides in message 2.
+/// Maximum size of an SCTP packet in message 2, in bytes.
 pub(crate) const MOST_2: usize = wire::MAX_MESSAGE_2 - HANDSHAKE_HEADER - NOISE_2 - FIELDS_2 - MAC;
 
-/// What Noise adds to the payload of message 1: an ephemeral key, an encrypted static key, a tag.
+/// Bytes that Noise adds to the payload of message 1: an ephemeral key, an encrypted static key, a tag.
 const NOISE_1: usize = 32 + 48 + 16;
-/// To that of message 2: an ephemeral key, a tag.
+/// Bytes that Noise adds to the payload of message 2: an ephemeral key, a tag.
 const NOISE_2: usize = 32 + 16;
 /// Bytes of the payload of message 1, padding included.
 const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_1;
-/// Ciphers, flags, the handshake continued, length of the packet.
+/// Bytes of the fields of message 1: ciphers, flags, the handshake to continue, length of the packet.
 const FIELDS_1: usize = 1 + 1 + 16 + 2;
-/// Cipher, answer, length of the packet.
+/// Bytes of the fields of message 2: cipher, answer, length of the packet.
 const FIELDS_2: usize = 1 + 1 + 2;
-/// Flag of message 1: it names a handshake.
+/// Flag of message 1 that names a handshake to continue.
 const CONTINUES: u8 = 1;
 
-/// What the responder answers beside the SCTP packet.
+/// The responder's answer, which accompanies the SCTP packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// A new session.
     New = 0,
-    /// The session of the handshake that was named goes on.
+    /// The session of the named handshake continues.
     Continued = 1,
-    /// That session isn't known any more.
+    /// The named session is unknown.
     Unknown = 2,
     /// The sender's key may not connect.
     Refused = 3,
-    /// There is no room for more sessions.
+    /// The receiver has no room for more sessions.
     Busy = 4,
 }
 
@@ -54,12 +54,12 @@ pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     out
 }
 
-/// Whether a message was written by somebody who has `token`. Takes as long for any bytes of one length.
+/// Returns whether the author of a message has `token`. Takes the same time for all messages of one length.
 pub(super) fn authentic(token: &Token, message: &Signed<'_>) -> bool {
     mac(token.mac_key(), &[message.covered]).ct_eq(message.mac).into()
 }
 
-/// Writes the MAC that belongs at the end of `message`: what anybody with the token can do.
+/// Writes the MAC at the end of `message`, as any host with the token can.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn sign(message: &mut [u8], token: &Token) {
     if let Some((covered, sent)) = message.split_last_chunk_mut::<MAC>() {
@@ -67,11 +67,11 @@ pub(crate) fn sign(message: &mut [u8], token: &Token) {
     }
 }
 
-/// Message 1 that is written: first the clear fields, then Noise's part, at last the MAC.
+/// Message 1 while it is written: first the clear fields, then Noise's part, then the MAC.
 pub(super) struct Message1(Box<[u8; MESSAGE_1]>);
 
 impl Message1 {
-    /// With the clear fields alone.
+    /// Message 1 with the clear fields alone.
     pub fn new(id: [u8; 8], token: TokenId) -> Self {
         let mut bytes = Box::new([0; MESSAGE_1]);
         bytes[..HANDSHAKE_HEADER].copy_from_slice(&handshake_header(Kind::Message1, id));
@@ -79,7 +79,7 @@ impl Message1 {
         Message1(bytes)
     }
 
-    /// What Noise's prologue covers.
+    /// Fields that Noise's prologue covers.
     pub fn clear(&self) -> &[u8] {
         &self.0[..wire::MESSAGE_1_CLEAR]
     }
@@ -88,7 +88,7 @@ impl Message1 {
         &mut self.0[wire::MESSAGE_1_CLEAR..wire::MESSAGE_1_COOKIE]
     }
 
-    /// Writes the cookie, and the MAC over everything. Whether the cookie is another than before.
+    /// Writes the cookie, and the MAC over everything. Returns whether the cookie has changed.
     pub fn sign(&mut self, cookie: &[u8; COOKIE], token: &Token) -> bool {
         let place = &mut self.0[wire::MESSAGE_1_COOKIE..wire::MESSAGE_1_MAC];
         let changed = place != cookie;
@@ -103,7 +103,7 @@ impl Message1 {
     }
 }
 
-/// Message 2; `noise` writes its part of it at the beginning of a buffer and tells how long it is.
+/// Writes message 2; `noise` writes its part to the beginning of a buffer and returns its length.
 pub(super) fn message_2(
     id: [u8; 8],
     token: &Token,
@@ -137,7 +137,7 @@ pub(super) struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// `None` if the packet is too long.
+    /// Writes the payload. Returns `None` if the packet is too long.
     pub fn write(&self) -> Option<[u8; PAYLOAD_1]> {
         let mut out = [0; PAYLOAD_1];
         out[0] = self.offer.to_byte();
@@ -150,7 +150,7 @@ impl<'a> Asking<'a> {
         Some(out)
     }
 
-    /// `None` if it is anything but what [`Asking::write`] writes.
+    /// Reads a payload. Returns `None` for bytes that [`Asking::write`] cannot have written.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (fields, rest) = payload.split_first_chunk::<FIELDS_1>()?;
         let offer =
@@ -175,7 +175,7 @@ pub(super) struct Answering<'a> {
 }
 
 impl<'a> Answering<'a> {
-    /// `None` if the packet is too long.
+    /// Writes the payload. Returns `None` if the packet is too long.
     pub fn write(&self) -> Option<Vec<u8>> {
         let len = u16::try_from(self.packet.len()).ok().filter(|_| self.packet.len() <= MOST_2)?;
         let mut out = vec![self.cipher.to_byte(), self.answer as u8];
@@ -184,7 +184,7 @@ impl<'a> Answering<'a> {
         Some(out)
     }
 
-    /// `None` if it is anything but what [`Answering::write`] writes.
+    /// Reads a payload. Returns `None` for bytes that [`Answering::write`] cannot have written.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let ([cipher, answer, high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
         let cipher = Cipher::from_byte(*cipher)?;

@@ -1,10 +1,10 @@
 //! Noise by snow: pattern, prologue, randomness from seeded streams.
 //!
-//! What is derived here and kept by the seal is wiped when it is dropped. Not wiped are: what snow keeps of a handshake
-//! while it lasts and leaves behind when it ends (its copies of the static key, of the ephemeral key and of the
-//! pre-shared key, the chaining key, the hash, the two keys of its split), ring's expanded keys of ChaCha20-Poly1305
-//! and of HMAC-SHA-256, the hash states of HKDF, seeds and generators of randomness, and copies on the stack.
-//! `SECURITY.md` says so, and why.
+//! Secrets that are derived here and kept by the seal are wiped when they are dropped. The following are not
+//! wiped: the state that snow holds during a handshake and leaves in memory afterwards (its copies of the
+//! static key, of the ephemeral key and of the pre-shared key, the chaining key, the hash, the two keys of
+//! its split), ring's expanded keys of ChaCha20-Poly1305 and of HMAC-SHA-256, the hash states of HKDF, seeds
+//! and generators of randomness, and copies on the stack. `SECURITY.md` gives the reasons.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl DhCount {
     }
 }
 
-/// A stream of its own for one handshake. What is drawn later from `random` does not tell what was drawn before, so
-/// that a handshake's ephemeral key can't be computed again from the state that is left.
+/// A separate random stream for one handshake. Later draws from `random` reveal nothing about earlier ones,
+/// so a handshake's ephemeral key cannot be computed again from the remaining state.
 pub(super) fn child(random: &mut Random) -> Random {
     let mut next = || {
         let mut key = [0; 32];
@@ -48,22 +48,22 @@ pub(super) fn child(random: &mut Random) -> Random {
     child
 }
 
-/// Noise refused: forged, malformed, or a key of small order.
+/// Noise refused a message or a key: forged, malformed, or a key of small order.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
 /// One end of one handshake.
 pub(super) struct Noise(HandshakeState);
 
-/// Which end of a handshake.
+/// End of a handshake.
 pub(super) enum Role<'a> {
-    /// Who connects, to the owner of a key.
+    /// The side that connects, to the owner of a key.
     Initiator(&'a PublicKey),
     Responder,
 }
 
 impl Noise {
-    /// `clear`: the fields of message 1 in front of Noise's part.
+    /// One end of a handshake. `clear` holds the fields of message 1 before Noise's part.
     pub fn new(
         role: &Role<'_>,
         local: &SecretKey,
@@ -88,18 +88,19 @@ impl Noise {
         state.map(Noise).map_err(refused)
     }
 
-    /// Writes the next message with `payload` into `out`; its length.
+    /// Writes the next message with `payload` into `out` and returns its length.
     pub fn write(&mut self, payload: &[u8], out: &mut [u8]) -> Result<usize, Refused> {
         self.0.write_message(payload, out).map_err(|_| Refused)
     }
 
-    /// Reads the next message into `payload`, which is as long as it at least; the payload's length. After an error
-    /// another message can be read: snow restores what it has mixed, and everything else is overwritten.
+    /// Reads the next message into `payload`, which must be at least as long as the message, and returns the
+    /// payload's length. After an error another message can be read: snow restores its mixed state, and
+    /// everything else is overwritten.
     pub fn read(&mut self, message: &[u8], payload: &mut [u8]) -> Result<usize, Refused> {
         self.0.read_message(message, payload).map_err(|_| Refused)
     }
 
-    /// The key of the other side, once it is known.
+    /// Static key of the other side, once it is known.
     pub fn remote(&self) -> Option<PublicKey> {
         self.0.get_remote_static()?.try_into().ok().map(PublicKey)
     }
@@ -124,11 +125,11 @@ impl Noise {
 }
 
 pub(super) fn builder<'a>(random: Random, count: &DhCount) -> Builder<'a> {
-    let params = PATTERN.parse().expect("a pattern that snow knows");
+    let params = PATTERN.parse().expect("snow supports the pattern");
     Builder::with_resolver(params, Box::new(Resolver { random, count: count.clone() }))
 }
 
-/// Where snow's primitives come from.
+/// Source of snow's primitives.
 struct Resolver {
     random: Random,
     count: DhCount,
@@ -162,8 +163,8 @@ impl types::Random for Stream {
     }
 }
 
-/// X25519 that counts, and refuses keys of small order (RFC 7748 section 6.1): with one of them anybody would have the
-/// static key that it proves to have.
+/// X25519 with a counter. It refuses keys of small order (RFC 7748 section 6.1), with which any host could
+/// claim a static key that it does not have.
 struct Dh {
     inner: Box<dyn types::Dh>,
     count: DhCount,
@@ -236,7 +237,7 @@ mod tests {
              cb765f2caef0751b8f007572dab0322217755c0632f365717edbf34d33e87a",
         ),
     ];
-    /// By the initiator and by the responder in turn, two each.
+    /// Messages of the initiator and of the responder in turn, two each.
     const TRANSPORT: [(&str, &str); 4] = [
         ("462e20412e20486179656b", "8153ca9833bc3c1b91a7e66e5f4d4f5b59bf9e64c2f20d15f0bba7"),
         ("4361726c204d656e676572", "07af0c9c86e1b4e80f36b04ff7688d51141af3debd0332f0a705ef"),
@@ -300,7 +301,7 @@ mod tests {
         split(initiator, responder);
     }
 
-    /// The keys that [`Noise::completed`] hands out are those that open the vectors' transport messages.
+    /// Checks that the keys of [`Noise::completed`] open the vectors' transport messages.
     fn split(mut initiator: Noise, mut responder: Noise) {
         let keys = initiator.0.dangerously_get_raw_split();
         for (n, (payload, message)) in TRANSPORT.into_iter().enumerate() {
@@ -369,7 +370,7 @@ mod tests {
         let first = child(&mut random).u64();
         assert_ne!(child(&mut random).u64(), first);
         assert_eq!(child(&mut before.clone()).u64(), first, "the same seed, the same handshake");
-        // The stream has gone on from a key of its own: none of what the one before still had to give comes.
+        // The stream now has a new key: it repeats none of the bytes that the old state would have given.
         let mut old = before;
         let given: Vec<u64> = (0..64).map(|_| old.u64()).collect();
         assert!((0..64).all(|_| !given.contains(&random.u64())));

@@ -1,4 +1,4 @@
-//! The side that is connected to: half-open handshakes in a fixed table, cookies when it is loaded.
+//! The responder's end: half-open handshakes in a fixed table, and cookies under load.
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
@@ -16,7 +16,7 @@ use crate::identity::{Access, Grant, PublicKey, SecretKey, TokenId};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{self, Datagram, Malformed};
 
-/// What a responder accepts.
+/// Limits of a responder.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Limits {
     /// Ciphers of datagrams.
@@ -33,43 +33,43 @@ impl Default for Limits {
     }
 }
 
-/// Why a message 1 was dropped.
+/// Reason why a message 1 was dropped.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum HandshakeDrop {
-    /// No message 1: another type or length, zeros that are none.
+    /// The datagram is not a message 1: its type or length differs, or reserved bytes are not zero.
     Malformed,
-    /// Another version of the wire.
+    /// The wire version differs.
     Version,
     /// No grant has its token.
     UnknownToken,
-    /// Its MAC is wrong: the sender does not have the token.
+    /// The MAC is wrong: the sender does not have the token.
     BadMac,
-    /// It was read a moment ago and is being answered.
+    /// The message was read a moment ago and is being answered.
     Unanswered,
-    /// It was answered before.
+    /// The message was answered before.
     Seen,
-    /// More handshakes came than are computed in a second.
+    /// More handshakes arrived than are computed per second.
     Overloaded,
-    /// Noise refused it: for another receiver, or forged by somebody who has the token.
+    /// Noise refused the message: it is for another receiver, or forged by a host with the token.
     Forged,
-    /// Its payload can't be read.
+    /// The payload is malformed.
     Payload,
-    /// It offers no cipher that there is here.
+    /// The message offers no cipher that this side has.
     NoCipher,
 }
 
-/// What a responder counted.
+/// Counters of a responder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HandshakeCounts {
     /// Messages dropped, in the order of [`HandshakeDrop`].
     dropped: [u64; 10],
     /// Messages 1 of senders that may connect.
     pub asked: u64,
-    /// Answers that were given again, to messages that came again.
+    /// Answers sent again, to repeated messages.
     pub repeated: u64,
-    /// Senders told to prove their addresses.
+    /// Retries: senders that must prove their addresses.
     pub retries: u64,
-    /// Senders told that they may not connect.
+    /// Senders that received the answer that they may not connect.
     pub refused: u64,
 }
 
@@ -79,7 +79,7 @@ impl HandshakeCounts {
         self.dropped[why as usize]
     }
 
-    /// All datagrams: each is counted once.
+    /// Number of datagrams; each is counted once.
     pub fn all(&self) -> u64 {
         self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
     }
@@ -88,29 +88,29 @@ impl HandshakeCounts {
 /// The outcome of a datagram.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Nothing. It has been counted.
+    /// The datagram was dropped and counted.
     Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
-    /// [`Responder::output`] goes back to where it came from.
+    /// [`Responder::output`] should be sent to the source of the datagram.
     Send,
-    /// The same, which tells the owner of this key that it may not connect.
+    /// [`Responder::output`] should be sent: a refusal for the owner of this key.
     Refused(PublicKey),
-    /// Somebody who may connect asks; to be answered by [`Responder::answer`].
+    /// An admitted sender's request, which [`Responder::answer`] answers.
     Asked(Asked),
 }
 
-/// A message 1 of somebody who may connect. It may be a repetition of what was sent long ago: nothing follows from it
-/// before a datagram opens under the handshake's keys.
+/// Message 1 of an admitted sender. It may repeat an old recording, so it has no further effect until a
+/// datagram opens under the handshake's keys.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// Names the half-open handshake.
+    /// Number of the half-open handshake.
     pub slot: Slot,
-    /// Who asks.
+    /// Key of the sender.
     pub remote: PublicKey,
-    /// Under which token.
+    /// Token of the sender.
     pub token: TokenId,
-    /// The handshake whose session is to go on.
+    /// Handshake whose session is to be continued.
     pub continues: Option<HandshakeId>,
-    /// The SCTP packet that rode in it.
+    /// SCTP packet that message 1 carries.
     pub packet: Vec<u8>,
 }
 
@@ -119,13 +119,13 @@ pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Makes digests of messages that no peer can compute.
+    /// Key of the message digests, so that no peer can compute them.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,
     cookies: Cookies,
     load: Load,
-    /// Handshakes admitted since it was said how long they took.
+    /// Handshakes admitted since the last report of their time.
     admitted: u32,
     diffie_hellmans: DhCount,
     counts: HandshakeCounts,
@@ -133,7 +133,7 @@ pub(crate) struct Responder {
 }
 
 impl Responder {
-    /// For the owner of `local`.
+    /// A responder for the owner of `local`.
     pub fn new(local: SecretKey, mut random: Random, limits: Limits) -> Self {
         let mut digest_key = [0; 32];
         random.fill(&mut digest_key);
@@ -154,7 +154,7 @@ impl Responder {
         }
     }
 
-    /// Takes a datagram of type 2.
+    /// Handles a datagram of type 2.
     pub fn receive(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], access: &Access) -> Outcome {
         self.admit(now, from, datagram, access).unwrap_or_else(|why| {
             self.counts.dropped[why as usize] += 1;
@@ -162,7 +162,7 @@ impl Responder {
         })
     }
 
-    /// All that is decided before anything is computed with keys of X25519.
+    /// Makes all decisions that precede a computation with X25519 keys.
     fn admit(
         &mut self,
         now: Instant,
@@ -179,7 +179,7 @@ impl Responder {
         if !authentic(&grant.token, &message.signed) {
             return Err(HandshakeDrop::BadMac);
         }
-        // Not over the cookie: a retry doesn't make another message of it.
+        // The digest leaves the cookie out, so that a retry does not change it.
         let [a, b, c, d, e, f, g, h, ..] = mac(&self.digest_key, &[message.clear, message.noise]);
         let digest = [a, b, c, d, e, f, g, h];
         let name = u64::from_be_bytes(digest);
@@ -231,7 +231,8 @@ impl Responder {
         let token = grant.token.clone();
         let mut pending = Pending { noise, cipher, id: message.initiator, token };
         if !access.admits(grant.token.id(), &remote) {
-            // Not kept: an unknown source with a token must not push others out of the table.
+            // The handshake is not kept: an unknown source with a token must not push others out of the
+            // table.
             let (_, answer) =
                 write_answer(&mut pending, Answer::Refused, &[]).ok_or(HandshakeDrop::Forged)?;
             self.output = answer;
@@ -244,8 +245,8 @@ impl Responder {
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
 
-    /// What came since the last call took so long to read and to answer: fewer handshakes are computed on a machine on which
-    /// they take long.
+    /// Reports the time that reading and answering took since the last call. A machine on which handshakes
+    /// take longer computes fewer of them.
     pub fn took(&mut self, now: Instant, time: Duration) {
         match core::mem::take(&mut self.admitted) {
             0 => {}
@@ -253,14 +254,14 @@ impl Responder {
         }
     }
 
-    /// What is to be sent after [`Outcome::Send`].
+    /// Datagram to send after [`Outcome::Send`].
     pub fn output(&self) -> &[u8] {
         &self.output
     }
 
-    /// Answers a handshake; `packet` rides in message 2, which is sent to where message 1 came from. The keys are good
-    /// for an answer of [`Answer::New`] or [`Answer::Continued`] only. `None` if the handshake was forgotten or
-    /// answered before, or the packet is too long: then it is forgotten now.
+    /// Answers a handshake. Message 2 carries `packet` and goes to the source of message 1. The keys are
+    /// valid for [`Answer::New`] and [`Answer::Continued`] only. Returns `None` if the handshake was dropped
+    /// or already answered, or if the packet is too long, which drops the handshake.
     pub fn answer(&mut self, slot: Slot, answer: Answer, packet: &[u8]) -> Option<(Completed, &[u8])> {
         let pending = match self.half_open.get_mut(slot)? {
             State::Asked(pending) => pending,
@@ -278,39 +279,39 @@ impl Responder {
         }
     }
 
-    /// Whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to receive there. A message 1
-    /// that comes again is answered wherever it comes from.
+    /// Returns whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to
+    /// receive there. A repeated message 1 is answered at its own source.
     pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
         self.half_open.proves(slot, to.remote)
     }
 
-    /// The owner of a key that may connect has opened a session, and has proven to be at `from`.
+    /// Records that an admitted key has opened a session from the proven address `from`.
     pub fn remember(&mut self, from: &FourTuple) {
         self.load.remember(from.remote.ip(), &mut self.random);
     }
 
-    /// Ends a half-open handshake: its first datagram has been opened, or it won't be answered.
+    /// Removes a half-open handshake: its first datagram was opened, or it will not be answered.
     pub fn close(&mut self, slot: Slot) {
         self.half_open.remove(slot);
     }
 
-    /// Forgets handshakes that have been half open for too long.
+    /// Drops handshakes that have been half open for too long.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.half_open.expire(now);
     }
 
-    /// When [`Responder::handle_timeout`] has something to do.
+    /// Next deadline of [`Responder::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.half_open.expires()
     }
 
-    /// A handshake that was forgotten, because its time was over or because it made room: its keys are to be
-    /// forgotten, too. To be called until there is none, after each `receive` and `handle_timeout`.
+    /// Returns a handshake that expired or was replaced by another one; its keys should be dropped as well.
+    /// Call this until it returns `None`, after each `receive` and `handle_timeout`.
     pub fn poll_forgotten(&mut self) -> Option<Slot> {
         self.half_open.poll_forgotten()
     }
 
-    /// What was counted.
+    /// Counters.
     pub fn counts(&self) -> &HandshakeCounts {
         &self.counts
     }
@@ -328,7 +329,7 @@ impl Responder {
     }
 }
 
-/// Message 2, and the keys of the handshake that it completes.
+/// Writes message 2 and returns the keys of the handshake that it completes.
 fn write_answer(pending: &mut Pending, answer: Answer, packet: &[u8]) -> Option<(Completed, Vec<u8>)> {
     let payload = Answering { cipher: pending.cipher, answer, packet }.write()?;
     let message = message_2(pending.id, &pending.token, |out| pending.noise.write(&payload, out).ok())?;

@@ -1,18 +1,19 @@
-//! What came before: messages that were answered, and where sessions were opened from.
+//! Earlier messages and sources: answered messages, and addresses from which sessions were opened.
 
 use strandcast_proto::seeds::Random;
 
-/// Sets of the table.
+/// Number of sets in the table.
 const SETS: usize = 2048;
-/// Digests of a set.
+/// Digests per set.
 const WAYS: usize = 4;
 
-/// Remembers digests, in 64 KiB. Of messages 1: an observer who recorded some gets no second Diffie–Hellman out of the
-/// same message. Digests are keyed, so that no sender chooses which of them push others out; of a full set one is, by
-/// chance.
+/// Remembers digests in 64 KiB. For messages 1, an observer who recorded some cannot cause a second
+/// Diffie–Hellman with the same message. Digests are keyed, so no sender chooses which of them are replaced;
+/// in a full set a random one is.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Made with the first one. Zero is none, and so the one digest in 2^64 that counts as seen from the beginning.
+    /// Sets, allocated with the first digest. Zero marks an empty place, so the one digest in 2^64 that is
+    /// zero counts as seen from the beginning.
     sets: Box<[[u64; WAYS]]>,
 }
 

@@ -41,7 +41,7 @@ fn what_one_end_seals_the_other_opens_where_it_lies() {
     }
 }
 
-/// The same number and packet on 32 paths and both ways: 64 ids, and no datagram like another.
+/// One number and one packet on 32 paths in both directions: 64 ids, and no two datagrams alike.
 #[test]
 fn each_path_and_direction_has_other_ids_and_keys() {
     for cipher in CIPHERS {
@@ -119,7 +119,7 @@ fn a_new_handshake_is_due_before_packet_numbers_end() {
     assert!(here.renewal_due());
 }
 
-/// Two minutes apart, both ways, for a day: both ends walk through generations together.
+/// A day of datagrams two minutes apart, in both directions: both ends walk through generations together.
 #[test]
 fn both_directions_of_a_path_change_generations_together() {
     let (mut here, mut there) = ends(Cipher::Aes128Gcm);
@@ -137,7 +137,7 @@ fn both_directions_of_a_path_change_generations_together() {
     assert_eq!(generations, [719, 719]);
 }
 
-/// Ids and secrets from which the first datagrams' keys follow; they are overwritten once a path is used.
+/// The first datagrams' keys follow from these ids and secrets, which are overwritten once a path is used.
 #[test]
 fn the_log_of_keys_names_both_directions_of_a_path_until_it_is_used() {
     let (mut here, there) = ends(Cipher::Aes128Gcm);
@@ -172,7 +172,8 @@ fn datagrams_are_sealed_and_opened_without_allocations() {
     }
 }
 
-/// A path that is used both ways, in its second generation, and every generation that a forged datagram may ask for.
+/// A path that is used in both directions, in its second generation, and all generations that a forged
+/// datagram may request.
 #[test]
 fn a_path_has_a_few_kibibytes_whatever_comes() {
     let (mut here, mut there) = ends(Cipher::Aes128Gcm);
@@ -189,8 +190,8 @@ fn a_path_has_a_few_kibibytes_whatever_comes() {
     assert!(held.bytes_max < 12_000, "{} bytes", held.bytes_max);
 }
 
-/// The sender makes the receiver hold all that it can: keys of 32 paths to send on, and of 16 to receive on, each with windows in
-/// two generations and the keys of those ahead that a forged datagram may ask for.
+/// The sender makes the receiver hold its maximum: keys of 32 paths to send on, and of 16 to receive on, each
+/// with windows in two generations and the keys of later ones that a forged datagram may request.
 #[test]
 fn the_keys_of_a_handshake_have_a_bound_whatever_the_peer_sends() {
     for cipher in [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305] {
@@ -218,15 +219,15 @@ fn the_keys_of_a_handshake_have_a_bound_whatever_the_peer_sends() {
     }
 }
 
-/// A 17th path on which something comes lays the one to rest on which nothing came for longest, and no other. It wakes with the
-/// next datagram that is newer than all before.
+/// A datagram on a 17th path makes that path rest on which none arrived for longest, and no other. The next
+/// datagram that is newer than all earlier ones wakes it.
 #[test]
 fn sixteen_paths_are_received_on_at_a_time() {
     let (mut here, mut there) = ends(Cipher::Aes128Gcm);
     for path in 0..16 {
         there.open(path, &mut sealed(&mut here, path, b"packet")).expect("opened");
     }
-    // What is not authentic ends none.
+    // A forged datagram makes no path rest.
     assert_eq!(there.open(16, &mut room(b"forged")), Err(Discard::Forged));
     there.open(0, &mut sealed(&mut here, 0, b"packet")).expect("opened");
     let recorded = sealed(&mut here, 1, b"packet");
@@ -247,7 +248,8 @@ fn sixteen_paths_are_received_on_at_a_time() {
     assert_eq!(resting(&there), [3, 4]);
 }
 
-/// 32 paths in use at once, also over generations, ahead of which keys were derived, and over a late datagram and replays.
+/// 32 paths in use at once, also across generations whose keys were derived in advance, with a late datagram
+/// and replays.
 #[test]
 fn a_path_that_rested_takes_each_newer_datagram_once_and_no_older_one() {
     let (mut here, mut there) = ends(Cipher::Aes128Gcm);
@@ -273,8 +275,9 @@ fn a_path_that_rested_takes_each_newer_datagram_once_and_no_older_one() {
     }
 }
 
-/// Two paths, one 5 s longer than the other, each way. Data at 10 Gbit/s of 1344-byte packets (930 060 per second and path, one
-/// in 9301 is really sealed), an answer for each that arrives; a minute, half a minute of silence, a minute.
+/// Two paths, one of them 5 s longer, in both directions. Data at 10 Gbit/s of 1344-byte packets (930 060 per
+/// second and path, one in 9301 is really sealed), an answer for each datagram that arrives; a minute, half a
+/// minute of silence, a minute.
 #[test]
 fn nothing_is_lost_at_10_gbit_per_second_on_paths_5_s_apart() {
     let mut keys = testing::keys(Cipher::Aes128Gcm);
@@ -305,6 +308,6 @@ fn nothing_is_lost_at_10_gbit_per_second_on_paths_5_s_apart() {
     }
     assert_eq!(opened + wire.len() as u64, sealed);
     assert!(opened > 40_000, "{opened}");
-    // 12 000 times 9301 numbers are 26 generations and a half; answers follow.
+    // 12 000 times 9301 numbers are 26.5 generations; answers follow.
     assert_eq!(highest, [26, 26]);
 }

@@ -6,7 +6,7 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Numbers of a generation.
+/// Number of packet numbers per generation.
 const NUMBERS: u64 = 1 << 22;
 
 fn chain(generation: u64) -> Chain {
@@ -45,7 +45,7 @@ fn open(receiver: &mut Receiver, datagram: &[u8]) -> Result<u64, Discard> {
     Ok(opened.full())
 }
 
-/// What a receiver takes next depends on this alone.
+/// State that alone determines which datagrams a receiver takes next.
 fn state(receiver: &Receiver) -> (Option<PacketNumber>, Vec<(u64, Vec<u32>)>) {
     let taken = |window: &Option<Box<Window>>| {
         (0..5000).filter(|&number| window.as_ref().is_some_and(|window| !window.is_new(number))).collect()
@@ -73,7 +73,7 @@ fn a_generation_ends_with_its_numbers_and_late_datagrams_of_it_are_taken() {
     let (mut sender, mut receiver) = ends(0);
     sender.jump(NUMBERS - 3);
     let sealed: Vec<_> = (0..6).map(|_| seal(&mut sender, Instant::ZERO, None)).collect();
-    // The first of the next generation comes first.
+    // The first datagram of the next generation arrives first.
     for n in [3, 5, 0, 2, 4, 1] {
         assert_eq!(open(&mut receiver, &sealed[n]), Ok(NUMBERS - 3 + n as u64));
     }
@@ -82,7 +82,8 @@ fn a_generation_ends_with_its_numbers_and_late_datagrams_of_it_are_taken() {
     }
 }
 
-/// Two minutes in a generation, the peer has followed: the next number is the first of the next generation.
+/// After two minutes in a generation that the peer has reached, the next number is the first of the next
+/// generation.
 #[test]
 fn after_two_minutes_the_number_skips_to_the_next_generation() {
     let (mut sender, mut receiver) = ends(0);
@@ -90,12 +91,12 @@ fn after_two_minutes_the_number_skips_to_the_next_generation() {
     let late = seal(&mut sender, Instant::ZERO + 119 * SECOND, Some(0));
     let skipped = seal(&mut sender, Instant::ZERO + 120 * SECOND, Some(0));
     let behind = seal(&mut sender, Instant::ZERO + 121 * SECOND, Some(0));
-    // Reordered: the skip is no reason to lose what was sent before it.
+    // Reordered: after the skip, earlier datagrams still open.
     assert_eq!(open(&mut receiver, &behind), Ok(NUMBERS + 1));
     assert_eq!(open(&mut receiver, &skipped), Ok(NUMBERS));
     assert_eq!(open(&mut receiver, &late), Ok(1));
     assert_eq!(open(&mut receiver, &early), Ok(0));
-    // Two minutes from the first of generation 1, not from when generation 0 ended.
+    // Two minutes from the first datagram of generation 1, not from the end of generation 0.
     assert_eq!(
         open(&mut receiver, &seal(&mut sender, Instant::ZERO + 239 * SECOND, Some(1))),
         Ok(NUMBERS + 2)
@@ -115,7 +116,8 @@ fn a_sender_goes_ahead_only_after_its_peer_has_followed() {
     }
     let at = Instant::ZERO + 180 * 60 * SECOND;
     assert_eq!(open(&mut receiver, &seal(&mut sender, at, None)), Ok(180));
-    // The peer is heard: one generation ahead, and no further until it has followed.
+    // The peer sends again: the sender moves one generation ahead, and no further until the peer has
+    // followed.
     for minute in 181..400 {
         let at = Instant::ZERO + minute * 60 * SECOND;
         let generation =
@@ -133,7 +135,8 @@ fn a_sender_follows_its_peer() {
     }
 }
 
-/// An association that idles for a minute between datagrams, both ways, for two hours: each datagram opens.
+/// An association that idles for a minute between datagrams, in both directions, for two hours: each datagram
+/// opens.
 #[test]
 fn silences_of_a_minute_lose_nothing() {
     let (mut to, mut at_peer) = ends(0);
@@ -147,7 +150,7 @@ fn silences_of_a_minute_lose_nothing() {
         let answer = open(&mut here, &seal(&mut back, at, received)).expect("opens");
         generations.extend([number(there).generation(), number(answer).generation()]);
     }
-    // One each two minutes: 0 to 59.
+    // One generation per two minutes: 0 to 59.
     assert_eq!(generations, (0..60).collect());
 }
 
@@ -203,7 +206,7 @@ fn numbers_go_on_where_the_wire_wraps_and_end_at_two_to_the_62() {
     let mut datagram = room(b"packet");
     assert_eq!(sender.seal(Instant::ZERO, None, &mut datagram), None);
     assert_eq!((datagram, sender.left()), (room(b"packet"), 0));
-    // Neither does the last generation end early: nothing is left to skip to.
+    // The last generation does not end early either, because no later one exists.
     let (mut sender, _) = ends((1 << 62) - 50);
     seal(&mut sender, Instant::ZERO, Some((1 << 40) - 1));
     assert_eq!(sender.seal(Instant::ZERO + 200 * SECOND, Some((1 << 40) - 1), &mut room(b"packet")), None);
@@ -231,17 +234,17 @@ fn what_is_too_short_is_neither_sealed_nor_opened() {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// The sender's next number is so much further on.
+    /// Skip this number of packet numbers on the sending side.
     Skip(u64),
-    /// So many seconds pass.
+    /// Advance time by this number of seconds.
     Wait(u32),
-    /// The peer is heard in the sender's generation plus this.
+    /// Report that the peer sends in the sender's generation plus this.
     Received(u64),
-    /// Seals so many datagrams, of which the receiver gets those whose bit is set, and all of them a second time.
+    /// Seal 64 datagrams; deliver those whose bit is set, then all of them again.
     Send(u64),
-    /// The last datagram sealed with a byte changed.
+    /// Deliver the last sealed datagram with a changed byte.
     Forge(usize, u8),
-    /// Any bytes.
+    /// Deliver arbitrary bytes.
     Junk(Vec<u8>),
 }
 
@@ -257,8 +260,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Nothing opens that was not sealed, nothing twice; what does not open changes nothing; a number is never given twice
-    /// and numbers grow, so no nonce repeats under a key.
+    /// Only sealed datagrams open, and each only once. A datagram that does not open changes nothing. Numbers
+    /// grow and never repeat, so no nonce repeats under a key.
     #[test]
     fn only_what_was_sealed_opens_and_only_once(steps in proptest::collection::vec(step(), 1..40)) {
         let (mut sender, mut receiver) = ends(0);
@@ -269,7 +272,7 @@ proptest! {
             match step {
                 Step::Skip(on) => {
                     let next = sender.next.expect("far from the end").full();
-                    // No further than a receiver follows.
+                    // At most as far as a receiver follows.
                     let furthest = (receiver.highest().map_or(0, PacketNumber::generation) + 4) * NUMBERS;
                     sender.jump((next + on).min(furthest.max(next)));
                 }

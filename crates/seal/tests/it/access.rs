@@ -1,4 +1,4 @@
-//! Who may connect while lists of senders come and go, and how much of a receiver a sender may take.
+//! Admission while lists of senders change, and the share of a receiver that one sender may take.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn lost(w: &Harness, node: usize, why: Lost) -> usize {
     w.count(node, |e| matches!(e, SealEvent::Lost { why: w, .. } if *w == why))
 }
 
-/// The list that takes the place of the first one was made before the enrolment was entered.
+/// The replacing list was made before the enrolment was entered.
 #[test]
 fn a_list_from_before_an_enrolment_does_not_reopen_a_token_for_one() {
     let mut w = Harness::new(1);
@@ -48,7 +48,7 @@ fn a_list_from_before_an_enrolment_does_not_reopen_a_token_for_one() {
     assert!(w.connected(nodes[0], again), "it is the token's sender");
 }
 
-/// What a pairing admitted ends with it, at once; the sender hears of it, and does not come back.
+/// The end of a grant ends its sessions at once; the sender is notified and does not return.
 #[test]
 fn a_session_ends_with_the_grant_that_admitted_it() {
     let other = open_access(&Seeds::new(77, 0));
@@ -68,8 +68,8 @@ fn a_session_ends_with_the_grant_that_admitted_it() {
     }
 }
 
-/// A grant that is closed keeps its senders, also one that the list does not know yet; one that the list had and has no
-/// more is out.
+/// A closed grant keeps its senders, even one that the list does not have yet; a sender that the list has
+/// dropped is out.
 #[test]
 fn a_session_goes_on_when_its_grant_is_closed_to_others() {
     let mut w = Harness::pair(3, &[20]);
@@ -89,7 +89,7 @@ fn a_session_goes_on_when_its_grant_is_closed_to_others() {
     assert_eq!([0, 1].map(|node| (lost(&w, node, Lost::Revoked), w.stats(node).sessions)), [(1, 0); 2]);
 }
 
-/// Nothing that says so arrives: the sender asks whether its session goes on, and gets the answer.
+/// All notifications are lost: the sender asks whether its session continues, and gets the answer.
 #[test]
 fn a_sender_that_was_taken_out_of_its_grant_is_refused_when_it_renews() {
     let mut w = Harness::pair(4, &[20]);
@@ -107,7 +107,7 @@ fn a_sender_that_was_taken_out_of_its_grant_is_refused_when_it_renews() {
     assert!(w.stats(0).handshakes.refused >= 1);
 }
 
-/// The bound of a grant holds end to end; those that it has still come.
+/// The limit of a grant holds end to end; its present senders still connect.
 #[test]
 fn an_open_grant_admits_a_thousand_senders() {
     let mut w = Harness::new(5);
@@ -126,7 +126,7 @@ fn an_open_grant_admits_a_thousand_senders() {
     assert_eq!(w.count(0, |e| matches!(e, SealEvent::Enrolled { .. })), 1);
 }
 
-/// With the token a person who is revoked would come back with another key.
+/// A revoked person with the token would return with another key.
 #[test]
 fn revoking_a_sender_closes_the_grant_that_it_came_by() {
     let mut w = Harness::pair(6, &[20]);
@@ -149,7 +149,7 @@ fn add_small_server(w: &mut Harness, max_sessions: usize) {
     w.nodes[0].end = w.endpoint(Some(SealConfig { max_sessions, ..config }), true, "receiver");
 }
 
-/// A sender that comes again and again, and leaves without a word each time, takes no more than its own places.
+/// A sender that connects repeatedly and leaves without notice takes no more than its own places.
 #[test]
 fn one_key_cannot_take_every_place() {
     let mut w = Harness::new(7);
@@ -171,7 +171,7 @@ fn one_key_cannot_take_every_place() {
     assert_eq!(lost(&w, 0, Lost::Replaced), 21 - 8);
 }
 
-/// The session that is used stays, however old it is; the sender of the one that ends hears of it.
+/// The session in use stays at any age; the sender of the one that ends is notified.
 #[test]
 fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
     let mut w = Harness::new(8);
@@ -194,7 +194,7 @@ fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
     assert_eq!((lost(&w, 0, Lost::Replaced), w.stats(0).sessions), (1, 8));
 }
 
-/// A full receiver says so; a key that has all that it may have takes the place of its own.
+/// A full receiver answers with "no room"; a key at its limit replaces its own session.
 #[test]
 fn a_receiver_without_room_says_so() {
     let mut w = Harness::new(9);
@@ -250,7 +250,7 @@ fn refused(w: &Harness) -> Vec<(PublicKey, SocketAddr)> {
     w.nodes[0].seal_events.iter().filter_map(of).collect()
 }
 
-/// The receiver hears who it was, so that its owner can let them in.
+/// The receiver gets the refused key, so that its owner can admit the sender.
 #[test]
 fn a_sender_that_is_refused_is_reported_once_a_minute() {
     let mut w = Harness::new(20);
@@ -272,7 +272,7 @@ fn a_sender_that_is_refused_is_reported_once_a_minute() {
     assert_eq!((w.stats(0).handshakes.refused, lost(&w, node, Lost::Refused)), (10, 10));
 }
 
-/// Who has the token makes ever new keys: neither events nor memory grow with them.
+/// A host with the token makes ever new keys: neither events nor memory grow with them.
 #[test]
 fn a_flood_of_refused_keys_is_reported_eight_times_a_minute() {
     let mut w = Harness::new(21);
@@ -288,7 +288,8 @@ fn a_flood_of_refused_keys_is_reported_eight_times_a_minute() {
     assert_eq!(refused(&w).len(), 8);
 }
 
-/// Two ask at once with a token for one. Both are answered; who shows up first has it, and the other one hears that.
+/// Two senders use a single-use token at once. Both are answered; the first to send a datagram has it, and
+/// the other one is notified.
 #[test]
 fn who_comes_second_with_a_token_for_one_gets_an_answer() {
     let mut w = Harness::new(22);

@@ -1,4 +1,4 @@
-//! What an attacker on the way can do to a session: nothing, but drop datagrams.
+//! Attacks of a host on the path, which can drop datagrams and do nothing else to a session.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use strandcast_seal::{Cipher, Ciphers, KeyLog, Peer, PlainAnswers, SealConfig, S
 
 use crate::common::*;
 
-/// What an application sees, and what sessions there are.
+/// Events and data of an application, and the sessions.
 fn effects(w: &Harness) -> String {
     let of = |n: &Node| {
         let lens: Vec<_> = n.received.values().map(Vec::len).collect();
@@ -27,7 +27,7 @@ fn effects(w: &Harness) -> String {
     format!("{} {} {paths:?}", of(&w.nodes[0]), of(&w.nodes[1]))
 }
 
-/// A session with traffic both ways, of which everything was recorded.
+/// A recorded session with traffic in both directions.
 fn recorded(seed: u64) -> (Harness, Vec<Seen>) {
     let mut w = Harness::pair(seed, &[10, 20]);
     w.record = Some(Vec::new());
@@ -43,8 +43,8 @@ fn recorded(seed: u64) -> (Harness, Vec<Seen>) {
     (w, record)
 }
 
-/// Every datagram of a session comes again: from where it came and from elsewhere, at once, after two minutes and after
-/// the keys were renewed.
+/// Every datagram of a session is repeated: from its own address and from others, at once, after two minutes
+/// and after a renewal of the keys.
 #[test]
 fn datagrams_that_come_again_have_no_effect() {
     let (mut w, record) = recorded(1);
@@ -72,7 +72,7 @@ fn datagrams_that_come_again_have_no_effect() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Datagrams that were changed, cut or made longer on the way open as little as what was made up.
+    /// Datagrams that were changed, cut or extended in transit open as little as invented ones.
     #[test]
     fn changed_datagrams_have_no_effect(seed in 0u64..4, which in any::<prop::sample::Index>(), bit in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>()) {
         let mut w = Harness::pair(seed, &[10]);
@@ -93,13 +93,13 @@ proptest! {
         }
         prop_assert_eq!(w.stats(0).opened + w.stats(1).opened, opened);
         prop_assert_eq!(effects(&w), before);
-        // What was under way arrives all the same.
+        // Datagrams that were under way still arrive.
         w.run(ms(2000));
         prop_assert!(w.nodes[0].received[&back] == pattern(0, 3000) && w.nodes[1].received[&id] == pattern(0, 3000));
     }
 }
 
-/// A holder of the token is another sender all the same: neither the session nor its association are theirs.
+/// A holder of the token is still another sender: neither the session nor its association are open to it.
 #[test]
 fn another_key_opens_a_session_of_its_own_and_touches_no_other() {
     let mut w = Harness::pair(2, &[20]);
@@ -107,7 +107,7 @@ fn another_key_opens_a_session_of_its_own_and_touches_no_other() {
     let accepted = w.accepted();
     let other = secret(&w.seeds, "attacker");
     let attacker = w.add_client(other);
-    // From the very address of the sender, whose NAT both are behind.
+    // The datagrams have the sender's own address, because both hosts share its NAT.
     let uplink = w.add_uplink(attacker, 0, 5);
     let sender = w.uplinks[1].outside;
     w.uplinks[uplink].outside = sender;
@@ -176,7 +176,7 @@ fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answer
         w.run(ms(10));
     }
     let answers = w.record.take().expect("kept");
-    // Ten at once, ten in the second.
+    // Ten at once, and ten over the second.
     assert!((15..=20).contains(&answers.len()), "{}", answers.len());
     let abort = Packet::parse(answers[0].bytes.clone().into()).expect("a plain packet");
     assert_eq!(abort.header.verification_tag, VerificationTag(7));
@@ -186,7 +186,7 @@ fn a_plain_init_is_told_the_remedy_ten_times_a_second_and_nothing_else_is_answer
     assert!(words.starts_with(b"refused: ") && words.windows(7).any(|w| w == b"--plain"));
     assert!(w.towards[&unknown] <= 3 * w.arrived[&unknown]);
     assert!(answers[0].bytes.len() + 28 <= 3 * (32 + 28), "an INIT of 32 bytes");
-    // Anything else, and an INIT whose checksum is wrong.
+    // Other packets, and an INIT with a wrong checksum.
     let mut wrong = packet.clone();
     wrong[8] ^= 1;
     w.record = Some(Vec::new());
@@ -220,21 +220,21 @@ fn a_plain_receiver_says_so_and_the_sender_reports_it_once_and_tries_on() {
     }
     assert!(said > 3, "{said}");
     assert_eq!(w.count(1, |e| matches!(e, SealEvent::PlainPeer { .. })), 1);
-    // Somebody on the way may have said it: the attempt goes on.
+    // Any host on the path may have sent it: the attempt continues.
     let config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
     w.nodes[0].end = w.endpoint(Some(config), true, "sealed receiver");
     w.run(ms(3000));
     assert!(w.connected(1, id));
 }
 
-/// Two programs of which one speaks another version, in place of which this changes the version on the way: both ends report
-/// it, and an attempt goes on, as anybody can say so.
+/// Two programs of different versions; this test changes the version in transit. Both ends report it, and an
+/// attempt continues, because any host can send the hint.
 #[test]
 fn both_ends_report_another_version_and_an_attempt_goes_on() {
     for side in [0, 1] {
         let mut w = Harness::pair(5, &[20]);
         w.record = Some(Vec::new());
-        // What arrives is put in by this test.
+        // This test delivers the datagrams itself.
         (w.uplinks[0].up, w.uplinks[1].up) = (false, false);
         let id = w.connect(1);
         let message = w.record.as_mut().expect("kept").pop().expect("message 1");
@@ -252,7 +252,7 @@ fn both_ends_report_another_version_and_an_attempt_goes_on() {
                 let expected = [&[6, 1, 0, 0], &message.bytes[4..12]].concat();
                 assert_eq!((answer.to, answer.bytes), (message.from, expected));
             }
-            // What a program of that version answers.
+            // Answer of a program of that version.
             let hint = [&[6, 9, 0, 0], &message.bytes[4..12]].concat();
             for from in [address([203, 0, 113, 66], 53), message.to, message.to] {
                 w.inject(from, message.from, &hint);
@@ -274,7 +274,8 @@ fn both_ends_report_another_version_and_an_attempt_goes_on() {
     }
 }
 
-/// Answers to message 1 that was recorded: from each address no more than three times what seemed to come from there.
+/// Answers to a recorded message 1: no address gets more than three times the bytes that the receiver counted
+/// from it.
 #[test]
 fn handshakes_amplify_nothing() {
     let mut w = Harness::pair(6, &[20]);
@@ -293,7 +294,7 @@ fn handshakes_amplify_nothing() {
     assert_eq!(w.stats(0).sessions, 1, "the sender's own");
 }
 
-/// With the log of keys each datagram of a record is readable, in both directions, and with either cipher.
+/// A log of keys makes each datagram of a recording readable, in both directions, and with either cipher.
 #[test]
 fn a_record_is_readable_with_the_log_of_keys() {
     for cipher in [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305] {
@@ -307,7 +308,7 @@ fn a_record_is_readable_with_the_log_of_keys() {
         w.nodes[1].end.set_keylog(Box::new(keep));
         w.record = Some(Vec::new());
         let id = w.up();
-        // Beyond a generation of two minutes, and a record that begins late.
+        // Covers more than a generation of two minutes, and a recording that begins late.
         for (n, wait) in [100, 700_000, 130_000, 100].into_iter().enumerate() {
             w.send(1, id, pattern(n * 3000, 3000));
             w.run(ms(wait));

@@ -1,9 +1,9 @@
-//! What fuzzing found stays found: its corpus through the same functions.
+//! Regression tests over the fuzzing corpus.
 
 use strandcast_seal::fuzzing;
 use strandcast_testing::corpus::replay;
 
-/// Two ends with all paths, each with every key that datagrams may ask for, and what the test itself records.
+/// Two ends with all paths, each with every key that datagrams may request, and the test's own records.
 #[test]
 fn envelope() {
     fn bounded(data: &[u8]) {
@@ -13,7 +13,7 @@ fn envelope() {
     replay("envelope", bounded);
 }
 
-/// Handshakes of two senders; a table that is as full as the inputs make it, and what is remembered of them.
+/// Handshakes of two senders; a table as full as the inputs make it, and its memory of earlier messages.
 #[test]
 fn handshakes() {
     fn bounded(data: &[u8]) {
@@ -23,7 +23,7 @@ fn handshakes() {
     replay("handshake", bounded);
 }
 
-/// Three endpoints with a session each, what is under way between them and what was recorded.
+/// Three endpoints with a session each, datagrams under way between them, and a recording.
 #[test]
 fn worlds() {
     fn bounded(data: &[u8]) {

@@ -1,4 +1,4 @@
-//! What sessions cost: heap of an idle one, allocations of a busy one.
+//! Memory of sessions: heap of an idle one, allocations of a busy one.
 
 use bytes::BytesMut;
 use strandcast_proto::association::Transmit;
@@ -9,7 +9,7 @@ use strandcast_seal::{Access, Peer, Seal, SealConfig, SealedEndpoint, Sealing};
 
 use crate::common::*;
 
-/// Heap that an endpoint gives back.
+/// Heap that dropping an endpoint frees.
 fn heap(end: SealedEndpoint) -> i64 {
     -allocation_counter::measure(|| drop(end)).bytes_current
 }
@@ -41,13 +41,13 @@ fn an_idle_sealed_association_takes_at_most_20_kib() {
     assert!(each.iter().all(|bytes| *bytes <= 20 * 1024), "{each:?}");
 }
 
-/// A session without an association ends, although its peer says something in it.
+/// A session without an association ends although its peer sends control messages in it.
 #[test]
 fn a_session_of_nothing_ends_although_its_peer_talks() {
     let mut w = Harness::pair(1, &[10]);
     let sending = w.up();
     let id = w.accepted();
-    // The sender hears nothing: neither that its association is over, nor answers to what it sends on.
+    // The sender receives nothing: neither the end of its association nor answers to later datagrams.
     w.deaf = Some(1);
     w.nodes[0].end.endpoint_mut().abort(id, "enough");
     w.run(ms(100));
@@ -67,7 +67,7 @@ fn a_session_of_nothing_ends_although_its_peer_talks() {
 fn packets(n: usize) -> Vec<u8> {
     let mut one = vec![0; DATAGRAM];
     one[13..13 + 1000].copy_from_slice(&pattern(1, 1000));
-    // From port 5000, and its first chunk is an INIT.
+    // Source port 5000, and an INIT as the first chunk.
     (one[13], one[13 + 12]) = (0x13, 1);
     one.repeat(n)
 }
@@ -91,7 +91,7 @@ fn batches_are_sealed_and_opened_without_an_allocation() {
     let [there, back] = [FourTuple::loopback(1, 2), FourTuple::loopback(2, 1)];
     let there = FourTuple { sealed: sender.connect(now, peer), ..there };
     let (mut out, mut buf) = (Vec::new(), Vec::new());
-    // A handshake that carries a packet each way.
+    // A handshake that carries a packet in each direction.
     assert_eq!(sender.seal(now, &transmit(there, DATAGRAM), &mut packets(1)), Sealing::Carried);
     let first = sender.poll_output(now, &mut buf).expect("message 1");
     receiver.open(now, back, BytesMut::from(&buf[..]), first.len, &mut out);
@@ -109,7 +109,7 @@ fn batches_are_sealed_and_opened_without_an_allocation() {
         let sealing = allocation_counter::measure(|| {
             assert_eq!(sender.seal(now, &transmit(there, data.len()), &mut data), Sealing::Sealed);
         });
-        // As the arenas of a driver are: shared, so that a part of it is handed on without a copy.
+        // A shared buffer as in a driver's arena, so that a part of it is handed on without a copy.
         let mut batch = BytesMut::from(&data[..]);
         let rest = batch.split_off(data.len());
         let opening = allocation_counter::measure(|| receiver.open(now, back, batch, DATAGRAM, &mut out));

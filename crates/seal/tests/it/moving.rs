@@ -1,4 +1,4 @@
-//! Addresses that change: NATs that forget, uplinks behind one NAT, addresses that are only claimed.
+//! Changing addresses: NATs that drop mappings, uplinks that share a NAT, addresses that are only claimed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ fn moved(w: &Harness) -> usize {
     w.count(0, |e| matches!(e, SealEvent::Moved { .. }))
 }
 
-/// Sends a message of `len` bytes `n` times, one each `every` milliseconds; `meanwhile` is called before each.
+/// Sends a message of `len` bytes `n` times, one each `every` milliseconds, and calls `meanwhile` before
+/// each.
 fn stream(w: &mut Harness, n: usize, every: u64, mut meanwhile: impl FnMut(&mut Harness, usize)) -> usize {
     let id = w.nodes[1].events[0].0;
     for i in 0..n {
@@ -59,7 +60,7 @@ fn an_address_that_changes_each_second_loses_nothing() {
     assert_eq!(moved(&w), 30);
 }
 
-/// Both uplinks have one address outside, and ports that the NAT exchanges between them.
+/// Both uplinks have one public address, and ports that the NAT exchanges between them.
 #[test]
 fn two_uplinks_behind_one_nat_stay_two_paths_even_if_it_exchanges_them() {
     let mut w = Harness::pair(2, &[20, 45]);
@@ -103,8 +104,9 @@ fn a_path_keeps_its_number_when_this_sides_address_changes() {
     assert_eq!(w.states(0, accepted), [PathState::Active; 2], "no third path");
 }
 
-/// Somebody on the way sends each datagram of the sender on from an address of somebody else, before the real one
-/// arrives: data stay where they were, and the victim gets no more than three times what seemed to come from it.
+/// A host on the path forwards each datagram of the sender from a foreign address before the real one
+/// arrives: data stay on the old address, and the victim gets no more than three times the bytes that the
+/// receiver counted from it.
 #[test]
 fn datagrams_sent_on_from_elsewhere_move_nothing_and_amplify_nothing() {
     let mut w = Harness::pair(4, &[40]);
@@ -127,7 +129,7 @@ fn datagrams_sent_on_from_elsewhere_move_nothing_and_amplify_nothing() {
     assert!(w.arrived[&victim] > 100_000, "the attack took place");
 }
 
-/// As above, but from a new address each time: each claims to be the newest.
+/// The previous attack with a new address each time: each claims to be the newest.
 #[test]
 fn many_claimed_addresses_get_three_times_what_came_from_each() {
     let mut w = Harness::pair(5, &[40]);
@@ -152,7 +154,7 @@ fn many_claimed_addresses_get_three_times_what_came_from_each() {
     }
 }
 
-/// The first datagrams of a new path are sent on from somebody else's address.
+/// The first datagrams of a new path are forwarded from a foreign address.
 #[test]
 fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
     let mut w = Harness::pair(6, &[40]);
@@ -179,15 +181,15 @@ fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
     assert!(w.towards[&victim] <= 3 * w.arrived[&victim], "{} {}", w.towards[&victim], w.arrived[&victim]);
     assert!([0, 1].map(|p| w.remote(0, accepted, p)).contains(&outside), "the path is where it is");
     assert_eq!(w.states(1, id), [PathState::Active; 2]);
-    // A capture has what left, and not what the seal withheld.
+    // A capture holds the packets that left, and not those that the seal withheld.
     let after = w.stats(0);
     assert!(after.withheld > before.withheld);
     assert_eq!(shown.load(Ordering::Relaxed), after.sealed - before.sealed);
 }
 
-/// An observer with a faster way sends each datagram of the sender on from an address of its own, and passes the challenges
-/// that it gets there on to the sender, until it falls silent. RFC 9000 §9.3.3: the sender never follows it, and the receiver
-/// comes back.
+/// An observer with a faster path forwards each datagram of the sender from its own address, passes the
+/// challenges that it gets there on to the sender, and later falls silent. RFC 9000 §9.3.3: the sender never
+/// follows the observer, and the receiver returns to the sender's address.
 #[test]
 fn an_observer_that_passes_challenges_on_takes_no_path_over() {
     for paths in [&[40][..], &[40, 50][..]] {

@@ -112,7 +112,7 @@ fn a_receiver_that_was_restarted_is_known_within_a_second_and_a_half_and_connect
     assert!(w.nodes[0].received[&w.accepted()] == pattern(7, 5000));
 }
 
-/// A handshake an hour renews the keys under load, and the association sees nothing of it.
+/// An hourly handshake renews the keys under load without an effect on the association.
 #[test]
 fn keys_are_renewed_hourly_and_nothing_is_lost() {
     let mut w = Harness::pair(5, &[20, 60]);
@@ -140,7 +140,7 @@ fn keys_are_renewed_hourly_and_nothing_is_lost() {
     assert_eq!((w.stats(0).failed, w.stats(1).failed), (0, 0));
     assert_eq!((w.stats(0).unknown_ids, w.stats(1).unknown_ids), (0, 0));
     assert_eq!(w.nodes[1].events.iter().filter(|(_, e)| matches!(e, Event::Connected { .. })).count(), 1);
-    // The former keys are forgotten after half a minute.
+    // The previous keys are dropped after half a minute.
     w.run(ms(40_000));
     w.send(1, id, pattern(0, 1000));
     w.run(ms(1000));
@@ -164,8 +164,8 @@ fn a_silence_of_a_minute_ends_and_the_session_goes_on() {
     }
 }
 
-/// A receiver that answers nothing more, while what is sent arrives: the sender's keys are renewed as soon as it answers,
-/// whatever the two sides made of the handshakes between.
+/// A receiver's answers are all lost while the sender's datagrams arrive. The sender's keys are renewed as
+/// soon as an answer arrives, for any state of the handshakes in between.
 #[test]
 fn a_return_path_that_fails_for_a_minute_does_not_end_the_session() {
     for seed in 0..4 {
@@ -183,7 +183,7 @@ fn a_return_path_that_fails_for_a_minute_does_not_end_the_session() {
     }
 }
 
-/// Generations change every two minutes; datagrams of a slow path are far behind those of a fast one.
+/// Generations change every two minutes while a slow path lags far after a fast one.
 #[test]
 fn generations_change_while_paths_are_skewed() {
     for skew in [500, 5000] {
@@ -212,8 +212,8 @@ fn an_idle_session_is_quiet() {
     w.run(ms(20_000));
     w.record = Some(Vec::new());
     w.run(ms(600_000));
-    // A heartbeat each half minute, from each side, and its answer; and since nothing follows upon the sender's answer, a
-    // ping and a pong.
+    // Each side sends a heartbeat every half minute and gets an answer. No datagram follows the sender's
+    // answer, so a ping and a pong are added.
     let sent = w.record.as_ref().expect("kept").len();
     assert!(sent <= 6 * 20 + 6, "{sent} datagrams in ten minutes");
     assert!(w.record.iter().flatten().all(|seen| seen.bytes[0] == 1), "no handshake");
@@ -243,7 +243,7 @@ fn a_sender_whose_key_is_revoked_is_told_and_gets_no_answer_any_more() {
     assert_eq!(w.stats(0).sessions, 0);
 }
 
-/// The datagram that says so may be lost: the sender finds out by itself.
+/// The notification may be lost: the sender still finds out.
 #[test]
 fn a_revoked_sender_that_was_not_told_finds_out() {
     let mut w = Harness::pair(9, &[20]);
@@ -277,13 +277,13 @@ fn a_token_for_one_admits_one() {
     assert!(!w.connected(2, second));
     assert_eq!(w.stats(0).sessions, 1);
     assert_eq!(w.count(0, |e| matches!(e, SealEvent::Enrolled { .. })), 1);
-    // Its own key is the sender's that was enrolled: it may come again.
+    // The receiver admits the sender's own key, which was enrolled: it may return.
     let again = w.connect_again(1);
     w.run(ms(1000));
     assert!(w.connected(1, again));
 }
 
-/// Which path brings what first differs from datagram to datagram: the handshake is still one.
+/// The first path to deliver differs between datagrams: the handshake is still one.
 #[test]
 fn one_handshake_serves_all_paths() {
     for seed in 0..20 {
@@ -299,7 +299,7 @@ fn one_handshake_serves_all_paths() {
     }
 }
 
-/// The first uplink delivers nothing: neither INIT nor anything else may depend on it.
+/// The first uplink delivers nothing: neither INIT nor any later packet may depend on it.
 #[test]
 fn a_dead_uplink_does_not_keep_the_handshake_from_the_other() {
     let mut w = Harness::pair(11, &[10, 30]);
@@ -310,7 +310,8 @@ fn a_dead_uplink_does_not_keep_the_handshake_from_the_other() {
     assert_eq!(w.now - start, ms(120));
 }
 
-/// An uplink that comes and goes gets another path number each time: handshakes bring new ones in time.
+/// An uplink that repeatedly joins and leaves gets another path number each time: handshakes bring new ones
+/// in time.
 #[test]
 fn path_numbers_do_not_run_out() {
     let mut w = Harness::pair(12, &[20]);
@@ -336,12 +337,12 @@ fn path_numbers_do_not_run_out() {
     }
     assert!(w.nodes[0].received[&w.accepted()] == pattern(0, sent));
     let renewed = w.count(1, |e| matches!(e, SealEvent::Renewed { .. }));
-    // A handshake is due when 24 numbers are given; the 16 paths used last keep theirs in the next one.
+    // A handshake is due when 24 numbers are assigned; the 16 paths used last keep theirs in the next one.
     assert!((4..=13).contains(&renewed), "{renewed}");
     assert_eq!(w.stats(0).sessions, 1);
 }
 
-/// More sessions than there may be are not opened, and those that are go on.
+/// Sessions beyond the limit are not opened, and existing ones continue.
 #[test]
 fn sessions_are_limited() {
     let mut w = Harness::new(13);
@@ -365,7 +366,8 @@ fn sessions_are_limited() {
     assert_eq!(w.stats(0).sessions, 3);
 }
 
-/// Answers to unknown sources are limited to 100 a second for each address; those behind the seal are none.
+/// Answers to unknown sources are limited to 100 per second and address; sealed senders are not unknown
+/// sources.
 #[test]
 fn two_hundred_senders_a_second_from_one_address_all_connect_at_once() {
     let mut w = Harness::new(23);
@@ -387,7 +389,8 @@ fn two_hundred_senders_a_second_from_one_address_all_connect_at_once() {
     assert!(ids.iter().all(|(node, id, _)| w.connected(*node, *id)));
 }
 
-/// Satellites, and queues of mobile networks, which hold seconds: each way takes half of the round trip, and more at times.
+/// Satellites and queues of mobile networks that hold seconds: each direction takes half of the round trip,
+/// and more at times.
 #[test]
 fn round_trips_of_eight_seconds_are_no_obstacle() {
     for (seed, rtt, jitter) in [(14, 600, 0), (15, 3000, 200), (16, 5000, 300), (17, 8000, 500)] {
@@ -412,8 +415,8 @@ fn round_trips_of_eight_seconds_are_no_obstacle() {
     }
 }
 
-/// While keys are renewed the return path works for moments alone, so that sender and receiver are at different
-/// handshakes: the session goes on all the same.
+/// The return path works only for moments during a renewal, so that sender and receiver are at different
+/// handshakes: the session still continues.
 #[test]
 fn a_renewal_over_a_return_path_that_flaps_ends_nothing() {
     fn stream(w: &mut Harness, ids: [AssociationId; 2], mut until: impl FnMut(&Harness) -> bool, most: u64) {
@@ -424,7 +427,7 @@ fn a_renewal_over_a_return_path_that_flaps_ends_nothing() {
             if k % 10 == 0 {
                 let now = w.now;
                 for (n, id) in ids.into_iter().enumerate() {
-                    // Refused while the buffer is full.
+                    // The send buffer may be full.
                     let _ = w.nodes[n].end.endpoint_mut().send(
                         now,
                         id,
@@ -442,7 +445,7 @@ fn a_renewal_over_a_return_path_that_flaps_ends_nothing() {
     let ids = [w.accepted(), id];
     w.run(ms(3_590_000));
     stream(&mut w, ids, |w| w.stats(1).begun == 2, 60_000);
-    // Message 2 arrives, the answer to what is sent under the new keys doesn't.
+    // Message 2 arrives, but the answer to the first datagrams under the new keys does not.
     stream(&mut w, ids, |_| false, 42);
     w.deaf = Some(1);
     stream(&mut w, ids, |w| w.stats(0).renewed == 1, 60_000);

@@ -1,4 +1,4 @@
-//! The ends of background load: a TCP connection and datagrams side by side.
+//! The ends of background load: a TCP connection and datagrams in parallel.
 
 use strandcast_proto::time::Instant;
 
@@ -7,8 +7,8 @@ use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, 
 use crate::tcp::{Config, Receiver, Sender};
 use crate::traffic::{BackgroundEvent, BackgroundSource, Via};
 
-/// Sends what the source offers: by TCP into a connection whose unsent backlog is dropped at each draw of the load, by
-/// UDP at once.
+/// Sends the packets of the source. The TCP connection drops its unsent backlog at each draw of the load; UDP
+/// packets leave at once.
 #[derive(Debug)]
 pub struct BackgroundSender {
     source: BackgroundSource,
@@ -50,7 +50,8 @@ impl BackgroundSender {
 
     fn send(&mut self, now: Instant, bytes: u32, via: Via, out: &mut AgentOutput) {
         match via {
-            // Its header is on top again when it is sent; what is smaller than a header still is a byte.
+            // The TCP header is added when the packet is sent; a packet smaller than a header still sends a
+            // byte.
             Via::Tcp => {
                 self.sender.write(u64::from(bytes.saturating_sub(self.sender.config().header).max(1)))
             }
@@ -95,7 +96,7 @@ impl Agent for BackgroundSender {
     }
 }
 
-/// Takes what arrives, and acknowledges what came by TCP.
+/// Receives packets, and acknowledges those of TCP.
 #[derive(Debug)]
 pub struct BackgroundSink {
     receiver: Receiver,

@@ -1,27 +1,27 @@
-//! What an application has to send, and when.
+//! Messages that an application sends, and their times.
 
 use strandcast_proto::time::Instant;
 
 use crate::traffic::{Emission, Source};
 
-/// Messages for a transport: at once, or when a source gives them.
+/// Messages for a transport, at once or at the times of a source.
 #[derive(Debug)]
 pub enum Feed {
-    /// As much as the transport takes.
+    /// Unlimited messages, as fast as the transport accepts them.
     Endless {
-        /// Bytes a message.
+        /// Bytes per message.
         size: u32,
     },
-    /// As much as the transport takes, up to so many bytes.
+    /// Messages up to a number of bytes, as fast as the transport accepts them.
     Finite {
-        /// Bytes a message.
+        /// Bytes per message.
         size: u32,
-        /// Bytes still to be given.
+        /// Remaining bytes.
         left: u64,
     },
-    /// What the source gives, when it gives it.
+    /// Messages of a source at their times.
     Timed {
-        /// Where messages come from.
+        /// Source of the messages.
         source: Box<dyn Source>,
         /// The next one.
         next: Option<Emission>,
@@ -35,7 +35,7 @@ impl Feed {
         Feed::Timed { source, next }
     }
 
-    /// The message to hand in now, if there is one.
+    /// Message to send now.
     pub fn peek(&self, now: Instant) -> Option<Emission> {
         match *self {
             Feed::Endless { size } => Some(Emission::plain(now, size)),
@@ -47,7 +47,7 @@ impl Feed {
         }
     }
 
-    /// Takes the message that [`peek`](Self::peek) gave.
+    /// Removes the message that [`peek`](Self::peek) returned.
     pub fn take(&mut self) {
         match self {
             Feed::Endless { .. } => {}
@@ -56,7 +56,7 @@ impl Feed {
         }
     }
 
-    /// When the next message is due, if time and not the transport decides.
+    /// Time of the next message, if the source and not the transport decides.
     pub fn next_at(&self) -> Option<Instant> {
         match self {
             Feed::Timed { next, .. } => next.map(|emission| emission.at),
@@ -64,7 +64,7 @@ impl Feed {
         }
     }
 
-    /// Nothing is left.
+    /// Returns whether all messages were taken.
     pub fn is_done(&self) -> bool {
         matches!(self, Feed::Finite { left: 0, .. } | Feed::Timed { next: None, .. })
     }

@@ -1,4 +1,4 @@
-//! Flows: what sits at the two ends of one, for each transport.
+//! Flows: the agents at the two ends of a flow, for each transport.
 
 mod background;
 mod feed;

@@ -15,48 +15,49 @@ use crate::host::TracedApp;
 use crate::net::TraceEvent;
 use crate::traffic::Frame;
 
-/// Number and time of submission, at the head of every message.
+/// Bytes at the beginning of every message: its number and submission time.
 const HEADER: usize = 16;
-/// Stream and lifetime of keep-alives, which are messages of one byte: the same as in `strandcast send`.
+/// Stream and lifetime of keep-alives, which are messages of one byte, as in `strandcast send`.
 const ALIVE: u16 = 1;
 const ALIVE_LIFETIME: Duration = Duration::from_secs(2);
-/// Messages are cut from blocks of this size: one allocation for many of them.
+/// Size of the blocks from which messages are cut, so that one allocation serves many messages.
 const BLOCK: usize = 64 * 1024;
 
-/// The number of the message that begins with `data`; `None`: it is too short to be one of a [`FlowSource`].
+/// Number of the message that begins with `data`; `None` if it is too short for a message of a
+/// [`FlowSource`].
 pub fn message_number(data: &[u8]) -> Option<u64> {
     data.first_chunk::<8>().map(|number| u64::from_be_bytes(*number))
 }
 
-/// A path that comes or goes while the flow lives.
+/// A path that joins or leaves during the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPlan {
-    /// The path as the client knows it.
+    /// The path as the client names it.
     pub tuple: FourTuple,
-    /// When.
+    /// Time of the change.
     pub at: Instant,
-    /// It joins, or it leaves.
+    /// True to join, false to leave.
     pub joins: bool,
 }
 
 /// Configuration of an SCTP flow.
 #[derive(Debug)]
 pub struct SctpFlow {
-    /// Opens the association.
+    /// Parameters that open the association.
     pub connect: Connect,
-    /// The path of `connect` that is to be the primary path; `None`: the path of the handshake.
+    /// Path of `connect` that becomes the primary path; `None` keeps the path of the handshake.
     pub primary: Option<PathId>,
-    /// When it does.
+    /// Time at which it opens.
     pub start: Instant,
-    /// When the application ends; what is buffered is still sent.
+    /// Time at which the application ends; buffered data are still sent.
     pub stop: Option<Instant>,
-    /// What it sends.
+    /// Messages to send.
     pub feed: Feed,
-    /// Messages of a video are given up this long after their capture.
+    /// Time after capture at which messages of a video are abandoned.
     pub lifetime: Option<Duration>,
-    /// The application sends a message of one byte when it has sent nothing for this time; `None`: never.
+    /// Idle time after which the application sends a message of one byte; `None` disables keep-alives.
     pub keep_alive: Option<Duration>,
-    /// Paths that come and go, in order of time.
+    /// Paths that join and leave, in order of time.
     pub plan: Vec<PathPlan>,
 }
 
@@ -70,7 +71,7 @@ pub struct FlowSource {
     feed: Feed,
     lifetime: Option<Duration>,
     keep_alive: Option<Duration>,
-    /// When the next keep-alive is due, unless a message is sent before.
+    /// Time of the next keep-alive, unless a message is sent before.
     alive_at: Instant,
     plan: std::collections::VecDeque<PathPlan>,
     association: Option<AssociationId>,
@@ -78,14 +79,14 @@ pub struct FlowSource {
     full: bool,
     ended: bool,
     message: u64,
-    /// The transport's numbers of keep-alives, which it counts with the messages.
+    /// The transport's numbers of keep-alives, which share the numbering of messages.
     alive: Vec<u64>,
     block: BytesMut,
     events: Vec<TraceEvent>,
 }
 
 impl FlowSource {
-    /// A source that has not begun.
+    /// A source before its start.
     pub fn new(flow: SctpFlow) -> Self {
         let SctpFlow { connect, primary, start, stop, feed, lifetime, keep_alive, plan } = flow;
         FlowSource {
@@ -123,7 +124,7 @@ impl FlowSource {
     fn follow_plan(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         while let Some(PathPlan { tuple, joins, .. }) = self.plan.pop_front_if(|p| p.at <= now) {
             if joins {
-                // Refused only to peers that can't follow, and both are ours.
+                // Refused only by peers other than Strandcast, and both ends are Strandcast.
                 let _ = endpoint.add_path(now, id, tuple, None);
             } else {
                 let _ = endpoint.with(id, |a| {
@@ -138,7 +139,7 @@ impl FlowSource {
         }
     }
 
-    /// Sends a keep-alive if one is due. If the send buffer is full, none is needed: other messages wait there.
+    /// Sends a keep-alive at its time. A full send buffer needs none, because other messages wait in it.
     fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);
@@ -148,7 +149,7 @@ impl FlowSource {
         }
     }
 
-    /// A message was sent: the next keep-alive is due `keep_alive` after it.
+    /// Schedules the next keep-alive `keep_alive` after a message.
     fn said(&mut self, now: Instant) {
         self.alive_at = self.keep_alive.map_or(Instant::MAX, |after| now + after);
     }

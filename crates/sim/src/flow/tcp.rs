@@ -11,14 +11,14 @@ use crate::net::{
 };
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
-/// A subflow that comes or goes.
+/// A subflow that joins or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubflowPlan {
-    /// The flow's path it uses.
+    /// Path of the flow that the subflow uses.
     pub path: u8,
-    /// When.
+    /// Time of the change.
     pub at: Instant,
-    /// It joins, or it leaves.
+    /// True to join, false to leave.
     pub joins: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct TcpSender {
     feed: Feed,
     start: Instant,
     stop: Option<Instant>,
-    /// By path.
+    /// Routes, by path.
     routes: Vec<RouteId>,
     /// The path of each subflow, in the order in which they joined.
     paths: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// An end that opens subflows as `plan` says, in order of time, and sends from `start` on.
+    /// An end that opens and closes subflows by `plan`, in order of time, and sends from `start` on.
     pub fn new(
         sender: Sender,
         feed: Feed,
@@ -51,7 +51,7 @@ impl TcpSender {
         TcpSender { sender, feed, start, stop, routes, paths: Vec::new(), plan, message: 0, begun: false }
     }
 
-    /// The connection, to look at.
+    /// The connection.
     pub fn connection(&self) -> &Sender {
         &self.sender
     }
@@ -172,15 +172,15 @@ impl Agent for TcpSender {
 pub struct TcpReceiver {
     receiver: Receiver,
     config: Config,
-    /// By path.
+    /// Routes, by path.
     routes: Vec<RouteId>,
-    /// The path each subflow's segments came by.
+    /// Path on which each subflow's segments arrived.
     paths: Vec<u8>,
     delivered: u64,
 }
 
 impl TcpReceiver {
-    /// An end that answers on the path by which it was asked.
+    /// An end that answers on the path of the request.
     pub fn new(config: Config, routes: Vec<RouteId>) -> Self {
         TcpReceiver {
             receiver: Receiver::new(config.clone()),

@@ -5,18 +5,18 @@ use strandcast_proto::time::Instant;
 use super::Feed;
 use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, RouteId, TraceEvent};
 
-/// Sends what its source gives, and does not look back.
+/// Sends the messages of its source without feedback.
 #[derive(Debug)]
 pub struct UdpSender {
     feed: Feed,
     route: RouteId,
-    /// Bytes of IP and UDP header in front of each.
+    /// Bytes of IP and UDP header per datagram.
     header: u32,
     message: u64,
 }
 
 impl UdpSender {
-    /// A sender of what `feed` gives at its times.
+    /// A sender of the messages of `feed` at their times.
     pub fn new(feed: Feed, route: RouteId, header: u32) -> Self {
         UdpSender { feed, route, header, message: 0 }
     }
@@ -47,7 +47,7 @@ impl Agent for UdpSender {
     }
 }
 
-/// Takes what arrives.
+/// Receives datagrams.
 #[derive(Debug, Default)]
 pub struct UdpSink {
     seen: u64,
@@ -63,7 +63,7 @@ impl Agent for UdpSink {
             wire: meta.len,
             payload: meta.payload,
             sequence: Some(message as u32),
-            // Only links duplicate datagrams, and a copy follows its original at once.
+            // Only links duplicate datagrams, and a copy follows its original immediately.
             new: message >= self.seen,
         });
         self.seen = self.seen.max(message + 1);

@@ -8,10 +8,10 @@ use strandcast_proto::association::{Event, SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 
-/// A message's number, in its first bytes.
+/// Bytes of a message's number at its beginning.
 const NUMBER_LEN: usize = 8;
 
-/// `size` bytes that begin with `number`: the rest differs from byte to byte and from message to message.
+/// `size` bytes that begin with `number`: the others differ from byte to byte and from message to message.
 fn message(number: u64, size: usize) -> Bytes {
     let rest = (NUMBER_LEN..).map(|i| (number.wrapping_mul(31) + i as u64 * 131 + (i as u64 >> 8)) as u8);
     number.to_be_bytes().into_iter().chain(rest).take(size.max(NUMBER_LEN)).collect()
@@ -20,22 +20,22 @@ fn message(number: u64, size: usize) -> Bytes {
 /// Keeps the send buffer of one association full.
 #[derive(Debug)]
 pub struct BulkSender {
-    /// The association; the first one to be connected if `None`.
+    /// The association; `None` until the first one is connected.
     pub association: Option<AssociationId>,
-    /// Bytes a message, at least 8.
+    /// Bytes per message, at least 8.
     pub size: usize,
-    /// How each is sent.
+    /// Options of each message.
     pub options: SendOptions,
-    /// Messages to send; the association is closed behind the last. `None`: for ever.
+    /// Messages to send before the association is closed; `None` for ever.
     pub limit: Option<u64>,
-    /// Messages sent so far.
+    /// Number of messages sent.
     pub sent: u64,
     full: bool,
     done: bool,
 }
 
 impl BulkSender {
-    /// Sends reliable, ordered messages of `size` bytes for ever, over the first association there is.
+    /// Sends reliable, ordered messages of `size` bytes for ever, over the first association that connects.
     pub fn new(size: usize) -> Self {
         let options = SendOptions::default();
         BulkSender { association: None, size, options, limit: None, sent: 0, full: false, done: false }
@@ -78,24 +78,24 @@ impl App for BulkSender {
 /// Sends a message at constant intervals, as long as the association lives.
 #[derive(Debug)]
 pub struct Cbr {
-    /// The association; the first one to be connected if `None`.
+    /// The association; `None` until the first one is connected.
     pub association: Option<AssociationId>,
-    /// Bytes a message, at least 8.
+    /// Bytes per message, at least 8.
     pub size: usize,
-    /// From one message to the next.
+    /// Time between messages.
     pub interval: Duration,
-    /// How each is sent.
+    /// Options of each message.
     pub options: SendOptions,
-    /// Messages sent so far.
+    /// Number of messages sent.
     pub sent: u64,
-    /// Messages that found the send buffer full.
+    /// Messages rejected by a full send buffer.
     pub refused: u64,
     next: Option<Instant>,
 }
 
 impl Cbr {
-    /// Sends `size` bytes every `interval` over the first association there is, unordered; each is given up after
-    /// `lifetime`.
+    /// Sends `size` bytes every `interval` over the first association that connects, unordered; each message
+    /// is abandoned after `lifetime`.
     pub fn new(size: usize, interval: Duration, lifetime: Option<Duration>) -> Self {
         let options = SendOptions { unordered: true, lifetime, ..SendOptions::default() };
         Cbr { association: None, size, interval, options, sent: 0, refused: 0, next: None }
@@ -127,19 +127,20 @@ impl App for Cbr {
     }
 }
 
-/// [`Cbr`] whose rate follows the advice of the association's scheme, as an encoder's would: an application for measurements.
+/// A [`Cbr`] whose rate follows the advice of the association's scheme, as an encoder's would, for
+/// measurements.
 #[derive(Debug)]
 pub struct Adaptive {
-    /// The messages; their interval is what the rate makes it.
+    /// The messages; their interval follows from the rate.
     pub messages: Cbr,
-    /// Least and greatest rate, payload bits per second. It begins with the least one.
+    /// Minimum and maximum rate, payload bits per second. The rate begins at the minimum.
     pub range_bps: [u64; 2],
-    /// What was advised, and when: payload bits per second now, and without the largest path.
+    /// Advice and its time: payload bits per second now, and without the largest path.
     pub advice_log: Vec<(Instant, u64, u64)>,
 }
 
 impl Adaptive {
-    /// Messages of `size` bytes, each given up after `lifetime`.
+    /// Messages of `size` bytes, each abandoned after `lifetime`.
     pub fn new(size: usize, range_bps: [u64; 2], lifetime: Duration) -> Self {
         let messages = Cbr::new(size, Duration::from_secs(1), Some(lifetime));
         let mut app = Adaptive { messages, range_bps, advice_log: Vec::new() };
@@ -171,10 +172,10 @@ impl App for Adaptive {
     }
 }
 
-/// A message as it came to a [`Sink`].
+/// A message received by a [`Sink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When.
+    /// Time of arrival.
     pub at: Instant,
     /// The sender's number.
     pub number: u64,
@@ -182,16 +183,16 @@ pub struct Delivery {
     pub len: usize,
 }
 
-/// Reads what [`BulkSender`] and [`Cbr`] send.
+/// Reads messages of [`BulkSender`] and [`Cbr`].
 #[derive(Debug, Default)]
 pub struct Sink {
     /// Every message, in order of delivery.
     pub deliveries: Vec<Delivery>,
-    /// Messages whose bytes were not what was sent.
+    /// Messages whose bytes differ from the sent ones.
     pub damaged: u64,
-    /// Messages whose number was not one more than that before.
+    /// Messages whose number does not follow the previous one.
     pub out_of_order: u64,
-    /// Events, but for [`Event::Readable`] and [`Event::Writable`].
+    /// Events except [`Event::Readable`] and [`Event::Writable`].
     pub events: Vec<(Instant, Event)>,
     readable: Vec<AssociationId>,
 }
@@ -202,12 +203,12 @@ impl Sink {
         self.deliveries.iter().filter(|d| d.at > from && d.at <= to).map(|d| d.len as u64).sum()
     }
 
-    /// Payload bytes delivered so far.
+    /// Payload bytes delivered until now.
     pub fn bytes(&self) -> u64 {
         self.deliveries.iter().map(|d| d.len as u64).sum()
     }
 
-    /// The longest time without delivery between `from` and `to`, and when it began.
+    /// Longest time without delivery between `from` and `to`, and its beginning.
     pub fn longest_gap(&self, from: Instant, to: Instant) -> (Instant, Duration) {
         let mut longest = (from, Duration::ZERO);
         let mut last = from;

@@ -1,6 +1,6 @@
-//! DATA chunks of a packet on its way, for those who measure: nothing is checked here.
+//! DATA chunks of a packet in transit, for measurements, without validation.
 
-/// What a DATA chunk's header says (RFC 9260 §3.3.1).
+/// Fields of a DATA chunk's header (RFC 9260 §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataChunk {
     /// Transmission sequence number.
@@ -9,14 +9,14 @@ pub struct DataChunk {
     pub bytes: u32,
 }
 
-/// A DATA chunk with what is in it.
+/// A DATA chunk with its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataPart<'a> {
-    /// Its header's numbers.
+    /// Fields of its header.
     pub chunk: DataChunk,
-    /// It is the first fragment of its message (the B bit).
+    /// True for the first fragment of a message (the B bit).
     pub begins: bool,
-    /// It is the last one (the E bit).
+    /// True for the last fragment (the E bit).
     pub ends: bool,
     /// User data.
     pub data: &'a [u8],

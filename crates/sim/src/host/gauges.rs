@@ -1,4 +1,4 @@
-//! What an association tells those who measure.
+//! Counters and gauges of an association, for measurements.
 
 use strandcast_proto::association::{Association, DropCause, HeldBy};
 use strandcast_proto::policy::{Estimate, GiveUp, PathId, PathSet, PathState};
@@ -7,14 +7,14 @@ use strandcast_proto::units::Rate;
 
 use crate::net::{Held, Paths, Standing};
 
-/// Where a sender stands that has no association yet.
+/// State of a sender without an association.
 pub(super) const UNCONNECTED: Standing = Standing {
     held: Some(Held { by: HeldBy::Handshake, full: Paths::NONE, open: Paths::NONE }),
     unacknowledged: None,
     inactive: Paths::NONE,
 };
 
-/// Counters of messages of which nothing was sent, by cause.
+/// Counters of messages that were dropped before anything was sent, by cause.
 const UNSENT: [(DropCause, &str); 6] = [
     (DropCause::Expired, "unsent_expired_messages"),
     (DropCause::Scheduler(GiveUp::TooLate), "unsent_too_late_messages"),
@@ -23,7 +23,7 @@ const UNSENT: [(DropCause, &str); 6] = [
     (DropCause::Group, "unsent_group_messages"),
     (DropCause::Ended, "unsent_ended_messages"),
 ];
-/// The same of messages of which some was sent.
+/// Counters of messages that were dropped after a part was sent, by cause.
 const ABANDONED: [(DropCause, &str); 7] = [
     (DropCause::Expired, "abandoned_expired_messages"),
     (DropCause::Scheduler(GiveUp::TooLate), "abandoned_too_late_messages"),
@@ -71,7 +71,7 @@ pub fn counters(
     }
 }
 
-/// Messages that went no further, where some may.
+/// Dropped messages, if the association may drop any.
 fn dropped(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
     let stats = association.stats();
     if stats.messages_with_lifetime == 0 && stats.unsent.total() + stats.abandoned.total() == 0 {
@@ -81,7 +81,7 @@ fn dropped(association: &Association, report: &mut dyn FnMut(Option<u8>, &'stati
     ABANDONED.iter().for_each(|(cause, name)| report(None, name, stats.abandoned.of(*cause) as f64));
 }
 
-/// Symbols that it sent and received, where either side codes.
+/// Symbols sent and received, if either side codes.
 fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
     if association.coded().out().is_none() && association.coded().incoming().is_none() {
         return;
@@ -103,7 +103,7 @@ fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'stati
     }
 }
 
-/// What the scheme knows of a path.
+/// Estimates of the scheme for a path.
 fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
     let rates = [("bandwidth_bps", est.bandwidth), ("delivery_rate_bps", est.delivery_rate)];
     let numbers = [
@@ -153,7 +153,7 @@ pub fn gauges(
     }
 }
 
-/// Where a sender stands.
+/// State of a sender.
 pub(super) fn standing(
     association: &Association,
     now: Instant,

@@ -1,4 +1,4 @@
-//! Hosts with uplinks of their own: the networks of tests, demonstrations and measurements.
+//! Hosts with separate uplinks: the networks of tests, demonstrations and measurements.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
@@ -17,39 +17,39 @@ use strandcast_seal::{ConnectError, Peer, SealConfig, SealedEndpoint};
 use super::SctpHost;
 use crate::net::{AgentId, DirectedLinkId, FlowId, Network, Packet, RouteId, Step};
 
-/// IPv4 and UDP header.
+/// Bytes of IPv4 and UDP header.
 const OVERHEAD: usize = 28;
 /// UDP port of every host's listening address (RFC 6951).
 const PORT: u16 = 9899;
 
-/// Names a host of a [`Net`].
+/// Identifier of a host of a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostId(usize);
 
-/// Names a path of a [`Net`]: the number of paths that were there before it.
+/// Identifier of a path of a [`Net`]: the number of paths added before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetPath(pub usize);
 
-/// Names an application of a [`Net`].
+/// Identifier of an application of a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppId(usize, usize);
 
 /// A direction of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the host whose uplink the path is.
+    /// Away from the host that owns the uplink.
     Forward,
-    /// Towards it.
+    /// To that host.
     Reverse,
 }
 
 /// Hosts and the paths between them, in simulated time.
 ///
-/// Model: a path is the uplink of one host, with an address of its own there, behind a NAT of its own, to the one
-/// address of another host. Hosts take no time: what arrives at one instant over one link is handed in together and
-/// answered at that instant. Packets count on links with IPv4 and UDP headers (28 bytes). Limits: paths share no
-/// link; hosts have no queue but their send buffer, so that what a link drops at its tail is lost to the transport,
-/// too. Same seeds and same calls give the same [`Net::fingerprint`].
+/// Model: a path is the uplink of one host, with its own address and its own NAT, to the single address of
+/// another host. Hosts take no time: packets that arrive at one instant over one link are handed in together
+/// and answered at that instant. Packets count on links with IPv4 and UDP headers (28 bytes). Limits: paths
+/// share no link; hosts have no queue except their send buffer, so a drop at the tail of a link is also lost
+/// to the transport. Equal seeds and equal calls give the same [`Net::fingerprint`].
 #[derive(Debug)]
 pub struct Net {
     network: Network,
@@ -62,7 +62,7 @@ pub struct Net {
 struct Host {
     agent: AgentId,
     address: SocketAddr,
-    /// Uplinks so far.
+    /// Number of uplinks.
     uplinks: u32,
 }
 
@@ -70,9 +70,9 @@ struct Host {
 struct Path {
     client: HostId,
     server: HostId,
-    /// The 4-tuple as the client knows it, and as the server does.
+    /// The 4-tuples of the path at the client and at the server.
     tuples: [FourTuple; 2],
-    /// Ports the NAT has given out, and addresses the client has had.
+    /// Ports that the NAT has assigned, and addresses that the client has had.
     rebound: u16,
     wires: [DirectedLinkId; 2],
     routes: [RouteId; 2],
@@ -93,7 +93,7 @@ impl Net {
         self.add_host_with(config, None)
     }
 
-    /// The same with a seal.
+    /// Adds a host with a seal.
     ///
     /// # Panics
     /// As [`Net::add_host`].
@@ -103,7 +103,7 @@ impl Net {
 
     fn add_host_with(&mut self, config: EndpointConfig, seal: Option<SealConfig>) -> HostId {
         let n = self.hosts.len();
-        assert!(n < 250, "hosts have addresses in one /24");
+        assert!(n < 250, "all hosts have addresses in one /24");
         let address = SocketAddr::new(Ipv4Addr::new(192, 0, 2, n as u8 + 1).into(), PORT);
         let endpoint = SealedEndpoint::new(config, seal, &self.seeds.child(&format!("host {n}")));
         let agent = self.network.add_agent(FlowId::default(), SctpHost::new(endpoint, OVERHEAD));
@@ -111,10 +111,10 @@ impl Net {
         HostId(n)
     }
 
-    /// Gives `client` one more uplink, over which it can reach `server`.
+    /// Adds an uplink of `client` that reaches `server`.
     ///
     /// # Panics
-    /// If the network is none ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
+    /// If the network is invalid ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
     pub fn add_path(&mut self, client: HostId, server: HostId, network: PathNetwork) -> NetPath {
         let n = u16::try_from(self.paths.len()).expect("addresses are numbered with 16 bits");
         let link = LinkId(self.hosts[client.0].uplinks);
@@ -163,30 +163,31 @@ impl Net {
         self.network.agent_mut(self.hosts[host.0].agent)
     }
 
-    /// Puts an application on a host.
+    /// Adds an application to a host.
     pub fn add_app(&mut self, host: HostId, app: impl App) -> AppId {
         let index = self.host_mut(host).add_app(app);
         self.network.wake(self.hosts[host.0].agent);
         AppId(host.0, index)
     }
 
-    /// An application, to look at.
+    /// An application.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn app<A: App>(&self, id: AppId) -> &A {
         self.host(HostId(id.0)).app(id.1)
     }
 
-    /// An application, to change; its host runs with the next event.
+    /// An application, mutable; its host runs with the next event.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn app_mut<A: App>(&mut self, id: AppId) -> &mut A {
         self.host_mut(HostId(id.0)).app_mut(id.1)
     }
 
-    /// Opens an association over `paths`, which all begin at `client`, to the SCTP port that the other host listens on.
+    /// Opens an association over `paths`, which all begin at `client`, to the SCTP port on which the other
+    /// host listens.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -199,7 +200,7 @@ impl Net {
         self.connect_to(client, paths, scheme, None)
     }
 
-    /// The same with the peer that a sealed host connects to.
+    /// Opens an association of a sealed host with `peer`.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -215,22 +216,22 @@ impl Net {
         self.with_sealed(client, |now, endpoint| endpoint.connect(now, connect, peer))
     }
 
-    /// The 4-tuple of a path as the side knows it that sends in `direction`.
+    /// The 4-tuple of a path at the side that sends in `direction`.
     pub fn tuple(&self, path: NetPath, direction: Direction) -> FourTuple {
         self.paths[path.0].tuples[direction as usize]
     }
 
-    /// A host's endpoint, to look at.
+    /// A host's endpoint.
     pub fn endpoint(&self, host: HostId) -> &Endpoint {
         self.host(host).endpoint()
     }
 
-    /// Calls `f` on a host's endpoint and sends what comes of it.
+    /// Calls `f` on a host's endpoint and sends the resulting packets.
     pub fn with_endpoint<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut Endpoint) -> T) -> T {
         self.with_sealed(host, |now, sealed| f(now, sealed.endpoint_mut()))
     }
 
-    /// A host's endpoint with its seal, to look at.
+    /// A host's endpoint with its seal.
     pub fn sealed(&self, host: HostId) -> &SealedEndpoint {
         self.host(host).sealed()
     }
@@ -241,7 +242,7 @@ impl Net {
         self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.sealed_mut()))
     }
 
-    /// A direction of a path, to look at.
+    /// A direction of a path.
     pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Packet> {
         &self.network.wire(self.wire(path, direction)).link
     }
@@ -250,17 +251,18 @@ impl Net {
         self.paths[path.0].wires[direction as usize]
     }
 
-    /// While on, the direction swallows everything, also what is under way.
+    /// Turns a black hole on or off, which swallows everything, including packets under way.
     pub fn set_black_hole(&mut self, path: NetPath, direction: Direction, on: bool) {
         self.network.set_black_hole(self.wire(path, direction), on);
     }
 
-    /// Takes the direction down, with all that is under way, or up again, without notice.
+    /// Takes the direction down, which drops all packets under way, or up again, without notice.
     pub fn set_down(&mut self, path: NetPath, direction: Direction, down: bool) {
         self.network.set_down(self.wire(path, direction), down, false);
     }
 
-    /// The NAT of a path forgets it: the server sees another port from now on, and what it sends to the old one is lost.
+    /// Makes the NAT of a path drop its mapping: the server receives from another port from now on, and
+    /// packets to the old port are lost.
     pub fn rebind(&mut self, path: NetPath) {
         self.unroute(path);
         let p = &mut self.paths[path.0];
@@ -269,8 +271,9 @@ impl Net {
         self.route(path);
     }
 
-    /// The client's address on the path changes: its new 4-tuple, for
-    /// [`move_path`](strandcast_proto::association::Association::move_path). What it sends from the old one is lost.
+    /// Changes the client's address on the path and returns the new 4-tuple, for
+    /// [`move_path`](strandcast_proto::association::Association::move_path). Packets from the old address are
+    /// lost.
     pub fn readdress(&mut self, path: NetPath) -> FourTuple {
         self.rebind(path);
         self.unroute(path);
@@ -285,17 +288,18 @@ impl Net {
         self.network.now()
     }
 
-    /// Lets everything happen up to and including `end`.
+    /// Runs all events up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
     }
 
-    /// Lets `time` pass.
+    /// Runs for `time`.
     pub fn run_for(&mut self, time: Duration) {
         self.run_until(self.now() + time);
     }
 
-    /// Runs as long as `going` says so, asked before each event, but not longer than `limit`; whether it said no.
+    /// Runs while `going` returns true before each event, at most for `limit`. Returns whether `going`
+    /// returned false.
     pub fn run_while(&mut self, limit: Duration, mut going: impl FnMut(&Net) -> bool) -> bool {
         let end = self.now() + limit;
         while going(self) {
@@ -306,17 +310,18 @@ impl Net {
         true
     }
 
-    /// The next thing that happens up to and including `end`; false, with time moved there, if nothing does.
+    /// Runs the next event up to and including `end`. Without one, advances time to `end` and returns false.
     pub fn step(&mut self, end: Instant) -> bool {
         self.network.step(end)
     }
 
-    /// Packets that had no path to go (any more).
+    /// Packets without a path.
     pub fn unroutable(&self) -> u64 {
         self.hosts.iter().map(|host| self.network.agent::<SctpHost>(host.agent).unroutable()).sum()
     }
 
-    /// The trajectory so far: every packet that came out of a link, with its checksum, and every intervention.
+    /// Fingerprint of the trajectory: every packet that left a link, with its checksum, and every
+    /// intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.network.fingerprint()
     }

@@ -21,14 +21,14 @@ use super::chunks::{DataChunk, data_chunks, data_parts};
 use super::symbols::application_bytes;
 use super::verdicts::{ArrivalTimes, Verdicts};
 
-/// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
+/// Maximum rounds of one host at one instant: only an application that creates work without end exceeds it.
 const MOST_ROUNDS: usize = 100_000;
-/// Header bytes that IPv6 has more than IPv4.
+/// Additional header bytes of IPv6 compared with IPv4.
 const IPV6_MORE: usize = 20;
 
-/// An application that tells what it hands in and gets.
+/// An application that reports the messages it sends and receives.
 pub trait TracedApp: App {
-    /// Moves what was noted since the last call to `out`.
+    /// Moves events since the last call to `out`.
     fn take_events(&mut self, out: &mut Vec<TraceEvent>);
 }
 
@@ -43,7 +43,7 @@ type AppSlot = Slot<Box<dyn App>, Box<dyn TracedApp>>;
 #[derive(Clone, Copy, Debug)]
 struct PathRoute {
     route: RouteId,
-    /// Which of its flow's paths it is.
+    /// Path number in its flow.
     path: u8,
 }
 
@@ -51,29 +51,29 @@ struct PathRoute {
 pub struct SctpHost {
     sealed: SealedEndpoint,
     apps: Vec<AppSlot>,
-    /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here; all in the clear.
+    /// Routes by 4-tuple, in both directions; all 4-tuples are without a session.
     routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
-    /// The number each link that routes begin with has at the endpoint.
+    /// The endpoint's number of each link that routes begin with.
     links: Vec<(DirectedLinkId, LinkId)>,
-    /// Bytes of IPv4 (and UDP) header in front of each packet.
+    /// Bytes of IPv4 (and UDP) header per packet.
     headers: usize,
     buffer: Vec<u8>,
-    /// The same before it was sealed.
+    /// Buffer with the packets before they are sealed.
     open: Vec<u8>,
     unroutable: u64,
-    /// The highest TSN sent: what is not above it is sent again.
+    /// Highest TSN sent: lower ones are retransmissions.
     highest: Option<u32>,
-    /// The association whose arrivals are noted.
+    /// Association whose arrivals are reported.
     noted: Option<AssociationId>,
-    /// What this host got, for the verdicts of the other; and its own verdicts.
+    /// Arrivals at this host, which the other host's verdicts use; and the verdicts of this host.
     arrivals: Option<ArrivalTimes>,
     verdicts: Option<Verdicts>,
     news: bool,
 }
 
 impl SctpHost {
-    /// A host without routes. `headers`: bytes of IPv4 (and UDP) header in front of each SCTP packet.
+    /// A host without routes. `headers` is the number of bytes of IPv4 (and UDP) header per SCTP packet.
     pub fn new(sealed: SealedEndpoint, headers: usize) -> Self {
         SctpHost {
             sealed,
@@ -93,78 +93,79 @@ impl SctpHost {
         }
     }
 
-    /// Packets with this 4-tuple go by `out`, as the flow's path `path`; what comes by `back` has it.
+    /// Adds a route: packets with this 4-tuple leave by `out`, as the flow's path `path`; packets that arrive
+    /// by `back` get it.
     pub fn add_route(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
         self.routes.insert(tuple, PathRoute { route: out, path });
         self.tuples.insert(back, tuple);
     }
 
-    /// Nothing is sent with this 4-tuple, and nothing comes with it, any more.
+    /// Removes the route of a 4-tuple in both directions.
     pub fn remove_way(&mut self, tuple: &FourTuple) {
         self.routes.remove(tuple);
         self.tuples.retain(|_, t| t != tuple);
     }
 
-    /// Tells which interface of the endpoint a link is.
+    /// Maps a link to an interface of the endpoint.
     pub fn add_link(&mut self, wire: DirectedLinkId, link: LinkId) {
         self.links.push((wire, link));
     }
 
-    /// Writes down what this host gets, for the verdicts of its peer on paths.
+    /// Records arrivals at this host, which its peer's verdicts on paths use.
     pub fn record_arrivals(&mut self, arrivals: ArrivalTimes) {
         self.arrivals = Some(arrivals);
     }
 
-    /// Counts the verdicts on paths of the noted association, beside what `peer` got.
+    /// Counts the verdicts on paths of the reported association, compared with the arrivals at `peer`.
     pub fn count_verdicts(&mut self, peer: ArrivalTimes, rto_min: Duration) {
         self.verdicts = Some(Verdicts::new(peer, rto_min));
     }
 
-    /// Puts an application on the host; its position.
+    /// Adds an application to the host and returns its index.
     pub fn add_app(&mut self, app: impl App) -> usize {
         self.apps.push(Slot::Plain(Box::new(app)));
         self.news = true;
         self.apps.len() - 1
     }
 
-    /// Puts an application on the host whose notes are taken, with the arrivals of the first association; its
-    /// position.
+    /// Adds an application whose events are reported, together with the arrivals of the first association.
+    /// Returns its index.
     pub fn add_traced_app(&mut self, app: impl TracedApp) -> usize {
         self.apps.push(Slot::Traced(Box::new(app)));
         self.news = true;
         self.apps.len() - 1
     }
 
-    /// The endpoint, to look at.
+    /// The endpoint.
     pub fn endpoint(&self) -> &Endpoint {
         self.sealed.endpoint()
     }
 
-    /// The endpoint, to change.
+    /// The endpoint, mutable.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         self.sealed_mut().endpoint_mut()
     }
 
-    /// The endpoint with its seal, to look at.
+    /// The endpoint with its seal.
     pub fn sealed(&self) -> &SealedEndpoint {
         &self.sealed
     }
 
-    /// The endpoint with its seal, to change.
+    /// The endpoint with its seal, mutable.
     pub fn sealed_mut(&mut self) -> &mut SealedEndpoint {
         self.news = true;
         &mut self.sealed
     }
 
-    /// Packets for which there was no way.
+    /// Number of packets without a route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// An application, to look at.
+    /// An application.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn app<A: App>(&self, index: usize) -> &A {
         let app: &dyn Any = match &self.apps[index] {
             Slot::Plain(app) => &**app,
@@ -173,10 +174,10 @@ impl SctpHost {
         app.downcast_ref().expect("the application is of the type it was added with")
     }
 
-    /// An application, to change.
+    /// An application, mutable.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn app_mut<A: App>(&mut self, index: usize) -> &mut A {
         let app: &mut dyn Any = match &mut self.apps[index] {
             Slot::Plain(app) => &mut **app,
@@ -185,7 +186,7 @@ impl SctpHost {
         app.downcast_mut().expect("the application is of the type it was added with")
     }
 
-    /// Runs until there is nothing more to say at this instant.
+    /// Runs until this instant has no further output.
     fn pump(&mut self, now: Instant, out: &mut AgentOutput) {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
@@ -216,7 +217,7 @@ impl SctpHost {
         }
     }
 
-    /// Sends all that the endpoint has; whether it had anything.
+    /// Sends all output of the endpoint. Returns whether it had any.
     fn send(&mut self, now: Instant, out: &mut AgentOutput) -> bool {
         let mut any = false;
         while let Some((transmit, open)) = self.next(now) {
@@ -228,7 +229,8 @@ impl SctpHost {
         any
     }
 
-    /// The next datagrams, at the end of the buffer, and what they were before they were sealed.
+    /// Appends the next datagrams to the buffer, and returns them with their contents before they were
+    /// sealed.
     fn next(&mut self, now: Instant) -> Option<(Transmit, Option<Bytes>)> {
         if !self.sealed.is_sealed() {
             return Some((self.sealed.poll_output(now, &mut self.buffer)?, None));
@@ -269,7 +271,7 @@ impl SctpHost {
         }
     }
 
-    /// What the noted association sends.
+    /// Framing of the reported association's user data.
     fn framing(&self) -> Framing {
         let association = self.noted.and_then(|id| self.endpoint().association(id));
         match association.and_then(|a| a.coded().out()) {
@@ -279,19 +281,19 @@ impl SctpHost {
         }
     }
 
-    /// Which of its flow's paths a path of the association is.
+    /// Number of an association's path in its flow.
     fn path_of(&self, association: &Association, id: PathId) -> Option<u8> {
         association.tuple(id).and_then(|tuple| self.routes.get(&clear(tuple))).map(|way| way.path)
     }
 
-    /// New and repeated DATA chunks that the noted association has taken.
+    /// New and repeated DATA chunks received by the reported association.
     fn taken(&self) -> (u64, u64) {
         let association = self.noted.and_then(|id| self.endpoint().association(id));
         association.map_or((0, 0), |a| (a.stats().chunks_received, a.stats().duplicates_received))
     }
 }
 
-/// Which of its flow's paths an event is about.
+/// Number in the flow of the path that an event concerns.
 fn event_path(
     association: &Association,
     event: &Event,
@@ -301,7 +303,7 @@ fn event_path(
     association.tuple(*id).and_then(|tuple| routes.get(&clear(tuple))).map(|way| way.path)
 }
 
-/// The same 4-tuple, whatever session it is of.
+/// The 4-tuple without its session.
 fn clear(tuple: FourTuple) -> FourTuple {
     FourTuple { sealed: SealId::CLEAR, ..tuple }
 }
@@ -372,7 +374,7 @@ impl Agent for SctpHost {
     fn handle_interface(&mut self, now: Instant, wire: DirectedLinkId, up: bool) {
         let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire).copied() else { return };
         let Some(id) = self.noted else { return };
-        // What is refused (the handshake is not done, the path is not there) the transport finds out by itself.
+        // The transport detects a refusal itself (the handshake is not complete, the path does not exist).
         let _ = self.endpoint_mut().with(id, |association| {
             let over = association.paths().iter().filter(|p| p.link == link).map(|p| p.id);
             for path in over.collect::<Vec<_>>() {

@@ -1,4 +1,4 @@
-//! Symbols in DATA chunks on their way, for those who measure.
+//! Symbols in DATA chunks in transit, for measurements.
 
 use core::fmt;
 
@@ -7,9 +7,10 @@ use strandcast_proto::coding::Header;
 use super::chunks::DataPart;
 use crate::net::Framing;
 
-/// What a DATA chunk of a packet with this framing carries: the symbol's header, if it begins with one, and what is behind it.
+/// Splits the user data of a DATA chunk with this framing into the symbol's header, if it begins with one,
+/// and the remainder.
 pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a [u8]) {
-    // Only the first fragment of a long message has one.
+    // Only the first fragment of a long message has a header.
     if framing == Framing::Messages || !part.begins {
         return (None, part.data);
     }
@@ -19,7 +20,8 @@ pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a
     }
 }
 
-/// The application's bytes in a DATA chunk: a repair symbol beside messages has none, a symbol of blocks all of its payload.
+/// Bytes of the application in a DATA chunk: none in a repair symbol besides messages, and all of the payload
+/// in a symbol of blocks.
 pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     match (framing, symbol(framing, part)) {
         (Framing::Repair, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => 0,
@@ -27,29 +29,29 @@ pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
     }
 }
 
-/// A symbol in a few words without commas.
+/// Short description of a symbol, without commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolName {
     /// A source symbol of a block, by its place.
     Source {
-        /// The block.
+        /// Block.
         block: u32,
-        /// Its place in the block.
+        /// Place in the block.
         index: u16,
     },
     /// A repair symbol of a block.
     Repair {
-        /// The block.
+        /// Block.
         block: u32,
     },
     /// A source symbol of a window.
     WindowSource {
-        /// Its number.
+        /// Number.
         number: u32,
     },
     /// A repair symbol of a window.
     WindowRepair {
-        /// The number of the first source symbol that it covers, and of the last.
+        /// Numbers of the first and the last source symbol that it covers.
         covers: (u32, u32),
     },
     /// A message that no repair symbol covers.
@@ -71,7 +73,7 @@ impl SymbolName {
         }
     }
 
-    /// Whether it is a repair symbol.
+    /// Returns whether it is a repair symbol.
     pub fn is_repair(&self) -> bool {
         matches!(self, SymbolName::Repair { .. } | SymbolName::WindowRepair { .. })
     }
@@ -110,7 +112,7 @@ mod tests {
         let data = written(source);
         assert_eq!(symbol(Framing::Repair, &part(true, &data)), (Some(source), &[7; 20][..]));
         assert_eq!(application_bytes(Framing::Repair, &part(true, &data)), 20);
-        // Without coding the same bytes are a message, and so is what goes on with one.
+        // Without coding these bytes are a message, and so are those of a message that continues.
         assert_eq!(symbol(Framing::Messages, &part(true, &data)), (None, &data[..]));
         assert_eq!(application_bytes(Framing::Repair, &part(false, &data)), 26);
         let window = written(Header::WindowRepair { first: 1, sources: 4, seed: 9 });

@@ -1,4 +1,4 @@
-//! Hosts over links: what a transport's user can count on in a simulation.
+//! Hosts over links: guarantees of a transport to its user in a simulation.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn everything_sent_arrives_in_order_over_lossy_links() {
     assert!(bed.paths.iter().map(lost).sum::<u64>() > 0);
 }
 
-/// A saturated link carries packets of 1372 bytes in 1400 (28 of UDP and IPv4), of which 1344 are payload.
+/// A saturated link carries packets of 1372 bytes (1344 of payload) in 1400 (28 of UDP and IPv4).
 #[test]
 fn a_saturated_link_gives_its_rate_less_headers() {
     let mut bed = bed(vec![network(8_000_000, 10)], 1);
@@ -113,7 +113,7 @@ fn constant_rate_comes_at_its_interval_and_stops_in_a_black_hole() {
 
 #[test]
 fn a_rebound_nat_and_a_new_address_cost_nothing_but_time() {
-    // Failed paths are probed at once, and the probe tells the server where the path now is.
+    // Failed paths are probed at once, and the probe shows the server the new address of the path.
     let transport = TransportConfig { pf_max_retrans: Some(0), ..TransportConfig::default() };
     let mut bed = bed_with(vec![network(4_000_000, 10), network(4_000_000, 30)], transport, 5);
     let sender = bed.net.add_app(bed.client, BulkSender::new(1000).limited(4000));

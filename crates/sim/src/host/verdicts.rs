@@ -1,4 +1,4 @@
-//! Verdicts on paths, beside what their links did: the simulator knows both ends.
+//! Verdicts on paths compared with the behaviour of their links: the simulator sees both ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +7,17 @@ use strandcast_proto::association::{Association, Event, PathChange};
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::{Duration, Instant};
 
-/// When the peer last got a packet by each path. Both hosts of a flow have it.
+/// Time of the peer's last packet on each path. Both hosts of a flow share it.
 #[derive(Clone, Debug)]
 pub struct ArrivalTimes(Arc<[AtomicU64]>);
 
 impl ArrivalTimes {
-    /// For a flow of so many paths.
+    /// State for a flow with this number of paths.
     pub fn new(paths: usize) -> Self {
         ArrivalTimes((0..paths).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// A whole packet came by `path`.
+    /// Records the arrival of an undamaged packet by `path`.
     pub(super) fn record(&self, now: Instant, path: u8) {
         if let Some(at) = self.0.get(usize::from(path)) {
             at.store((now - Instant::ZERO).as_nanos() as u64, Ordering::Relaxed);
@@ -30,8 +30,8 @@ impl ArrivalTimes {
     }
 }
 
-/// Verdicts of one sender, by path: (potentially failed, failed) in all, and needless ones: the link delivered one of
-/// our packets during the preceding RTO.
+/// Verdicts of one sender, by path: (potentially failed, failed) in total, and needless ones, in which the
+/// link delivered one of the sender's packets during the preceding RTO.
 #[derive(Debug)]
 pub(super) struct Verdicts {
     peer: ArrivalTimes,
@@ -45,7 +45,7 @@ impl Verdicts {
         Verdicts { peer, rto_min, counts }
     }
 
-    /// An event of the association; `path_of` names its paths.
+    /// Handles an event of the association, which concerns `path`.
     pub fn hear(&mut self, now: Instant, association: &Association, event: &Event, path: Option<u8>) {
         let Event::Path(id, PathChange::State(state)) = event else { return };
         let kind = match state {

@@ -10,77 +10,78 @@ use strandcast_proto::time::Instant;
 use super::ids::{DirectedLinkId, RouteId};
 use super::packet::{Body, Framing, Packet};
 
-/// One end of a flow, on a host of its own as far as the others are concerned.
+/// One end of a flow, on a separate host.
 ///
-/// The network calls `handle_…` and then `run`, which sends all there is to send at this instant.
+/// The network calls `handle_…` and then `run`, which sends all output of this instant.
 pub trait Agent: Any + Debug + Send {
-    /// A packet arrived.
+    /// Handles a packet.
     fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput);
 
-    /// Acts on what is due at `now` and emits all its output.
+    /// Acts on everything due at `now` and emits all output.
     fn run(&mut self, now: Instant, out: &mut AgentOutput);
 
-    /// When to run even if nothing arrives; must move on with each run that was due.
+    /// Time of the next run without an arrival. It must advance with each run at that time.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Counters of a wireless access link that this agent sends over.
+    /// Handles counters of a wireless access link over which this agent sends.
     fn handle_link(&mut self, _now: Instant, _wire: DirectedLinkId, _sample: LinkSample) {}
 
-    /// A link that this agent sends over went down, or came up again, with notice.
+    /// Handles a link of this agent that went down or up, with notice.
     fn handle_interface(&mut self, _now: Instant, _wire: DirectedLinkId, _up: bool) {}
 
-    /// Counters since the start, per path or of the whole flow: `gauge(path, name, total)`.
+    /// Counters since the start, per path or for the whole flow: `gauge(path, name, total)`.
     fn counters(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 
     /// Diagnostics of the scheme in use: `report(scheme, sentence)`.
     fn diagnostics(&self, _now: Instant, _report: &mut dyn FnMut(&str, &'static str)) {}
 
-    /// What changes all the time (window, round-trip time): `gauge(path, name, value)`.
+    /// Values that change continually (window, round-trip time): `gauge(path, name, value)`.
     fn gauges(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 
-    /// Where a sender of data stands, once it has sent all that it may; `None`: it sends no data, or keeps no windows.
+    /// State of a data sender after it has sent all that it may; `None` for an agent that sends no data or
+    /// keeps no windows.
     fn standing(&self, _now: Instant) -> Option<Standing> {
         None
     }
 
-    /// Coded blocks that a sender keeps, oldest first: `block(number, bytes of the stream in it)`.
+    /// Coded blocks that a sender holds, oldest first: `block(number, bytes of the stream in it)`.
     fn blocks(&self, _report: &mut dyn FnMut(u32, u64)) {}
 
-    /// Bytes in a receiver's buffer; `None`: it has none.
+    /// Bytes in a receiver's buffer; `None` without a buffer.
     fn receive_buffered(&self) -> Option<u64> {
         None
     }
 }
 
-/// Where a sender stands.
+/// State of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What keeps new data from being sent; `None`: none wait.
+    /// Reason why new data are not sent; `None` if none wait.
     pub held: Option<Held>,
-    /// The first TSN (its 32 bits), or byte of the stream, that the peer has not acknowledged cumulatively; `None`: there is
-    /// no connection.
+    /// First TSN (its 32 bits) or byte of the stream that the peer has not acknowledged cumulatively; `None`
+    /// without a connection.
     pub unacknowledged: Option<u64>,
-    /// Paths that are there, but not active: they do not answer, or were put aside.
+    /// Existing paths that are not active: they do not answer, or are suspended.
     pub inactive: Paths,
 }
 
-/// What keeps a sender's new data waiting.
+/// Reason why a sender's new data wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The reason.
     pub by: HeldBy,
     /// Usable paths whose congestion window is full.
     pub full: Paths,
-    /// Usable paths that would take another packet.
+    /// Usable paths that could take another packet.
     pub open: Paths,
 }
 
-/// Some of a flow's paths.
+/// A set of a flow's paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Paths(u64);
 
 impl Paths {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Paths = Paths(0);
 
     /// Adds a path.
@@ -108,68 +109,68 @@ impl FromIterator<u8> for Paths {
 pub struct AgentOutput {
     /// Packets to send, in order.
     pub packets: Vec<Outgoing>,
-    /// What happened, in order.
+    /// Events, in order.
     pub events: Vec<TraceEvent>,
 }
 
 /// A packet to be sent.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
-    /// Which way.
+    /// Route.
     pub route: RouteId,
     /// Bytes at IP level, headers included.
     pub len: u32,
     /// Bytes of application data in it.
     pub payload: u32,
-    /// It carries a retransmission.
+    /// True if it carries a retransmission.
     pub retransmission: bool,
-    /// What the user data of its DATA chunks are, if it has any.
+    /// Framing of the user data in its DATA chunks.
     pub framing: Framing,
-    /// What it says.
+    /// Contents.
     pub body: Body,
 }
 
-/// What happened at an end of a flow.
+/// An event at an end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// The application handed in a message.
+    /// The application sent a message.
     Submitted {
-        /// Its number.
+        /// Number of the message.
         message: u64,
-        /// Its bytes.
+        /// Bytes of the message.
         bytes: u32,
     },
     /// A packet with data arrived.
     Arrived {
-        /// By which path.
+        /// Path.
         path: u8,
-        /// When it was sent.
+        /// Time of sending.
         sent: Instant,
         /// Bytes at IP level.
         wire: u32,
         /// Bytes of application data.
         payload: u32,
-        /// TSN, or its like in other protocols.
+        /// TSN, or the corresponding number of another protocol.
         sequence: Option<u32>,
-        /// Something in it was new.
+        /// True if it contained new data.
         new: bool,
     },
-    /// A message was handed to the receiving application.
+    /// The receiving application got a message.
     Delivered {
-        /// Its number.
+        /// Number of the message.
         message: u64,
-        /// Its bytes.
+        /// Bytes of the message.
         bytes: u32,
-        /// When the sending application handed it in.
+        /// Time at which the sending application submitted it.
         submitted: Instant,
     },
-    /// The receiving application got so many more bytes of a stream without message boundaries.
+    /// The receiving application got more bytes of a stream without message boundaries.
     Progress {
-        /// Bytes.
+        /// Number of bytes.
         bytes: u64,
     },
-    /// A message that was handed in goes no further; the message's number is the application's.
+    /// A submitted message was dropped; its number is the application's.
     Dropped(Dropped),
-    /// The load of background traffic was redrawn: what is not yet sent is dropped.
+    /// The load of background traffic was redrawn: unsent data are dropped.
     Redrawn,
 }

@@ -10,13 +10,14 @@ use super::{Frame, Observer, Packet, RadioId, RadioNote};
 
 /// A radio, and a router on each of its stations. A station's number is its address.
 ///
-/// The delay between router and interface queue (25 µs in ns-2) is none here: it would cost an event per packet and hop.
+/// The delay between router and interface queue (25 µs in ns-2) is omitted, because it would need an event
+/// per packet and hop.
 #[derive(Debug)]
 pub struct Air {
     id: RadioId,
     radio: Radio<Frame>,
     routers: Vec<Router>,
-    /// Packets that wait before they enter an interface queue, and places among them that are free.
+    /// Packets that wait before they enter an interface queue; `None` marks a free place.
     delayed: Vec<Option<(StationId, Transmit<Packet>)>>,
     free: Vec<u32>,
     radio_out: RadioOutput<Frame>,
@@ -27,11 +28,11 @@ pub struct Air {
 #[derive(Debug)]
 struct Router {
     routing: Box<dyn Routing<Packet>>,
-    /// The earliest event scheduled for it; later ones find nothing to do.
+    /// Time of the earliest scheduled event; later ones have no effect.
     alarm: Option<Instant>,
 }
 
-/// What a radio acts on, outside of itself.
+/// State outside a radio on which it acts.
 pub(super) struct Surroundings<'a, W> {
     pub now: Instant,
     pub engine: &'a mut Engine<Event>,
@@ -39,7 +40,7 @@ pub(super) struct Surroundings<'a, W> {
     pub observer: &'a mut W,
     /// Packets that leave the radio.
     pub delivered: &'a mut Vec<Packet>,
-    /// Packets of agents that arrived at a station, each hop counting.
+    /// Number of agents' packets that arrived at a station, each hop counted.
     pub hops: &'a mut u64,
 }
 
@@ -58,27 +59,27 @@ impl Air {
         }
     }
 
-    /// The radio, to look at.
+    /// The radio.
     pub fn radio(&self) -> &Radio<Frame> {
         &self.radio
     }
 
-    /// A station's router, to look at.
+    /// The router of a station.
     pub fn router(&self, station: StationId) -> &dyn Routing<Packet> {
         &*self.routers[station.0 as usize].routing
     }
 
-    /// From now on each frame is reported to the observer.
+    /// Reports each frame to the observer from now on.
     pub(super) fn report_frames(&mut self) {
         self.radio_out.frames = Some(Vec::new());
     }
 
-    /// How many stations there are.
+    /// Number of stations.
     pub fn stations(&self) -> usize {
         self.routers.len()
     }
 
-    /// Lets routers begin.
+    /// Starts the routers.
     pub(super) fn start<W: Observer>(&mut self, cx: &mut Surroundings<'_, W>) {
         self.radio.start(&mut self.radio_out);
         for station in 0..self.routers.len() as u32 {
@@ -87,7 +88,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// A packet enters the radio.
+    /// Hands a packet to the radio.
     pub(super) fn originate<W: Observer>(
         &mut self,
         from: StationId,
@@ -100,7 +101,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// A radio's alarm is due.
+    /// Handles a radio's alarm.
     pub(super) fn handle_alarm<W: Observer>(
         &mut self,
         alarm: strandcast_radio::Alarm,
@@ -110,7 +111,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// A router's alarm is due.
+    /// Handles a router's timer.
     pub(super) fn handle_timeout<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) {
         let router = &mut self.routers[at.0 as usize];
         if router.alarm.is_some_and(|set| set <= cx.now) {
@@ -124,7 +125,7 @@ impl Air {
         }
     }
 
-    /// A packet has waited for its jitter.
+    /// Releases a packet after its jitter.
     pub(super) fn release<W: Observer>(&mut self, place: u32, cx: &mut Surroundings<'_, W>) {
         let waiting = self.delayed[place as usize].take();
         let (station, transmit) = waiting.expect("a delayed packet is released once");
@@ -133,7 +134,7 @@ impl Air {
         self.settle(cx);
     }
 
-    /// Handles what the radio reports, until it reports nothing more.
+    /// Handles the reports of the radio until none is left.
     fn settle<W: Observer>(&mut self, cx: &mut Surroundings<'_, W>) {
         loop {
             for (at, alarm) in self.radio_out.alarms.drain(..) {
@@ -211,7 +212,7 @@ impl Air {
         Context { now, idle: self.radio.idle_time(now, station), room: self.radio.room(station) }
     }
 
-    /// Calls a router, and does what it asks for.
+    /// Calls a router and carries out its requests.
     fn call<W: Observer>(
         &mut self,
         at: StationId,
@@ -249,7 +250,7 @@ impl Air {
         }
     }
 
-    /// Hands a router the packets back that may not stay in the interface queue; whether there were any.
+    /// Returns packets to a router that must leave the interface queue. Returns whether any were found.
     fn reclaim<W: Observer>(&mut self, at: StationId, cx: &mut Surroundings<'_, W>) -> bool {
         let mut any = false;
         while let Some(to) = self.routing_out.reclaim.pop() {

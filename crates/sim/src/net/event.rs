@@ -1,24 +1,24 @@
-//! What is still to happen.
+//! Future events.
 
 use strandcast_radio::{Alarm, StationId};
 
 use super::{AgentId, DirectedLinkId, RadioId, RouteId};
 
-/// Small, since the heap moves it around: packets wait elsewhere.
+/// A future event. It is small, because the heap moves it: packets are stored elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// Something may come out of a link.
+    /// A packet may leave a link.
     DirectedLink(DirectedLinkId),
-    /// A host's own delay is over.
+    /// The sending host's delay ends.
     Leave(RouteId),
-    /// An agent wanted to be called.
+    /// An agent's timer expires.
     Agent(AgentId),
     /// A packet's last bit leaves a wireless link.
     Departed(DirectedLinkId),
-    /// A radio wanted to be called.
+    /// A radio's alarm fires.
     Radio(RadioId, Alarm),
-    /// A station's router wanted to be called.
+    /// The timer of a station's router expires.
     Router(RadioId, StationId),
-    /// A router's packet has waited long enough to enter the interface queue.
+    /// A router's packet enters the interface queue after its delay.
     Delayed(RadioId, u32),
 }

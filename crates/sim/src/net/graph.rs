@@ -16,40 +16,40 @@ use super::packet::Packet;
 pub struct DirectedLink {
     /// The link itself.
     pub link: Link<Packet>,
-    /// It counts frames and reports them to the agents that send over it first.
+    /// True if the link counts frames and reports them to the agents whose routes begin with it.
     pub wireless: bool,
-    /// Its random loss takes flows' packets only, not those of background load.
+    /// True if its random loss spares background load.
     pub spares_background: bool,
     pub(super) alarm: Option<Instant>,
-    /// A wireless link's packets whose serialisation has not ended.
+    /// Packets of a wireless link that are not fully serialised.
     pub(super) departing: VecDeque<Departing>,
     /// Frames that left a wireless link.
     pub(super) frames: Frames,
 }
 
-/// A packet in front of a wireless link's transmitter, or in it.
+/// A packet that waits for a wireless link's transmitter, or is in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departing {
     pub at: Instant,
     pub len: u32,
     pub lost: bool,
-    /// Retransmissions by the link.
+    /// Number of retransmissions by the link.
     pub retransmissions: u8,
     pub from: AgentId,
 }
 
-/// What a wireless link has sent, each transmission counting.
+/// Frames sent by a wireless link, each transmission counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     pub sent: u64,
-    /// Sent in error, and then again.
+    /// Frames sent in error, and then retransmitted.
     pub retransmissions: u64,
-    /// Sent in error, and given up.
+    /// Frames sent in error, and abandoned.
     pub failed: u64,
 }
 
 impl Frames {
-    /// Counts a frame that has left its link; what its sender hears.
+    /// Counts a frame that has left its link and returns the report for its sender.
     pub fn count(&mut self, frame: &Departing) -> LinkSample {
         self.sent += 1 + u64::from(frame.retransmissions);
         self.retransmissions += u64::from(frame.retransmissions);
@@ -68,15 +68,15 @@ impl Frames {
 /// A part of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Over a link.
+    /// A link.
     Link(DirectedLinkId),
-    /// From one station of a radio to another, hop by hop as the stations' routers find.
+    /// A radio, from one station to another, hop by hop along the routers' routes.
     Radio {
-        /// Which radio.
+        /// Radio.
         radio: RadioId,
-        /// Where the packet enters it.
+        /// Station at which the packet enters the radio.
         from: StationId,
-        /// Where it leaves it.
+        /// Station at which it leaves.
         to: StationId,
     },
 }
@@ -84,14 +84,14 @@ pub enum Step {
 /// A route through the network, from one agent to another.
 #[derive(Debug)]
 pub struct Route {
-    /// The agent whose packets take it.
+    /// Agent that sends over the route.
     pub from: AgentId,
-    /// The agent that receives them.
+    /// Agent that receives.
     pub to: AgentId,
-    /// Which of its flow's paths it is.
+    /// Path number in its flow.
     pub path: u8,
     /// Links and radios in order.
     pub steps: Vec<Step>,
-    /// The sending host's own delay.
+    /// Delay of the sending host.
     pub(super) nic: Option<Nic>,
 }

@@ -1,18 +1,18 @@
-//! Names of what a network is made of.
+//! Identifiers of the parts of a network.
 
-/// Names an agent.
+/// Identifier of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AgentId(pub u32);
 
-/// Names a flow; what belongs to none has flow 0.
+/// Identifier of a flow; agents outside any flow have flow 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct FlowId(pub u32);
 
-/// Names one direction of a link.
+/// Identifier of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirectedLinkId(pub u32);
 
-/// Names a radio: stations that share a channel.
+/// Identifier of a radio: stations that share a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RadioId(pub u16);
 
@@ -23,7 +23,7 @@ impl RadioId {
     }
 }
 
-/// Names a route.
+/// Identifier of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RouteId(pub u32);
 

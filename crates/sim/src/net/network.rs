@@ -1,4 +1,4 @@
-//! The loop.
+//! The event loop.
 
 use core::any::Any;
 use core::time::Duration;
@@ -21,10 +21,10 @@ use super::{
 
 /// Links, radios, routes and agents, in simulated time.
 ///
-/// Model: packets follow their route step by step: over links, and over radios, where routers find the way from station to
-/// station; nodes take no time; agents answer at the instant something arrives, after the host's own random delay if the
-/// route has one. Limits: no fragmentation, no ARP; the queues of links and of stations' interfaces are the only ones on
-/// a way. Same seeds and same calls give the same [`Network::fingerprint`], with any observer.
+/// Model: packets follow their route step by step, over links and over radios, where routers find the route
+/// between stations. Nodes take no time. Agents answer an arrival at once, after the random delay of a route
+/// that has one. Limits: no fragmentation, no ARP, no queues but those of links and interfaces. Equal seeds
+/// and equal calls give the same [`Network::fingerprint`], with any observer.
 #[derive(Debug)]
 pub struct Network<W = ()> {
     engine: Engine<Event>,
@@ -47,7 +47,7 @@ pub struct Network<W = ()> {
 struct Slot {
     agent: Box<dyn Agent>,
     flow: FlowId,
-    /// The earliest event scheduled for it; later ones find nothing to do.
+    /// Time of the earliest scheduled event; later ones have no effect.
     alarm: Option<Instant>,
 }
 
@@ -72,10 +72,10 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds one direction of a link, with random streams of its own under `label`.
+    /// Adds one direction of a link, with separate random streams under `label`.
     ///
     /// # Panics
-    /// If [`LinkConfig::validate`] refuses `config`.
+    /// If [`LinkConfig::validate`] rejects `config`.
     pub fn add_wire(&mut self, config: LinkConfig, label: &str) -> DirectedLinkId {
         let link = Link::new(config, &self.seeds, label);
         self.wires.push(DirectedLink {
@@ -89,7 +89,7 @@ impl<W: Observer> Network<W> {
         DirectedLinkId(self.wires.len() as u32 - 1)
     }
 
-    /// Makes a link count its frames for those who send over it first.
+    /// Makes a link count its frames for agents whose routes begin with it.
     pub fn set_wireless(&mut self, wire: DirectedLinkId) {
         self.wires[wire.index()].wireless = true;
     }
@@ -99,19 +99,19 @@ impl<W: Observer> Network<W> {
         self.wires[wire.index()].spares_background = true;
     }
 
-    /// Adds a radio with a router for each of its stations, which begins at [`wake_all`](Self::wake_all).
+    /// Adds a radio with a router per station; the routers start at [`wake_all`](Self::wake_all).
     pub fn add_radio(&mut self, radio: Radio<Frame>, routers: Vec<Box<dyn Routing<Packet>>>) -> RadioId {
         let id = RadioId(self.airs.len() as u16);
         self.airs.push(Air::new(id, radio, routers));
         id
     }
 
-    /// From now on each frame is reported to the observer on the air ([`RadioNote::Frame`](super::RadioNote::Frame)).
+    /// Reports each frame to the observer ([`RadioNote::Frame`](super::RadioNote::Frame)) from now on.
     pub fn report_frames(&mut self) {
         self.airs.iter_mut().for_each(Air::report_frames);
     }
 
-    /// Flows from this number on are background load.
+    /// Makes flows from this number on background load.
     pub fn set_background(&mut self, first: FlowId) {
         self.background = first;
     }
@@ -122,7 +122,7 @@ impl<W: Observer> Network<W> {
         AgentId(self.agents.len() as u32 - 1)
     }
 
-    /// What the next two agents will be called: routes can be laid before their ends are there.
+    /// Identifiers of the next two agents, so that routes can be added before their ends.
     pub fn next_agents(&self) -> [AgentId; 2] {
         let next = self.agents.len() as u32;
         [AgentId(next), AgentId(next + 1)]
@@ -138,7 +138,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Adds a way from one agent to another. `overhead`: before each packet the sending host waits U(0, that).
+    /// Adds a route from one agent to another. Before each packet the sending host waits U(0, `overhead`).
     pub fn add_route(
         &mut self,
         (from, to): (AgentId, AgentId),
@@ -154,7 +154,7 @@ impl<W: Observer> Network<W> {
     /// Calls `f` on an agent of a known type and lets it run.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn with_agent<A: Agent, T>(&mut self, id: AgentId, f: impl FnOnce(Instant, &mut A) -> T) -> T {
         let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
         let agent = agent.downcast_mut().expect("the agent is of the type it was added with");
@@ -163,40 +163,40 @@ impl<W: Observer> Network<W> {
         result
     }
 
-    /// An agent of a known type, to look at.
+    /// An agent of a known type.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn agent<A: Agent>(&self, id: AgentId) -> &A {
         let agent: &dyn Any = &*self.agents[id.0 as usize].agent;
         agent.downcast_ref().expect("the agent is of the type it was added with")
     }
 
-    /// An agent of a known type, to change; it runs with its next event.
+    /// An agent of a known type, mutable; it runs with its next event.
     ///
     /// # Panics
-    /// If it is no `A`.
+    /// If its type is not `A`.
     pub fn agent_mut<A: Agent>(&mut self, id: AgentId) -> &mut A {
         let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
         agent.downcast_mut().expect("the agent is of the type it was added with")
     }
 
-    /// An agent, to read its counters and gauges.
+    /// An agent, for reading its counters and gauges.
     pub fn any_agent(&self, id: AgentId) -> &dyn Agent {
         &*self.agents[id.0 as usize].agent
     }
 
-    /// A link, to look at.
+    /// A link.
     pub fn wire(&self, wire: DirectedLinkId) -> &DirectedLink {
         &self.wires[wire.index()]
     }
 
-    /// A radio with its routers, to look at.
+    /// A radio with its routers.
     pub fn air(&self, radio: RadioId) -> &Air {
         &self.airs[radio.index()]
     }
 
-    /// A route, to look at.
+    /// A route.
     pub fn route(&self, route: RouteId) -> &Route {
         &self.routes[route.index()]
     }
@@ -216,28 +216,29 @@ impl<W: Observer> Network<W> {
         self.engine.now()
     }
 
-    /// Everything that came out of links and arrived at stations so far, in order, and every intervention.
+    /// Fingerprint of all packets that left links and arrived at stations, and of every intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Packets that left a link or arrived at a station so far, each hop counting.
+    /// Number of packets that left a link or arrived at a station, each hop counted.
     pub fn packet_hops(&self) -> u64 {
         self.hops
     }
 
-    /// Packets that had no way to go.
+    /// Number of packets without a route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// While on, the link swallows everything, also what is under way.
+    /// Turns a black hole on or off, which swallows everything, including packets under way.
     pub fn set_black_hole(&mut self, wire: DirectedLinkId, on: bool) {
         self.wires[wire.index()].link.set_black_hole(on);
         self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
     }
 
-    /// Takes the link down, with all that is under way, or up again; `notify`: agents that send over it first are notified.
+    /// Takes the link down, which drops all packets under way, or up again. With `notify`, agents whose
+    /// routes begin with it are notified.
     pub fn set_down(&mut self, wire: DirectedLinkId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];
@@ -261,17 +262,17 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Lets everything happen up to and including `end`.
+    /// Runs all events up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}
     }
 
-    /// The same, but at most so many events; whether that was all.
+    /// Runs at most `events` events up to and including `end`. Returns whether none is left.
     pub fn run_within(&mut self, end: Instant, events: usize) -> bool {
         !(0..events).all(|_| self.step(end))
     }
 
-    /// The next thing that happens up to and including `end`; false, with time moved there, if nothing does.
+    /// Runs the next event up to and including `end`. Without one, advances time to `end` and returns false.
     pub fn step(&mut self, end: Instant) -> bool {
         let Some(event) = self.engine.pop_until(end) else { return false };
         let now = self.engine.now();
@@ -378,7 +379,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// The next step of a packet's route; `None`: it has arrived.
+    /// Returns the next step of a packet's route, or `None` if it has arrived.
     fn step_of(&self, packet: &Packet) -> Option<Step> {
         let steps = &self.routes[packet.meta.route.index()].steps;
         steps.get(usize::from(packet.meta.hop)).copied()
@@ -393,7 +394,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Lets something happen on a radio, and hands over what leaves it.
+    /// Calls `happen` on a radio, and delivers the packets that leave it.
     fn on_air(&mut self, id: RadioId, happen: impl FnOnce(&mut Air, &mut Surroundings<'_, W>)) {
         let now = self.engine.now();
         let mut cx = Surroundings {
@@ -448,7 +449,7 @@ impl<W: Observer> Network<W> {
         }
     }
 
-    /// Hands over what has come out of a link.
+    /// Delivers the packets that have left a link.
     fn deliver(&mut self, now: Instant, id: DirectedLinkId) {
         let wire = &mut self.wires[id.index()];
         if wire.alarm.is_some_and(|at| at <= now) {
@@ -486,7 +487,7 @@ impl<W: Observer> Network<W> {
         self.out = out;
     }
 
-    /// Packets' last bits left a wireless link: their senders hear the link's counters.
+    /// Reports a wireless link's counters to the senders of packets whose last bit left it.
     fn departed(&mut self, now: Instant, id: DirectedLinkId) {
         loop {
             let wire = &mut self.wires[id.index()];

@@ -1,4 +1,4 @@
-//! The time a host takes to send.
+//! The sending time of a host.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,9 +8,9 @@ use strandcast_proto::time::Instant;
 
 use super::Packet;
 
-/// Holds each packet for U(0, `most`) without reordering. Without it a deterministic simulator locks the phases of
-/// drop-tail queues: the same flow's packet finds the queue full each time (S. Floyd, V. Jacobson, "On traffic phase
-/// effects in packet-switched gateways", 1992).
+/// Delays each packet by U(0, `most`) without reordering. Otherwise a deterministic simulator locks the
+/// phases of drop-tail queues: packets of one flow always find the queue full (S. Floyd, V. Jacobson, "On
+/// traffic phase effects in packet-switched gateways", 1992).
 #[derive(Debug)]
 pub(super) struct Nic {
     most: Duration,
@@ -24,7 +24,7 @@ impl Nic {
         Nic { most, random, last: Instant::ZERO, held: VecDeque::new() }
     }
 
-    /// Takes a packet; when it leaves, if nothing was held before it.
+    /// Adds a packet and returns its departure time, if no other packet waits.
     pub fn hold(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
         let wait = Duration::from_nanos(self.random.below(self.most.as_nanos() as u64 + 1));
         self.last = self.last.max(now + wait);
@@ -32,12 +32,12 @@ impl Nic {
         (self.held.len() == 1).then_some(self.last)
     }
 
-    /// The next packet that leaves by `now`.
+    /// Returns the next packet that leaves by `now`.
     pub fn release(&mut self, now: Instant) -> Option<Packet> {
         self.held.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 
-    /// When the next packet leaves.
+    /// Departure time of the next packet.
     pub fn next(&self) -> Option<Instant> {
         self.held.front().map(|(at, _)| *at)
     }

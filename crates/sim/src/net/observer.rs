@@ -8,59 +8,59 @@ use strandcast_radio::{Destination, DropCause, FrameRecord, StationId};
 
 use super::{Agent, AgentId, DirectedLinkId, FlowId, Frame, Packet, PacketMeta, RadioId, TraceEvent};
 
-/// What happened on a radio.
+/// An event on a radio.
 #[derive(Clone, Copy, Debug)]
 pub enum RadioNote<'a> {
     /// A frame ended, if frames are reported.
     Frame(&'a FrameRecord),
-    /// A packet came to a station's interface queue.
+    /// A packet arrived at a station's interface queue.
     Offered {
-        /// Whose.
+        /// Owner of the queue.
         station: StationId,
-        /// To whom it is to be transmitted.
+        /// Receiver of the transmission.
         to: Destination,
         /// The packet.
         packet: &'a Frame,
     },
-    /// A packet arrived at a station that it was transmitted to.
+    /// A station received a packet that was transmitted to it.
     Received {
-        /// Which.
+        /// Receiving station.
         station: StationId,
-        /// Who transmitted it.
+        /// Transmitting station.
         from: StationId,
         /// The packet.
         packet: &'a Frame,
     },
-    /// A station gave a packet up after the last retry; its router decides where the packet goes.
+    /// A station abandoned a packet after the last retry; its router decides what to do with it.
     Failed {
-        /// Which.
+        /// Transmitting station.
         station: StationId,
-        /// Who did not answer.
+        /// Station that did not answer.
         to: StationId,
         /// The packet.
         packet: &'a Frame,
     },
     /// An interface queue dropped a packet.
     QueueDropped {
-        /// Whose.
+        /// Owner of the queue.
         station: StationId,
         /// The packet.
         packet: &'a Frame,
-        /// Why.
+        /// Reason.
         cause: DropCause,
     },
     /// A router dropped a packet.
     RouterDropped {
-        /// Where.
+        /// Station of the router.
         station: StationId,
         /// The packet.
         packet: &'a PacketMeta,
-        /// Why.
+        /// Reason.
         cause: strandcast_routing::DropCause,
     },
-    /// A packet arrived at the station where it leaves the radio.
+    /// A packet arrived at the station at which it leaves the radio.
     Delivered {
-        /// Which.
+        /// That station.
         station: StationId,
         /// The packet.
         packet: &'a PacketMeta,
@@ -69,12 +69,12 @@ pub enum RadioNote<'a> {
     },
 }
 
-/// Is called for everything that happens in a network. Observation changes nothing: no draw, no order, no fingerprint.
+/// Callbacks for all events in a network. Observation changes nothing: no draw, no order, no fingerprint.
 pub trait Observer {
-    /// An agent handed a packet to the network.
+    /// Called when an agent hands a packet to the network.
     fn sent(&mut self, _now: Instant, _from: AgentId, _packet: &Packet) {}
 
-    /// A packet came to a link.
+    /// Called when a packet arrives at a link.
     fn offered(
         &mut self,
         _now: Instant,
@@ -84,22 +84,22 @@ pub trait Observer {
     ) {
     }
 
-    /// A packet came out of a link.
+    /// Called when a packet leaves a link.
     fn arrived(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta) {}
 
-    /// A link that went down dropped a packet that waited for it or was under way.
+    /// Called when a link that went down drops a waiting or propagating packet.
     fn dropped(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta) {}
 
-    /// Something happened on a radio.
+    /// Called for an event on a radio.
     fn radio(&mut self, _now: Instant, _radio: RadioId, _note: RadioNote<'_>) {}
 
-    /// A packet came to the agent it was sent to, which is handed it next; it may be damaged.
+    /// Called before the receiving agent gets a packet, which may be damaged.
     fn received(&mut self, _now: Instant, _head: &PacketMeta) {}
 
-    /// An agent reports an event.
+    /// Called when an agent reports an event.
     fn event(&mut self, _now: Instant, _flow: FlowId, _from: AgentId, _note: &TraceEvent) {}
 
-    /// An agent has acted on an event and emitted its output.
+    /// Called after an agent has handled an event and emitted its output.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 

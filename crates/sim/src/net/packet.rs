@@ -14,73 +14,74 @@ use super::ids::{FlowId, RouteId};
 /// A packet at IP level.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// What the network knows of it.
+    /// Fields that the network reads.
     pub meta: PacketMeta,
-    /// What its agents say to each other.
+    /// Contents, which only agents read.
     pub body: Body,
 }
 
-/// What stations transmit.
+/// Frames of stations.
 pub type Frame = strandcast_routing::Packet<Packet>;
 
-/// What the network knows of a packet.
+/// Fields of a packet that the network reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
-    /// Its number among all packets of the run, in order of sending.
+    /// Number among all packets of the run, in order of sending.
     pub id: u64,
-    /// Its flow.
+    /// Flow.
     pub flow: FlowId,
-    /// Which way it goes.
+    /// Route.
     pub route: RouteId,
-    /// Steps of the route behind it.
+    /// Number of steps of the route already taken.
     pub hop: u16,
-    /// Which of its flow's paths it belongs to.
+    /// Path number in its flow.
     pub path: u8,
     /// Bytes at IP level, headers included.
     pub len: u32,
     /// Bytes of application data in it; 0 for acknowledgements and control.
     pub payload: u32,
-    /// It carries a retransmission.
+    /// True if it carries a retransmission.
     pub retransmission: bool,
-    /// What the user data of its DATA chunks are.
+    /// Framing of the user data in its DATA chunks.
     pub framing: Framing,
-    /// When its sender handed it to the network.
+    /// Time at which its sender handed it to the network.
     pub sent: Instant,
-    /// Random loss of the link it is on does not take it.
+    /// True if random loss of its present link spares it.
     pub spared: bool,
-    /// A link has damaged it: its receiver's checksum refuses it.
+    /// True if a link has damaged it: its receiver's checksum rejects it.
     pub damaged: bool,
 }
 
-/// What the user data of SCTP's DATA chunks are.
+/// Framing of the user data in SCTP's DATA chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
     /// Messages.
     #[default]
     Messages,
-    /// Messages and repair symbols, each behind the header of a symbol.
+    /// Messages and repair symbols, each after the header of a symbol.
     Repair,
-    /// Symbols of coded blocks: what messages are in them, no chunk says.
+    /// Symbols of coded blocks, whose chunks do not show the messages in them.
     Blocks,
 }
 
-/// What agents say to each other.
+/// Contents that agents exchange.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// An SCTP packet, encoded.
     Sctp(Bytes),
     /// A sealed datagram.
     Sealed {
-        /// As it travels.
+        /// The datagram in transit.
         datagram: Bytes,
-        /// The SCTP packet in it, for those who measure; empty if it is of a handshake, or a control message of the seal.
+        /// The SCTP packet in it, for measurements; empty for a handshake, or for a control message of the
+        /// seal.
         packet: Bytes,
     },
     /// A TCP segment.
     Tcp(Segment),
     /// A datagram that is never retransmitted.
     Udp(Datagram),
-    /// Whatever it was, it arrives damaged: checksums of IP, TCP and UDP refuse it.
+    /// A damaged packet of any protocol: checksums of IP, TCP and UDP reject it.
     Damaged,
 }
 
@@ -94,18 +95,18 @@ impl Body {
     }
 }
 
-/// A datagram of a constant-rate source or of background traffic.
+/// A datagram of a constant-rate source or of background load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The message's number in its flow.
+    /// Number of the message in its flow.
     pub message: u64,
-    /// When the application handed it in.
+    /// Time at which the application submitted it.
     pub submitted: Instant,
 }
 
 impl Packet {
-    /// Tells packets apart in fingerprints: its length and SCTP's checksum, the end of a sealed datagram's tag, TCP's or the
-    /// message's number.
+    /// Value that distinguishes packets in fingerprints: the length and SCTP's checksum, the end of a sealed
+    /// datagram's tag, TCP's number or the message's number.
     pub fn digest(&self) -> u64 {
         let content = match &self.body {
             Body::Sctp(bytes) => {
@@ -122,7 +123,8 @@ impl Packet {
     }
 }
 
-/// SCTP sees the damage and must find it by its own checksum, or the seal by its tag; the others' packets do not get through to their agents.
+/// Damages a packet. SCTP must find the damage by its checksum, and the seal by its tag; damaged packets of
+/// other protocols do not reach their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         self.meta.damaged = true;
@@ -138,8 +140,8 @@ impl Payload for Packet {
     }
 }
 
-/// What tells originals from retransmissions on a radio: the end of a TCP segment's bytes, or the highest TSN of an SCTP
-/// packet, each within its route.
+/// Distinguishes originals from retransmissions on a radio: by the end of a TCP segment's bytes, or the
+/// highest TSN of an SCTP packet, each within its route.
 impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {

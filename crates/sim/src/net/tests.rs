@@ -1,4 +1,4 @@
-//! What the network itself does, with datagrams.
+//! Behaviour of the network itself, with datagrams.
 
 use core::time::Duration;
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use super::*;
 use crate::flow::{Feed, UdpSender, UdpSink};
 use crate::traffic::Cbr;
 
-/// Packets of the sender, one a millisecond.
+/// Packets of the sender, one per millisecond.
 const PACKETS: u64 = 1000;
 
-/// Hears when packets enter and leave links.
+/// Records times at which packets enter and leave links.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<(Instant, DirectedLinkId, u64)>>>);
 
@@ -24,7 +24,8 @@ impl Observer for Log {
     }
 }
 
-/// A source behind a link to a router, from which two links lead to a sink; routes take the first of them.
+/// A source connected by a link to a router, from which two links lead to a sink; routes take the first of
+/// them.
 fn diamond(log: &Log, overhead: Option<(Duration, &str)>) -> Network<Log> {
     let mut network = Network::new(&Seeds::new(1, 0), log.clone());
     let wires = ["up", "left", "right"].map(|label| network.add_wire(LinkConfig::default(), label));
@@ -52,7 +53,7 @@ fn packets_follow_their_route() {
     assert_eq!((network.packet_hops(), network.unroutable()), (2 * PACKETS, 0));
 }
 
-/// U(0, 400 µs) before packets that are 1 ms apart never makes one wait for another: waits are uniform.
+/// A delay of U(0, 400 µs) before packets 1 ms apart never makes one wait for another: waits are uniform.
 #[test]
 fn a_hosts_overhead_is_uniform() {
     let log = Log::default();

@@ -7,64 +7,67 @@ use strandcast_keys::{Key, Keyed, Setting, Values, closest, keys, words};
 use super::value::TcpValue;
 
 words! {
-    /// What the sender does about losses, beside its window.
+    /// Loss recovery of the sender.
     pub enum Recovery {
         /// Fast retransmit and fast recovery until the first new acknowledgement (RFC 5681 §3.2).
         Reno = "reno",
-        /// Until everything sent before the loss is acknowledged (RFC 6582).
+        /// Fast recovery until all data sent before the loss are acknowledged (RFC 6582).
         NewReno = "newreno",
-        /// By selective acknowledgements (RFC 2018, RFC 6675).
+        /// Recovery by selective acknowledgements (RFC 2018, RFC 6675).
         Sack = "sack",
-        /// The same, and what was sent again is lost once something sent after it arrived (RFC 8985 §6.2, as nothing is
-        /// reordered within a subflow).
+        /// As `sack`; in addition, a retransmission is lost once data sent after it arrived (RFC 8985 §6.2,
+        /// because a subflow never reorders).
         Rack = "rack",
     }
 }
 
 impl Recovery {
-    /// Whether the receiver acknowledges selectively.
+    /// Returns whether the receiver acknowledges selectively.
     pub(super) fn is_selective(self) -> bool {
         matches!(self, Recovery::Sack | Recovery::Rack)
     }
 }
 
-/// The slow-start threshold a connection begins with.
+/// Initial slow-start threshold of a connection.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum InitialSsthresh {
     /// "Arbitrarily high" (RFC 5681 §3.1).
     Unbounded,
     /// The receive window.
     ReceiveWindow,
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 
-/// The largest count of packets or of bytes in one.
+/// Maximum number of packets, and of bytes in a packet.
 const MOST_COUNT: u64 = u32::MAX as u64;
-/// The largest number of bytes: from here on not every whole number is one of TOML's.
+/// Maximum number of bytes: TOML cannot represent every larger whole number.
 const MOST_BYTES: u64 = 1 << 53;
 
 keys! {
-    /// The constants of a TCP or MPTCP flow: of both sides, so that one value builds sender and receiver. Fields with the
-    /// same name as a key of the scenario file; [`super::Profile`] lists the values of the standards and of other programs.
+    /// Constants of a TCP or MPTCP flow, for both sides, so that one value builds sender and receiver. Fields
+    /// have the names of the keys in the scenario file; [`super::Profile`] lists the values of the standards
+    /// and of other programs.
     pub struct Config in snake_case {
-        /// How losses are repaired.
+        /// Method of loss recovery.
         recovery: Recovery,
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: bool,
-        /// Duplicate acknowledgements that make a loss (DupThresh).
+        /// Duplicate acknowledgements that indicate a loss (DupThresh).
         dup_threshold: u32 [0, MOST_COUNT],
-        /// Segments sent in answer to one acknowledgement at most; 0: no limit.
+        /// Maximum number of segments sent in answer to one acknowledgement; 0 for no limit.
         max_burst: u32 [0, MOST_COUNT],
-        /// The same during fast recovery.
+        /// Maximum number of segments sent in answer to one acknowledgement during fast recovery; 0 for no
+        /// limit.
         recovery_burst: u32 [0, MOST_COUNT],
-        /// The retransmission timer restarts with a fast retransmit (RFC 6298 §5 does not say so, BSD does).
+        /// The retransmission timer restarts with a fast retransmit (BSD does so, RFC 6298 §5 does not
+        /// require it).
         fast_retransmit_restarts_timer: bool,
         /// The acknowledgement that ends fast recovery makes the window grow like any other.
         full_ack_grows: bool,
         /// A second timeout for the same segment halves the threshold again (RFC 5681 §3.1 forbids it).
         backoff_cuts_ssthresh: bool,
-        /// After an RTO of silence the window is at most so many segments (RFC 5681 §4.1); 0: it stays.
+        /// Maximum window in segments after an RTO of silence (RFC 5681 §4.1); 0 keeps the window.
         restart_window: u32 [0, MOST_COUNT],
         /// Hold back a segment that is not full while anything is unacknowledged (RFC 9293 §3.7.4).
         nagle: bool,
@@ -76,23 +79,24 @@ keys! {
         initial_ssthresh: InitialSsthresh,
         /// RTO before the first round-trip time.
         rto_initial: Duration [0, u64::MAX, "s"],
-        /// Least RTO.
+        /// Minimum RTO.
         rto_min: Duration [0, u64::MAX, "s"],
-        /// The least RTO is a bound on what is added to the smoothed round-trip time, not on the sum.
+        /// The minimum RTO bounds the term added to the smoothed round-trip time, not the sum.
         rto_min_above_srtt: bool,
-        /// Largest RTO.
+        /// Maximum RTO.
         rto_max: Duration [0, u64::MAX, "s"],
         /// Tick of the clock that measures round-trip times (G of RFC 6298).
         granularity: Duration [0, u64::MAX, "s"],
-        /// A round trip opens a subflow before data flow; without, the sender begins at once.
+        /// A round trip opens a subflow before data flow; otherwise the sender begins at once.
         handshake: bool,
-        /// Timestamps option: a round-trip time with each acknowledgement (RFC 7323); without, once per round trip.
+        /// Timestamps option: one round-trip time per acknowledgement (RFC 7323); otherwise one per round
+        /// trip.
         timestamps: bool,
-        /// The receiver acknowledges every so many segments (RFC 5681 §4.2: at least every second).
+        /// Number of segments per acknowledgement (RFC 5681 §4.2: at most two).
         ack_every: u32 [0, MOST_COUNT],
-        /// And at the latest after this time.
+        /// Maximum delay of an acknowledgement.
         ack_delay: Duration [0, u64::MAX, "s"],
-        /// Bytes the receiver takes beyond those it delivered.
+        /// Bytes that the receiver accepts beyond those delivered.
         receive_window: u64 [0, MOST_BYTES, "bytes"],
         /// SACK blocks in an acknowledgement, at most 4.
         sack_blocks: u32 [0, MOST_COUNT],
@@ -102,17 +106,17 @@ keys! {
         timestamp_bytes: u32 [0, MOST_COUNT],
         /// Bytes of the SACK option without blocks, with its padding.
         sack_header_bytes: u32 [0, MOST_COUNT],
-        /// Bytes of a SACK block; 0: the option costs nothing.
+        /// Bytes of a SACK block; 0 makes the option free.
         sack_block_bytes: u32 [0, MOST_COUNT],
         /// MPTCP: bytes of the Data Sequence Mapping option in each segment of data, padded.
         mapping_bytes: u32 [0, MOST_COUNT],
         /// MPTCP: bytes of the Data ACK option in each acknowledgement, padded.
         data_ack_bytes: u32 [0, MOST_COUNT],
-        /// MPTCP: when the receive window is full, the segment that holds it up is sent on a much faster subflow, too, and
-        /// the slow one's window is cut.
+        /// MPTCP: when the receive window is full, the segment that blocks it is also sent on a much faster
+        /// subflow, and the slow one's window is cut.
         opportunistic: bool,
     } and {
-        /// Several subflows make one connection (RFC 8684). Set by the builder of the flow, not a key.
+        /// Several subflows form one connection (RFC 8684). Set by the builder of the flow, not a key.
         multipath: bool,
     }
 }
@@ -123,7 +127,7 @@ impl Config {
         u64::from(self.initial_window.max(1)) * u64::from(self.segment)
     }
 
-    /// The initial slow-start threshold in bytes; `None`: arbitrarily high.
+    /// The initial slow-start threshold in bytes; `None` if it is arbitrarily high.
     pub fn initial_ssthresh_bytes(&self) -> Option<u64> {
         match self.initial_ssthresh {
             InitialSsthresh::Unbounded => None,
@@ -132,7 +136,7 @@ impl Config {
         }
     }
 
-    /// Checks what single keys cannot show.
+    /// Checks the combination of keys.
     ///
     /// # Errors
     /// A constant, or two together, with which no data would flow.
@@ -165,7 +169,7 @@ impl Config {
     /// Replaces the constant named `name`.
     ///
     /// # Errors
-    /// No such key, or not such a value.
+    /// If the key is unknown or the value invalid.
     pub fn set(&mut self, name: &str, value: &TcpValue) -> Result<(), ConfigError> {
         let keys = Keyed::keys(self);
         let Some(key) = keys.iter().find(|key| key.name == name) else {
@@ -189,13 +193,13 @@ impl Config {
         Keyed::set(self, name, &text).map(|_| ()).map_err(|_| wrong())
     }
 
-    /// Whether the constant named `name` is a time.
+    /// Returns whether the constant named `name` is a time.
     pub fn is_time(&self, name: &str) -> bool {
         let is = |key: &Key| key.name == name && matches!(key.values, Values::Decimal(.., "s"));
         Keyed::keys(self).iter().any(is)
     }
 
-    /// All keys with their values as people write them, times in seconds.
+    /// All keys with their values as text, times in seconds.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
         let value = |key: &Key| match (key.values, self.get(key.name)) {
             (Values::Switch, Some(on)) => (on == "on").to_string(),
@@ -205,7 +209,7 @@ impl Config {
     }
 }
 
-/// What a key takes, for people.
+/// Describes the values of a key.
 fn takes(values: &Values) -> String {
     match values {
         Values::Switch => "true or false".into(),
@@ -219,7 +223,7 @@ fn takes(values: &Values) -> String {
     }
 }
 
-/// A word, or bytes.
+/// Reads a word or a number of bytes.
 impl Setting for InitialSsthresh {
     type Range = ();
 
@@ -257,31 +261,31 @@ pub(super) fn by_name<T: Copy>(
     })
 }
 
-/// The name with the fewest single-letter changes from `word`.
+/// Returns the name with the fewest single-letter changes from `word`.
 fn nearest(word: &str, names: impl Iterator<Item = &'static str>) -> &'static str {
     closest(word, names).unwrap_or_default()
 }
 
-/// Why constants of TCP are refused.
+/// Reason why constants of TCP are rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A key or a word that does not exist.
+    /// A key or a word is unknown.
     #[error("unknown {what} `{word}`; did you mean `{nearest}`?")]
     Unknown {
-        /// What sort of word it should be.
+        /// Expected kind of word.
         what: &'static str,
-        /// What was written.
+        /// The word as given.
         word: String,
-        /// The right word closest to it.
+        /// The closest valid word.
         nearest: &'static str,
     },
-    /// A value that the key does not take.
+    /// A value is invalid for its key.
     #[error("tcp.{key}: {why}")]
     Value {
         /// The key.
         key: &'static str,
-        /// What it takes.
+        /// The valid values.
         why: String,
     },
 }

@@ -1,5 +1,6 @@
-//! TCP and MPTCP agents, sans-IO: state machines with segments, cumulative, selective and duplicate acknowledgements.
-//! Their congestion windows are handed in, built, through the same trait as those of our own transport.
+//! TCP and MPTCP agents, sans-IO: state machines with segments, cumulative, selective and duplicate
+//! acknowledgements. The caller passes in their congestion windows, which implement the trait of Strandcast's
+//! transport.
 
 mod config;
 mod multipath;

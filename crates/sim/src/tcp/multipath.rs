@@ -1,5 +1,5 @@
-//! What several subflows of one connection share: the scheduler, copies, reinjection, and the way out of a full receive
-//! window.
+//! State that several subflows of one connection share: the scheduler, copies, reinjection, and the remedy
+//! for a full receive window.
 
 use strandcast_proto::policy::{Backlog, Holder, LossTrigger, PathId, PathSet};
 use strandcast_proto::time::Instant;
@@ -10,12 +10,12 @@ use super::segment::Segment;
 use super::sender::{Limit, Sender};
 use super::subflow::{LossEvent, Mode, Phase, Subflow};
 
-/// What an endless application has to send, bytes, so that schedulers may add to it.
+/// Bytes that an endless application offers, small enough that schedulers may add to it.
 const ENDLESS: u64 = 1 << 40;
 
 impl Sender {
-    /// Subflows that may send `len` bytes now: their windows have room. One in slow start after a timeout gets data of the
-    /// connection only while there is no other. `tried` are not taken.
+    /// Subflows whose windows have room for `len` bytes now, except those in `tried`. A subflow in slow start
+    /// after a timeout gets data of the connection only if it is the only one.
     pub(super) fn with_room(&self, len: u32, tried: PathSet) -> impl Iterator<Item = (u8, &Subflow)> {
         let open = || self.subflows.iter().zip(0..).filter(|(s, _)| s.phase == Phase::Open);
         let worst = open().all(|(s, _)| s.mode == Mode::Loss);
@@ -25,7 +25,7 @@ impl Sender {
         })
     }
 
-    /// The subflow for `len` bytes, of those that were not `tried` before. `None`: they are held back.
+    /// Chooses the subflow for `len` bytes among those not in `tried`. Returns `None` if they must wait.
     pub(super) fn choose(&mut self, now: Instant, len: u32, tried: PathSet) -> Option<Choice> {
         if self.windows.scheduling.is_none() {
             let only = self.with_room(len, tried).next();
@@ -43,7 +43,7 @@ impl Sender {
         windows.choose(&at, &backlog)
     }
 
-    /// The timer of a subflow expired: others send what it has in flight, too, once.
+    /// Handles a timeout of a subflow: other subflows also send its data in flight, once.
     pub(super) fn reinject(&mut self, from: u8) {
         if self.subflows.len() < 2 {
             return;
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// The next data to be sent on another subflow, too.
+    /// Next data that another subflow sends in addition.
     pub(super) fn reinjection(&mut self, now: Instant) -> Option<Segment> {
         let what = self.shared.next(self.data_una)?;
         let tried = PathSet::one(PathId(what.from));
@@ -71,8 +71,8 @@ impl Sender {
         Some(self.send(now, subflow, what.data_seq, what.len))
     }
 
-    /// The next data that the scheduler sends on several subflows, for one that has room by now; what the receiver has
-    /// acknowledged meanwhile is left out.
+    /// Next copy of data that the scheduler sends on several subflows, for one with room; data that the
+    /// receiver has acknowledged are left out.
     pub(super) fn copy(&mut self, now: Instant) -> Option<Segment> {
         for id in 0..self.subflows.len() {
             let Some((data_seq, len)) = self.shared.owed(id, self.data_una) else { continue };
@@ -95,7 +95,8 @@ impl Sender {
         subflows.find_map(|(s, id)| s.board.front().filter(holds).map(|record| (id, record)))
     }
 
-    /// Tells the scheduler what keeps new data back while there is room: nothing, unless `limit` is the receive window.
+    /// Reports to the scheduler the receive window that blocks new data despite room, or its end if `limit`
+    /// is anything else.
     pub(super) fn note_blocked(&mut self, now: Instant, limit: Option<Limit>) {
         let full = limit == Some(Limit::ReceiveWindow);
         let holder = if full && self.windows.scheduling.is_some() { self.holder() } else { None };
@@ -105,9 +106,10 @@ impl Sender {
         }
     }
 
-    /// With the receive window full, the segment that holds it up is sent on a much faster subflow with room, too, and
-    /// the window of the subflow that holds it up is cut, as [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides
-    /// by Linux's rules (mptcp_rcv_buf_optimization; the cut is the congestion control's own answer to a loss).
+    /// Handles a full receive window: the segment that blocks it is also sent on a much faster subflow with
+    /// room, and the window of the blocking subflow is cut, as
+    /// [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides by Linux's rules
+    /// (mptcp_rcv_buf_optimization; the size of the cut is the congestion control's answer to a loss).
     pub(super) fn opportunity(&mut self, now: Instant, limit: Limit) -> Option<Segment> {
         let remedy = self.shared.remedy?;
         if limit != Limit::ReceiveWindow || self.subflows.len() < 2 {
@@ -135,8 +137,8 @@ impl Sender {
         Some(self.send(now, fast, data_seq, len))
     }
 
-    /// Asks the scheduler which subflow is to be held back for data that wait, and does so once per round trip of it at most;
-    /// whether it did.
+    /// Asks the scheduler for a subflow to penalise because data wait, and cuts its window at most once per
+    /// its round trip. Returns whether it did.
     pub(super) fn ask_for_penalty(&mut self, now: Instant) -> bool {
         let (windows, at) = self.scene(now);
         let asked = windows.penalty(&at).map(|path| path.0);

@@ -1,9 +1,9 @@
-//! The constants of the standards and of other programs, side by side.
+//! The constants of the standards and of other programs in one table.
 //!
-//! Sources: `rfc` the section named beside each line; `ns2` ns-2.35, `tcl/lib/ns-default.tcl` and what `tcp/tcp.cc` and
-//! `tcp/tcp-sink.cc` do with it (read back from the program: `Agent/TCP set window_` and so on); `ns3` ns-3.37, the
-//! attributes of `TcpSocket`, `TcpSocketBase` and `RttEstimator`; `linux` Linux 6, `include/net/tcp.h` and
-//! `Documentation/networking/ip-sysctl.rst`.
+//! Sources: `rfc` the section in the comment of each line; `ns2` ns-2.35, `tcl/lib/ns-default.tcl` and its
+//! use in `tcp/tcp.cc` and `tcp/tcp-sink.cc` (read back from the program: `Agent/TCP set window_` and so on);
+//! `ns3` ns-3.37, the attributes of `TcpSocket`, `TcpSocketBase` and `RttEstimator`; `linux` Linux 6,
+//! `include/net/tcp.h` and `Documentation/networking/ip-sysctl.rst`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use strandcast_keys::Keyed;
 use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
 use super::value::TcpValue;
 
-/// Whose constants a flow begins with.
+/// Source of a flow's initial constants.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// The standards.
@@ -31,11 +31,11 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 const S: fn(u64) -> Duration = Duration::from_secs;
 
 impl Profile {
-    /// All of them by name.
+    /// All profiles by name.
     pub const ALL: [(&'static str, Profile); 4] =
         [("rfc", Profile::Rfc), ("ns2", Profile::Ns2), ("ns3", Profile::Ns3), ("linux", Profile::Linux)];
 
-    /// Its own value of a line of the table.
+    /// Value of the profile in a line of the table.
     fn of<T: Copy>(self, line: [T; 4]) -> T {
         line[self as usize]
     }
@@ -64,7 +64,8 @@ impl Profile {
             backoff_cuts_ssthresh: self.of([false, true, false, false]),
             // RFC 5681 §4.1: the initial window; Linux: tcp_slow_start_after_idle 1.
             restart_window: self.of([3, 0, 0, 10]),
-            // RFC 9293 §3.7.4 has it on unless the application objects, as one of live media does; TcpNoDelay true.
+            // RFC 9293 §3.7.4 enables it unless the application objects, as one of live media does;
+            // TcpNoDelay true.
             nagle: self.of([false, false, false, false]),
             // Ethernet's 1500 bytes less headers; packetSize_; SegmentSize; 1500 less headers and timestamps.
             segment: self.of([1460, 1000, 536, 1448]),
@@ -88,17 +89,20 @@ impl Profile {
             timestamps: self.of([false, false, true, true]),
             // RFC 5681 §4.2; TCPSink (TCPSink/DelAck: 2); DelAckCount; Linux, outside of quick-ack mode.
             ack_every: self.of([2, 1, 2, 2]),
-            // RFC 5681 §4.2: 500 ms at most, 200 ms is usual; TCPSink/DelAck interval_; DelAckTimeout; TCP_DELACK_MIN.
+            // RFC 5681 §4.2: at most 500 ms, usually 200 ms; TCPSink/DelAck interval_; DelAckTimeout;
+            // TCP_DELACK_MIN.
             ack_delay: self.of([MS(200), MS(100), MS(200), MS(40)]),
-            // No value in RFC 7323, 1 MiB is ours; window_ 20 packets; RcvBufSize; half of tcp_rmem's 6 MiB.
+            // RFC 7323 gives no value, 1 MiB is this project's; window_ 20 packets; RcvBufSize; half of
+            // tcp_rmem's 6 MiB.
             receive_window: self.of([1 << 20, 20_000, 131_072, 3 << 20]),
-            // What fits 40 bytes of options (RFC 2018 §3); maxSackBlocks_; beside timestamps.
+            // Number that fits 40 bytes of options (RFC 2018 §3); maxSackBlocks_; with timestamps.
             sack_blocks: self.of([4, 3, 3, 3]),
             // IP 20 and TCP 20; tcpip_base_hdr_size_.
             header: self.of([40, 40, 40, 40]),
             // RFC 7323 appendix A; ts_option_size_.
             timestamp_bytes: self.of([12, 10, 12, 12]),
-            // RFC 2018 §3 with two bytes of padding; ns-2: acknowledgements have packetSize_ 40 whatever they say.
+            // RFC 2018 §3 with two bytes of padding; ns-2: acknowledgements have packetSize_ 40 with any
+            // contents.
             sack_header_bytes: self.of([4, 0, 4, 4]),
             sack_block_bytes: self.of([8, 0, 8, 8]),
             multipath: false,
@@ -118,10 +122,10 @@ impl From<Profile> for Config {
 }
 
 impl Config {
-    /// The constants of the profile with this name, single ones replaced.
+    /// The constants of the profile with this name, some of them replaced.
     ///
     /// # Errors
-    /// The first thing that is wrong, with the nearest right one.
+    /// The first mistake, with the nearest valid value.
     pub fn of_profile<'a>(
         profile: &str,
         replaced: impl IntoIterator<Item = (&'a str, TcpValue)>,
@@ -157,7 +161,7 @@ impl fmt::Display for Profile {
 mod tests {
     use super::*;
 
-    /// The table of `docs/models/tcp.md` is the one above.
+    /// The table of `docs/models/tcp.md` equals the one above.
     #[test]
     fn the_documentation_has_the_same_table() {
         let document = include_str!("../../../../docs/models/tcp.md");

@@ -5,7 +5,7 @@
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Whether nothing is in the set.
+    /// Returns whether the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -20,13 +20,14 @@ impl Ranges {
         self.0.last().map(|r| r.1)
     }
 
-    /// The range that `byte` is in.
+    /// The range that contains `byte`.
     pub(super) fn containing(&self, byte: u64) -> Option<(u64, u64)> {
         let i = self.0.partition_point(|r| r.1 <= byte);
         self.0.get(i).copied().filter(|r| r.0 <= byte)
     }
 
-    /// Adds `start..end`, and calls `fresh` with each part that was not in the set. Returns how many bytes those are.
+    /// Adds `start..end`, and calls `fresh` with each part that was not in the set. Returns the number of
+    /// bytes added.
     pub(super) fn insert(&mut self, start: u64, end: u64, mut fresh: impl FnMut(u64, u64)) -> u64 {
         if start >= end {
             return 0;
@@ -58,7 +59,7 @@ impl Ranges {
         added
     }
 
-    /// Takes out everything below `bound`.
+    /// Removes everything below `bound`.
     pub(super) fn remove_below(&mut self, bound: u64) {
         let gone = self.0.partition_point(|r| r.1 <= bound);
         self.0.drain(..gone);

@@ -1,5 +1,5 @@
-//! The receiving host: reassembly and acknowledgements. The application takes in-order data at once, so that the
-//! receive window, counted from the data acknowledgement, never shrinks.
+//! The receiving host: reassembly and acknowledgements. The application reads in-order data at once, so that
+//! the receive window, counted from the data acknowledgement, never shrinks.
 
 use strandcast_proto::time::Instant;
 
@@ -15,14 +15,14 @@ use super::stats::ReceiverStats;
 pub struct Receiver {
     config: Config,
     subflows: Vec<Inbound>,
-    /// The connection's data; only used with several subflows.
+    /// Data of the connection; only used with several subflows.
     data: Reassembly,
 }
 
-/// A segment with data, as it arrived.
+/// A received segment with data.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Which subflow.
+    /// Subflow.
     pub subflow: u8,
     /// First byte in the subflow's sequence space.
     pub seq: u64,
@@ -30,11 +30,12 @@ pub struct Arrival {
     pub len: u32,
     /// First byte in the connection's sequence space.
     pub data_seq: u64,
-    /// When it left the sender.
+    /// Time at which it left the sender.
     pub sent: Instant,
-    /// Nothing of it had arrived on this subflow before; otherwise its last transmission was spurious.
+    /// True if no byte of it had arrived on this subflow before; otherwise its last transmission was
+    /// spurious.
     pub new: bool,
-    /// It lies beyond a gap of its subflow.
+    /// True if it lies beyond a gap of its subflow.
     pub out_of_order: bool,
 }
 
@@ -42,13 +43,13 @@ pub struct Arrival {
 #[derive(Debug, Default)]
 struct Inbound {
     bytes: Reassembly,
-    /// A SYN is to be answered.
+    /// True if a SYN must be answered.
     syn: bool,
     /// Acknowledgements to send now.
     due: u32,
     /// In-order segments since the last acknowledgement.
     pending: u32,
-    /// When the last of them must be acknowledged.
+    /// Time by which the last of them must be acknowledged.
     deadline: Option<Instant>,
     /// TS.Recent of RFC 7323.
     recent: Option<Instant>,
@@ -58,16 +59,16 @@ struct Inbound {
     stats: ReceiverStats,
 }
 
-/// Bytes received so far.
+/// Bytes received.
 #[derive(Debug, Default)]
 struct Reassembly {
-    /// Everything below has arrived.
+    /// First byte that has not arrived: all lower ones have.
     next: u64,
     beyond: Ranges,
 }
 
 impl Reassembly {
-    /// Takes `start..end`. Returns how many of these bytes are new.
+    /// Adds `start..end`. Returns the number of new bytes.
     fn insert(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.next);
         if start >= end {
@@ -94,7 +95,7 @@ impl Receiver {
         Receiver { config, subflows: Vec::new(), data: Reassembly::default() }
     }
 
-    /// Takes a segment of the sender. Returns what it was, if it had data and was not damaged.
+    /// Handles a segment of the sender. Returns a description of an undamaged segment with data.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Option<Arrival> {
         let index = usize::from(segment.subflow);
         if self.subflows.len() <= index {
@@ -156,12 +157,12 @@ impl Receiver {
         })
     }
 
-    /// When `handle_timeout` is due: a delayed acknowledgement.
+    /// Time of the next `handle_timeout`: that of a delayed acknowledgement.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.subflows.iter().filter_map(|s| s.deadline).min()
     }
 
-    /// Time has come.
+    /// Handles an expired timer.
     pub fn handle_timeout(&mut self, now: Instant) {
         for inbound in &mut self.subflows {
             if inbound.deadline.is_some_and(|deadline| deadline <= now) {
@@ -171,7 +172,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes handed to the application: everything in order.
+    /// Bytes delivered to the application: all bytes in order.
     pub fn delivered(&self) -> u64 {
         match self.subflows.first() {
             _ if self.config.multipath => self.data.next,
@@ -180,7 +181,7 @@ impl Receiver {
         }
     }
 
-    /// Bytes that wait for others to come first.
+    /// Bytes that wait for earlier ones.
     pub fn held(&self) -> u64 {
         let reassembly = match self.subflows.first() {
             _ if self.config.multipath => &self.data,
@@ -197,10 +198,10 @@ impl Receiver {
 }
 
 impl Inbound {
-    /// Takes a segment with data and decides when to acknowledge it (RFC 5681 §4.2).
+    /// Adds a segment with data and decides when to acknowledge it (RFC 5681 §4.2).
     fn take(&mut self, now: Instant, segment: &Segment, config: &Config) -> Arrival {
         let end = segment.seq + u64::from(segment.len);
-        // RFC 7323 §4.3: the timestamp of the segment that the next acknowledgement is about.
+        // RFC 7323 §4.3: the timestamp of the segment to which the next acknowledgement refers.
         if segment.seq <= self.acknowledged && self.acknowledged < end {
             self.recent = Some(segment.sent);
         }
@@ -230,7 +231,7 @@ impl Inbound {
         }
     }
 
-    /// The range with `byte` is the most recent one.
+    /// Makes the range with `byte` the most recent one.
     fn report_first(&mut self, byte: u64) {
         let range = self.bytes.beyond.containing(byte);
         let same = |old: &Option<u64>| old.is_some_and(|old| range == self.bytes.beyond.containing(old));
@@ -239,7 +240,7 @@ impl Inbound {
         self.reported[0] = Some(byte);
     }
 
-    /// The SACK option: the most recent range first, then those reported before (RFC 2018 §4).
+    /// The SACK option: the most recent range first, then previously reported ones (RFC 2018 §4).
     fn blocks(&mut self, most: u32) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if self.bytes.beyond.is_empty() {

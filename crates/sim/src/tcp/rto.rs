@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::Config;
 
-/// Round-trip times of a subflow and the timeout that follows from them.
+/// Round-trip times of a subflow and the resulting timeout.
 #[derive(Clone, Debug)]
 pub(super) struct Rto {
     pub(super) srtt: Option<Duration>,
@@ -14,7 +14,7 @@ pub(super) struct Rto {
     pub(super) latest: Option<Duration>,
     pub(super) least: Option<Duration>,
     pub(super) samples: u64,
-    /// Without back-off.
+    /// Timeout without back-off.
     base: Duration,
     max: Duration,
     /// Number of doublings.
@@ -35,19 +35,19 @@ impl Rto {
         }
     }
 
-    /// What the timer is set to.
+    /// Current timeout.
     pub(super) fn value(&self) -> Duration {
         self.base.saturating_mul(1 << self.backoff).min(self.max)
     }
 
-    /// RFC 6298 (5.5): the timer expired.
+    /// RFC 6298 (5.5): backs off after the timer expired.
     pub(super) fn back_off(&mut self) {
         if self.value() < self.max {
             self.backoff = (self.backoff + 1).min(30);
         }
     }
 
-    /// RFC 6298 (5.7): the handshake needed a retransmission, so that data begin with at least 3 s.
+    /// RFC 6298 (5.7): the handshake needed a retransmission, so the timeout for data begins at 3 s or more.
     pub(super) fn restart_after_syn_loss(&mut self) {
         self.backoff = 0;
         if self.srtt.is_none() {
@@ -55,7 +55,8 @@ impl Rto {
         }
     }
 
-    /// Takes the round-trip time of a segment sent at `sent`, by a clock that ticks every `granularity` (§2, §4).
+    /// Adds the round-trip time of a segment sent at `sent`, measured by a clock with ticks of `granularity`
+    /// (§2, §4).
     pub(super) fn sample(&mut self, now: Instant, sent: Instant, config: &Config) {
         let tick = config.granularity.as_nanos().max(1) as u64;
         let ticks = now.as_nanos() / tick - sent.as_nanos().min(now.as_nanos()) / tick;
@@ -104,7 +105,7 @@ mod tests {
         rto
     }
 
-    /// Worked by hand from §2: 100, 100, 200 ms.
+    /// Computed from §2: 100, 100, 200 ms.
     #[test]
     fn follows_the_equations_of_rfc_6298() {
         let config = config(1);
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(rto.value(), MS(1000));
     }
 
-    /// §2.4's bound is on the whole timeout; Linux's is on the variance.
+    /// §2.4 bounds the whole timeout; Linux bounds the variance.
     #[test]
     fn the_lower_bound_may_lie_above_the_srtt() {
         let config = Config { rto_min_above_srtt: true, ..config(200) };

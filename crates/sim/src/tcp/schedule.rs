@@ -1,14 +1,14 @@
-//! The scheduler of an MPTCP connection, and the view it has of the subflows.
+//! The scheduler of an MPTCP connection, and its view of the subflows.
 //!
 //! | in [`PathView`] | of a subflow |
 //! |---|---|
-//! | `state` | before its handshake `Unconfirmed`; in slow start after a timeout `PotentiallyFailed`, unless all are |
-//! | `limit.cwnd` | the window, with what recovery and a restart make of it |
-//! | `blocked` | the window has room, but not for a segment of this length, or the burst is over, or it was tried |
+//! | `state` | before its handshake `Unconfirmed`; in slow start after a timeout `PotentiallyFailed`, unless all subflows are |
+//! | `limit.cwnd` | the window, adjusted by recovery and by a restart |
+//! | `blocked` | the window has room, but not for a segment of this length, or the burst limit is reached, or the subflow was tried |
 //! | `srtt` | before the first sample [`UNMEASURED`] |
 //!
-//! So [`PathView::has_room`] is what the subflow itself says of the next segment. Bytes are payload, and TSNs count the
-//! segments of a subflow.
+//! So [`PathView::has_room`] equals the subflow's own answer for the next segment. Bytes are payload, and
+//! TSNs count the segments of a subflow.
 
 use core::time::Duration;
 
@@ -22,46 +22,46 @@ use strandcast_proto::wire::serial::Tsn;
 use super::config::Config;
 use super::subflow::{Mode, Phase, Subflow};
 
-/// The round-trip time of an open subflow that has no sample: below all others, so that it is measured soon, as Linux's
-/// zero; not zero, since schedulers divide by it.
+/// Round-trip time of an open subflow without a sample: below all others, so that it is measured soon, like
+/// Linux's zero; not zero, because schedulers divide by it.
 const UNMEASURED: Duration = Duration::from_micros(1);
 
-/// The sender at the time of a signal or a decision.
+/// State of the sender at a signal or a decision.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Scene<'a> {
     pub(super) now: Instant,
     pub(super) config: &'a Config,
     pub(super) subflows: &'a [Subflow],
-    /// The receive window: bytes from the first unacknowledged one on that the receiver takes.
+    /// Receive window: bytes that the receiver accepts, starting at the first unacknowledged one.
     pub(super) rwnd: u64,
-    /// Of these, bytes that were never sent.
+    /// Bytes of the receive window that were never sent.
     pub(super) admits: u64,
 }
 
-/// The segment's ordinal as policies know it.
+/// TSN that represents a segment's ordinal in policies.
 pub(super) fn tsn(ordinal: u64) -> Tsn {
     Tsn(ordinal as u32)
 }
 
-/// What the scheduler chose for a segment.
+/// Choice of the scheduler for a segment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// A subflow with room.
     pub(super) subflow: u8,
-    /// Those that send a copy once they have room.
+    /// Subflows that send a copy once they have room.
     pub(super) copies: PathSet,
 }
 
-/// A scheduler, and what it knows and has decided.
+/// A scheduler with its view and its decisions.
 #[derive(Debug)]
 pub(super) struct Scheduling {
     scheduler: Box<dyn Scheduler>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
     blocked: Option<Blocked>,
-    /// What is left of its last answer about new data.
+    /// Remainder of its last assignment of new data.
     assignment: Option<Assignment>,
-    /// It holds everything back until something happens.
+    /// True while the scheduler holds everything back until the next event.
     held: bool,
 }
 
@@ -81,12 +81,13 @@ impl Scheduling {
         self.scheduler.poll_timeout()
     }
 
-    /// Something happened, be it a signal or not: what was held back is asked about again.
+    /// Makes the scheduler decide again about held data after any event.
     pub(super) fn wake(&mut self) {
         self.held = false;
     }
 
-    /// New data are held up by `record`, the first of its subflow, since the receive window is full; or no longer.
+    /// Reports that the receive window is full and `by`, the first record of its subflow, blocks new data;
+    /// `None` ends the blockage.
     pub(super) fn note_blocked(&mut self, now: Instant, by: Option<(u8, u64)>) {
         self.blocked = by.map(|(id, ordinal)| {
             let (path, tsn) = (PathId(id), tsn(ordinal));
@@ -95,18 +96,19 @@ impl Scheduling {
         });
     }
 
-    /// Passes on what the congestion control, whose view is `windows`, heard before.
+    /// Passes on a signal after the congestion control, whose view is `windows`, has received it.
     pub(super) fn hear(&mut self, at: &Scene<'_>, windows: &[PathView], signal: &Signal<'_>) {
         let named =
             if let Signal::PathChanged(path) = signal { PathSet::one(*path) } else { PathSet::default() };
         self.look(at, windows, (u64::from(at.config.segment), PathSet::default()), named);
         let view = view(at, &self.paths, self.last_path_used, self.blocked);
         self.scheduler.on_signal(&view, signal);
-        // What it answered holds until then for what leaves now, too.
+        // A hold of the scheduler also applies to segments that leave now.
         self.held &= matches!(signal, Signal::Sent(_));
     }
 
-    /// Where a segment goes that has room on some subflow that was not tried. `None`: it is held back.
+    /// Chooses a subflow for a segment that has room on some subflow that was not tried. Returns `None` if
+    /// the segment is held back.
     pub(super) fn choose(
         &mut self,
         at: &Scene<'_>,
@@ -129,7 +131,7 @@ impl Scheduling {
             Some(kept) => Some(kept),
             None => self.scheduler.next(&view, backlog).and_then(|a| Some((first(&a)?, a))),
         };
-        // What was tried elsewhere waits alone.
+        // Only new data are held; a segment that was tried elsewhere waits by its own rules.
         self.held = new && found.is_none();
         let (path, mut assignment) = found?;
         let others = assignment.paths.iter().copied().filter(|p| *p != path && !backlog.tried.contains(*p));
@@ -138,21 +140,21 @@ impl Scheduling {
         if new {
             self.last_path_used = Some(path);
             assignment.chunks -= 1;
-            // The opportunity is over with what waits; what comes next is decided anew.
+            // The assignment ends with the waiting data; later data are decided again.
             self.assignment = Some(assignment).filter(|_| backlog.bytes > backlog.next_len);
         }
         Some(choice)
     }
 
-    /// The subflow that the scheduler wants held back, since data wait.
+    /// Returns a subflow that the scheduler penalises because data wait.
     pub(super) fn penalty(&mut self, at: &Scene<'_>, windows: &[PathView]) -> Option<PathId> {
         self.look(at, windows, (u64::from(at.config.segment), PathSet::default()), PathSet::default());
         let view = view(at, &self.paths, self.last_path_used, self.blocked);
         self.scheduler.penalise(&view)
     }
 
-    /// Brings the view up to date, as of a segment of `len` bytes that was on subflows `tried`. The scheduler hears of
-    /// subflows whose state changed, other than those `named` by what it hears next.
+    /// Updates the view for a segment of `len` bytes that was on subflows `tried`. The scheduler receives the
+    /// state changes of subflows, except those `named` by the next signal.
     fn look(&mut self, at: &Scene<'_>, windows: &[PathView], (len, tried): (u64, PathSet), named: PathSet) {
         if self.paths.len() < windows.len() {
             let new = windows[self.paths.len()..].iter().cloned();
@@ -202,7 +204,8 @@ fn view<'a>(
     }
 }
 
-/// `worst`: all open ones are in slow start after a timeout, so that none is better than another.
+/// State of a subflow. With `worst`, all open subflows are in slow start after a timeout, so that none is
+/// preferred.
 fn state(subflow: &Subflow, worst: bool) -> PathState {
     match (subflow.phase, subflow.mode) {
         (Phase::Opening | Phase::SynSent, _) => PathState::Unconfirmed,
@@ -212,7 +215,7 @@ fn state(subflow: &Subflow, worst: bool) -> PathState {
     }
 }
 
-/// Copies what was measured.
+/// Copies measured values.
 fn picture(path: &mut PathView, window: &PathView, subflow: &Subflow, at: &Scene<'_>) {
     let rto = &subflow.rto;
     path.srtt = rto.srtt.or((subflow.phase == Phase::Open).then_some(UNMEASURED));

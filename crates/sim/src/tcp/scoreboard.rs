@@ -1,4 +1,4 @@
-//! What a subflow's sender knows of each segment that is not acknowledged cumulatively.
+//! State of each segment that a subflow's sender has not had acknowledged cumulatively.
 
 use std::collections::VecDeque;
 
@@ -6,27 +6,28 @@ use strandcast_proto::time::Instant;
 
 use super::ranges::Ranges;
 
-/// A segment on its way.
+/// A segment in transit.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) seq: u64,
     pub(super) data_seq: u64,
     pub(super) sent: Instant,
     pub(super) len: u32,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub(super) transmissions: u32,
-    /// Acknowledged selectively.
+    /// True once acknowledged selectively.
     pub(super) sacked: bool,
-    /// Judged lost; its first transmissions no longer count as being in the network.
+    /// True once declared lost; its first transmissions no longer count as being in the network.
     pub(super) lost: bool,
-    /// Sent again since it was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as being in the network.
+    /// True if retransmitted since it was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as
+    /// being in the network.
     pub(super) resent: bool,
-    /// Handed to other subflows.
+    /// True once passed to other subflows.
     pub(super) reinjected: bool,
 }
 
 impl Record {
-    /// Bytes of it in the network (RFC 6675's SetPipe, for one segment).
+    /// Bytes of the segment in the network (RFC 6675's SetPipe, for one segment).
     fn pipe(&self) -> u64 {
         let copies = if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) };
         copies * u64::from(self.len)
@@ -46,7 +47,8 @@ pub(super) struct SegmentInfo {
     pub(super) transmissions: u32,
 }
 
-/// Transmissions of which it became known what happened to them, for congestion controls that ask.
+/// Transmissions that an event showed to have arrived or been lost, for congestion controls that request
+/// them.
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) delivered: Vec<SegmentInfo>,
@@ -54,21 +56,21 @@ pub(super) struct News {
 }
 
 impl News {
-    /// As before anything happened.
+    /// Clears the lists before the next event.
     pub(super) fn clear(&mut self) {
         self.delivered.clear();
         self.lost.clear();
     }
 }
 
-/// What a cumulative acknowledgement took off the scoreboard.
+/// Segments that a cumulative acknowledgement removed from the scoreboard.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Taken {
     pub(super) bytes: u64,
     pub(super) segments: u32,
-    /// Of these, sent more than once.
+    /// Number of them sent more than once.
     pub(super) retransmissions: u32,
-    /// When the latest of them left.
+    /// Departure time of the latest of them.
     pub(super) newest_sent: Option<Instant>,
 }
 
@@ -86,15 +88,15 @@ pub(super) struct Scoreboard {
     /// Bytes in the network.
     pub(super) pipe: u64,
     sacked: Ranges,
-    /// Everything below this ordinal was sent again or needs not to be: one behind RFC 6675's HighRxt.
+    /// First ordinal that may still need a retransmission: RFC 6675's HighRxt plus one.
     next_resend: u64,
-    /// Everything below this ordinal and not acknowledged is marked lost.
+    /// First ordinal not covered by loss marking: all lower unacknowledged segments are marked lost.
     marked: u64,
-    /// What the congestion control has to hear; `None`: it does not ask.
+    /// News for the congestion control; `None` if it does not request them.
     pub(super) news: Option<News>,
-    /// What was sent again and when, in this order, with RACK.
+    /// Retransmissions and their times, in order, with RACK.
     resends: VecDeque<(u64, Instant)>,
-    /// RACK.xmit_ts: when the newest segment that arrived had left.
+    /// RACK.xmit_ts: departure time of the newest segment that arrived.
     newest: Option<Instant>,
 }
 
@@ -136,12 +138,12 @@ impl Scoreboard {
         self.ring.front()
     }
 
-    /// The same, to be changed.
+    /// The first unacknowledged segment, mutable.
     pub(super) fn front_mut(&mut self) -> Option<&mut Record> {
         self.ring.front_mut()
     }
 
-    /// A new segment leaves.
+    /// Records a new segment.
     pub(super) fn push(&mut self, now: Instant, data_seq: u64, len: u32) {
         let record = Record {
             seq: self.nxt,
@@ -159,7 +161,8 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
-    /// Everything below `ack` has arrived. Of segments sent again, those that left by `trusted` did by this copy.
+    /// Records that everything below `ack` has arrived. A retransmitted segment arrived by its last copy if
+    /// that copy left by `trusted`.
     pub(super) fn acknowledge(&mut self, ack: u64, trusted: Instant) -> Taken {
         let mut taken = Taken::default();
         while let Some(record) = self.ring.front().filter(|r| r.end() <= ack) {
@@ -181,7 +184,8 @@ impl Scoreboard {
         taken
     }
 
-    /// Bytes `start..end` have arrived out of order (RFC 6675's Update). Returns how many of them are news.
+    /// Records that bytes `start..end` arrived out of order (RFC 6675's Update). Returns the number of new
+    /// bytes.
     pub(super) fn sack(&mut self, start: u64, end: u64, trusted: Instant) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
         let (ring, pipe, first) = (&mut self.ring, &mut self.pipe, self.first);
@@ -198,7 +202,7 @@ impl Scoreboard {
         })
     }
 
-    /// What was sent again is lost if something that left after it arrived (RFC 8985 §6.2).
+    /// Marks retransmissions lost if a segment that left after them arrived (RFC 8985 §6.2).
     pub(super) fn mark_resent_lost(&mut self) {
         while let Some(&(ordinal, sent)) = self.resends.front() {
             let record = ordinal.checked_sub(self.first).and_then(|i| self.ring.get_mut(i as usize));
@@ -217,7 +221,7 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment is lost.
+    /// Marks the first segment lost.
     pub(super) fn mark_first_lost(&mut self) {
         if let Some(front) = self.ring.front_mut()
             && !front.lost
@@ -229,8 +233,9 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what RFC 6675's IsLost finds: above it `threshold` separate ranges, or more than `threshold` - 1 full
-    /// `segment`s of bytes, are acknowledged selectively. Returns whether the first segment is lost.
+    /// Marks losses by RFC 6675's IsLost: above a lost segment, `threshold` separate ranges, or more than
+    /// `threshold` - 1 full `segment`s of bytes, are acknowledged selectively. Returns whether the first
+    /// segment is lost.
     pub(super) fn mark_lost(&mut self, threshold: u32, segment: u32) -> bool {
         let enough = u64::from(threshold - 1) * u64::from(segment);
         let (mut ranges, mut bytes) = (0, 0);
@@ -252,7 +257,7 @@ impl Scoreboard {
         bound > self.una
     }
 
-    /// Fast recovery begins: HighRxt is HighACK, and copies of an earlier recovery no longer count.
+    /// Begins fast recovery: HighRxt is HighACK, and copies of an earlier recovery no longer count.
     pub(super) fn begin_recovery(&mut self) {
         let resent = (self.next_resend - self.first) as usize;
         for record in self.ring.range_mut(..resent.min(self.ring.len())).filter(|r| r.resent) {
@@ -264,7 +269,7 @@ impl Scoreboard {
         self.next_resend = self.first;
     }
 
-    /// The timer expired: nothing is in the network, and everything not acknowledged is to be sent again.
+    /// Handles a timeout: nothing is in the network, and all unacknowledged segments must be sent again.
     pub(super) fn mark_all_lost(&mut self) {
         for (record, ordinal) in self.ring.iter_mut().zip(self.first..) {
             if record.pipe() > 0 {
@@ -279,7 +284,7 @@ impl Scoreboard {
         self.marked = self.next();
     }
 
-    /// The first segment not acknowledged that was not sent again yet, lost or not, as far as anything was sent.
+    /// First unacknowledged segment without a retransmission, lost or not.
     fn next_candidate(&mut self) -> Option<u64> {
         while let Some(record) = self.ring.get((self.next_resend - self.first) as usize) {
             if !record.sacked && !record.resent {
@@ -290,12 +295,12 @@ impl Scoreboard {
         None
     }
 
-    /// RFC 6675's NextSeg (1): the first lost segment that was not sent again yet.
+    /// RFC 6675's NextSeg (1): the first lost segment without a retransmission.
     pub(super) fn next_lost(&mut self) -> Option<u64> {
         self.next_candidate().filter(|&ordinal| self.record(ordinal).lost)
     }
 
-    /// NextSeg (3): the first segment below a selectively acknowledged one that was not sent again yet.
+    /// NextSeg (3): the first segment without a retransmission below a selectively acknowledged one.
     pub(super) fn next_below_sacked(&mut self) -> Option<u64> {
         let highest = self.sacked.highest()?;
         self.next_candidate().filter(|&ordinal| self.record(ordinal).end() <= highest)
@@ -307,7 +312,7 @@ impl Scoreboard {
         Some(self.first + at as u64)
     }
 
-    /// The segment leaves again.
+    /// Records a retransmission.
     pub(super) fn resend(&mut self, ordinal: u64, now: Instant) -> &Record {
         let record = &mut self.ring[(ordinal - self.first) as usize];
         if !record.resent {
@@ -325,7 +330,7 @@ fn segment_info(record: &Record, ordinal: u64) -> SegmentInfo {
     SegmentInfo { ordinal, sent: record.sent, len: record.len, transmissions: record.transmissions }
 }
 
-/// A segment arrived.
+/// Records that a segment arrived.
 fn arrived(
     record: &Record,
     ordinal: u64,
@@ -341,7 +346,7 @@ fn arrived(
     }
 }
 
-/// A transmission is judged lost.
+/// Records that a transmission is declared lost.
 fn lost(record: &Record, ordinal: u64, news: &mut Option<News>) {
     if let Some(news) = news {
         news.lost.push(segment_info(record, ordinal));

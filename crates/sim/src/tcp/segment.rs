@@ -1,4 +1,4 @@
-//! What TCP puts on the wire.
+//! TCP segments on the wire.
 
 use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
@@ -10,31 +10,31 @@ use super::Config;
 /// byte of data and do not wrap.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Which subflow of the connection; 0 for plain TCP.
+    /// Subflow of the connection; 0 for plain TCP.
     pub subflow: u8,
     /// First byte of data in the subflow's sequence space.
     pub seq: u64,
     /// Bytes of data.
     pub len: u32,
-    /// The next byte the receiver expects on this subflow; `None` in segments of a sender.
+    /// Next byte that the receiver expects on this subflow; `None` in segments of a sender.
     pub ack: Option<u64>,
-    /// Bytes the receiver takes beyond `data_ack` (beyond `ack` for plain TCP, which is the same).
+    /// Bytes that the receiver accepts beyond `data_ack` (equal to `ack` for plain TCP).
     pub window: u64,
     /// Data received out of order (RFC 2018).
     pub sack: SackBlocks,
     /// First byte of data in the connection's sequence space; equal to `seq` for plain TCP.
     pub data_seq: u64,
-    /// The next byte the receiver expects of the connection (RFC 8684 §3.3.2).
+    /// Next byte that the receiver expects of the connection (RFC 8684 §3.3.2).
     pub data_ack: u64,
-    /// Opens the subflow.
+    /// True if it opens the subflow.
     pub syn: bool,
-    /// The data were sent before on this subflow.
+    /// True if the data were sent before on this subflow.
     pub retransmission: bool,
-    /// When it left: the timestamp option's TSval, where that is in use, and for measuring delays.
+    /// Departure time: TSval of the timestamp option, if it is in use, and the basis of measured delays.
     pub sent: Instant,
     /// The timestamp option's TSecr (RFC 7323 §4).
     pub echo: Option<Instant>,
-    /// The packet was damaged on the way and fails its checksum.
+    /// True if the packet was damaged in transit and fails its checksum.
     pub damaged: bool,
 }
 
@@ -75,11 +75,11 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The most blocks that fit.
+    /// Maximum number of blocks.
     pub const MOST: usize = 4;
 
-    /// Adds the block of bytes `start..end` of a segment that acknowledges `ack` cumulatively. What is too far from `ack`
-    /// to be written down, or one block too many, is left out: a receiver may always do that.
+    /// Adds the block of bytes `start..end` of a segment that acknowledges `ack` cumulatively. A block too
+    /// far from `ack`, or beyond the maximum number, is left out, as a receiver always may.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
         let block = (start.checked_sub(ack).map(u32::try_from), end.checked_sub(start).map(u32::try_from));
         if let (Some(Ok(offset)), Some(Ok(len))) = block
@@ -104,7 +104,7 @@ impl SackBlocks {
         usize::from(self.count)
     }
 
-    /// Whether there is no block.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -22,31 +22,31 @@ use super::window::Windows;
 /// Use: `add_subflow` (once for TCP), `write`; after each of these, `handle_segment` and `handle_timeout`,
 /// `poll_output` until `None`, then sleep until `poll_timeout`.
 ///
-/// The congestion windows belong to the [`CongestionControl`] that is handed in, built with the configuration's initial
-/// window and threshold; it sees one path per subflow, whose MTU is the segment size and whose bytes are payload. Of several
-/// subflows, the [`Scheduler`] that is handed in chooses.
+/// The caller passes in a [`CongestionControl`] built with the configuration's initial window and threshold.
+/// It owns the congestion windows and sees one path per subflow, whose MTU is the segment size and whose
+/// bytes are payload. The caller's [`Scheduler`] chooses among several subflows.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,
     pub(super) subflows: Vec<Subflow>,
     pub(super) windows: Windows,
-    /// Bytes the application has written; `u64::MAX`: it never ends.
+    /// Bytes that the application has written; `u64::MAX` for an endless stream.
     written: u64,
     /// The next byte of the connection that was never sent.
     pub(super) data_nxt: u64,
     /// The next byte that the receiver expects of the connection.
     pub(super) data_una: u64,
-    /// The receiver takes bytes below it.
+    /// Edge of the receive window: the receiver accepts bytes below it.
     edge: u64,
-    /// What subflows share beyond windows.
+    /// State of the subflows beyond their windows.
     pub(super) shared: Shared,
-    /// Data were queued while nothing waited, which the congestion control does not know yet.
+    /// True if data were queued while none waited, and the congestion control was not notified yet.
     queued: bool,
     limit: Option<(Limit, Instant)>,
     limits: Limits,
 }
 
-/// What keeps new data from being sent.
+/// Reason why new data are not sent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     Application,
@@ -56,12 +56,12 @@ pub(super) enum Limit {
 }
 
 impl Sender {
-    /// The sending end of a connection of one subflow with the constants `config`, still without it.
+    /// The sending end of a connection with the constants `config`, before its only subflow is added.
     pub fn new(config: Config, congestion: Box<dyn CongestionControl>) -> Self {
         Sender::with(config, congestion, None)
     }
 
-    /// The same of a connection of several subflows.
+    /// The sending end of a connection with several subflows.
     pub fn multipath(
         config: Config,
         congestion: Box<dyn CongestionControl>,
@@ -70,13 +70,13 @@ impl Sender {
         Sender::with(config, congestion, Some(Scheduling::new(scheduler)))
     }
 
-    /// Does this about data that hold up the receive window, not what the configuration says; `None`: nothing.
+    /// Replaces the configured remedy for data that block the receive window; `None` disables it.
     pub fn with_head_of_line(mut self, remedy: Option<HeadOfLineConfig>) -> Self {
         self.shared = Shared::new(remedy);
         self
     }
 
-    /// What is done about data that hold up the receive window.
+    /// Remedy for data that block the receive window.
     pub fn head_of_line(&self) -> Option<HeadOfLineConfig> {
         self.shared.remedy
     }
@@ -88,7 +88,8 @@ impl Sender {
             written: 0,
             data_nxt: 0,
             data_una: 0,
-            // What a receiver with the same configuration will announce; by TCP's rules the handshake does.
+            // A receiver with the same configuration will announce this window; by TCP's rules the handshake
+            // does.
             edge: config.receive_window,
             shared: Shared::new(config.opportunistic.then_some(HeadOfLineConfig::LINUX)),
             queued: false,
@@ -115,7 +116,7 @@ impl Sender {
         id
     }
 
-    /// Closes a subflow: what it had not delivered goes to others.
+    /// Closes a subflow; others send its undelivered data.
     pub fn remove_subflow(&mut self, now: Instant, subflow: u8) {
         let Some(slot) = self.subflows.get_mut(usize::from(subflow)) else { return };
         let shared = &mut self.shared;
@@ -125,32 +126,32 @@ impl Sender {
         windows.remove(&at, subflow);
     }
 
-    /// The windows, and the sender as of a signal to them.
+    /// The windows, and the state of the sender for a signal to them.
     pub(super) fn scene(&mut self, now: Instant) -> (&mut Windows, Scene<'_>) {
         let (rwnd, admits) = (self.edge - self.data_una, self.edge.saturating_sub(self.data_nxt));
         (&mut self.windows, Scene { now, config: &self.config, subflows: &self.subflows, rwnd, admits })
     }
 
-    /// Something happened: the scheduler is asked again.
+    /// Makes the scheduler decide again.
     fn wake(&mut self) {
         if let Some(scheduling) = &mut self.windows.scheduling {
             scheduling.wake();
         }
     }
 
-    /// The application hands over `bytes` more.
+    /// Adds `bytes` of the application.
     pub fn write(&mut self, bytes: u64) {
         self.wake();
         self.queued |= bytes > 0 && self.backlog() == 0;
         self.written = self.written.saturating_add(bytes);
     }
 
-    /// The application hands over data without end.
+    /// Makes the application's data endless.
     pub fn write_endless(&mut self) {
         self.write(u64::MAX);
     }
 
-    /// Forgets what was written and not yet sent. Returns how many bytes.
+    /// Drops data that were written and not yet sent. Returns the number of bytes.
     pub fn drop_backlog(&mut self) -> u64 {
         let dropped = self.backlog();
         self.written = self.data_nxt;
@@ -162,12 +163,12 @@ impl Sender {
         self.written - self.data_nxt
     }
 
-    /// Whether everything written has been acknowledged.
+    /// Returns whether everything written has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.data_una == self.written
     }
 
-    /// Takes a segment of the receiver.
+    /// Handles a segment of the receiver.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let Some(ack) = segment.ack.filter(|_| !segment.damaged) else { return };
         self.wake();
@@ -238,7 +239,7 @@ impl Sender {
         }
     }
 
-    /// What a subflow has to send again itself.
+    /// Next segment that a subflow must retransmit.
     fn retransmission(&mut self, now: Instant, starved: bool) -> Option<Segment> {
         for id in 0..self.subflows.len() {
             let subflow = &mut self.subflows[id];
@@ -262,7 +263,7 @@ impl Sender {
         Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
     }
 
-    /// Data that were never sent, on the subflow the scheduler chooses.
+    /// Data that were never sent, on the subflow that the scheduler chooses.
     fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
         let len = u64::from(self.config.segment).min(self.backlog()) as u32;
         let limit = self.limit_of_new(len);
@@ -284,7 +285,7 @@ impl Sender {
         Ok(self.send(now, choice.subflow, data_seq, len))
     }
 
-    /// What keeps `len` bytes of new data from being sent, whatever the scheduler says.
+    /// Reason why `len` bytes of new data cannot be sent, independent of the scheduler.
     fn limit_of_new(&self, len: u32) -> Option<Limit> {
         if len == 0 {
             return Some(Limit::Application);
@@ -316,14 +317,14 @@ impl Sender {
         Segment { seq, len, data_seq, ..self.blank(now, id) }
     }
 
-    /// When `handle_timeout` is due.
+    /// Time of the next `handle_timeout`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let timers = self.subflows.iter().filter_map(|s| s.timer);
         let paced = self.subflows.iter().filter(|s| s.held).map(|s| s.pace);
         timers.chain(paced).chain(self.windows.poll_timeout()).min()
     }
 
-    /// Time has come.
+    /// Handles expired timers.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.wake();
         let (windows, at) = self.scene(now);
@@ -343,13 +344,13 @@ impl Sender {
         }
     }
 
-    /// The congestion control may pace what leaves.
+    /// Applies the congestion control's pacing to a departing segment.
     fn pace_sent(&mut self, now: Instant, id: u8, len: u32) {
         let rate = self.windows.path(id).limit.pacing;
         self.subflows[usize::from(id)].pace_sent(now, len, rate);
     }
 
-    /// Tells a congestion control that asks which segments were lost.
+    /// Reports lost segments to a congestion control that requests them.
     fn tell_lost(&mut self, now: Instant, id: u8) {
         let Some(mut news) = self.subflows[usize::from(id)].board.news.take() else { return };
         let (windows, at) = self.scene(now);
@@ -358,7 +359,8 @@ impl Sender {
         self.subflows[usize::from(id)].board.news = Some(news);
     }
 
-    /// Tells a congestion control that asks which segments were lost and which arrived, and counts those.
+    /// Reports lost and arrived segments to a congestion control that requests them, and counts the arrived
+    /// ones.
     fn tell_news(&mut self, now: Instant, id: u8, acked: &Acked, flight_before: u64) {
         self.tell_lost(now, id);
         if let Some(event) = acked.recovery {
@@ -379,7 +381,7 @@ impl Sender {
         self.lift_cap(id);
     }
 
-    /// A cap that the window no longer exceeds is over.
+    /// Removes a cap that the window no longer exceeds.
     fn lift_cap(&mut self, id: u8) {
         let cwnd = self.windows.cwnd(usize::from(id));
         let subflow = &mut self.subflows[usize::from(id)];
@@ -392,13 +394,13 @@ impl Sender {
         self.windows.measure(id, &self.subflows[usize::from(id)], &self.config);
     }
 
-    /// The receive window: bytes from the first unacknowledged one on that the receiver takes.
+    /// Receive window: bytes that the receiver accepts, starting at the first unacknowledged one.
     pub fn rwnd(&self) -> u64 {
         self.edge - self.data_una
     }
 
-    /// What keeps new data from being sent, once there is nothing more to send; `None`: none wait, or Nagle's algorithm
-    /// waits for more.
+    /// Reason why new data are not sent, after all possible output; `None` if none wait, or if Nagle's
+    /// algorithm waits for more.
     pub fn held_back(&self) -> Option<HeldBy> {
         match self.limit?.0 {
             Limit::Application => None,
@@ -440,7 +442,7 @@ impl Sender {
         }
     }
 
-    /// For how long what kept it from sending more, until `now`.
+    /// Time for which each limit kept the sender from sending more, until `now`.
     pub fn limits(&self, now: Instant) -> Limits {
         let mut limits = self.limits;
         if let Some((limit, since)) = self.limit {
@@ -449,30 +451,31 @@ impl Sender {
         limits
     }
 
-    /// The constants.
+    /// Constants of the connection.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Number of subflows so far, closed ones included.
+    /// Number of subflows, closed ones included.
     pub fn subflows(&self) -> u8 {
         self.subflows.len() as u8
     }
 
-    /// Window, threshold, round-trip time and flight of a subflow, as the congestion control sees them; bytes are payload.
+    /// Window, threshold, round-trip time and flight of a subflow in the congestion control's view; bytes are
+    /// payload.
     ///
     /// # Panics
-    /// If there is no such subflow.
+    /// If the subflow does not exist.
     pub fn path(&self, subflow: u8) -> &PathView {
         self.windows.path(subflow)
     }
 
-    /// What the congestion control tells of a subflow beyond its window: names and values.
+    /// Names and values that the congestion control reports for a subflow beyond its window.
     pub fn gauges(&self, subflow: u8) -> Vec<(&'static str, f64)> {
         self.windows.gauges(subflow)
     }
 
-    /// Round-trip times measured on a subflow.
+    /// Number of round-trip times measured on a subflow.
     pub fn rtt_samples(&self, subflow: u8) -> u64 {
         self.subflows.get(usize::from(subflow)).map_or(0, |s| s.rto.samples)
     }

@@ -1,25 +1,25 @@
-//! Data of a connection that are to be sent on further subflows.
+//! Data of a connection that further subflows must send.
 
 use std::collections::VecDeque;
 
 use strandcast_proto::policy::{HeadOfLine, HeadOfLineConfig, PathSet, Rules};
 
-/// What is to be sent on further subflows, and when that is worth it.
+/// Data for further subflows, and the conditions for sending them.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// What another subflow than the one it was on should send.
+    /// Data for a different subflow than the previous one.
     reinjections: VecDeque<Reinjection>,
-    /// Bytes of these.
+    /// Total bytes of the reinjections.
     bytes: u64,
-    /// By subflow, copies that the scheduler wants there: data sequence number and length.
+    /// Copies that the scheduler requests, by subflow: data sequence number and length.
     copies: Vec<VecDeque<(u64, u32)>>,
-    /// What is done about a subflow that holds up the receive window; `None`: nothing.
+    /// Remedy for a subflow that blocks the receive window; `None` disables it.
     pub(super) remedy: Option<HeadOfLineConfig>,
-    /// By its rules, and who was penalised when.
+    /// State of the remedy: its rules, and the penalties with their times.
     pub(super) head_of_line: HeadOfLine,
 }
 
-/// Data of the connection that another subflow than `from` should send, too.
+/// Data of the connection that a different subflow than `from` must send as well.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Reinjection {
     pub(super) data_seq: u64,
@@ -38,23 +38,23 @@ impl Shared {
         }
     }
 
-    /// There is one subflow more.
+    /// Adds a subflow.
     pub(super) fn add(&mut self) {
         self.copies.push(VecDeque::new());
     }
 
-    /// A subflow is closed.
+    /// Closes a subflow.
     pub(super) fn remove(&mut self, subflow: u8) {
         self.copies[usize::from(subflow)] = VecDeque::new();
     }
 
-    /// What was on `from` is to be sent on another subflow, too.
+    /// Requests that a different subflow than `from` also sends the data.
     pub(super) fn again(&mut self, data_seq: u64, len: u32, from: u8) {
         self.bytes += u64::from(len);
         self.reinjections.push_back(Reinjection { data_seq, len, from });
     }
 
-    /// The first reinjection that the receiver, who has everything below `una`, still needs.
+    /// First reinjection that the receiver, which has everything below `una`, still needs.
     pub(super) fn next(&mut self, una: u64) -> Option<Reinjection> {
         loop {
             let what = *self.reinjections.front()?;
@@ -65,31 +65,31 @@ impl Shared {
         }
     }
 
-    /// It leaves, or is needed no longer.
+    /// Removes the first reinjection, because it is sent or no longer needed.
     pub(super) fn pop(&mut self) {
         self.bytes -= self.reinjections.pop_front().map_or(0, |what| u64::from(what.len));
     }
 
-    /// Copies are due on `subflows`.
+    /// Requests copies on `subflows`.
     pub(super) fn owe(&mut self, subflows: PathSet, data_seq: u64, len: u32) {
         for path in subflows.iter() {
             self.copies[path.index()].push_back((data_seq, len));
         }
     }
 
-    /// Bytes of all reinjections.
+    /// Total bytes of the reinjections.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The first copy that `subflow` owes and the receiver, who has everything below `una`, still needs.
+    /// First requested copy of `subflow` that the receiver, which has everything below `una`, still needs.
     pub(super) fn owed(&mut self, subflow: usize, una: u64) -> Option<(u64, u32)> {
         let owed = &mut self.copies[subflow];
         while owed.pop_front_if(|(data_seq, len)| *data_seq + u64::from(*len) <= una).is_some() {}
         owed.front().copied()
     }
 
-    /// The first copy that `subflow` owes leaves.
+    /// Removes the first requested copy of `subflow`, because it is sent.
     pub(super) fn paid(&mut self, subflow: usize) {
         self.copies[subflow].pop_front();
     }

@@ -1,4 +1,4 @@
-//! What the agents count.
+//! Counters of the agents.
 
 use core::time::Duration;
 
@@ -13,28 +13,28 @@ pub struct SubflowStats {
     pub fast_retransmissions: u64,
     /// Retransmissions after a timeout.
     pub timeout_retransmissions: u64,
-    /// Times fast recovery began.
+    /// Number of fast recoveries.
     pub fast_recoveries: u64,
-    /// Times the retransmission timer expired.
+    /// Number of expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Timeouts with no other one since the last progress: the beginnings of Padhye's timeout sequences.
+    /// Timeouts that follow progress: the beginnings of Padhye's timeout sequences.
     pub first_timeouts: u64,
-    /// Sum of the retransmission timeouts that these waited for; divided by their number, Padhye's T0.
+    /// Sum of the retransmission timeouts of `first_timeouts`; divided by their number, Padhye's T0.
     pub first_timeout_total: Duration,
     /// Bytes acknowledged cumulatively.
     pub bytes_acked: u64,
-    /// Segments of the connection sent here because another subflow seemed to have lost them, or held them up.
+    /// Segments of the connection sent here because another subflow seemed to have lost or blocked them.
     pub reinjections: u64,
     /// Segments of the connection sent here because the scheduler sends them on several subflows.
     pub copies: u64,
-    /// Of these, those sent because they held up the receive window on a slower subflow.
+    /// Number of reinjections sent because the segments blocked the receive window on a slower subflow.
     pub opportunistic: u64,
-    /// Times its window was cut because it held up the receive window.
+    /// Number of window cuts because the subflow blocked the receive window.
     pub penalties: u64,
 }
 
 impl SubflowStats {
-    /// Loss indications as Padhye counts them: fast recoveries and sequences of timeouts.
+    /// Loss indications in Padhye's sense: fast recoveries and sequences of timeouts.
     pub fn loss_events(&self) -> u64 {
         self.fast_recoveries + self.first_timeouts
     }
@@ -46,7 +46,7 @@ impl SubflowStats {
     }
 }
 
-/// For how long what kept a sender from sending more.
+/// Time for which each limit kept a sender from sending more.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The application had nothing to send.
@@ -64,10 +64,10 @@ pub struct Limits {
 pub struct ReceiverStats {
     /// Segments with data.
     pub segments: u64,
-    /// Of these, with data that had arrived on this subflow before: spurious retransmissions, or copies the network
-    /// made.
+    /// Number of these segments whose data had arrived on this subflow before: spurious retransmissions, or
+    /// copies made by the network.
     pub duplicates: u64,
-    /// Of these, beyond a gap.
+    /// Number of these segments beyond a gap.
     pub out_of_order: u64,
     /// Acknowledgements sent.
     pub acks: u64,

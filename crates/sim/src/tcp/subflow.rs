@@ -4,11 +4,11 @@
 //! |---|---|
 //! | RFC 6298 §5, the timer | [`Subflow::on_timeout`], [`Subflow::acknowledge`] |
 //! | RFC 5681 §3.2, RFC 6582 §3.2, fast retransmit and recovery | [`Subflow::on_duplicate`], [`Subflow::on_progress`] |
-//! | RFC 3042, limited transmit | [`Subflow::on_duplicate`], without SACK the window lent for it |
+//! | RFC 3042, limited transmit | [`Subflow::on_duplicate`], without SACK a temporary window increase |
 //! | RFC 6675 §5, with SACK | [`Subflow::on_duplicate`], [`Subflow::next_retransmission`], the scoreboard |
 //!
-//! "cwnd" of the RFCs is the congestion control's window plus `inflation`, which belongs to recovery without SACK, and
-//! FlightSize without data sent by limited transmit is what the window learns at a loss.
+//! "cwnd" of the RFCs is the congestion control's window plus `inflation`, which belongs to recovery without
+//! SACK. At a loss the congestion control receives FlightSize without data sent by limited transmit.
 
 use core::time::Duration;
 
@@ -21,65 +21,65 @@ use super::scoreboard::{Record, Scoreboard, Taken};
 use super::segment::Segment;
 use super::stats::SubflowStats;
 
-/// How far a subflow is.
+/// Phase of a subflow.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// A SYN is to be sent, for the first time or again.
+    /// A SYN must be sent, first or again.
     Opening,
-    /// The SYN is on its way.
+    /// The SYN is in transit.
     SynSent,
     /// Data may flow.
     Open,
-    /// Left.
+    /// The subflow has left.
     Closed,
 }
 
-/// What is being repaired.
+/// State of loss recovery.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Nothing.
+    /// No recovery.
     Open,
     /// Fast recovery.
     Recovery,
-    /// Slow start after a timeout, until what was sent before is acknowledged.
+    /// Slow start after a timeout, until all data sent before it are acknowledged.
     Loss,
 }
 
-/// Which segments the subflow wants to send again.
+/// Segment that the subflow must retransmit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Retransmission {
     pub(super) ordinal: u64,
-    /// Leaves whatever the window says.
+    /// True if it leaves regardless of the window.
     pub(super) forced: bool,
-    /// RFC 6675's rescue retransmission.
+    /// True for RFC 6675's rescue retransmission.
     rescue: bool,
 }
 
-/// What an acknowledgement did.
+/// Effect of an acknowledgement.
 #[derive(Debug, Default)]
 pub(super) struct Acked {
-    /// The cumulative acknowledgement moved.
+    /// Progress of the cumulative acknowledgement.
     pub(super) progress: Option<Progress>,
-    /// Fast recovery began.
+    /// Loss event, if fast recovery began.
     pub(super) recovery: Option<LossEvent>,
 }
 
-/// What a cumulative acknowledgement brought.
+/// Effect of progress of the cumulative acknowledgement.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Progress {
     pub(super) taken: Taken,
     pub(super) flight_before: u64,
     pub(super) rtt: Option<Duration>,
-    /// Fast recovery ended with it.
+    /// True if fast recovery ended with it.
     pub(super) recovered: bool,
 }
 
-/// What the window must know of a loss.
+/// Data of a loss for the congestion control.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct LossEvent {
     /// FlightSize.
     pub(super) flight: u64,
-    /// Recovery ends when this ordinal is acknowledged.
+    /// Ordinal whose acknowledgement ends recovery.
     pub(super) highest: u64,
 }
 
@@ -92,32 +92,32 @@ pub(super) struct Subflow {
     pub(super) rto: Rto,
     pub(super) timer: Option<Instant>,
     pub(super) last_sent: Option<Instant>,
-    /// At most so much window whatever the congestion control says: after idleness, or a lost SYN.
+    /// Limit of the window beyond that of the congestion control: after idleness, or after a lost SYN.
     pub(super) cap: Option<u64>,
     /// Segments that may still be sent in answer to this acknowledgement.
     pub(super) budget: u32,
-    /// When pacing lets the next segment leave, and whether it holds it back.
+    /// Time at which pacing lets the next segment leave, and whether one waits for it.
     pub(super) pace: Instant,
     pub(super) held: bool,
     pub(super) stats: SubflowStats,
     dupacks: u32,
-    /// What recovery without SACK adds to the window, or takes away.
+    /// Change of the window by recovery without SACK.
     inflation: i64,
     /// Data sent in answer to duplicate acknowledgements before recovery.
     limited: u64,
-    /// One retransmission leaves regardless of the window.
+    /// True if one retransmission may leave regardless of the window.
     force: bool,
     /// SND.NXT at the last loss: recovery ends there, and no other begins before.
     recover: Option<u64>,
-    /// The last loss was noticed by a timeout.
+    /// True if a timeout detected the last loss.
     after_timeout: bool,
-    /// A partial acknowledgement has restarted the timer (RFC 6582's "impatient" variant).
+    /// True once a partial acknowledgement has restarted the timer (RFC 6582's "impatient" variant).
     partial: bool,
-    /// RFC 6675's RescueRxt: nothing more to rescue in this recovery.
+    /// RFC 6675's RescueRxt: true after the rescue of this recovery.
     rescued: bool,
-    /// Timeouts since the last progress.
+    /// Number of timeouts since the last progress.
     repeats: u32,
-    /// The segment whose round-trip time is taken, without timestamps.
+    /// The segment whose round-trip time is measured, without timestamps.
     timed: Option<(u64, Instant)>,
     syn_sent: Option<Instant>,
     syn_lost: bool,
@@ -152,7 +152,7 @@ impl Subflow {
         }
     }
 
-    /// A SYN leaves.
+    /// Records the departure of a SYN.
     pub(super) fn on_syn_sent(&mut self, now: Instant) {
         self.phase = Phase::SynSent;
         self.syn_lost |= self.syn_sent.is_some();
@@ -160,7 +160,7 @@ impl Subflow {
         self.timer = Some(now + self.rto.value());
     }
 
-    /// The peer answered the SYN.
+    /// Handles the peer's answer to the SYN.
     pub(super) fn on_syn_answered(&mut self, now: Instant, config: &Config) {
         if !matches!(self.phase, Phase::Opening | Phase::SynSent) {
             return;
@@ -177,7 +177,7 @@ impl Subflow {
         }
     }
 
-    /// Window in bytes that the congestion control's `cwnd` makes, everything considered.
+    /// Window in bytes for the congestion control's `cwnd`, after all adjustments.
     pub(super) fn window(&self, cwnd: u64, config: &Config) -> u64 {
         let capped = self.cap.map_or(cwnd, |cap| cap.min(cwnd));
         let inflated = capped.saturating_add_signed(self.inflation);
@@ -190,7 +190,7 @@ impl Subflow {
         if early { self.board.outstanding() } else { self.board.pipe }
     }
 
-    /// Whether `len` more bytes fit the window. With nothing in flight one segment always may leave.
+    /// Returns whether `len` more bytes fit the window. One segment may always leave if nothing is in flight.
     pub(super) fn has_room(&self, len: u32, cwnd: u64, config: &Config) -> bool {
         let flight = self.in_flight(config);
         self.phase == Phase::Open
@@ -199,14 +199,14 @@ impl Subflow {
             && flight.saturating_add(u64::from(len)) <= self.window(cwnd, config)
     }
 
-    /// `len` bytes left at the pacing rate.
+    /// Records `len` bytes sent at the pacing rate.
     pub(super) fn pace_sent(&mut self, now: Instant, len: u32, rate: Option<Rate>) {
         let gap = rate.and_then(|rate| rate.time_for(u64::from(len)));
         self.pace = gap.map_or(now, |gap| self.pace.max(now) + gap);
         self.held = self.pace > now;
     }
 
-    /// RFC 5681 §4.1: after an RTO without anything sent the window is the restart window.
+    /// RFC 5681 §4.1: sets the restart window after an RTO without a transmission.
     pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
         let idle = self.last_sent.is_some_and(|sent| now - sent > self.rto.value());
         if idle && config.restart_window > 0 && self.board.is_empty() {
@@ -214,7 +214,7 @@ impl Subflow {
         }
     }
 
-    /// A new segment leaves.
+    /// Records a new segment.
     pub(super) fn on_sent(&mut self, now: Instant, data_seq: u64, len: u32) {
         if self.timed.is_none() {
             self.timed = Some((self.board.next(), now));
@@ -226,8 +226,8 @@ impl Subflow {
         self.count_sent(now, len);
     }
 
-    /// The subflow's own retransmission that is due next, as far as `room` is asked by the caller. In `starved` recovery,
-    /// when no new data can be sent, RFC 6675's rules 3 and 4 find something, too.
+    /// Next retransmission of the subflow; the caller checks the room. In `starved` recovery, without new
+    /// data to send, RFC 6675's rules 3 and 4 apply as well.
     pub(super) fn next_retransmission(&mut self, starved: bool, config: &Config) -> Option<Retransmission> {
         if self.mode == Mode::Open || self.phase != Phase::Open {
             return None;
@@ -245,11 +245,11 @@ impl Subflow {
         Some(Retransmission { ordinal, forced: false, rescue: true })
     }
 
-    /// That retransmission leaves.
+    /// Records that retransmission.
     pub(super) fn on_retransmitted(&mut self, now: Instant, what: Retransmission) -> Record {
         self.force = false;
         self.rescued |= what.rescue;
-        // Karn: what is sent again cannot be timed any more.
+        // Karn: a retransmitted segment cannot be timed.
         self.timed = self.timed.filter(|(ordinal, _)| *ordinal != what.ordinal);
         match self.mode {
             Mode::Loss => self.stats.timeout_retransmissions += 1,
@@ -270,7 +270,7 @@ impl Subflow {
         }
     }
 
-    /// An acknowledgement arrived.
+    /// Handles an acknowledgement.
     pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Acked {
         let mut news = 0;
         let trusted = now - self.rto.least.unwrap_or_default();
@@ -283,7 +283,8 @@ impl Subflow {
         if ack > self.board.una {
             acked.progress = Some(self.acknowledge(now, segment, ack.min(self.board.nxt), config));
         } else if ack == self.board.una && !self.board.is_empty() {
-            // With SACK only news count as a duplicate (RFC 6675 §2), without any repetition does (RFC 5681 §2).
+            // Only news count as a duplicate with SACK (RFC 6675 §2), and any repetition without it (RFC 5681
+            // §2).
             if !config.recovery.is_selective() || news > 0 {
                 acked.recovery = self.on_duplicate(now, config);
             }
@@ -296,7 +297,7 @@ impl Subflow {
         acked
     }
 
-    /// The cumulative acknowledgement moves to `ack`.
+    /// Moves the cumulative acknowledgement to `ack`.
     fn acknowledge(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Progress {
         let flight_before = self.in_flight(config);
         let taken = self.board.acknowledge(ack, now - self.rto.least.unwrap_or_default());
@@ -320,7 +321,7 @@ impl Subflow {
         Progress { taken, flight_before, rtt: sample.and(self.rto.latest), recovered }
     }
 
-    /// When the timed segment left, if it was acknowledged.
+    /// Departure time of the timed segment, if it was acknowledged.
     fn timed_sample(&mut self) -> Option<Instant> {
         let (ordinal, sent) = self.timed?;
         let done = ordinal < self.board.first();
@@ -330,7 +331,7 @@ impl Subflow {
         done.then_some(sent)
     }
 
-    /// Recovery after new data were acknowledged. Returns whether the timer starts anew.
+    /// Continues recovery after new data were acknowledged. Returns whether the timer restarts.
     fn on_progress(&mut self, taken: Taken, config: &Config) -> bool {
         let complete = self.recover.is_none_or(|recover| self.board.una >= recover);
         match self.mode {
@@ -366,7 +367,7 @@ impl Subflow {
         }
     }
 
-    /// A duplicate acknowledgement arrived. Returns a loss event when fast recovery begins with it.
+    /// Handles a duplicate acknowledgement. Returns a loss event if fast recovery begins with it.
     fn on_duplicate(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
         self.dupacks += 1;
         let sack = config.recovery.is_selective();
@@ -397,16 +398,16 @@ impl Subflow {
         }
     }
 
-    /// RFC 6675 §5 (2), without marking anything: recovery may not begin.
+    /// RFC 6675 §5 (2), without a mark, because recovery may not begin.
     fn first_is_lost(&mut self, config: &Config) -> bool {
         self.may_recover(config) && self.board.mark_lost(config.dup_threshold, config.segment)
     }
 
-    /// Whether fast recovery may begin: not for data sent before the last loss (RFC 6582 §3.2 step 1, RFC 6675 §5.1).
-    /// Plain Reno knows this restriction after a timeout only.
+    /// Returns whether fast recovery may begin: not for data sent before the last loss (RFC 6582 §3.2 step 1,
+    /// RFC 6675 §5.1). Plain Reno applies this restriction after a timeout only.
     fn may_recover(&self, config: &Config) -> bool {
         match config.recovery {
-            // With SACK only news count, so that what was sent before `recover` cannot be mistaken.
+            // Only news count with SACK, so data sent before `recover` cannot be mistaken.
             Recovery::Sack | Recovery::Rack => self.recover.is_none_or(|recover| self.board.una >= recover),
             Recovery::Reno if !self.after_timeout => true,
             _ => self.recover.is_none_or(|recover| self.board.una > recover),
@@ -443,7 +444,7 @@ impl Subflow {
         self.timed = None;
     }
 
-    /// The timer expired. Returns a loss event if the window is to shrink.
+    /// Handles an expired timer. Returns a loss event if the window must shrink.
     pub(super) fn on_timeout(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
         self.timer = None;
         if self.phase == Phase::SynSent {
@@ -459,12 +460,13 @@ impl Subflow {
             self.stats.first_timeouts += 1;
             self.stats.first_timeout_total += self.rto.value();
         }
-        // Within slow start after a timeout only what was sent since then is in flight.
+        // Within slow start after a timeout only data sent since then are in flight.
         let flight = match self.mode {
             Mode::Loss => self.board.pipe,
             _ => self.board.outstanding() - self.limited,
         };
-        // RFC 5681 §3.1: the threshold stays when the same segment times out again, and the window is one segment already.
+        // RFC 5681 §3.1: the threshold stays when the same segment times out again, and the window is already
+        // one segment.
         let shrinks = self.repeats == 0 || config.backoff_cuts_ssthresh;
         self.repeats += 1;
         self.mode = Mode::Loss;
@@ -477,7 +479,7 @@ impl Subflow {
         shrinks.then(|| LossEvent { flight, highest: self.board.next() - 1 })
     }
 
-    /// The subflow leaves. Calls `lost` with data sequence number and length of what it had not delivered yet.
+    /// Closes the subflow. Calls `lost` with data sequence number and length of its undelivered data.
     pub(super) fn close(&mut self, mut lost: impl FnMut(u64, u32)) {
         for record in self.board.iter_mut().filter(|r| !r.reinjected) {
             lost(record.data_seq, record.len);

@@ -1,4 +1,4 @@
-//! A constant as it is written.
+//! A constant as given in text.
 
 /// The value of a key of [`Config`](super::Config).
 #[derive(Clone, Debug, PartialEq)]

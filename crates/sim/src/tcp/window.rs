@@ -1,5 +1,5 @@
-//! The congestion control and the view it has of the subflows, kept up to date in place. What it hears, the scheduler
-//! hears, too.
+//! The congestion control and its view of the subflows, updated in place. The scheduler receives every signal
+//! of the congestion control.
 
 use core::time::Duration;
 
@@ -19,13 +19,13 @@ use super::subflow::{LossEvent, Progress, Subflow};
 #[derive(Debug)]
 pub(super) struct Windows {
     congestion: Box<dyn CongestionControl>,
-    /// None for TCP, where there is nothing to choose.
+    /// `None` for TCP, which has no choice of subflows.
     pub(super) scheduling: Option<Scheduling>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
-    /// What `Sent` tells, kept so that it costs no allocation.
+    /// Contents of `Sent`, kept so that they need no allocation.
     chunk: ChunkInfo,
-    /// The congestion control wants to hear of each segment.
+    /// True if the congestion control requests each segment.
     hears_deliveries: bool,
 }
 
@@ -51,12 +51,12 @@ impl Windows {
         Windows { congestion, scheduling, paths, last_path_used: None, chunk, hears_deliveries }
     }
 
-    /// Whether the congestion control wants [`Signal::Delivered`] and [`Signal::Lost`].
+    /// Returns whether the congestion control requests [`Signal::Delivered`] and [`Signal::Lost`].
     pub(super) fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
     }
 
-    /// The last one of the subflows is new.
+    /// Adds the last subflow, which is new.
     pub(super) fn add(&mut self, at: &Scene<'_>) {
         let id = PathId(self.paths.len() as u8);
         self.paths.push(PathView {
@@ -90,7 +90,7 @@ impl Windows {
         self.tell(at, &Signal::PathChanged(PathId(id)));
     }
 
-    /// Takes what is new of a subflow.
+    /// Copies changed values of a subflow.
     pub(super) fn measure(&mut self, id: u8, subflow: &Subflow, config: &Config) {
         let path = &mut self.paths[usize::from(id)];
         path.srtt = subflow.rto.srtt;
@@ -140,7 +140,7 @@ impl Windows {
         self.tell_of(at, path, segment, |chunk| Signal::Sent(chunk));
     }
 
-    /// Tells of one segment.
+    /// Reports one segment.
     fn tell_of(
         &mut self,
         at: &Scene<'_>,
@@ -181,7 +181,7 @@ impl Windows {
         }
     }
 
-    /// Tells of the segments that an acknowledgement is the first to say arrived, and of their sum.
+    /// Reports the segments that an acknowledgement newly covers, and their sum.
     pub(super) fn tell_delivered(
         &mut self,
         at: &Scene<'_>,
@@ -209,7 +209,8 @@ impl Windows {
         self.tell(at, &Signal::Acked(&info));
     }
 
-    /// `grows`: fast recovery ended with this acknowledgement, which makes the window grow nevertheless.
+    /// Reports an acknowledgement. `grows` is true if fast recovery ended with it and the window grows
+    /// nevertheless.
     pub(super) fn tell_acked(&mut self, at: &Scene<'_>, id: u8, progress: &Progress, grows: bool) {
         let path = PathId(id);
         let board: &Scoreboard = &at.subflows[path.index()].board;
@@ -223,7 +224,7 @@ impl Windows {
         };
         let info = info(board, path, progress.flight_before, progress.rtt, sum);
         if grows {
-            // An empty one ends recovery, so that the window takes the other for what comes after.
+            // An empty acknowledgement ends recovery, so that the window treats the real one as following it.
             let empty =
                 AckInfo { newly_acked: 0, proven: 0, newly_acked_chunks: 0, newly_acked_again: 0, ..info };
             self.tell(at, &Signal::Acked(&empty));
@@ -237,7 +238,8 @@ impl Windows {
         self.tell(at, &Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
     }
 
-    /// Tells the congestion control, takes the limits it sets, and tells the scheduler.
+    /// Reports a signal to the congestion control, applies the limits it sets, and reports the signal to the
+    /// scheduler.
     fn tell(&mut self, at: &Scene<'_>, signal: &Signal<'_>) {
         let view = View {
             now: at.now,
@@ -259,30 +261,30 @@ impl Windows {
         }
     }
 
-    /// Where the scheduler sends what `backlog` describes.
+    /// Asks the scheduler for the subflow of the data in `backlog`.
     pub(super) fn choose(&mut self, at: &Scene<'_>, backlog: &Backlog) -> Option<Choice> {
         self.scheduling.as_mut()?.choose(at, &self.paths, backlog)
     }
 
-    /// The subflow that the scheduler wants held back, since data wait.
+    /// Returns a subflow that the scheduler penalises because data wait.
     pub(super) fn penalty(&mut self, at: &Scene<'_>) -> Option<PathId> {
         self.scheduling.as_mut()?.penalty(at, &self.paths)
     }
 }
 
-/// What an acknowledgement newly reports, in sum.
+/// Total of the segments that an acknowledgement newly covers.
 #[derive(Copy, Clone, Debug)]
 struct Sum {
     bytes: u64,
     segments: u32,
-    /// Of these, sent more than once.
+    /// Number of them sent more than once.
     again: u32,
     newest_sent: Option<Instant>,
     /// The first and the last of them.
     range: (Tsn, Tsn),
 }
 
-/// What an acknowledgement says, in a policy's words.
+/// Contents of an acknowledgement for a policy.
 fn info(board: &Scoreboard, path: PathId, flight_before: u64, rtt: Option<Duration>, sum: Sum) -> AckInfo {
     AckInfo {
         path,

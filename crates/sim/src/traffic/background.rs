@@ -1,4 +1,4 @@
-//! Background load: Pareto on/off sources whose packets go by TCP and UDP.
+//! Background load: Pareto on/off sources that send packets by TCP and UDP.
 
 use core::time::Duration;
 
@@ -15,9 +15,9 @@ const NANOS_PER_S: f64 = 1e9;
 /// Pareto on/off sources that share a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackgroundLoad {
-    /// Share of packets that go by TCP; the others by UDP.
+    /// Fraction of packets sent by TCP; the others leave by UDP.
     pub tcp_share: f64,
-    /// Packet sizes; their order decides which draw gives which.
+    /// Packet sizes. Their order affects the random draws.
     pub sizes: Vec<PacketSize>,
     /// Mean time on.
     pub on: Duration,
@@ -34,32 +34,32 @@ pub struct BackgroundLoad {
 pub struct PacketSize {
     /// Bytes at IP level.
     pub bytes: u32,
-    /// Share of packets; shares are scaled to add up to 1.
+    /// Fraction of packets; fractions are scaled to add up to 1.
     pub share: f64,
 }
 
-/// What background load does next.
+/// An event of background load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BackgroundEvent {
     /// A packet is offered.
     Packet {
-        /// When.
+        /// Time.
         at: Instant,
         /// Bytes at IP level.
         bytes: u32,
-        /// Which protocol carries it.
+        /// Protocol.
         via: Via,
     },
-    /// The load is drawn anew: what TCP has not sent yet is to be dropped. The first event of all is such a draw.
+    /// The load is redrawn: unsent TCP data must be dropped. The first event of all is such a draw.
     Redraw {
-        /// When.
+        /// Time.
         at: Instant,
-        /// The mean load from now on, as a share of the link's rate.
+        /// Mean load from now on, as a fraction of the link's rate.
         load: f64,
     },
 }
 
-/// What carries a packet.
+/// Carrier of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
     /// The TCP connection.
@@ -71,43 +71,45 @@ pub enum Via {
 /// Packets offered since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// By TCP.
+    /// Packets offered to TCP.
     pub tcp: Count,
-    /// By UDP.
+    /// Packets offered to UDP.
     pub udp: Count,
 }
 
-/// Packets of on/off sources with Pareto times, sharing a load that is drawn anew from time to time. An iterator over what
-/// happens, at times that never go back.
+/// Packets of on/off sources with Pareto times that share a load, which is redrawn from time to time. An
+/// iterator over events in order of time.
 ///
-/// While a source is on, its packets come at equal intervals, their sizes drawn one by one; its rate is then (on + off)/on
-/// times its share of the load. On and off times don't depend on the load. They and what is left of an interval go on
-/// where they were when the load changes, and a source begins as one finds it that has run for ever. So the expected
-/// bytes between any two points of time are exactly the load's, be it small or large: no burst is rounded to whole
-/// packets, the cut of long times is made up for in their distribution, and there is no run-in.
+/// A source that is on sends packets at equal intervals, with sizes drawn one by one; its rate is then (on +
+/// off)/on times its fraction of the load. On and off times do not depend on the load. When the load changes,
+/// they and the remainder of an interval continue, and at the start a source is in the state of one that has
+/// always run. So the expected bytes between any two times equal the load exactly, for small and large loads:
+/// bursts are not rounded to whole packets, the distribution of times makes up for the cut of long ones, and
+/// no warm-up is needed.
 #[derive(Debug)]
 pub struct BackgroundSource {
     load: Box<dyn Level>,
-    /// Bit/s of one source while on, for a load of 1.
+    /// Rate of one source while on at a load of 1, bit/s.
     peak_bps: f64,
     sizes: Sizes,
     tcp_share: f64,
     bursts: Vec<Burst>,
     size_draws: Random,
     via_draws: Random,
-    /// A draw of the load is due.
+    /// True if a draw of the load is due.
     redraw: bool,
-    /// When the load in force ends, and when all ends.
+    /// End of the present load, and end of all loads.
     until: Instant,
     stop: Instant,
-    /// Time between packets of a source that is on.
+    /// Interval between packets of a source that is on.
     interval_ns: f64,
     offered: Offered,
 }
 
 impl BackgroundSource {
-    /// The load that `background` describes, on a link of `link_rate_bps`, from `start` on, before `stop`. `load` is its share
-    /// of the link, asked for at the start and whenever it changes; everything else is drawn from streams of `seeds`.
+    /// The load that `background` describes, on a link of `link_rate_bps`, from `start` on, before `stop`.
+    /// `load` gives its fraction of the link at the start and at every change; everything else is drawn from
+    /// streams of `seeds`.
     ///
     /// # Panics
     /// If the Pareto shape is not above 1.
@@ -121,7 +123,7 @@ impl BackgroundSource {
     ) -> Self {
         let (on, off) = (background.on.as_nanos() as f64, background.off.as_nanos() as f64);
         let sources = background.sources.max(1);
-        // Without times on or off there is no turn: such sources are always on.
+        // A source without on times or off times never changes its state: such sources are always on.
         let law = (on > 0.0 && off > 0.0).then(|| {
             let [on_law, off_law] = [on, off].map(|mean| Pareto::new(mean, background.shape));
             OnOffLaw { on: on_law, off: off_law, share: on / (on + off) }
@@ -145,7 +147,7 @@ impl BackgroundSource {
         }
     }
 
-    /// Packets offered so far.
+    /// Number of packets offered.
     pub fn offered(&self) -> Offered {
         self.offered
     }
@@ -155,7 +157,7 @@ impl BackgroundSource {
         let load = self.load.at(at);
         let packet_bits = BITS_PER_BYTE * self.sizes.mean();
         let interval_ns = packet_bits * NANOS_PER_S / (load * self.peak_bps);
-        // No load, or nonsense, is no packet.
+        // A load of zero or an invalid load gives no packets.
         self.interval_ns = if interval_ns > 0.0 { interval_ns } else { f64::INFINITY };
         self.until =
             self.load.next_change(at).filter(|&change| change > at).unwrap_or(self.stop).min(self.stop);
@@ -196,29 +198,29 @@ impl Iterator for BackgroundSource {
     }
 }
 
-/// Times of one source, in nanoseconds.
+/// Distributions of one source's times, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct OnOffLaw {
     on: Pareto,
     off: Pareto,
-    /// Share of time that it is on.
+    /// Fraction of time that it is on.
     share: f64,
 }
 
 /// One on/off source.
 #[derive(Debug)]
 struct Burst {
-    /// `None`: always on.
+    /// Distribution of its times; `None` for a source that is always on.
     law: Option<OnOffLaw>,
     random: Random,
     on: bool,
-    /// How far it was followed.
+    /// Time that it has reached.
     at: Instant,
-    /// When it turns on or off next.
+    /// Time of its next change between on and off.
     turn: Instant,
-    /// Intervals of time on until the next packet.
+    /// On time until the next packet, in intervals.
     need: f64,
-    /// The packet at `at`, if it got that far before the load changes.
+    /// Packet at `at`, if the load does not change before.
     packet: Option<Instant>,
 }
 
@@ -236,7 +238,7 @@ impl Burst {
         Burst { law, random, on, at: start, turn, need, packet: None }
     }
 
-    /// Follows it to its next packet, but not to `until`.
+    /// Advances to the next packet, but not to `until`.
     fn advance(&mut self, interval_ns: f64, until: Instant) {
         self.packet = None;
         loop {
@@ -269,10 +271,10 @@ fn nanos(ns: f64) -> Duration {
     Duration::from_nanos(ns as u64)
 }
 
-/// Packet sizes, by count.
+/// Packet sizes with their frequencies.
 #[derive(Debug)]
 struct Sizes {
-    /// Bytes, and the shares up to and with this size.
+    /// Bytes, and the cumulative fraction up to this size.
     sizes: Vec<(u32, f64)>,
     total: f64,
 }

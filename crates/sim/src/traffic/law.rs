@@ -7,8 +7,9 @@ pub(super) fn exponential(random: &mut Random) -> f64 {
     -libm::log(1.0 - random.unit())
 }
 
-/// A Pareto distribution of which samples above [`CAP`](Self::CAP) means are cut to that, since with the usual shapes
-/// (1 to 2) its variance is infinite. Its scale is raised for that, so that the mean is the one asked for.
+/// A Pareto distribution whose samples above [`CAP`](Self::CAP) means are cut to that value, because its
+/// variance is infinite for the usual shapes (1 to 2). A larger scale compensates for the cut, so that the
+/// mean is the requested one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pareto {
     scale: f64,
@@ -20,16 +21,17 @@ impl Pareto {
     /// Largest sample, in means.
     pub(super) const CAP: f64 = 100.0;
 
-    /// With this mean after the cut.
+    /// A distribution with this mean after the cut.
     ///
     /// # Panics
     /// If `shape` is not above 1.
     pub(super) fn new(mean: f64, shape: f64) -> Self {
         assert!(
             shape > 1.0,
-            "a Pareto distribution has a mean with shapes above 1 only: scenarios refuse others"
+            "a Pareto distribution has a mean only for shapes above 1, which scenarios require"
         );
-        // E[min(X, cap)] grows with the scale, from 0 to the cap: halve the interval until it is as short as it gets.
+        // E[min(X, cap)] grows with the scale, from 0 to the cap: halve the interval until it stops
+        // shrinking.
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..64 {
             let scale = 0.5 * (low + high);
@@ -49,8 +51,8 @@ impl Pareto {
         (self.scale * libm::pow(1.0 - random.unit(), -1.0 / self.shape)).min(self.cap)
     }
 
-    /// What is left of the interval in which a point of time falls, if intervals are drawn one behind the other from this
-    /// distribution for ever: its density is P(X > x) / mean.
+    /// Remainder of the interval that contains a random time, if consecutive intervals are drawn from this
+    /// distribution: its density is P(X > x) / mean.
     pub(super) fn residual(&self, random: &mut Random) -> f64 {
         let area = random.unit() * self.mean();
         if area < self.scale {

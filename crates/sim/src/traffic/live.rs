@@ -1,4 +1,4 @@
-//! Live video as encoders and pipes hand it over: in bursts, with key frames, and with pauses.
+//! Live video as encoders and pipes deliver it: in bursts, with key frames, and with pauses.
 
 use core::time::Duration;
 
@@ -8,16 +8,16 @@ use strandcast_proto::time::Instant;
 
 use super::{Emission, Frame, Level, Source};
 
-/// How much a source hands over at once.
+/// Amount that a source delivers at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
     /// All messages that are due within this time.
     Time(Duration),
-    /// This many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 
-/// Key frames, which are longer than other frames; the mean rate stays the same.
+/// Key frames, which are longer than other frames; they do not change the mean rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyFrames {
     /// Frames from one key frame to the next; the first frame is a key frame.
@@ -33,54 +33,56 @@ pub struct Pause {
     pub from: Duration,
     /// End of the pause, counted from the start of the source.
     pub to: Duration,
-    /// Whether the source hands over at the end of the pause what was due during it; otherwise the video stands still.
+    /// True if the source delivers the messages of the pause at its end; otherwise the video stops during the
+    /// pause.
     pub keep: bool,
 }
 
 /// Rate, bursts and pauses of a live video.
 #[derive(Debug)]
 pub struct LiveConfig {
-    /// Mean rate outside of pauses, bit/s, above 0.
+    /// Mean rate outside pauses, bit/s, above 0.
     pub rate_bps: f64,
     /// Bytes of a message, at least 1.
     pub size: u32,
-    /// How much the source hands over at once; `None`: one message.
+    /// Amount that the source delivers at once; `None` is one message.
     pub burst: Option<Burst>,
-    /// Time between two messages of a burst, seconds. It is taken when the burst begins: a number that is drawn for each packet is
-    /// drawn once for each burst.
+    /// Time between two messages of a burst, seconds. It is read when the burst begins: a number that is
+    /// drawn for each packet is drawn once per burst.
     pub spacing: Box<dyn Level>,
-    /// Each burst is a frame, and these are key frames; `None`: each message is a frame.
+    /// Makes each burst a frame, some of them key frames; `None` makes each message a frame.
     pub key_frames: Option<KeyFrames>,
-    /// In order of time; no pause begins before the one before it has ended.
+    /// Pauses in order of time; each begins after the end of the previous one.
     pub pauses: Vec<Pause>,
 }
 
-/// A video at a constant rate. The source hands it over in bursts of whole messages at equal intervals, the first burst at the
-/// start. A message that is not completely due by the end of a burst goes with the next burst.
+/// A video at a constant rate. The source delivers it in bursts of whole messages at equal intervals, the
+/// first burst at the start. A message that is not completely due by the end of a burst leaves with the next
+/// burst.
 #[derive(Debug)]
 pub struct LiveVideo {
     config: LiveConfig,
     start: Instant,
     stop: Instant,
-    /// Bytes of a burst on average.
+    /// Mean bytes of a burst.
     burst_bytes: f64,
-    /// Number of bursts so far.
+    /// Number of bursts begun.
     bursts: u64,
     /// Number of messages in these bursts.
     messages: u64,
-    /// Number of messages of the last burst that are still to come, and when the next one comes.
+    /// Number of remaining messages of the last burst, and the time of the next one.
     left: u64,
     at: Instant,
     spacing: Duration,
-    /// When the last burst was captured, and whether it is a key frame.
+    /// Capture time of the last burst; true if it is a key frame.
     capture: Instant,
     is_key: bool,
-    /// Frames that were completed.
+    /// Number of complete frames.
     frames: u32,
 }
 
 impl LiveVideo {
-    /// A video whose messages come from `start` on and before `stop`.
+    /// A video with messages from `start` on, before `stop`.
     pub fn new(config: LiveConfig, start: Instant, stop: Instant) -> Self {
         let burst_bytes = match config.burst {
             None => f64::from(config.size),
@@ -116,11 +118,12 @@ impl LiveVideo {
                 plain(bursts - in_group) + frame * (in_group as f64 + key)
             }
         };
-        // A sum that misses a whole number by rounding alone counts as that number.
+        // A sum that misses a whole number only because of rounding counts as that number.
         (bytes / f64::from(self.config.size.max(1)) + 1e-6) as u64
     }
 
-    /// When the source hands over a burst that would be due at `time` if there were no pauses; both count from the start.
+    /// Time at which the source delivers a burst that would be due at `time` without pauses; both count from
+    /// the start.
     fn after_pauses(&self, time: Duration) -> Duration {
         let pause = |at: Duration, pause: &Pause| match pause {
             Pause { from, .. } if at < *from => at,
@@ -130,7 +133,8 @@ impl LiveVideo {
         self.config.pauses.iter().fold(time, pause)
     }
 
-    /// Goes to the next burst that has a message; `None`: no such burst comes before `stop`.
+    /// Advances to the next burst that contains a message; returns `None` if no such burst begins before
+    /// `stop`.
     fn next_burst(&mut self) -> Option<()> {
         while self.left == 0 {
             let seconds = self.burst_bytes * 8.0 * self.bursts as f64 / self.config.rate_bps;

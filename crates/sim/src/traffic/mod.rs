@@ -1,9 +1,9 @@
-//! Sources of packets: what applications and background load send, and when.
+//! Sources of packets: messages and times of applications and background load.
 //!
-//! A source knows no clock, no transport and no network: it says what comes next, at ascending times, drawing from
-//! streams of its own. What sends its messages asks for the next one when it has sent the last.
+//! A source uses no clock, transport or network: it returns messages at ascending times, drawn from separate
+//! random streams. The sender of the messages requests the next one after it has sent the last.
 //!
-//! The models, their limits and what they were held to: `docs/models/traffic.md`.
+//! `docs/models/traffic.md` describes the models, their limits and their validation.
 
 mod background;
 mod law;

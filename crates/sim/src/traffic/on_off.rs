@@ -14,7 +14,7 @@ const BITS: f64 = 8.0;
 /// Distribution of on and off times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnOffLaw {
-    /// Always the mean.
+    /// Constant: always the mean.
     Constant,
     /// Exponential.
     Exponential,
@@ -25,9 +25,10 @@ pub enum OnOffLaw {
     },
 }
 
-/// Bursts of messages and silence in turn, silence first. As ns-2's `Exponential` and `Pareto` applications draw them: a
-/// burst is a whole number of messages, at least one, namely the drawn time on divided by the interval between messages,
-/// rounded; each message comes one interval after what was before it.
+/// Alternating silence and bursts of messages, beginning with silence, as ns-2's `Exponential` and `Pareto`
+/// applications draw them. A burst has a whole number of messages: the drawn on time divided by the interval
+/// between messages, rounded, and at least one. Each message follows one interval after the preceding message
+/// or silence.
 #[derive(Debug)]
 pub struct OnOff {
     size: u32,
@@ -35,13 +36,13 @@ pub struct OnOff {
     on: Law,
     off: Law,
     random: Random,
-    /// Messages of the burst that are still to be sent.
+    /// Remaining messages of the burst.
     left: u64,
 }
 
 impl OnOff {
-    /// Messages of `size` bytes (at least 1) at `rate_bps` within bursts; times on and off have the means `on_off` and
-    /// are distributed by `law`. From `start` on, before `stop`.
+    /// Messages of `size` bytes (at least 1) at `rate_bps` within bursts. Times on and off have the means
+    /// `on_off` and the distribution `law`. The source runs from `start` on, before `stop`.
     ///
     /// # Panics
     /// If a Pareto law's shape is not above 1.
@@ -74,7 +75,7 @@ impl Source for OnOff {
     }
 }
 
-/// How times are distributed, in seconds.
+/// Distribution of times, in seconds.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Constant(f64),

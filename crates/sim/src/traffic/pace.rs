@@ -1,4 +1,4 @@
-//! Amounts of data into points of time.
+//! Conversion of amounts of data to times.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -8,16 +8,16 @@ use strandcast_proto::time::Instant;
 
 const NANOS_PER_S: f64 = 1e9;
 
-/// A number at work that may change with time, piecewise constant.
+/// A number in use that may change with time, piecewise constant.
 pub trait Level: Debug + Send {
-    /// The value at `now`, which never goes back. A number drawn for each packet draws with each call.
+    /// Value at `now`, which never decreases. A number drawn for each packet is drawn at each call.
     fn at(&mut self, now: Instant) -> f64;
 
-    /// When the value may change next, later than `now`; `None`: never again.
+    /// Time after `now` at which the value may change next; `None` if it never does.
     fn next_change(&self, now: Instant) -> Option<Instant>;
 }
 
-/// A number that stays as it is.
+/// A constant.
 impl Level for f64 {
     fn at(&mut self, _: Instant) -> f64 {
         *self
@@ -38,34 +38,35 @@ impl Level for Varying {
     }
 }
 
-/// Goes from message to message at a rate, and keeps the parts of nanoseconds, so that intervals add up without error.
+/// Advances from message to message at a rate, and keeps fractions of nanoseconds, so that intervals add up
+/// without error.
 #[derive(Debug)]
 pub(super) struct Pace {
     rate_bps: Box<dyn Level>,
     at: Instant,
-    /// Nanoseconds behind `at`, below 1.
+    /// Fraction of a nanosecond after `at`, below 1.
     part_ns: f64,
     stop: Instant,
 }
 
 impl Pace {
-    /// From `start` on, before `stop`.
+    /// A pace from `start` on, before `stop`.
     pub(super) fn new(rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
         Pace { rate_bps, at: start, part_ns: 0.0, stop }
     }
 
-    /// The rate here, bit/s.
+    /// Rate at the present time, bit/s.
     pub(super) fn rate_bps(&mut self) -> f64 {
         self.rate_bps.at(self.at)
     }
 
-    /// Goes on by a time.
+    /// Advances by a time.
     pub(super) fn wait(&mut self, seconds: f64) {
         self.go_on(seconds * NANOS_PER_S);
     }
 
-    /// Goes on until so many more bits are due: until the rate's integral has grown by `bits`. `None` if that is not
-    /// before the end; a rate of 0 stands still.
+    /// Advances until the rate's integral has grown by `bits`. Returns `None` if the end precedes that time,
+    /// for example at a rate of 0.
     pub(super) fn send(&mut self, mut bits: f64) -> Option<Instant> {
         while self.at < self.stop {
             let rate_bps = self.rate_bps.at(self.at);

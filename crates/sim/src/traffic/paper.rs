@@ -1,4 +1,4 @@
-//! The video of a paper whose trace is not published.
+//! The video of a paper with an unpublished trace.
 
 use core::time::Duration;
 
@@ -18,22 +18,23 @@ const PRINTED: [(Option<FrameType>, u32); 9] = [
     (Some(B), 336),
     (Some(I), 1616),
 ];
-/// Frames behind the header.
+/// Number of frames after the header.
 const FRAMES: u32 = 2000;
-/// What follows the first I frame, again and again: 9 frames from one I frame to the next, in coding order.
+/// Repeated sequence after the first I frame: 9 frames from one I frame to the next, in coding order.
 const GROUP: [FrameType; 9] = [P, B, B, P, B, B, I, B, B];
-/// Frames of each type that take a packet more than the others of their type.
+/// Number of frames of each type that need one packet more than the others of their type.
 const LARGER: [(FrameType, usize); 3] = [(I, 17), (P, 8), (B, 2)];
 const FRAMES_PER_S: u32 = 30;
-/// A packet holds at least 1400 and at most 1452 bytes of a frame: sizes keep out of what lies between.
+/// A packet holds at least 1400 and at most 1452 bytes of a frame: sizes between these bounds are avoided.
 const PACKET: (f64, f64) = (1400.0, 1452.0);
 
-/// A video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not published: the
-/// frames that the paper prints, and all its counts. These are 223 I, 445 P and 1332 B frames behind a header, and
-/// 463 + 453 + 1334 packets of 1400 to 1452 bytes.
+/// A video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not
+/// published: the frames that the paper prints, and all its counts. These are 223 I, 445 P and 1332 B frames
+/// after a header, and 463 + 453 + 1334 packets of 1400 to 1452 bytes.
 ///
-/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B), kept within as many packets as the counts ask
-/// for; the frames that take one more than most of their type (17 I, 8 P, 2 B) are any but the printed ones.
+/// ASSUMED: sizes are lognormal around 1560 (I), 300 (P) and 260 bytes (B), limited to the number of packets
+/// that the counts require; the frames that take one more than most of their type (17 I, 8 P, 2 B) are any
+/// but the printed ones.
 pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     let kind = |number: u32| match number {
         0 => None,
@@ -57,7 +58,7 @@ pub fn synthetic_video(random: &mut Random) -> FrameTrace {
     FrameTrace::new((0..=FRAMES).map(frame).collect()).expect("2001 frames are more than none")
 }
 
-/// A size for a frame behind the printed ones.
+/// Size of a frame after the printed ones.
 fn size(kind: Option<FrameType>, larger: bool, random: &mut Random) -> u32 {
     let (median, sigma, packets) = match kind {
         Some(I) => (1560.0, 0.05, 2),
@@ -66,7 +67,7 @@ fn size(kind: Option<FrameType>, larger: bool, random: &mut Random) -> u32 {
     };
     let packets = packets + u32::from(larger);
     let (least, most) = (f64::from(packets - 1) * PACKET.1 + 1.0, f64::from(packets) * PACKET.0);
-    // Medians of larger frames: as far into their last packet as those of usual I frames.
+    // Medians of larger frames: they fill their last packet as far as usual I frames do.
     let median = if larger { least + (1560.0 - PACKET.1) } else { median };
     loop {
         let bytes = libm::round(median * libm::exp(sigma * normal(random)));

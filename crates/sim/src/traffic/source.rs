@@ -1,4 +1,4 @@
-//! What a source says.
+//! Messages of sources.
 
 use core::fmt::Debug;
 
@@ -8,44 +8,44 @@ use strandcast_proto::time::Instant;
 
 /// Messages of an application.
 pub trait Source: Debug + Send {
-    /// The next message; times never go back. `None` when it has ended.
+    /// Returns the next message; times never decrease. Returns `None` after the end.
     fn next(&mut self) -> Option<Emission>;
 }
 
 /// A message handed to a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When.
+    /// Time.
     pub at: Instant,
     /// Bytes of the message, above 0.
     pub bytes: u32,
-    /// The frame of a video that it is, or is a part of.
+    /// Frame of a video that the message contains or is a part of.
     pub frame: Option<Frame>,
 }
 
 impl Emission {
-    /// A message that is no part of a video.
+    /// A message that is not a part of a video.
     pub fn plain(at: Instant, bytes: u32) -> Self {
         Emission { at, bytes, frame: None }
     }
 
-    /// When what is in it was captured.
+    /// Capture time of the contents.
     pub fn capture(&self) -> Instant {
         self.frame.map_or(self.at, |frame| frame.capture)
     }
 }
 
-/// What a message is to a video.
+/// A video frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Frames of the source before this one, in the order in which they are sent; goes on when a trace begins again.
+    /// Number of earlier frames of the source, in sending order; continues when a trace repeats.
     pub number: u32,
-    /// How it depends on others; `None`: no picture, or not known.
+    /// Dependence on others; `None` for no picture or an unknown type.
     pub kind: Option<FrameType>,
-    /// How much it matters to the others.
+    /// Importance to other frames.
     pub importance: Importance,
-    /// When it was captured; an encoder that sends frames out of order sends it later.
+    /// Capture time; an encoder that reorders frames sends the frame later.
     pub capture: Instant,
-    /// The frame ends with this message.
+    /// True if the frame ends with this message.
     pub last: bool,
 }

@@ -1,4 +1,4 @@
-//! Messages one by one: constant rate, and at random.
+//! Single messages, at a constant rate and at random.
 
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
@@ -9,8 +9,8 @@ use super::{Emission, Level, Source};
 
 const BITS: f64 = 8.0;
 
-/// A message of constant size whenever as many bits are due: the first one at once (as soon as the rate is above 0), the
-/// n-th when the rate's integral is n messages. With a constant rate the interval is 8·size/rate.
+/// A message of constant size each time its bits are due: the first one at once (as soon as the rate is above
+/// 0), the n-th when the rate's integral is n messages. A constant rate gives the interval 8·size/rate.
 #[derive(Debug)]
 pub struct Cbr {
     size: u32,
@@ -33,8 +33,8 @@ impl Source for Cbr {
     }
 }
 
-/// Messages of constant size at exponential intervals: a Poisson process. Where the rate changes, it is the process whose
-/// intensity is the rate divided by the message.
+/// Messages of constant size at exponential intervals: a Poisson process. Its intensity is the rate, which
+/// may change, divided by the size of a message.
 #[derive(Debug)]
 pub struct Poisson {
     size: u32,

@@ -34,30 +34,31 @@ impl Source for ConstantVideo {
     }
 }
 
-/// The frames of a trace, the trace's earliest time at the start. A frame is sent as soon as it is captured, but not before
-/// the frame above it in the trace: B frames, which are coded after the P frame that is shown after them, go with it. Its
-/// messages are as long as they may be, but for the last one, and are all sent at once.
+/// The frames of a trace, whose earliest time is at the start. A frame is sent as soon as it is captured, but
+/// not before the preceding frame of the trace: B frames, which are coded after the P frame that is shown
+/// after them, are sent together with it. All messages of a frame have the maximum size except the last one,
+/// and are sent at once.
 #[derive(Debug)]
 pub struct TracedVideo {
     trace: Arc<FrameTrace>,
     size: u32,
     stop: Instant,
-    /// How far the trace's times lie apart from one time through it to the next, if it begins again.
+    /// Time by which each repetition of the trace is shifted, if it repeats.
     again: Option<Duration>,
-    /// The trace's earliest time; finding it takes a look at each frame.
+    /// Earliest time of the trace, stored because finding it reads all frames.
     earliest: Duration,
-    /// When that frame is captured this time.
+    /// Capture time of that frame in the present repetition.
     begin: Instant,
     at: Instant,
-    /// The frame being sent, and its bytes that are still to be sent.
+    /// The frame being sent, and its remaining bytes.
     index: usize,
     left: u32,
     number: u32,
 }
 
 impl TracedVideo {
-    /// Sends `trace` in messages of at most `size` bytes (at least 1), from `start` on, before `stop`; `repeat`edly, if it
-    /// says how long it lasts.
+    /// Sends `trace` in messages of at most `size` bytes (at least 1), from `start` on, before `stop`. With
+    /// `repeat`, a trace that has a duration repeats.
     pub fn new(trace: Arc<FrameTrace>, repeat: bool, size: u32, start: Instant, stop: Instant) -> Self {
         let again = trace.duration().filter(|_| repeat && trace.bytes() > 0);
         let left = trace.frames()[0].bytes;
@@ -75,7 +76,7 @@ impl TracedVideo {
         }
     }
 
-    /// Goes to the next frame; `None` behind the last one.
+    /// Advances to the next frame; returns `None` after the last one.
     fn next_frame(&mut self) -> Option<TracedFrame> {
         self.index += 1;
         if self.index >= self.trace.frames().len() {
@@ -89,7 +90,7 @@ impl TracedVideo {
     }
 }
 
-/// How much a frame of a trace matters to the others: on a header all of them depend.
+/// Importance of a frame to the others: all of them depend on a header.
 fn importance(kind: Option<FrameType>) -> Importance {
     match kind {
         Some(FrameType::B) => Importance::Disposable,
@@ -100,7 +101,7 @@ fn importance(kind: Option<FrameType>) -> Importance {
 
 impl Source for TracedVideo {
     fn next(&mut self) -> Option<Emission> {
-        // An ended source is left behind its last frame.
+        // An ended source stays after its last frame.
         let mut frame = *self.trace.frames().get(self.index)?;
         while self.left == 0 {
             frame = self.next_frame()?;

@@ -1,5 +1,6 @@
-//! An encoder that follows advice: how much of what the links carry it uses, how often it turns, how soon it follows.
-//! `cargo test -p strandcast-sim --test it advice -- --nocapture` prints the table.
+//! An encoder that follows advice: the fraction of the links' capacity that it uses, the number of its
+//! changes of direction, and its delay. `cargo test -p strandcast-sim --test it advice -- --nocapture` prints
+//! the table.
 
 use core::time::Duration;
 
@@ -11,7 +12,7 @@ use strandcast_sim::host::{Adaptive, Direction};
 
 use crate::common::*;
 
-/// Payload of a message, and what it takes of a link: headers of DATA, SCTP, UDP and IP.
+/// Payload of a message, and its bytes on a link: headers of DATA, SCTP, UDP and IP.
 const SIZE: usize = 1316;
 const WIRE: f64 = 1316.0 + 16.0 + 12.0 + 28.0;
 const LATENCY: Duration = Duration::from_millis(500);
@@ -51,7 +52,7 @@ impl Path {
         PathNetwork { name: format!("p{index}"), forward, reverse }
     }
 
-    /// Payload that it carries at `s` seconds, bit/s.
+    /// Payload rate of the link at `s` seconds, bit/s.
     fn carries(&self, s: f64) -> f64 {
         let mbps = if s < self.until { self.mbps[0] } else { self.mbps[1] };
         mbps * 1e6 * (1.0 - self.loss) * SIZE as f64 / WIRE
@@ -60,9 +61,9 @@ impl Path {
 
 /// The outcome of one run.
 struct Run {
-    /// The rate advised at each tenth of a second, and what would survive the largest path, bit/s.
+    /// Advised rate at each tenth of a second, and the rate that would survive the largest path, bit/s.
     rates: Vec<(f64, f64, f64)>,
-    /// Share of the messages sent from 5 s on that came too late or never.
+    /// Fraction of the messages sent from 5 s on that arrived too late or never.
     late: f64,
 }
 
@@ -71,7 +72,7 @@ impl Run {
         self.rates.iter().take_while(|r| r.0 <= s).last().map_or(0.0, |r| r.1)
     }
 
-    /// The median of what is advised over what goes, from `from` to `to`.
+    /// Median of the advised rate divided by the possible one, from `from` to `to`.
     fn median(&self, from: f64, to: f64, goes: impl Fn(f64) -> f64) -> f64 {
         let inside = self.rates.iter().filter(|r| r.0 >= from && r.0 < to);
         let mut shares: Vec<f64> = inside.map(|r| r.1 / goes(r.0)).collect();
@@ -79,7 +80,7 @@ impl Run {
         shares.get(shares.len() / 2).copied().unwrap_or(0.0)
     }
 
-    /// Changes of direction a minute: from up to down or back, steps of less than 2 % apart.
+    /// Changes of direction per minute, between up and down; steps below 2 % are ignored.
     fn reversals(&self, from: f64, to: f64) -> f64 {
         let inside: Vec<f64> = self.rates.iter().filter(|r| r.0 >= from && r.0 < to).map(|r| r.1).collect();
         let (mut last, mut up, mut turns) = (inside.first().copied().unwrap_or(1.0), None, 0);
@@ -92,7 +93,7 @@ impl Run {
         f64::from(turns) * 60.0 / (to - from)
     }
 
-    /// Seconds from `from` until what is advised is `enough`, and stays so for a second.
+    /// Seconds from `from` until the advice is `enough` for a whole second.
     fn until(&self, from: f64, enough: impl Fn(f64) -> bool) -> Option<f64> {
         assert!(!self.rates.is_empty(), "there is advice");
         let bad = self.rates.iter().rfind(|r| r.0 >= from && r.0 < from + 20.0 && !enough(r.1));
@@ -100,7 +101,7 @@ impl Run {
     }
 }
 
-/// Runs `spec` over `paths` for `seconds`; the path named by `dies` is a black hole from then on.
+/// Runs `spec` over `paths` for `seconds`; the path in `dies` becomes a black hole at its time.
 fn run(spec: &str, paths: &[Path], seconds: f64, dies: Option<(usize, f64)>, seed: u64) -> Run {
     let networks: Vec<PathNetwork> = paths.iter().enumerate().map(|(i, p)| p.network(i)).collect();
     let mut s = Harness::live(spec, &networks, seed);
@@ -159,7 +160,8 @@ fn constant_capacity(seeds: &[u64], cases: usize) {
                     median,
                     100.0 * r.late
                 );
-                // Jitter longer than a train: 2 a minute were aimed at there as well, and up to 4 were found.
+                // Jitter longer than a train: the goal was 2 per minute there as well, and up to 4 were
+                // found.
                 let most = if paths.iter().any(|p| p.jitter > 0) { 5.0 } else { 2.0 };
                 if !(0.8..=1.0).contains(&median) || turns > most {
                     failed.push(format!("{spec}, {name}, seed {seed}: {median:.3}, {turns:.2}"));
@@ -220,8 +222,9 @@ fn a_fallen_capacity(seeds: &[u64]) {
                     safe / 1e6,
                     100.0 * r.late
                 );
-                // The first report after the fall is 0.1 s later at the most. Where both links halve, 2.1 s were aimed at, and up to
-                // 2.9 s were found: 2.5 s before chunks could wait in queues for half of their time (`EarliestArrival`).
+                // The first report after the fall is at most 0.1 s later. If both links halve, the goal was
+                // 2.1 s, and up to 2.9 s were found: 2.5 s before chunks could wait in queues for half of
+                // their time (`EarliestArrival`).
                 if heeds.is_none_or(|s| s > if halves { 3.0 } else { 2.1 }) {
                     failed.push(format!("{spec}, {name}, seed {seed}: {heeds:?}"));
                 }

@@ -1,12 +1,12 @@
-//! How much of several paths concurrent transfer uses. `cargo test -p strandcast-sim --test it aggregation -- --nocapture`
-//! prints the shares.
+//! Fraction of several paths that concurrent transfer uses.
+//! `cargo test -p strandcast-sim --test it aggregation -- --nocapture` prints the fractions.
 
 use strandcast_netem::topology::{PathNetwork, xu2015};
 use strandcast_sim::host::BulkSender;
 
 use crate::common::*;
 
-/// Goodput from 5 s to 65 s as a share of what the paths can carry as payload, mean of `seeds` seeds.
+/// Goodput from 5 s to 65 s as a fraction of the paths' payload capacity, mean of `seeds` seeds.
 fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {
     let one = |seed| {
         let mut s = Harness::new("cmt", networks, window, seed);
@@ -72,7 +72,7 @@ mod thorough {
     }
 }
 
-/// Same seed, same trajectory; another seed, another one.
+/// Equal seeds give equal trajectories; another seed gives another one.
 #[test]
 fn runs_repeat_bit_for_bit() {
     let run = |seed| {

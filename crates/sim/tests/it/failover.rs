@@ -21,7 +21,7 @@ const OUTAGES: [Outage; 4] = [Outage::Forward, Outage::Reverse, Outage::Both, Ou
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Traffic {
-    /// As much as goes.
+    /// As fast as possible.
     Bulk,
     /// 1 Mbit/s of video, here reliable and in order.
     Video,
@@ -46,7 +46,8 @@ fn sent_on_first(s: &Harness) -> u64 {
     s.association().path_stats(PathId(0)).expect("the first path").chunks_sent
 }
 
-/// When in-order delivery went on after the first path died at 10 s, and when data took it again after 20 s.
+/// Times at which in-order delivery continued after the first path died at 10 s, and at which data used it
+/// again after 20 s.
 struct Outcome {
     resumed: Duration,
     back: Option<Duration>,
@@ -76,7 +77,7 @@ fn play(spec: &str, networks: &[PathNetwork], outage: Outage, traffic: Traffic, 
     s.net.run_until(s.net.now().max(at(30.0)));
     assert_eq!((s.sink().damaged, s.sink().out_of_order), (0, 0), "everything, in order");
     assert!(!s.association().is_closed());
-    // The stall that the outage causes begins when what was under way has been delivered.
+    // The stall of the outage begins after delivery of the packets under way.
     let (_, resumed) = s.sink().longest_gap(from, at(14.0));
     Outcome { resumed, back }
 }
@@ -106,8 +107,8 @@ fn cmt_resumes_within_1_5_s_and_returns_within_3_s() {
     }
 }
 
-/// RFC 9260 §8.2, §6.4.1: after Path.Max.Retrans timeouts in a row (1 + 2 + 4 + 8 + 16 + 32 s) the primary path is
-/// inactive and data move; each timeout's retransmissions take the alternate before that.
+/// RFC 9260 §8.2, §6.4.1: after Path.Max.Retrans consecutive timeouts (1 + 2 + 4 + 8 + 16 + 32 s) the primary
+/// path is inactive and data move; before that, each timeout's retransmissions use the alternate path.
 #[test]
 fn sctp_moves_when_path_max_retrans_is_exceeded() {
     let mut s = Harness::new("sctp", &[clean("a", 10_000_000), clean("b", 10_000_000)], 1 << 20, 1);

@@ -1,5 +1,6 @@
-//! The demo's network and outage, in simulated time: a megabit of video over three bad links, the best of which is
-//! silent from 10 s to 15 s. `cargo test -p strandcast-sim --test it field -- --nocapture` prints each seed's outcome.
+//! The demo's network and outage, in simulated time: a megabit of video over three bad links; the best one is
+//! silent from 10 s to 15 s. `cargo test -p strandcast-sim --test it field -- --nocapture` prints each seed's
+//! outcome.
 
 use core::time::Duration;
 
@@ -14,7 +15,7 @@ const LATENCY: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_micros(10_528);
 const MESSAGES: u64 = 2280;
 
-/// Share of messages late or lost, and each path's share of the bytes.
+/// Fraction of messages late or lost, and each path's fraction of the bytes.
 fn play(seed: u64) -> (f64, Vec<f64>) {
     let mut s = Harness::new("cmt", &field(), 1 << 20, seed);
     s.net.add_app(s.client, Cbr::new(1336, INTERVAL, Some(LATENCY)));

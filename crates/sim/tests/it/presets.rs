@@ -1,5 +1,5 @@
-//! Every preset over links that lose, reorder and double packets, and through an outage of its first path: all that was
-//! sent arrives once, unchanged and in order.
+//! Every preset over links that lose, reorder and double packets, and through an outage of its first path:
+//! all messages arrive once, unchanged and in order.
 
 use core::time::Duration;
 
@@ -26,7 +26,8 @@ fn bad(name: &str, rate_bps: u64, loss: f64) -> PathNetwork {
     PathNetwork { name: clean.name, forward: spoil(clean.forward), reverse: spoil(clean.reverse) }
 }
 
-/// Sends [`MESSAGES`] over three bad paths, the first of which is down for five seconds, and checks all that arrives.
+/// Sends [`MESSAGES`] over three bad paths, with the first path down for five seconds, and checks all
+/// arrivals.
 fn delivers(spec: &str, seed: u64) -> Harness {
     let networks = [bad("a", 4_000_000, 0.01), bad("b", 2_000_000, 0.03), bad("c", 1_000_000, 0.05)];
     let mut s = Harness::new(spec, &networks, 1 << 18, seed);
@@ -58,7 +59,7 @@ fn every_preset_delivers_everything() {
     }
 }
 
-/// Lost chunks go where each scheduler says: on one path after the other, or copied on all of them.
+/// Lost chunks follow each scheduler's choice: on one path after the other, or copied on all of them.
 #[test]
 fn what_is_lost_may_go_where_the_scheduler_says() {
     for spec in ["cmt,rtx=scheduler", "lia,rtx=scheduler", "redundant,rtx=scheduler", "cmt-la,rtx=scheduler"]
@@ -66,7 +67,7 @@ fn what_is_lost_may_go_where_the_scheduler_says() {
         let s = delivers(spec, 1);
         let stats = |p: &PathView| s.association().path_stats(p.id).expect("it exists").retransmissions;
         let again: Vec<u64> = s.association().paths().iter().map(stats).collect();
-        // Copies repair most losses before anything is sent again.
+        // Copies repair most losses before any retransmission.
         let least = if spec.starts_with("redundant") { 20 } else { 50 };
         assert!(again.iter().sum::<u64>() > least, "{spec}: {again:?}");
     }

@@ -1,4 +1,5 @@
-//! Radios in the network: every packet ends, and what one packet does is what the standard's arithmetic says.
+//! Radios in the network: every packet ends, and a single packet behaves as the standard's arithmetic
+//! predicts.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use strandcast_sim::net::{
 };
 use strandcast_sim::traffic::Cbr;
 
-/// How packets began and ended.
+/// Packets by their beginnings and ends.
 #[derive(Debug, Default)]
 struct Ledger {
     sent: BTreeMap<u64, Instant>,
@@ -83,8 +84,8 @@ fn add_flow(network: &mut Network<Log>, steps: Vec<Step>, (size, bps): (u32, f64
 const PROTOCOLS: [&str; 6] =
     ["static", "aodv", "aodv,profile=rfc", "aomdv", "aomdv,split=even", "qaomdv,split=mpr"];
 
-/// Twenty stations, some of which move in odd runs, and more load than they can carry. A minute after the last packet was
-/// sent, longer than any router keeps one, no packet is in a queue any more.
+/// Twenty stations with an excessive load; some stations move in odd runs. A minute after the last packet was
+/// sent, longer than any router keeps one, all queues are empty.
 #[test]
 fn every_packet_arrives_or_is_dropped_with_a_cause() {
     for (protocol, seed) in PROTOCOLS.iter().flat_map(|protocol| (1..=3).map(move |seed| (*protocol, seed))) {
@@ -129,7 +130,7 @@ fn every_packet_arrives_or_is_dropped_with_a_cause() {
     }
 }
 
-/// The same seed gives the same run, another one another.
+/// Equal seeds give equal runs; another seed gives another one.
 #[test]
 fn runs_repeat() {
     let run = |seed| {
@@ -172,7 +173,8 @@ fn a_packet_takes_a_link_then_hops_then_a_link() {
     let most = least + 3.0 * 620e-6;
     let taken: Vec<f64> =
         ledger.sent.iter().map(|(id, sent)| (ledger.received[id] - *sent).as_secs_f64()).collect();
-    // An ACK of the hop before may have to end first: SIFS and 304 µs, twice, and the EIFS of stations that sense it.
+    // An ACK of the previous hop may first have to end: SIFS and 304 µs, twice, and the EIFS of stations that
+    // sense it.
     assert!(
         taken.iter().all(|t| *t >= least - 1e-9 && *t <= most + 2.0 * (10.0 + 304.0 + 364.0) / 1e6),
         "{taken:?}"

@@ -1,4 +1,5 @@
-//! Repair symbols beside live messages: 4 Mbit/s in messages of 1316 bytes over two paths that lose packets in bursts.
+//! Repair symbols for live messages: 4 Mbit/s in messages of 1316 bytes over two paths that lose packets in
+//! bursts.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A path of `mbps`, `one_way` there, that loses `loss` of its packets in bursts of `burst` on average.
+/// A path of `mbps` with a one-way delay, which loses `loss` of its packets in bursts of `burst` on average.
 fn lossy(name: &str, mbps: u64, one_way: Duration, loss: f64, burst: f64) -> PathNetwork {
     let mut path = clean(name, mbps * 1_000_000);
     for link in [&mut path.forward, &mut path.reverse] {
@@ -38,16 +39,16 @@ fn lossy(name: &str, mbps: u64, one_way: Duration, loss: f64, burst: f64) -> Pat
     path
 }
 
-/// What came of a stream.
+/// Result of a stream.
 #[derive(Debug)]
 struct Outcome {
-    /// Messages sent, and those of them that came within their latency.
+    /// Messages sent, and messages delivered within their latency.
     sent: u64,
     in_time: usize,
-    /// All that came.
+    /// All delivered messages.
     delivered: usize,
     coding: CodingStats,
-    /// Most bytes that waited or were not acknowledged.
+    /// Maximum number of bytes that waited or were not acknowledged.
     buffered: usize,
 }
 
@@ -57,8 +58,8 @@ impl Outcome {
     }
 }
 
-/// The stream for `seconds` over `paths`, of which the first `warm` don't count, as windows are small then. Each message comes
-/// once and as it was sent, and the redundancy is kept.
+/// Sends the stream for `seconds` over `paths`. The first `warm` seconds do not count, because windows are
+/// small then. Each message must arrive once and unchanged, and the redundancy must stay within its limit.
 fn stream(
     spec: &str,
     paths: &[PathNetwork],
@@ -85,7 +86,7 @@ fn stream(
         coding.repair_bytes as f64 <= CAP * coding.source_bytes as f64,
         "{spec}, seed {seed}: {coding:?}"
     );
-    // Whatever came fastest left when its turn was.
+    // The fastest message left at its scheduled time.
     let early = |d: &Delivery| d.at.as_nanos() - INTERVAL.as_nanos() as u64 * d.number;
     let fastest = deliveries.iter().map(early).min().expect("something came");
     let from = warm * 1_000_000 / INTERVAL.as_micros() as u64;
@@ -95,17 +96,18 @@ fn stream(
     Outcome { sent: sent - from, in_time, delivered: deliveries.len(), coding, buffered }
 }
 
-/// One way of all paths here, a packet's time on the link included.
+/// One-way delay of all paths here, including a packet's time on the link.
 const WAY: Duration = ms(53);
 /// 5 % is the default.
 const CAP: f64 = 0.05;
 
-/// Two paths of 50 ms each way and 5 Mbit/s.
+/// Two paths of 5 Mbit/s with 50 ms in each direction.
 fn two(loss: f64, burst: f64) -> [PathNetwork; 2] {
     [lossy("a", 5, ms(50), loss, burst), lossy("b", 5, ms(50), loss, burst)]
 }
 
-/// A latency of 130 ms is less than a loss takes to be noticed and sent again, a second ten times as much.
+/// A latency of 130 ms is shorter than the detection and retransmission of a loss; a second is ten times as
+/// long.
 fn more_comes_in_time(bursts: &[f64], codes: &[&str]) {
     for &burst in bursts {
         let sum = |spec: &str| {
@@ -161,7 +163,7 @@ fn without_loss_nothing_is_repaired_and_all_arrives() {
     }
 }
 
-/// 3 Mbit/s for 4: windows are full, and what leaves are messages.
+/// 3 Mbit/s for 4: windows are full, and only messages leave.
 #[test]
 fn repair_displaces_no_message() {
     let paths = [lossy("a", 2, ms(50), 0.0, 1.0), lossy("b", 1, ms(50), 0.0, 1.0)];
@@ -180,7 +182,7 @@ fn repair_displaces_no_message() {
     }
 }
 
-/// Round trip 300 ms, latency 300 ms, 5 % lost: five are lost for good in a round trip.
+/// Round trip 300 ms, latency 300 ms, 5 % lost: five messages per round trip are lost permanently.
 #[test]
 fn losses_for_good_do_not_fill_the_send_buffer() {
     let paths = [lossy("a", 5, ms(150), 0.05, 1.0), lossy("b", 5, ms(150), 0.05, 1.0)];
@@ -190,8 +192,8 @@ fn losses_for_good_do_not_fill_the_send_buffer() {
     }
 }
 
-/// An overloaded path: what waits expires, between two packets of a message as well. Round trip 300 ms, latency 700 ms; the path
-/// carries half of 10.75 Mbit/s.
+/// An overloaded path: waiting messages expire, also between two packets of a message. Round trip 300 ms,
+/// latency 700 ms; the path carries half of 10.75 Mbit/s.
 #[test]
 fn messages_of_several_packets_are_given_up_before_they_begin() {
     let run = |spec: &str, paths: &[PathNetwork], packets: usize| {
@@ -218,7 +220,7 @@ fn messages_of_several_packets_are_given_up_before_they_begin() {
     }
 }
 
-/// Ordered or reliable messages, and those longer than a packet, are sent as ever.
+/// Ordered or reliable messages, and those longer than a packet, are sent without repair.
 #[test]
 fn what_is_not_covered_arrives_as_ever() {
     for code in CODES {
@@ -243,7 +245,7 @@ fn what_is_not_covered_arrives_as_ever() {
     }
 }
 
-/// No symbol comes between the chunks of a message, whose TSNs follow each other (RFC 9260 §6.9).
+/// No symbol is inserted between the chunks of a message, whose TSNs are consecutive (RFC 9260 §6.9).
 #[test]
 fn long_messages_among_covered_ones_arrive_whole() {
     for code in CODES {
@@ -260,7 +262,7 @@ fn long_messages_among_covered_ones_arrive_whole() {
     }
 }
 
-/// A peer that speaks no REPORT, or knows no RFC 3758.
+/// A peer without REPORT, or without RFC 3758.
 #[test]
 fn towards_a_peer_that_cannot_decode_nothing_is_coded() {
     let plain = TransportConfig { reports: false, ..TransportConfig::live() };

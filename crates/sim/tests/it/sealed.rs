@@ -1,4 +1,5 @@
-//! Sealed associations over simulated networks: what travels is sealed by real keys and opened again.
+//! Sealed associations over simulated networks: datagrams in transit are sealed by real keys and opened
+//! again.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -59,8 +60,8 @@ impl Harness {
     }
 }
 
-/// 1400 bytes less 28 of IP and UDP and 29 of envelope leave, in words, a packet of 1340, so that a link carries
-/// 1312 bytes of payload in 1397.
+/// 1400 bytes less 28 of IP and UDP and 29 of envelope leave a packet of 1340 in whole words, so a link
+/// carries 1312 bytes of payload in 1397.
 #[test]
 fn a_saturated_link_gives_its_rate_less_headers_and_envelopes() {
     let mut s = harness(vec![clean("link", 8_000_000)], 1);
@@ -97,8 +98,8 @@ fn bad(rate_bps: u64, delay_ms: u64, seed: u64) -> PathNetwork {
     PathNetwork { name: "bad".into(), forward: link.clone(), reverse: link }
 }
 
-/// Damage, repetition, NATs that forget, addresses that change and paths that fall silent: everything arrives, once,
-/// unchanged and in order, and both sides close.
+/// Damage, repetition, NATs that drop mappings, changing addresses and silent paths: everything arrives,
+/// once, unchanged and in order, and both sides close.
 #[test]
 fn faults_lose_nothing() {
     for seed in 0..6 {
@@ -115,7 +116,7 @@ fn faults_lose_nothing() {
                     let tuple = s.net.readdress(s.paths[n]);
                     let id = s.id;
                     let path = PathId(n as u8);
-                    // A path that was given up meanwhile has no address to change.
+                    // A path that was abandoned in between has no address to change.
                     let _ = s.net.with_sealed(s.client, |now, e| e.move_path(now, id, path, tuple));
                 }
                 _ => {
@@ -143,7 +144,7 @@ fn faults_lose_nothing() {
     }
 }
 
-/// A sender whose every path falls silent for half a minute is back with the network.
+/// A sender whose paths all fall silent for half a minute returns with the network.
 #[test]
 fn silence_is_tolerated() {
     let mut s = harness(vec![clean("a", 4_000_000), clean("b", 4_000_000)], 3);
@@ -163,5 +164,5 @@ fn silence_is_tolerated() {
     assert_eq!((sink.deliveries.len(), sink.damaged, sink.out_of_order), (20_000, 0, 0));
     let (_, gap) = sink.longest_gap(at(4.0), at(60.0));
     assert!(gap < Duration::from_secs(34), "{gap:?}");
-    assert_eq!(s.seals().map(|seal| seal.established), [1, 1], "the session went on");
+    assert_eq!(s.seals().map(|seal| seal.established), [1, 1], "the session continued");
 }

@@ -1,4 +1,4 @@
-//! Two paths, one of which falls silent: how long delivery waits (`TransportConfig::live`).
+//! Two paths and the pause in delivery when one falls silent (`TransportConfig::live`).
 //! `cargo test -p strandcast-sim --test it silence -- --nocapture` prints the table.
 
 use core::time::Duration;
@@ -34,7 +34,7 @@ fn gap(spec: &str, dead: usize, bulk: bool, seed: u64) -> Duration {
         video.options.unordered = false;
         s.net.add_app(s.client, video);
     }
-    // Not all seeds at the same point of a round trip.
+    // Seeds begin at different points of a round trip.
     let from = at(5.0) + Duration::from_micros(7919 * seed);
     for (when, on) in [(from, true), (at(9.0), false)] {
         s.net.run_until(when);

@@ -1,4 +1,4 @@
-//! MPTCP over pairs of links: capacity of both, and nothing lost when one dies.
+//! MPTCP over pairs of links: capacity of both, and no loss when one dies.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ fn config() -> Config {
     Config { multipath: true, ..Config::from(Profile::Rfc) }
 }
 
-/// Rate, delay each way, queue of 50 packets, random loss of data.
+/// Rate, delay in each direction, queue of 50 packets, random loss of data.
 fn path(rate_bps: u64, delay_ms: u64, p: f64) -> [LinkConfig; 2] {
     let delay = Duration::from_millis(delay_ms);
     let back = LinkConfig { queue: Queue::packets(50), ..wire(delay, Rate::Constant(rate_bps)) };
@@ -30,7 +30,7 @@ fn payload_bps(bps: f64) -> f64 {
     bps * f64::from(config.segment) / f64::from(config.segment + config.header + config.mapping_bytes)
 }
 
-/// Two paths of equal delay without random loss: the sum of both, by either window.
+/// Two paths of equal delay without random loss: the sum of both, with either window.
 #[test]
 fn two_paths_carry_their_sum() {
     for cc in ["reno", "lia"] {
@@ -46,7 +46,7 @@ fn two_paths_carry_their_sum() {
     }
 }
 
-/// A finite transfer over two lossy paths, one of which dies silently on the way: every byte arrives, over the other.
+/// A finite transfer over two lossy paths; one dies silently during it: every byte arrives, over the other.
 #[test]
 fn a_dying_path_takes_nothing_with_it() {
     for seed in 0..5 {
@@ -65,7 +65,7 @@ fn a_dying_path_takes_nothing_with_it() {
         });
         assert_eq!(c.receiver.delivered(), 4_000_000, "seed {seed}");
         assert!(c.sender.is_done(), "seed {seed}");
-        // What the dead path held comes after its retransmission timeout, a second here.
+        // Data on the dead path arrive after its retransmission timeout, a second here.
         assert!(stall < Duration::from_millis(2_500), "seed {seed}: {stall:?}");
         assert!(c.sender.stats(1).reinjections > 0, "seed {seed}");
     }

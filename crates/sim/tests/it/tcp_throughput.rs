@@ -1,4 +1,5 @@
-//! The send rate of our TCP under random loss against the full formula of Padhye, Firoiu, Towsley and Kurose (ToN 2000).
+//! Send rate of this TCP under random loss compared with the full formula of Padhye, Firoiu, Towsley and
+//! Kurose (ToN 2000).
 
 use core::time::Duration;
 
@@ -9,8 +10,8 @@ use strandcast_sim::tcp::{Config, Profile, Recovery};
 
 use crate::tcp_common::{Connection, loses, wire};
 
-/// Packets per second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments an acknowledgement,
-/// loss probability `p`, round-trip time and mean first timeout in seconds.
+/// Packets per second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments per
+/// acknowledgement, loss probability `p`, round-trip time and mean first timeout in seconds.
 fn padhye(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
     let third = (2.0 + b) / (3.0 * b);
     let w = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
@@ -22,7 +23,7 @@ fn padhye(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
     packets / (rtt * (b / 2.0 * w + 1.0) + timeout * t0 * f / (1.0 - p))
 }
 
-/// What one long transfer measured.
+/// Measurements of one long transfer.
 struct Measured {
     /// Segments per second, retransmissions included, as the formula counts.
     rate: f64,
@@ -34,8 +35,8 @@ struct Measured {
 
 const RTT: Duration = Duration::from_millis(100);
 
-/// An endless transfer over a network without queues in which each data packet is lost with probability `p`, long enough
-/// for about `losses` losses.
+/// Runs an endless transfer over a network without queues, in which each data packet is lost with probability
+/// `p`, long enough for about `losses` losses.
 fn transfer(config: &Config, p: f64, losses: f64, seed: u64) -> Measured {
     let link = wire(RTT / 2, Rate::Infinite);
     let links = vec![[loses(p, link.clone()), link]];
@@ -88,7 +89,7 @@ fn ratio(config: &Config, p: f64, seed: u64) -> f64 {
     ratio
 }
 
-/// What the formula models: Reno, with every acknowledgement and every second one.
+/// The object of the formula: Reno, acknowledging every segment and every second one.
 #[test]
 fn reno_sends_as_padhye_says() {
     for b in [1, 2] {
@@ -100,8 +101,8 @@ fn reno_sends_as_padhye_says() {
     }
 }
 
-/// The timeouts' share of the formula is right, too: with less than half of the least RTO. (Two round trips and less are
-/// no such test: the timer then expires during fast recovery, which the formula does not know.)
+/// The formula's share of timeouts is also right at less than half of the minimum RTO. (Two round trips and
+/// less cannot be tested: the timer then expires during fast recovery, which the formula does not include.)
 #[test]
 fn short_timeouts_count_as_padhye_says() {
     for p in [0.005, 0.01, 0.02, 0.05] {
@@ -111,8 +112,8 @@ fn short_timeouts_count_as_padhye_says() {
     }
 }
 
-/// NewReno and SACK repair several losses of a window without a timeout, which the formula knows nothing of: never slower
-/// than Reno, and the same where a window rarely has two losses.
+/// NewReno and SACK repair several losses of a window without a timeout, which the formula does not include:
+/// they are never slower than Reno, and equal where a window rarely has two losses.
 #[test]
 fn better_recovery_is_faster_where_windows_have_several_losses() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {

@@ -1,7 +1,7 @@
-//! Gaussian elimination as symbols arrive: what is taken is kept in reduced row echelon form, so that a source symbol is
-//! known as soon as the symbols taken determine it.
+//! Gaussian elimination as symbols arrive: rows are kept in reduced row echelon form, so that a source symbol
+//! is known as soon as the symbols added determine it.
 //!
-//! Payloads follow the coefficients: every decision is made on coefficients alone.
+//! Every decision depends on coefficients alone; payloads follow them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,14 +11,14 @@ use crate::codecs::coefficients::Coefficients;
 use crate::codecs::field::inverse;
 use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 
-/// What is known of a column, which stands for a source symbol.
+/// State of a column, which represents a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     /// No row leads with it.
     Free,
-    /// A row of several columns leads with it.
+    /// A row with several columns leads with it.
     Leads(usize),
-    /// Known: the row's payload.
+    /// The source symbol is known: index of the row with its payload.
     Known(usize),
 }
 
@@ -31,32 +31,33 @@ pub(crate) struct LinearDecoder {
     columns: Vec<Column>,
     /// Column of the oldest place.
     first: usize,
-    /// Places forgotten so far.
+    /// Places dropped.
     forgotten: u64,
     rank: usize,
-    /// Coefficients of the rows, of those that lead alone.
+    /// Coefficients of the leading rows.
     coefficients: Vec<u8>,
     payloads: Vec<u8>,
-    /// The column that each row leads or gives.
+    /// Column that each row leads with or gives.
     lead: Vec<usize>,
-    /// Rows of several columns, in the order in which they came.
+    /// Rows with several columns, in order of arrival.
     active: Vec<usize>,
     unused: Vec<usize>,
-    /// Places since the beginning that became known and were not given out.
+    /// Places, counted from the start, that became known and were not delivered.
     fresh: VecDeque<u64>,
-    /// The row that is being taken.
+    /// Row being added.
     taken: Vec<u8>,
     taken_payload: Vec<u8>,
     drawn: Vec<u8>,
     terms: Vec<Term>,
-    /// [`Decoder::work`].
+    /// Work ([`Decoder::work`]).
     work: u64,
 }
 
-/// Bytes of work that a coefficient costs which is drawn, or a column that is looked at.
+/// Work of drawing a coefficient or reading a column, in bytes.
 const DRAWN: usize = 8;
 const LOOKED_AT: usize = 2;
-/// Rows that are changed, at the most, to forget columns at once. A window that slides on by what was lost changes fewer.
+/// Maximum number of rows changed when columns are dropped together. A window that slides past lost symbols
+/// changes fewer.
 const MOST_CHANGED: usize = 1 << 15;
 
 impl LinearDecoder {
@@ -96,7 +97,7 @@ impl LinearDecoder {
         (self.first + place) % self.capacity()
     }
 
-    /// The place of a column.
+    /// Place of a column.
     fn place(&self, column: usize) -> usize {
         (column + self.capacity() - self.first) % self.capacity()
     }
@@ -106,7 +107,7 @@ impl LinearDecoder {
     }
 
     fn begin(&mut self, payload: &[u8]) {
-        // The row, twice scaled, and its search for a column that leads.
+        // The row is scaled twice and searched for a leading column.
         let rows = 2 * (row(self.capacity()) + row(self.length));
         self.worked(rows + LOOKED_AT * self.capacity());
         self.taken.fill(0);
@@ -114,7 +115,7 @@ impl LinearDecoder {
         self.taken_payload[payload.len()..].fill(0);
     }
 
-    /// Takes the row that stands in `taken`: reduces it by the others, and them by what is left.
+    /// Adds the row in `taken`: reduces it by the other rows, and the other rows by the remainder.
     fn take(&mut self) -> Outcome {
         let wide = row(self.length);
         self.reduce();
@@ -139,7 +140,7 @@ impl LinearDecoder {
         Outcome::Innovative
     }
 
-    /// Takes from `taken` what known symbols and leading rows account for, and notes the same for its payload.
+    /// Subtracts known symbols and leading rows from `taken`, and records the same terms for its payload.
     fn reduce(&mut self) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.terms.clear();
@@ -165,7 +166,7 @@ impl LinearDecoder {
         }
     }
 
-    /// Takes the column `lead` out of all rows of several columns, by the row in `taken`.
+    /// Eliminates the column `lead` from all rows with several columns, by the row in `taken`.
     fn eliminate(&mut self, lead: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.work += (LOOKED_AT * self.active.len()) as u64;
@@ -180,7 +181,7 @@ impl LinearDecoder {
         }
     }
 
-    /// Rows of one column give their source symbol.
+    /// Turns rows with a single column into known source symbols.
     fn settle(&mut self) {
         let width = row(self.capacity());
         let mut i = 0;
@@ -209,7 +210,7 @@ impl LinearDecoder {
         self.fresh.push_back(self.forgotten + self.place(column) as u64);
     }
 
-    /// The source symbol of a column that no row holds: there is nothing to reduce.
+    /// Adds the source symbol of a column that no row contains, without a reduction.
     fn take_unheld(&mut self, column: usize, payload: &[u8]) {
         let wide = row(self.length);
         self.worked(wide);
@@ -222,8 +223,8 @@ impl LinearDecoder {
         self.know(at);
     }
 
-    /// Takes a column out of the system with every row of several columns that holds it: less is kept than could be, at the cost
-    /// of a look at each row.
+    /// Removes a column by dropping every row with several columns that contains it. This loses some
+    /// information, but reads each row only once.
     fn drop_holders(&mut self, column: usize) {
         let width = row(self.capacity());
         self.worked(LOOKED_AT * self.active.len());
@@ -240,8 +241,8 @@ impl LinearDecoder {
         });
     }
 
-    /// Takes a column out of the system: the row that gives or leads with it goes, or, where several rows hold it, one of
-    /// them pays for the others.
+    /// Removes a column: drops the row that gives or leads with it. If several rows contain the column, one
+    /// of them is used to eliminate it from the others.
     fn drop_column(&mut self, column: usize) {
         let (width, wide) = (row(self.capacity()), row(self.length));
         self.worked(LOOKED_AT * (1 + self.active.len()));
@@ -356,7 +357,7 @@ impl Decoder for LinearDecoder {
             while self.fresh.front().is_some_and(|&place| place < self.forgotten) {
                 self.fresh.pop_front();
             }
-            // A row may have lost all columns but one.
+            // A row may be left with a single column.
             self.settle();
         }
     }

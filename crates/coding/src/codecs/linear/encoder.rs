@@ -1,4 +1,4 @@
-//! Sums of the source symbols held, in a ring of rows.
+//! Sums of the source symbols held in a ring of rows.
 
 use crate::codec::{CannotRepair, Encoder};
 use crate::codecs::coefficients::Coefficients;
@@ -10,9 +10,9 @@ pub(crate) struct LinearEncoder {
     how: Coefficients,
     kernel: Kernel,
     length: usize,
-    /// Rows by place modulo the capacity; each ends in zeros.
+    /// Rows, indexed by place modulo the capacity; each ends in zeros.
     arena: Vec<u8>,
-    /// Bytes of each row up to its last byte given.
+    /// Length of each row's symbol in bytes.
     lengths: Vec<usize>,
     /// Row of the oldest source symbol.
     first: usize,
@@ -47,7 +47,7 @@ impl LinearEncoder {
 impl Encoder for LinearEncoder {
     fn push(&mut self, source: &[u8]) {
         assert!(source.len() <= self.length, "the caller cuts messages to symbols");
-        assert!(self.held < self.lengths.len(), "the caller forgets before it pushes more");
+        assert!(self.held < self.lengths.len(), "the caller drops symbols before it pushes more");
         let at = self.row_of(self.held);
         let bytes = &mut self.arena[at * row(self.length)..][..row(self.length)];
         bytes[..source.len()].copy_from_slice(source);

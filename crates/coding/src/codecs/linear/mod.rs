@@ -1,4 +1,4 @@
-//! Random linear codes: repair symbols are sums of source symbols, by coefficients that their seeds give.
+//! Random linear codes: repair symbols are sums of source symbols with coefficients that follow from seeds.
 
 mod decoder;
 mod encoder;

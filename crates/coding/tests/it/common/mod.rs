@@ -1,17 +1,17 @@
-//! A channel that loses, repeats and reorders, from labelled random streams.
+//! A channel that loses, repeats and reorders packets, driven by labelled random streams.
 
 use strandcast_proto::seeds::{Random, Seeds};
 
-/// What a channel does to packets.
+/// Effects of a channel on packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
-    /// Share of packets lost.
+    /// Fraction of packets lost.
     pub loss: f64,
-    /// Mean packets lost in a row; 1 for independent losses.
+    /// Mean number of consecutive losses; 1 for independent losses.
     pub burst: f64,
-    /// Share of packets that are held back, and come a few packets later.
+    /// Fraction of packets that are delayed and arrive a few packets later.
     pub late: f64,
-    /// Share of packets that come twice.
+    /// Fraction of packets that arrive twice.
     pub twice: f64,
 }
 
@@ -27,7 +27,7 @@ impl Channel {
         Channel { weather, random: seeds.stream("channel"), bad: false, held: Vec::new() }
     }
 
-    /// Gilbert's chain: lost in a bad state, which lasts `burst` packets on average.
+    /// Gilbert's chain: packets are lost in a bad state that lasts `burst` packets on average.
     fn lost(&mut self) -> bool {
         let Weather { loss, burst, .. } = self.weather;
         if burst <= 1.0 {
@@ -39,7 +39,7 @@ impl Channel {
         self.bad
     }
 
-    /// Carries a packet and those whose time has come to `arrive`.
+    /// Passes a packet to `arrive`, and then delayed packets whose time has arrived.
     pub fn carry(&mut self, packet: &[u8], mut arrive: impl FnMut(&[u8])) {
         self.held.iter_mut().for_each(|(wait, _)| *wait -= 1);
         for (_, late) in self.held.extract_if(.., |(wait, _)| *wait == 0) {
@@ -64,7 +64,7 @@ pub fn messages(seeds: &Seeds, most: usize, total: usize) -> Vec<Vec<u8>> {
     let mut random = seeds.stream("messages");
     let (mut made, mut left) = (Vec::new(), total);
     while left > 0 {
-        // Mostly full, some short, some empty.
+        // Most messages have the full length, some are short, some empty.
         let length = if random.chance(0.9) { most } else { random.below(most as u64) as usize };
         let mut message = vec![0; length.min(left)];
         random.fill(&mut message);

@@ -20,7 +20,7 @@ use strandcast_testing::plain;
 use tokio::time::timeout;
 
 pub const LOOPBACK: &str = "127.0.0.1:0";
-/// More than anything here takes on a loaded machine.
+/// Upper bound on any wait here on a loaded machine.
 pub const LONG: Duration = Duration::from_secs(30);
 
 pub fn sender() -> SecretKey {
@@ -39,7 +39,7 @@ pub fn peer() -> Peer {
     Peer { key: receiver().public(), token: token() }
 }
 
-/// The sender alone may connect.
+/// Admits the sender alone.
 pub fn access() -> Access {
     let senders = BTreeSet::from([sender().public()]);
     let grants = vec![Grant { token: token(), senders, open: false, once: false }];
@@ -57,7 +57,7 @@ pub fn endpoint() -> EndpointConfig {
 
 pub type Events = Arc<Mutex<Vec<SealEvent>>>;
 
-/// Writes down what happens.
+/// Callbacks that record events.
 pub fn hooks() -> (SealHooks, Events) {
     let events = Events::default();
     let book = Arc::clone(&events);
@@ -107,7 +107,7 @@ pub async fn pair(paths: usize) -> (AssociationHandle, AssociationHandle, Listen
     (client, server, listener)
 }
 
-/// Every message of `n` arrives in order.
+/// Sends `n` messages and checks that every one arrives in order.
 pub async fn carry(from: &AssociationHandle, to: &AssociationHandle, n: u32) {
     for i in 0..n {
         let message: Bytes = i.to_be_bytes().repeat(250).into();

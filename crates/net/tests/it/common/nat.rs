@@ -1,4 +1,4 @@
-//! A NAT in front of a server, whose mappings change.
+//! A NAT between clients and a server, whose mappings change.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// How often a thread looks whether its mapping is still there.
+/// Interval at which a thread checks that its mapping still exists.
 const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 struct Mappings {
-    /// Sources inside, and the socket that each has outside.
+    /// Sources inside, and the outside socket of each.
     of: BTreeMap<SocketAddr, Arc<UdpSocket>>,
-    /// The address outside.
+    /// The outside address.
     address: Option<IpAddr>,
 }
 
-/// A NAT with one address outside. It lasts until the end of the test.
+/// A NAT with one outside address. It lasts until the end of the test.
 #[derive(Clone)]
 pub struct Nat {
     front: Arc<UdpSocket>,
@@ -36,18 +36,18 @@ impl Nat {
         nat
     }
 
-    /// What its inside knows as the server.
+    /// Address of the server inside the NAT.
     pub fn inside(&self) -> SocketAddr {
         self.front.local_addr().expect("bound")
     }
 
-    /// The addresses that the server sees.
+    /// Outside addresses, which the server sees.
     pub fn outside(&self) -> Vec<SocketAddr> {
         let mappings = self.mappings.lock().expect("no panic");
         mappings.of.values().map(|socket| socket.local_addr().expect("bound")).collect()
     }
 
-    /// Every source gets another address outside. What is on its way to the former is lost.
+    /// Moves every source to another outside address. Datagrams on their way to the old one are lost.
     pub fn moves(&self, outside: IpAddr) {
         let mut mappings = self.mappings.lock().expect("no panic");
         mappings.address = Some(outside);
@@ -56,14 +56,14 @@ impl Nat {
         }
     }
 
-    /// The two sources there are exchange their sockets outside.
+    /// Exchanges the outside sockets of the two sources.
     pub fn swaps(&self) {
         let mut mappings = self.mappings.lock().expect("no panic");
         let [a, b] = &mut mappings.of.values_mut().collect::<Vec<_>>()[..] else { panic!("two sources") };
         std::mem::swap(*a, *b);
     }
 
-    /// A socket outside, from which everything goes to the source that has it.
+    /// Binds an outside socket and forwards its datagrams to the source that owns it.
     fn bind(&self, outside: IpAddr) -> Arc<UdpSocket> {
         let socket = Arc::new(UdpSocket::bind((outside, 0)).expect("loopback"));
         socket.set_read_timeout(Some(LOOK)).expect("a socket");
@@ -86,7 +86,7 @@ impl Nat {
         }
     }
 
-    /// Runs until the mapping is over.
+    /// Forwards datagrams until the mapping ends.
     fn back(&self, socket: &Arc<UdpSocket>) {
         let mut buffer = [0; 65_536];
         loop {

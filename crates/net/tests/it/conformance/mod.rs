@@ -1,5 +1,5 @@
-//! One set of scripts on the simulator's hosts and on loopback sockets through emulated links: applications see the
-//! same events in the same order. Times are not compared.
+//! One set of scripts on the simulator's hosts and on loopback sockets through emulated links: applications
+//! see equal events in equal order. Times are not compared.
 
 mod log;
 mod real;

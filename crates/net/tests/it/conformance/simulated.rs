@@ -15,7 +15,7 @@ use super::testbed::{FIRST, SERVER, Testbed, client_config, network, scheme, ser
 pub struct Simulated {
     net: Net,
     hosts: Vec<HostId>,
-    /// Per client (the server has none).
+    /// Paths, by client (the server has none).
     paths: Vec<Vec<NetPath>>,
     logs: Vec<Arc<Mutex<Log>>>,
 }

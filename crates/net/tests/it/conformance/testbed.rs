@@ -31,9 +31,9 @@ pub trait Testbed {
     /// Opens path `n` of a connected client.
     fn add_path(&mut self, client: usize, n: usize);
     fn remove_path(&mut self, client: usize, path: PathId);
-    /// The NAT on path `n` of a client loses its mapping.
+    /// Makes the NAT on path `n` of a client lose its mapping.
     fn rebind(&mut self, client: usize, n: usize);
-    /// Path `n` of a client drops everything in both directions.
+    /// Makes path `n` of a client drop everything in both directions, while `on`.
     fn black_hole(&mut self, client: usize, n: usize, on: bool);
     fn with<T: Send + 'static>(
         &mut self,
@@ -41,7 +41,7 @@ pub trait Testbed {
         f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
     ) -> T;
     fn logs(&self) -> Vec<Log>;
-    /// Advances time until `done`; whether that was reached.
+    /// Advances time until `done`. Returns whether that was reached.
     fn run_until(&mut self, limit: Duration, done: impl FnMut(&[Log]) -> bool) -> bool;
 
     fn send(&mut self, host: usize, text: &str, size: usize, options: SendOptions) {

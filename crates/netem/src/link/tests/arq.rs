@@ -1,11 +1,11 @@
-//! Packets that the link itself sends again.
+//! Packets that the link retransmits.
 
 use std::sync::Arc;
 
 use super::*;
 use crate::loss::LossList;
 
-/// A link that loses the transmissions of these ordinals, over and over.
+/// A link that loses the transmissions with these ordinals, in a repeated list.
 fn losing(text: &str, retries: u8) -> Link<Packet> {
     let list = Arc::new(LossList::parse(text).expect("a list"));
     let losses = vec![LossModel::List { list, repeat: false }];
@@ -48,7 +48,7 @@ fn a_packet_is_given_up_after_its_retries() {
     assert_eq!((stats.dropped_loss.packets, stats.repeated.packets), (1, 2));
 }
 
-/// What is still being sent counts with its last transmission.
+/// A packet that is still being sent counts with its last transmission.
 #[test]
 fn repetitions_count_when_the_packet_has_left() {
     let mut link = losing("1\n", 1);
@@ -58,7 +58,8 @@ fn repetitions_count_when_the_packet_has_left() {
     assert_eq!((at(&link, 2).served.packets, at(&link, 2).repeated.packets), (1, 1));
 }
 
-/// With p a transmission and n retries, a packet is lost with p^(n+1) and is sent (1 - p^(n+1))/(1 - p) times on average.
+/// A packet with loss probability p per transmission and n retries is lost with p^(n+1) and is sent (1 -
+/// p^(n+1))/(1 - p) times on average.
 #[test]
 fn residual_loss_and_transmissions_have_their_closed_forms() {
     const PACKETS: usize = 100_000;
@@ -84,7 +85,7 @@ fn residual_loss_and_transmissions_have_their_closed_forms() {
     }
 }
 
-/// A link that never delivers gives each packet up, at any rate.
+/// A link that never delivers abandons each packet, at any rate.
 #[test]
 fn certain_loss_ends() {
     for rate in
@@ -99,7 +100,7 @@ fn certain_loss_ends() {
     }
 }
 
-/// Retries alone change nothing where nothing is lost, and no retries are the link without them.
+/// Retries without loss change nothing, and zero retries equal a link without them.
 #[test]
 fn retries_without_loss_are_none() {
     let arrivals = |retries, losses: Vec<LossModel>| {

@@ -1,4 +1,4 @@
-//! Links against closed forms, properties and scripts.
+//! Links compared with closed forms, properties and scripts.
 
 mod arq;
 mod order;
@@ -53,15 +53,15 @@ fn fixed(ms: u64) -> Number {
     Duration::from_millis(ms).into()
 }
 
-/// Far behind everything.
+/// A time after all events.
 const END: Instant = Instant::from_millis(1 << 40);
 
-/// Whether the link took the packet.
+/// Returns whether the link accepted the packet.
 fn take(link: &mut Link<Packet>, now: Instant, id: usize, len: usize) -> bool {
     matches!(link.enqueue(now, packet(id), len), EnqueueOutcome::Taken { .. })
 }
 
-/// Sends packets 0.9 ms apart; how much room the rings have then.
+/// Sends packets 0.9 ms apart and returns the capacity of the rings.
 fn room_after(link: &mut Link<Packet>, packets: core::ops::Range<usize>) -> [usize; 3] {
     for id in packets {
         let now = Instant::from_nanos(id as u64 * 900_000);
@@ -71,7 +71,7 @@ fn room_after(link: &mut Link<Packet>, packets: core::ops::Range<usize>) -> [usi
     link.capacity()
 }
 
-/// Everything still to arrive, each at the moment it does.
+/// Returns all future arrivals, each with its time.
 fn drain(link: &mut Link<Packet>) -> Vec<(Instant, Packet)> {
     let mut arrived = Vec::new();
     while let Some(now) = link.poll_timeout() {
@@ -110,7 +110,7 @@ fn an_infinite_rate_takes_no_time() {
 }
 
 proptest! {
-    /// Packet n of a busy period ends at ⌊8 · bytes so far / rate⌋ ns: rounding does not add up.
+    /// Packet n of a busy period ends at ⌊8 · bytes up to it / rate⌋ ns: rounding does not add up.
     #[test]
     fn serialisation_is_exact(rate in 1_000..10_000_000_000u64, lens in prop::collection::vec(1..65_536usize, 1..100)) {
         let mut link = link(LinkConfig { rate: Rate::Constant(rate), ..LinkConfig::default() }, 1);
@@ -151,7 +151,7 @@ fn the_queue_limit_counts_waiting_packets() {
     assert_eq!(link.stats_at(END).max_queue, 3);
 }
 
-/// Twice the rate, evenly: every second packet is dropped once the queue is full.
+/// Twice the rate, evenly spaced: every second packet is dropped once the queue is full.
 #[test]
 fn overload_by_two_drops_half() {
     let mut link =
@@ -161,7 +161,7 @@ fn overload_by_two_drops_half() {
         while link.poll(now).is_some() {}
         link.enqueue(now, packet(id), 1000);
     }
-    // 1000 ms of service, and the ten packets that wait at the end; one more is in service.
+    // 1000 ms of service, and the ten packets waiting at the end; one more is in service.
     assert_eq!(link.stats_at(END).dropped_queue.packets, 2000 - 1000 - 10);
     assert_eq!(link.stats_at(END).max_queue, 10);
 }
@@ -182,7 +182,8 @@ fn a_lost_packet_waits_and_uses_its_serialisation_time() {
     assert_eq!(link.stats_at(END).dropped_loss, Count { packets: 2, bytes: 2000 });
 }
 
-/// The second chain loses packets 0, 2, 4 and so on by itself; it must not miss those the first model lost.
+/// The second chain itself loses packets 0, 2, 4 and so on; it must also process those that the first model
+/// lost.
 #[test]
 fn every_packet_moves_every_loss_model() {
     let second = LossModel::Markov { p_good_to_bad: 1.0, p_bad_to_good: 1.0, loss_good: 0.0, loss_bad: 1.0 };

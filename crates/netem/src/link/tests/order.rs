@@ -8,7 +8,7 @@ fn jitter(low: f64, high: f64) -> LinkConfig {
     LinkConfig { delay, keep_order: false, ..LinkConfig::default() }
 }
 
-/// Sends a packet each `every` microseconds from 0 on; what arrived, in order of arrival.
+/// Sends a packet each `every` microseconds from 0 on and returns the arrivals in order.
 fn run(link: &mut Link<Packet>, packets: usize, every: u64) -> Vec<(Instant, Packet)> {
     for id in 0..packets {
         assert!(take(link, Instant::from_nanos(id as u64 * every * 1000), id, 1000));
@@ -25,8 +25,8 @@ fn delays(arrived: &[(Instant, Packet)], every: u64) -> Vec<f64> {
     delays
 }
 
-/// The greatest distance between the distribution of `values` and the uniform one, times the root of their number: 1.63
-/// is exceeded once in a hundred times (Kolmogorov).
+/// Maximum distance between the distribution of `values` and the uniform one, times the root of their number:
+/// one run in a hundred exceeds 1.63 (Kolmogorov).
 fn distance_from_uniform(mut values: Vec<f64>, low: f64, high: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -37,7 +37,7 @@ fn distance_from_uniform(mut values: Vec<f64>, low: f64, high: f64) -> f64 {
     values.iter().enumerate().map(far).fold(0.0, f64::max) * n.sqrt()
 }
 
-/// How many packets arrive before one that was sent earlier.
+/// Number of packets that arrive before one that was sent earlier.
 fn overtakers(arrived: &[(Instant, Packet)]) -> u64 {
     let mut at = vec![Instant::ZERO; arrived.len()];
     arrived.iter().for_each(|&(when, packet)| at[packet.id] = when);
@@ -50,7 +50,7 @@ fn overtakers(arrived: &[(Instant, Packet)]) -> u64 {
     at.iter().copied().filter(overtakes).count() as u64
 }
 
-/// `netem delay 40ms 20ms`: each delay is as drawn, also where packets follow each other at once.
+/// `netem delay 40ms 20ms`: each delay is as drawn, even for packets in immediate succession.
 #[test]
 fn each_packet_has_the_delay_that_was_drawn_for_it() {
     for every in [0, 100, 5000] {
@@ -64,7 +64,7 @@ fn each_packet_has_the_delay_that_was_drawn_for_it() {
     }
 }
 
-/// The draws are those of a link that keeps order, where they bunch packets up.
+/// The draws equal those of a link that keeps order, which bunches packets.
 #[test]
 fn order_costs_delay_and_moves_no_draw() {
     let free = delays(&run(&mut link(jitter(20.0, 60.0), 1), 1000, 1000), 1000);
@@ -77,7 +77,7 @@ fn order_costs_delay_and_moves_no_draw() {
     }
 }
 
-/// A handover to a nearer satellite: what leaves after it arrives before what left just before it.
+/// A handover to a nearer satellite: packets sent after it arrive before those sent just before it.
 #[test]
 fn a_delay_that_steps_down_lets_later_packets_overtake() {
     let steps = Number::Steps(vec![(Duration::ZERO, 0.05), (Duration::from_millis(100), 0.03)]);
@@ -97,7 +97,7 @@ fn a_delay_that_steps_down_lets_later_packets_overtake() {
     assert!(ids(&run(&mut kept, 200, 1000)).is_sorted());
 }
 
-/// Half of the packets held up: two ways of which each keeps its order.
+/// Half of the packets are delayed: two routes, and each keeps its order.
 #[test]
 fn two_ways_whose_delays_differ() {
     let reorder = Some(Reorder { probability: 0.5, extra: Duration::from_millis(15) });
@@ -111,7 +111,7 @@ fn two_ways_whose_delays_differ() {
     assert!(delays.iter().all(|&delay| delay == 10.0 || delay == 25.0));
 }
 
-/// Held-up packets take their delay and the extra time, others their delay alone.
+/// Delayed packets take their delay and the extra time, others their delay alone.
 #[test]
 fn packets_are_held_up_beyond_their_own_delay() {
     let reorder = Some(Reorder { probability: 0.1, extra: Duration::from_millis(100) });

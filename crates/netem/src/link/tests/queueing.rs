@@ -1,4 +1,4 @@
-//! Queues: their limits, closed forms, and what their statistics say.
+//! Queues: their limits, closed forms, and statistics.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn mean_wait_is_that_of_m_d_1() {
     }
 }
 
-/// Mean wait in seconds of `packets` packets of 1000 bytes, after a tenth as many to warm up.
+/// Mean wait in seconds of `packets` packets of 1000 bytes, after a tenth of that number to warm up.
 fn mean_wait(rho: f64, service: f64, seed: u64, packets: usize) -> f64 {
     let mut link = link(megabyte_a_second(LinkConfig::default()), seed);
     let mut random = Seeds::new(seed, 0).stream("arrivals");
@@ -43,7 +43,7 @@ fn mean_wait(rho: f64, service: f64, seed: u64, packets: usize) -> f64 {
     waits / packets as f64
 }
 
-/// What waited when the link went down takes no room afterwards.
+/// Packets that waited when the link went down take no room afterwards.
 #[test]
 fn an_outage_empties_a_queue_of_bytes() {
     let queue = Queue { limit: QueueLimit::Bytes(2500), in_service: true };
@@ -57,7 +57,7 @@ fn an_outage_empties_a_queue_of_bytes() {
     }
 }
 
-/// `in_service` with a limit of q is `false` with one of q - 1, once something is there.
+/// `in_service` with a limit of q equals `false` with one of q - 1, once a packet is present.
 #[test]
 fn the_packet_in_service_counts_if_asked() {
     let taken = |limit, in_service, lens: &[usize]| -> Vec<bool> {
@@ -114,8 +114,8 @@ fn statistics_are_those_of_the_moment() {
 }
 
 proptest! {
-    /// The queue's integral is the sum of all waits, each up to the moment asked for; the transmitter is busy whenever
-    /// it has a packet; and a packet is served when its last bit has left.
+    /// The queue's integral is the sum of all waits, each up to the requested time; the transmitter is busy
+    /// whenever it has a packet; and a packet is served when its last bit has left.
     #[test]
     fn statistics_add_up_at_any_moment(
         packets in prop::collection::vec((0..2_000_000u64, 1..3000usize), 1..60), limit in 0..20usize, at in 0..200_000_000u64
@@ -124,7 +124,7 @@ proptest! {
         let (mut now, mut free) = (0, 0);
         let (mut stays, mut offered) = (Vec::new(), 0);
         for (after, len) in packets {
-            // Asked for the past, it could not tell.
+            // Statistics of the past are not available.
             if now + after > at {
                 break;
             }

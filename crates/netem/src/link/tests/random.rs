@@ -6,7 +6,7 @@ use super::*;
 use crate::link::Opportunities;
 use crate::loss::LossList;
 
-/// What a test does to a link, `after` the operation before.
+/// An operation on a link, `after` the previous one.
 #[derive(Clone, Debug)]
 enum Op {
     Enqueue(usize),
@@ -52,7 +52,8 @@ fn losses() -> impl Strategy<Value = Vec<LossModel>> {
     })
 }
 
-/// The shortest delay in milliseconds, and a link whose packets keep their order, or also one whose packets need not.
+/// The shortest delay in milliseconds, and a link whose packets keep their order, or also one whose packets
+/// need not.
 fn config(ordered: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
     let limit = prop_oneof![
         Just(QueueLimit::Unlimited),
@@ -81,8 +82,8 @@ fn config(ordered: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
     )
 }
 
-/// Runs `ops` and gives what arrived, when it was polled, with the moment each packet was sent. `eager`: polls at
-/// every timeout besides, as a simulator does.
+/// Runs `ops` and returns the arrivals with the time of their poll, and the send time of each packet. `eager`
+/// also polls at every timeout, as a simulator does.
 fn play(link: &mut Link<Packet>, ops: &[(u64, Op)], eager: bool) -> (Vec<(Instant, Packet)>, Vec<Instant>) {
     let (mut now, mut sent, mut arrived) = (Instant::ZERO, Vec::new(), Vec::new());
     for (after, op) in ops {
@@ -90,7 +91,7 @@ fn play(link: &mut Link<Packet>, ops: &[(u64, Op)], eager: bool) -> (Vec<(Instan
         while let Some(at) = link.poll_timeout().filter(|&at| eager && at <= now) {
             arrived.extend(link.poll(at).map(|packet| (at, packet)));
         }
-        // These two look at what has arrived so far, so that a late caller must poll as well.
+        // These two operations affect arrived packets, so a late caller must poll as well.
         if matches!(op, Op::Poll | Op::BlackHole(_) | Op::Down(_)) {
             arrived.extend(core::iter::from_fn(|| link.poll(now)).map(|packet| (now, packet)));
         }
@@ -112,7 +113,7 @@ fn play(link: &mut Link<Packet>, ops: &[(u64, Op)], eager: bool) -> (Vec<(Instan
 }
 
 proptest! {
-    /// What goes in comes out, or is counted as dropped for one reason, or stays for ever.
+    /// Every packet arrives, or is counted as dropped for one reason, or stays for ever.
     #[test]
     fn packets_are_conserved((_, config) in config(false), seed: u64, ops in prop::collection::vec(op(), 0..200)) {
         let mut link = link(config, seed);
@@ -129,8 +130,8 @@ proptest! {
         prop_assert_eq!(arrived.len() as u64, stats.delivered.packets);
     }
 
-    /// Packets that overtake each other arrive in order of time, none before the shortest delay, and a caller who polls
-    /// late gets the same packets.
+    /// Packets that overtake each other arrive in order of time, none before the shortest delay, and a caller
+    /// who polls late gets the same packets.
     #[test]
     fn whatever_the_order_late_polls_change_nothing(
         (min, config) in config(false), seed: u64, ops in prop::collection::vec(op(), 0..200)
@@ -146,8 +147,8 @@ proptest! {
         prop_assert_eq!(eager.stats_at(END), late.stats_at(END));
     }
 
-    /// Without reordering packets keep their order, none is faster than the shortest delay, and a caller who polls
-    /// late gets the same packets.
+    /// Packets keep their order without reordering, none is faster than the shortest delay, and a caller who
+    /// polls late gets the same packets.
     #[test]
     fn order_is_kept_and_late_polls_change_nothing(
         (min, config) in config(true), seed: u64, ops in prop::collection::vec(op(), 0..200)

@@ -14,7 +14,7 @@ fn steps(steps: &[(u64, f64)]) -> Number {
     Number::Steps(steps.iter().map(|&(ms, value)| (Duration::from_millis(ms), value)).collect())
 }
 
-/// When a packet's last bit leaves, in nanoseconds.
+/// Time at which a packet's last bit leaves, in nanoseconds.
 fn departs(link: &mut Link<Packet>, now: Instant, len: usize) -> u64 {
     match link.enqueue(now, packet(0), len) {
         EnqueueOutcome::Taken { departs, .. } => departs.as_nanos(),
@@ -41,7 +41,7 @@ fn times_of_a_rate_count_from_the_origin() {
     assert_eq!(departs(&mut link, ms(10_999), 2000), 11_000_500_000);
 }
 
-/// What was booked in advance is no use any more.
+/// Departures computed in advance become invalid.
 #[test]
 fn a_link_that_comes_up_has_the_rate_of_that_time() {
     let period = Every::Period(Duration::from_millis(1));
@@ -115,8 +115,8 @@ fn numbers() -> impl Strategy<Value = Number> {
 }
 
 proptest! {
-    /// Of packets sent back to back, the one that ends at byte n leaves in the nanosecond in which the integral of the
-    /// rate reaches 8 n, found by adding up millisecond by millisecond.
+    /// Packets are sent back to back. The packet that ends at byte n leaves in the nanosecond in which the
+    /// integral of the rate reaches 8 n, found by adding up millisecond by millisecond.
     #[test]
     fn what_is_served_is_the_integral_of_the_rate(
         number in numbers(), seed: u64, lens in prop::collection::vec(1..1500usize, 1..40)
@@ -127,7 +127,7 @@ proptest! {
         for len in lens {
             owed += len as u128 * 8_000_000_000;
             let at = departs(&mut link, Instant::ZERO, len);
-            // A second has the 20 longest possible traces; what takes longer is not added up here.
+            // A second covers the 20 longest traces; longer times are not added up here.
             if at > 1_000_000_000 {
                 prop_assert!(work(&mut rate, 1_000_000_000) <= owed);
                 break;
@@ -141,7 +141,7 @@ proptest! {
         }
     }
 
-    /// The same in bits, for computing utilisation.
+    /// The capacity in bits, for computing utilisation.
     #[test]
     fn capacity_is_the_integral_of_the_rate(number in numbers(), seed: u64, from in 0..300u64, more in 0..300u64) {
         let link = link(varying(number.clone()), seed);
@@ -166,7 +166,7 @@ fn a_rate_drawn_for_a_packet_is_its_own() {
     assert!((mean - 8.0 * ln2).abs() < 4.0 * error, "{mean} ms");
 }
 
-/// Drawn once, it is a constant from then on.
+/// A rate drawn once is constant from then on.
 #[test]
 fn a_rate_drawn_for_a_run_differs_by_seed_only() {
     let rate = |seed| {
@@ -215,16 +215,16 @@ fn a_trace_begins_at_the_origin() {
         assert_eq!(departs(&mut link, ms(at), 1500), leaves * 1_000_000);
     }
     let mut early = self::link(LinkConfig { origin: ms(1003), ..slots("2\n10\n") }, 1);
-    assert_eq!(departs(&mut early, ms(0), 1500), 3_000_000, "it went round before, too");
+    assert_eq!(departs(&mut early, ms(0), 1500), 3_000_000, "it had already repeated");
 }
 
 #[test]
 fn bad_lines_of_a_trace_are_named() {
     for (text, error) in [
-        ("", "line 1: there is no time; write one whole number of milliseconds per line"),
-        ("1\n2.5\n", "line 2: `2.5` is no time; write one whole number of milliseconds per line"),
-        ("1\n\n3\n", "line 2: `` is no time; write one whole number of milliseconds per line"),
-        ("1\n7\n-3\n", "line 3: `-3` is no time; write one whole number of milliseconds per line"),
+        ("", "line 1: the trace is empty; write one whole number of milliseconds per line"),
+        ("1\n2.5\n", "line 2: `2.5` is not a time; write one whole number of milliseconds per line"),
+        ("1\n\n3\n", "line 2: `` is not a time; write one whole number of milliseconds per line"),
+        ("1\n7\n-3\n", "line 3: `-3` is not a time; write one whole number of milliseconds per line"),
         ("1\n7\n3\n", "line 3: 3 ms comes after a later time; sort the lines"),
         ("0\n0\n", "line 2: the trace ends at 0 ms; its last time must be later"),
     ] {
@@ -235,8 +235,8 @@ fn bad_lines_of_a_trace_are_named() {
 }
 
 proptest! {
-    /// Against mahimahi's way of doing it: walk through all opportunities, each with its 1500 bytes for whatever
-    /// waits.
+    /// Comparison with mahimahi's method: a walk through all opportunities, each with its 1500 bytes for the
+    /// waiting packets.
     #[test]
     fn opportunities_serve_like_a_walk_through_all_of_them(
         gaps in prop::collection::vec(0..4u64, 0..10), last in 1..4u64,

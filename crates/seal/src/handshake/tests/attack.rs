@@ -1,4 +1,4 @@
-//! What others can do to a handshake: nothing.
+//! Attacks on a handshake, all without effect.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::message::Asking;
 use super::noise::{DhCount, Noise, Role, child};
 use super::*;
 
-/// A message 1 is dropped, for this reason, and leaves nothing.
+/// Checks that a message 1 is dropped for this reason and leaves no state.
 #[track_caller]
 fn dropped(fixture: &mut Fixture, datagram: &[u8], why: HandshakeDrop) {
     let before = fixture.responder.counts().dropped(why);
@@ -50,7 +50,7 @@ fn a_message_for_another_receiver_is_refused() {
     dropped(&mut fixture, initiator.message(), HandshakeDrop::Forged);
 }
 
-/// Somebody who has the token, but not the receiver's key, answers in its place.
+/// A host that has the token, but not the receiver's key, answers in its place.
 #[test]
 fn nobody_else_answers_for_the_receiver() {
     let mut fixture = Fixture::new(3);
@@ -90,7 +90,8 @@ fn who_may_not_connect_is_told_so_and_leaves_nothing() {
     assert_eq!(fixture.responder.counts().refused, 2);
 }
 
-/// Two begin with the same token before either has shown itself: the first datagram that opens decides.
+/// Two senders begin with the same token before either has confirmed its handshake: the first datagram that
+/// opens decides.
 #[test]
 fn a_one_time_token_enrols_one_sender() {
     let mut fixture = Fixture::new(6);
@@ -107,7 +108,7 @@ fn a_one_time_token_enrols_one_sender() {
     assert_eq!(fixture.access.enrol(id, keys[1].public()), crate::identity::Enrolment::Known);
 }
 
-/// Somebody on the way changes a clear field, or what is offered: with the token, so that the MAC is right again.
+/// A host on the path changes a clear field or an offer. It has the token, so the MAC is right again.
 #[test]
 fn clear_fields_and_offers_are_bound_to_the_handshake() {
     let mut fixture = Fixture::new(7);
@@ -127,14 +128,14 @@ fn clear_fields_and_offers_are_bound_to_the_handshake() {
         sign(&mut changed, &token);
         dropped(&mut fixture, &changed, why);
     }
-    // The cookie is outside of it: it says nothing to a responder that demands none.
+    // The MAC does not cover the cookie, which a responder ignores unless it demands one.
     let mut changed = honest;
     changed[MESSAGE_1_COOKIE] ^= 1;
     sign(&mut changed, &token);
     assert!(fixture.answer(at(0), &changed).is_some());
 }
 
-/// Payloads that somebody with all keys could write, and that no implementation of the format does.
+/// Payloads that a host with all keys could write, but no implementation of the format writes.
 #[test]
 fn payloads_of_message_1_that_are_not_in_the_format() {
     let mut fixture = Fixture::new(8);
@@ -174,7 +175,7 @@ fn payloads_of_message_1_that_are_not_in_the_format() {
     }
 }
 
-/// A receiver that chooses what was not offered, or writes a payload that is not in the format.
+/// A receiver that chooses a cipher that was not offered, or writes a payload outside the format.
 #[test]
 fn payloads_of_message_2_that_are_not_in_the_format() {
     let mut fixture = Fixture::new(8);
@@ -233,7 +234,7 @@ fn retries_are_for_one_handshake_and_from_somebody_with_the_token() {
     assert!(fixture.answer(at(0), initiator.message()).is_some());
 }
 
-/// How the bytes of a datagram were changed.
+/// A position in a datagram and the change of its byte.
 fn change() -> impl Strategy<Value = (usize, u8)> {
     (0..MESSAGE_1, 1..=255u8)
 }
@@ -256,7 +257,7 @@ proptest! {
         prop_assert!(fixture.answer(at(0), &honest).is_some());
     }
 
-    /// Noise's own state must survive what is refused, with the right MAC and with a wrong one.
+    /// Noise's own state must survive refused messages, with the right MAC and with a wrong one.
     #[test]
     fn forged_answers_change_nothing(
         forged in prop::collection::vec((prop::collection::vec(change(), 1..4), any::<bool>(), 0..3usize), 0..12),
@@ -295,7 +296,7 @@ proptest! {
         let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::from(seed % 2 == 0), ceiling: 500 };
         let mut fixture = Fixture::with(seed, limits);
         let token = fixture.token();
-        // Loaded, if one handshake per second is all that needs no cookie.
+        // The responder is loaded if only one handshake per second needs no cookie.
         let first = fixture.initiator();
         prop_assert!(fixture.answer(at(0), first.message()).is_some());
         let mut datagram = datagram;

@@ -1,4 +1,4 @@
-//! What two honest ends come to.
+//! Handshakes between two honest ends.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn each_handshake_has_keys_ids_and_messages_of_its_own() {
         agree(&ours, &theirs);
         assert!(seen.insert(mark(&ours).0) && seen.insert(mark(&ours).1));
         assert!(seen.insert(ours.handshake.0));
-        // The ephemeral keys: nothing else of a message would show that two are alike.
+        // Compares the ephemeral keys: no other part of a message would show that two are alike.
         assert!(seen.insert(initiator.message()[20..36].try_into().expect("16 bytes")));
         assert!(seen.insert(message[12..28].try_into().expect("16 bytes")));
     }
@@ -114,7 +114,8 @@ fn packets_ride_up_to_the_longest_that_fits() {
     assert!(fixture.responder.answer(asked.slot, Answer::New, INIT_ACK).is_none(), "forgotten");
 }
 
-/// The same message from any path gets the same answer while the handshake is half open: once it's over, nothing.
+/// A repeated message gets an identical answer, from any path, while the handshake is half open, and none
+/// afterwards.
 #[test]
 fn a_message_that_comes_again_gets_the_same_answer_for_fifteen_seconds() {
     let mut fixture = Fixture::new(6);

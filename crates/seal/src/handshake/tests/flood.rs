@@ -1,4 +1,4 @@
-//! Floods, in simulated time: what they cost, and that honest senders get through.
+//! Cost of floods in simulated time, and the success of honest senders among them.
 
 use core::cell::Cell;
 
@@ -7,7 +7,7 @@ use allocation_counter::measure;
 use super::half_open::MOST;
 use super::*;
 
-/// How long after its start an honest initiator sends message 1 for the `n`th time.
+/// Time after its start at which an honest initiator sends message 1 for the `n`th time.
 fn repeats(n: u64) -> Duration {
     Duration::from_millis(match n {
         0 => 0,
@@ -16,10 +16,10 @@ fn repeats(n: u64) -> Duration {
     })
 }
 
-/// A datagram on its way: when it comes, from whom or to whom, what.
+/// A datagram on its way: arrival time, host, bytes.
 type Underway = (Instant, u32, Vec<u8>);
 
-/// An honest sender among floods: it sends, answers retries, and is done when message 2 has come.
+/// An honest sender among floods. It sends, answers retries, and is done when message 2 arrives.
 struct Honest {
     host: u32,
     started: Instant,
@@ -41,7 +41,7 @@ impl Honest {
         self.to_responder.push((now + WAY, self.host, self.initiator.message().to_vec()));
     }
 
-    /// What is to happen until `now`.
+    /// Takes all steps until `now`.
     fn step(&mut self, now: Instant, fixture: &mut Fixture) {
         if self.done.is_some() {
             return;
@@ -72,9 +72,9 @@ impl Honest {
     }
 }
 
-/// Runs `flood`, which is given the time and the number of each of its datagrams, for `s` seconds from `start` on, and
-/// begins an honest handshake each half second but in the first second and the last three, from where
-/// sessions were opened before if they are `known`. How long each took.
+/// Runs `flood`, which gets the time and the number of each of its datagrams, for `s` seconds from `start`.
+/// Begins an honest handshake each half second except in the first second and the last three, from sources of
+/// earlier sessions if `known`. Returns the duration of each.
 fn run(
     fixture: &mut Fixture,
     start: Instant,
@@ -90,7 +90,7 @@ fn run(
         flood(fixture, now, n);
         let begun = honest.len() as u64;
         if begun < 2 * s - 8 && now >= next {
-            // From anywhere, at any time: not in step with what is refilled or sent.
+            // Random hosts and times, out of step with refills and sending.
             let host = 5_000_000 + fixture.random.below(1 << 20) as u32;
             if known {
                 fixture.responder.remember(&from(host));
@@ -153,7 +153,7 @@ fn recorded_messages_compute_nothing_and_get_no_more_than_they_bring() {
         .collect();
     let before = fixture.responder.diffie_hellmans();
     let (mut sent, mut output) = (0, 0);
-    // From other addresses, from within the fifteen seconds to after them.
+    // Addresses change, and the time runs from within the fifteen seconds to beyond them.
     let took = run(&mut fixture, at(4000), 12, 20_000, false, |fixture, now, n| {
         let datagram = &recorded[n as usize % recorded.len()];
         sent += datagram.len();
@@ -169,8 +169,8 @@ fn recorded_messages_compute_nothing_and_get_no_more_than_they_bring() {
     assert_eq!(fixture.responder.counts().retries, 0);
 }
 
-/// Somebody who has the token floods from `hosts` addresses and does with retries what they ask for. Handshakes per
-/// second that were computed for it and for honest senders, and how long those took.
+/// Floods with the token from `hosts` addresses and obeys retries. Returns the handshakes per second computed
+/// for the flood and for honest senders, and the durations of the honest ones.
 fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration>) {
     let mut fixture = Fixture::new(seed);
     let token = fixture.token();
@@ -209,7 +209,7 @@ fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration
         fixture.responder.counts().retries > 0
             && fixture.responder.counts().dropped(HandshakeDrop::Overloaded) > 0
     );
-    // One Diffie–Hellman each: the encrypted static key is no key at all.
+    // One Diffie–Hellman each: the encrypted static key is not a valid key.
     (fixture.responder.diffie_hellmans() / seconds, took)
 }
 
@@ -223,8 +223,8 @@ fn two_thousand_a_second_that_answer_retries_keep_no_honest_sender_out() {
     }
 }
 
-/// From more prefixes than handshakes are computed for in a while, none of which is heavier than an honest one: those who
-/// were there before connect as without it, new ones have to share what is left.
+/// The flood uses more prefixes than handshakes are computed in a while, none of them heavier than an honest
+/// sender. Senders with earlier sessions connect as without a flood; new ones share the rest.
 #[test]
 fn a_flood_from_a_hundred_thousand_prefixes_delays_no_sender_that_was_there_before() {
     for (seed, hosts, per_s) in [(1, 6000, 2000), (2, 20_000, 2000), (3, 100_000, 10_000)] {
@@ -238,7 +238,8 @@ fn a_flood_from_a_hundred_thousand_prefixes_delays_no_sender_that_was_there_befo
     }
 }
 
-/// With the keys of a sender, too, so that each handshake takes a place: the table and its memory stay as they are.
+/// The attacker also has the keys of a sender, so each handshake takes a place: the table and its memory stay
+/// as they are.
 #[test]
 fn half_open_handshakes_fill_a_fixed_table() {
     let mut fixture = Fixture::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000 });
@@ -263,7 +264,7 @@ fn half_open_handshakes_fill_a_fixed_table() {
     assert_eq!(fixture.responder.half_open(), MOST);
     assert!(grown < 64 << 10, "{grown} bytes more after 600 handshakes more");
     assert_eq!(forgotten.len(), 1000 - MOST);
-    // By chance: neither the oldest nor the newest alone.
+    // Replacement is random: neither the oldest nor the newest alone go.
     let of_the_first = given[..256].iter().filter(|s| forgotten.contains(s)).count();
     assert!((200..256).contains(&of_the_first), "{of_the_first} of the first 256");
     fixture.responder.handle_timeout(at(20_000));
@@ -273,13 +274,14 @@ fn half_open_handshakes_fill_a_fixed_table() {
     assert_eq!(fixture.responder.half_open(), 0);
 }
 
-/// RFC 9000 section 8.1.3, WireGuard section 5.4.7: a cookie is good for an address, for one message, for a while.
+/// RFC 9000 section 8.1.3, WireGuard section 5.4.7: a cookie is valid for one address, one message and a
+/// limited time.
 #[test]
 fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
     let limits = Limits { ciphers: Ciphers::ALL, cookies: 1, ceiling: 1000 };
     let mut fixture = Fixture::with(8, limits);
     let shown = |fixture: &mut Fixture, ms: u64, host: u32, message: &[u8]| {
-        // One more handshake, so that cookies are demanded in this second.
+        // One more handshake causes a demand for cookies in this second.
         let other = fixture.initiator();
         fixture.receive(at(ms), &from(77), other.message());
         fixture.receive(at(ms), &from(host), message)
@@ -312,7 +314,8 @@ fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
     assert!(matches!(shown(&mut fixture, 600_001, 1, other.message()), Outcome::Asked(_)));
 }
 
-/// Those who are alone may use all that there is, from however few addresses: all at once, and with the same pauses.
+/// Senders without competition may use the full rate from any number of addresses, both in one burst and with
+/// regular pauses.
 #[test]
 fn a_thousand_senders_behind_one_address_connect() {
     let mut fixture = Fixture::new(9);

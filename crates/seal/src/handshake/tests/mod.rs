@@ -20,10 +20,10 @@ use crate::wire::{MESSAGE_1, MESSAGE_1_COOKIE, MESSAGE_1_MAC};
 
 const INIT: &[u8] = b"what an endpoint writes as INIT";
 const INIT_ACK: &[u8] = b"what an endpoint writes as INIT ACK";
-/// Between a datagram's leaving and its coming.
+/// Delay of a datagram.
 const WAY: Duration = Duration::from_millis(50);
 
-/// A responder, and one that may connect to it.
+/// A responder and one admitted sender.
 struct Fixture {
     responder: Responder,
     access: Access,
@@ -71,14 +71,14 @@ impl Fixture {
         self.responder.receive(now, from, datagram, &self.access)
     }
 
-    /// Message 2, sealed keys, if message 1 is new and its sender may connect.
+    /// Returns message 2 and sealed keys, if message 1 is new and its sender may connect.
     fn answer(&mut self, now: Instant, datagram: &[u8]) -> Option<(Completed, Vec<u8>)> {
         let Outcome::Asked(asked) = self.receive(now, &from(1), datagram) else { return None };
         self.responder.answer(asked.slot, Answer::New, INIT_ACK).map(|(c, m)| (c, m.to_vec()))
     }
 }
 
-/// The 4-tuple at which what host `n` sends arrives: each in a prefix of its own.
+/// The 4-tuple of datagrams from host `n`: each host has its own prefix.
 fn from(n: u32) -> FourTuple {
     let [_, a, b, c] = n.to_be_bytes();
     FourTuple::new(
@@ -92,7 +92,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
-/// What only the owner of a secret can compute.
+/// Values that only the owner of a secret can compute.
 fn mark(c: &Completed) -> ([u8; 16], [u8; 16]) {
     let (mut send, mut receive) = ([0; 16], [0; 16]);
     c.send.expand("mark", &[], &mut send);
@@ -100,7 +100,7 @@ fn mark(c: &Completed) -> ([u8; 16], [u8; 16]) {
     (send, receive)
 }
 
-/// That both ends have the same keys, the other way round.
+/// Checks that both ends have the same keys in opposite directions.
 #[track_caller]
 fn agree(initiator: &Completed, responder: &Completed) {
     let (send, receive) = mark(initiator);

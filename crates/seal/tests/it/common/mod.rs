@@ -1,5 +1,5 @@
-//! Sealed endpoints and the network between them, in simulated time: uplinks behind NATs, loss, duplication, reordering,
-//! and a record of everything that left.
+//! Sealed endpoints and the network between them, in simulated time: uplinks after NATs, loss, duplication,
+//! reordering, and a record of every datagram that left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,7 +24,7 @@ pub fn ms(ms: u64) -> Duration {
 
 pub const PORT: u16 = 5000;
 
-/// One side: an endpoint, and what its application saw.
+/// One side: an endpoint, and the events of its application.
 pub struct Node {
     pub end: SealedEndpoint,
     pub events: Vec<(AssociationId, Event)>,
@@ -33,13 +33,13 @@ pub struct Node {
     pub received: BTreeMap<AssociationId, Vec<u8>>,
 }
 
-/// A socket of a node, and the NAT in front of it.
+/// A socket of a node, and its NAT.
 #[derive(Clone, Debug)]
 pub struct Uplink {
     pub node: usize,
     pub link: LinkId,
     pub inside: SocketAddr,
-    /// What others see; the NAT forgets the former one when it changes.
+    /// Public address; the NAT drops the previous one when it changes.
     pub outside: SocketAddr,
     pub delay: Duration,
     pub jitter: Duration,
@@ -48,7 +48,7 @@ pub struct Uplink {
     pub up: bool,
 }
 
-/// A datagram that left, as an observer of the network sees it.
+/// A datagram that left, as seen by an observer of the network.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub from: SocketAddr,
@@ -64,11 +64,12 @@ pub struct Harness {
     flying: BTreeMap<(Instant, u64), Seen>,
     sequence: u64,
     random: Random,
-    /// Everything that left, if it is kept.
+    /// Every datagram that left, if recording is on.
     pub record: Option<Vec<Seen>>,
-    /// A node to which nothing is delivered.
+    /// A node that receives nothing.
     pub deaf: Option<usize>,
-    /// Bytes with IP and UDP headers, by destination and by source: what left towards an address, what arrived from it.
+    /// Bytes with IP and UDP headers, by destination and by source, that left for an address and that arrived
+    /// from it.
     pub towards: BTreeMap<SocketAddr, usize>,
     pub arrived: BTreeMap<SocketAddr, usize>,
 }
@@ -89,7 +90,7 @@ pub fn token(seeds: &Seeds) -> Token {
     Token::generate(&mut seeds.stream("token"))
 }
 
-/// Everybody who has the token may connect.
+/// Admits every host that has the token.
 pub fn open_access(seeds: &Seeds) -> Access {
     let grant = Grant { token: token(seeds), senders: BTreeSet::new(), open: true, once: false };
     Access { grants: vec![grant], revoked: BTreeSet::new() }
@@ -219,7 +220,7 @@ impl Harness {
         self.nodes[node].events.iter().any(|(i, e)| *i == id && matches!(e, Event::Connected { .. }))
     }
 
-    /// The association that the receiver has, if it has one alone.
+    /// The receiver's association, if it has exactly one.
     pub fn accepted(&self) -> AssociationId {
         let ids: BTreeSet<_> = self.nodes[0].events.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids.len(), 1, "{:?}", self.nodes[0].events);
@@ -244,7 +245,7 @@ impl Harness {
         if let Some(record) = &mut self.record {
             record.push(seen.clone());
         }
-        // Losses and delays are those of the uplink, whichever way.
+        // Losses and delays are those of the uplink, in both directions.
         let there = self.uplinks.iter().find(|u| u.outside == tuple.remote).cloned();
         let Some(there) = there else { return };
         let quality = if uplink.node == 0 { &there } else { &uplink };
@@ -259,7 +260,7 @@ impl Harness {
         }
     }
 
-    /// A datagram arrives now, from wherever it says.
+    /// Delivers a datagram now, from the source that it names.
     pub fn arrive(&mut self, seen: &Seen) {
         let Some(there) = self.uplinks.iter().find(|u| u.outside == seen.to && u.up).cloned() else { return };
         if self.deaf == Some(there.node) {
@@ -310,7 +311,7 @@ impl Harness {
         }
     }
 
-    /// Takes the next event not after `end`; false when there is none.
+    /// Runs the next event up to `end`; returns false when none is left.
     pub fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let timers = self.nodes.iter().filter_map(|n| n.end.poll_timeout());
@@ -359,7 +360,7 @@ impl Harness {
         self.send(node, id, payload);
     }
 
-    /// Another association of a node whose first one goes on, from other ports.
+    /// Opens another association of a node, whose first one continues, from other ports.
     pub fn connect_again(&mut self, node: usize) -> AssociationId {
         for uplink in self.uplinks.iter_mut().filter(|u| u.node == node) {
             uplink.inside.set_port(uplink.inside.port() + 1);
@@ -389,7 +390,7 @@ impl Harness {
     }
 }
 
-/// Bytes that differ everywhere, so that nothing can be swapped unnoticed.
+/// Bytes that differ everywhere, so that any exchange is noticed.
 pub fn pattern(from: usize, len: usize) -> Vec<u8> {
     (from..from + len).map(|i| ((i * 131) + (i >> 8) * 7 + (i >> 16)) as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! Scripts: what the RFCs say the agents do at each step.
+//! Scripts: the agents' actions at each step, as the RFCs define them.
 
 mod multipath;
 mod receiver;
@@ -24,12 +24,12 @@ fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
-/// The constants of the scripts: as the RFCs have them, without delayed acknowledgements and handshake.
+/// The constants of the scripts, as in the RFCs, but without delayed acknowledgements and handshake.
 fn config(recovery: Recovery) -> Config {
     Config { recovery, segment: MSS as u32, handshake: false, ack_every: 1, ..Config::from(Profile::Rfc) }
 }
 
-/// RFC 5681's window with as many segments at the start as a script asks for.
+/// RFC 5681's window, with the initial number of segments of the script.
 #[derive(Debug)]
 struct Reno {
     cwnd: Vec<u64>,
@@ -100,24 +100,24 @@ impl Script {
         Script { now: ms(1000), sender }
     }
 
-    /// What it sends now: numbers of segments.
+    /// Sends all output and returns the numbers of the segments.
     fn sent(&mut self) -> Vec<u64> {
         core::iter::from_fn(|| self.sender.poll_output(self.now)).map(|s| s.seq / MSS).collect()
     }
 
-    /// An acknowledgement of everything below segment `next` arrives; returns what is sent in answer.
+    /// Delivers an acknowledgement of everything below segment `next`; returns the segments sent in answer.
     fn ack(&mut self, next: u64) -> Vec<u64> {
         self.sack(next, &[])
     }
 
-    /// The same with SACK blocks, as ranges of segments.
+    /// Delivers an acknowledgement with SACK blocks, as ranges of segments.
     fn sack(&mut self, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let segment = answer(next, blocks, self.sender.config().receive_window);
         self.sender.handle_segment(self.now, &segment);
         self.sent()
     }
 
-    /// Lets time pass until the timer, if it is due within `ms` milliseconds; returns what is sent then.
+    /// Lets time pass until the timer expires, within `ms` milliseconds; returns the segments sent then.
     fn pass(&mut self, ms: u64) -> Vec<u64> {
         let until = self.now + Duration::from_millis(ms);
         match self.sender.poll_timeout().filter(|due| *due <= until) {
@@ -173,5 +173,5 @@ fn range(numbers: core::ops::Range<u64>) -> Vec<u64> {
     numbers.collect()
 }
 
-/// Segments of one direction of a network that a test decides about.
+/// Segments of one direction of a network under the control of a test.
 type DirectedLink = VecDeque<(Instant, Segment)>;

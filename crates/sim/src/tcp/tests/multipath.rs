@@ -34,7 +34,7 @@ fn two(config: Config, window: u64, rtt_ms: [u64; 2]) -> Script {
     two_by(config, window, rtt_ms, Box::new(LowestRtt))
 }
 
-/// The same by another scheduler.
+/// Two such subflows with another scheduler.
 pub(super) fn two_by(config: Config, window: u64, rtt_ms: [u64; 2], scheduler: Box<dyn Scheduler>) -> Script {
     let mut sender =
         Sender::multipath(several(Config { handshake: true, ..config }), reno(window), scheduler);
@@ -53,12 +53,13 @@ pub(super) fn two_by(config: Config, window: u64, rtt_ms: [u64; 2], scheduler: B
     s
 }
 
-/// Subflow and data of what is sent now.
+/// Sends all output and returns subflow and data of each segment.
 pub(super) fn sent(s: &mut Script) -> Vec<(u8, u64)> {
     core::iter::from_fn(|| s.sender.poll_output(s.now)).map(|s| (s.subflow, s.data_seq / MSS)).collect()
 }
 
-/// An acknowledgement of subflow `id` below its segment `next`, and of the connection's data below `data`.
+/// Delivers an acknowledgement of subflow `id` below its segment `next`, and of the connection's data below
+/// `data`.
 pub(super) fn ack(s: &mut Script, id: u8, next: u64, data: u64) -> Vec<(u8, u64)> {
     let window = s.sender.config().receive_window;
     let segment = Segment { subflow: id, data_ack: data * MSS, ..answer(next, &[], window) };
@@ -74,18 +75,19 @@ fn the_fastest_subflow_with_room_is_taken() {
     assert_eq!(ack(&mut s, 1, 1, 1), [(1, 4), (1, 5)]);
 }
 
-/// What a subflow had in flight at its timeout leaves on the other, too, once, and as far as it is needed.
+/// The data in flight of a subflow at its timeout also leave on the other, once, and as far as they are
+/// needed.
 #[test]
 fn a_timeout_reinjects() {
     let mut s = two(config(Recovery::Sack), 3, [90, 30]);
     assert_eq!(sent(&mut s), [(1, 0), (1, 1), (1, 2), (0, 3), (0, 4), (0, 5)]);
-    // Subflow 1 is silent; subflow 0 delivers what it has.
+    // Subflow 1 is silent; subflow 0 delivers its data.
     s.now = ms(2100);
     assert_eq!(ack(&mut s, 0, 3, 0).len(), 4);
     let due = s.sender.subflows[1].timer.unwrap();
     s.now = due;
     s.sender.handle_timeout(due);
-    // Subflow 1 sends its first segment again; subflow 0 has no room for the others yet.
+    // Subflow 1 retransmits its first segment; subflow 0 has no room for the others yet.
     assert_eq!(sent(&mut s), [(1, 0)]);
     assert_eq!(ack(&mut s, 0, 5, 0), [(0, 0), (0, 1), (0, 2)]);
     assert_eq!(s.sender.stats(0).reinjections, 3);
@@ -97,7 +99,7 @@ fn a_timeout_reinjects() {
     assert_eq!(s.sender.stats(0).reinjections, 3);
 }
 
-/// A subflow that leaves gives back what it did not deliver.
+/// Others send the undelivered data of a subflow that leaves.
 #[test]
 fn a_removed_subflow_reinjects() {
     let mut s = two(config(Recovery::Sack), 2, [90, 30]);
@@ -106,7 +108,7 @@ fn a_removed_subflow_reinjects() {
     assert!(sent(&mut s).is_empty());
     // Its window is 3 segments now.
     assert_eq!(ack(&mut s, 0, 2, 0), [(0, 0), (0, 1), (0, 4)]);
-    // A late acknowledgement of the removed one is of no harm.
+    // A late acknowledgement of the removed subflow does no harm.
     assert!(ack(&mut s, 1, 2, 4).is_empty());
 }
 
@@ -118,8 +120,8 @@ fn the_receive_window_is_shared() {
     assert_eq!(ack(&mut s, 1, 3, 3), [(1, 3), (1, 4), (1, 5)]);
 }
 
-/// With the option on, a full receive window sends the segment at its edge on a much faster subflow, once, and cuts the
-/// slow one's window.
+/// A full receive window sends the segment at its edge on a much faster subflow, once, and cuts the slow
+/// one's window, if the option is on.
 #[test]
 fn a_full_receive_window_is_an_opportunity() {
     for opportunistic in [false, true] {

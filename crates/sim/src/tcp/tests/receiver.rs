@@ -43,15 +43,15 @@ fn gaps_and_copies_are_answered_at_once() {
     assert_eq!(take(&mut r, ms(0), 3), [(0, vec![(3, 4), (1, 2)])]);
     assert_eq!(take(&mut r, ms(0), 0), [(2, vec![(3, 4)])]);
     assert_eq!(take(&mut r, ms(0), 2), [(4, vec![])]);
-    // What arrived before is answered, too.
+    // A segment that arrived before is also answered.
     assert_eq!(take(&mut r, ms(0), 1), [(4, vec![])]);
     assert_eq!((r.delivered(), r.held()), (4 * MSS, 0));
     let stats = r.stats(0);
     assert_eq!((stats.segments, stats.duplicates, stats.out_of_order), (5, 1, 2));
 }
 
-/// RFC 2018 §4: the first block holds the segment that triggered the acknowledgement, the others repeat those reported
-/// most recently, and there are no more than fit.
+/// RFC 2018 §4: the first block contains the segment that triggered the acknowledgement, the others repeat
+/// the most recently reported ones, up to the number that fits.
 #[test]
 fn blocks_are_in_the_order_of_their_last_change() {
     let mut r = Receiver::new(Config { sack_blocks: 3, ..config(Recovery::Sack) });

@@ -28,8 +28,8 @@ fn reno_retransmits_at_the_third_duplicate_and_leaves_with_the_first_new_acknowl
     assert_eq!(s.ack(8), [12]);
 }
 
-/// RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the next hole, deflates by what was acknowledged and adds
-/// one segment; a full one ends recovery.
+/// RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the next hole, deflates by the acknowledged
+/// amount and adds one segment; a full one ends recovery.
 #[test]
 fn newreno_repairs_a_hole_a_round_trip_until_a_full_acknowledgement() {
     // Segments 0 and 4 of 10 are lost.
@@ -61,7 +61,8 @@ fn a_key_lets_the_full_acknowledgement_grow_the_window() {
     }
 }
 
-/// RFC 6582 §3.2 step 1 and §4.1: after recovery, duplicates for data sent before it begin no other one.
+/// RFC 6582 §3.2 step 1 and §4.1: after recovery, duplicates for data sent before it do not begin another
+/// one.
 #[test]
 fn newreno_recovers_once_a_window() {
     let mut s = script(Recovery::NewReno, 10);
@@ -73,7 +74,7 @@ fn newreno_recovers_once_a_window() {
         assert_eq!(s.ack(10).iter().filter(|n| **n == 10).count(), 0);
     }
     assert_eq!(s.sender.stats(0).fast_recoveries, 1);
-    // Once more than `recover` is acknowledged, it may.
+    // An acknowledgement beyond `recover` allows another one.
     s.ack(11);
     let again: Vec<_> = (0..3).flat_map(|_| s.ack(11)).collect();
     assert_eq!(again, [11]);
@@ -110,7 +111,7 @@ fn limited_transmit_sends_two_segments_that_do_not_count() {
     }
 }
 
-/// RFC 5681 §2: only with data outstanding is an acknowledgement a duplicate.
+/// RFC 5681 §2: an acknowledgement is a duplicate only while data are outstanding.
 #[test]
 fn nothing_outstanding_nothing_duplicate() {
     let mut sender = Sender::new(config(Recovery::NewReno), reno(10));

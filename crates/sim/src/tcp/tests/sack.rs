@@ -18,14 +18,14 @@ fn the_third_duplicate_begins_recovery() {
     assert_eq!(s.sack(0, &[(1, 4)]), [0]);
     assert_eq!(s.cwnd(), 5);
     assert_eq!(s.sender.path(0).in_flight, 9 * MSS);
-    // Each further one takes a segment out of the pipe; there is room from 4 on.
+    // Each further one removes a segment from the pipe; room is available from 4 on.
     for end in 5..9 {
         assert!(s.sack(0, &[(1, end)]).is_empty(), "{end}");
     }
     assert_eq!(s.sack(0, &[(1, 9)]), [12]);
 }
 
-/// §2: an acknowledgement without news is no duplicate.
+/// §2: an acknowledgement without news is not a duplicate.
 #[test]
 fn duplicates_need_news() {
     let mut s = script(10);
@@ -35,8 +35,8 @@ fn duplicates_need_news() {
     assert_eq!(s.sender.stats(0).fast_recoveries, 0);
 }
 
-/// §5 (1.b), IsLost: more than two segments' bytes above are enough with the first duplicate, as after lost
-/// acknowledgements; so are three separate ranges.
+/// §5 (1.b), IsLost: the bytes of more than two segments above suffice with the first duplicate, as after
+/// lost acknowledgements; so do three separate ranges.
 #[test]
 fn one_acknowledgement_may_show_the_loss() {
     for blocks in [&[(1, 4)][..], &[(5, 6), (3, 4), (1, 2)]] {
@@ -82,8 +82,8 @@ fn recovery_lasts_until_the_recovery_point() {
     assert!(s.sender.path(0).limit.cwnd > 5 * MSS);
 }
 
-/// NextSeg (3): with no new data, holes that are not lost yet are filled; (4) once a recovery the last segment is sent
-/// again when nothing else can be.
+/// NextSeg (3): without new data, holes that are not lost yet are filled; (4) once per recovery the last
+/// segment is retransmitted when no other can be.
 #[test]
 fn without_new_data_doubtful_segments_and_a_rescue_leave() {
     let mut sender = Sender::new(config(Recovery::Sack), reno(10));
@@ -96,12 +96,12 @@ fn without_new_data_doubtful_segments_and_a_rescue_leave() {
     assert!(s.sack(0, &[(1, 6)]).is_empty());
     // Pipe: 0 again, 7, 9: 3, and the window 5. Rule 3: 7. Rule 4: 9, the last one.
     assert_eq!(s.sack(0, &[(8, 9), (1, 7)]), [7, 9]);
-    // No second rescue in this recovery.
+    // This recovery has no second rescue.
     assert!(s.sack(1, &[(8, 9), (1, 7)]).is_empty());
 }
 
-/// §5.1: after a timeout recovery does not begin for what was sent before; what was acknowledged selectively is not sent
-/// again.
+/// §5.1: after a timeout recovery does not begin for data sent before it; selectively acknowledged data are
+/// not sent again.
 #[test]
 fn a_timeout_keeps_the_scoreboard() {
     let mut s = script(6);
@@ -115,7 +115,8 @@ fn a_timeout_keeps_the_scoreboard() {
     assert_eq!(s.sender.stats(0).fast_recoveries, 0);
 }
 
-/// RFC 8985 §6.2: what was sent again is lost once something that left after it arrived; RFC 6675 waits for the timer.
+/// RFC 8985 §6.2: a retransmission is lost once a segment that left after it arrived; RFC 6675 waits for the
+/// timer.
 #[test]
 fn a_lost_retransmission_is_noticed_with_rack() {
     for (recovery, again) in [(Recovery::Sack, 0), (Recovery::Rack, 1)] {
@@ -140,7 +141,7 @@ fn a_lost_retransmission_is_noticed_with_rack() {
     }
 }
 
-/// A congestion control that paces: a segment leaves no sooner than the one before allows.
+/// A congestion control that paces: a segment leaves no earlier than the previous one allows.
 #[test]
 fn segments_leave_at_the_pacing_rate() {
     let mut sender = Sender::new(config(Recovery::Sack), Box::new(Paced));

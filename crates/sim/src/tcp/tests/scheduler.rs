@@ -1,4 +1,4 @@
-//! What a scheduler sees, hears and decides.
+//! Views, signals and decisions of a scheduler.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use super::stream::transfer_by;
 use super::*;
 use crate::tcp::subflow::{Mode, Phase, Subflow};
 
-/// A question to a scheduler: by path its state and whether it has room, and what waits.
+/// A request to a scheduler: state and room of each path, and the waiting data.
 #[derive(Clone, Debug)]
 struct Asked {
     paths: Vec<(PathState, bool)>,
@@ -21,7 +21,7 @@ struct Asked {
     blocked: Option<Blocked>,
 }
 
-/// What a scheduler was asked, and what it heard.
+/// Requests and signals that a scheduler received.
 #[derive(Default, Debug)]
 struct Log {
     asked: Vec<Asked>,
@@ -30,7 +30,7 @@ struct Log {
     blocked: Option<Blocked>,
 }
 
-/// Answers by `answer`, wants a `Tick` at `due`, and takes notes.
+/// Answers with `answer`, requests a `Tick` at `due`, and records everything.
 struct Scripted<F> {
     answer: F,
     due: Arc<Mutex<Option<Instant>>>,
@@ -83,7 +83,7 @@ fn on(path: u8) -> Option<Assignment> {
     Some(Assignment::on(PathId(path), 1))
 }
 
-/// Anything goes: nothing for a while, several paths, none, such as do not exist, any number of chunks.
+/// Any answer: nothing for a while, several paths, none, unknown ones, any number of chunks.
 fn wild(
     mut random: Random,
     due: Shared<Option<Instant>>,
@@ -101,8 +101,9 @@ fn wild(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever a scheduler answers, the exact stream arrives; at each question its view has room where the subflow says so
-    /// of the next segment, and prefers subflows that are not in slow start after a timeout.
+    /// The exact stream arrives for any answers of a scheduler. At each request its view has room exactly
+    /// where the subflow has room for the next segment, and prefers subflows that are not in slow start after
+    /// a timeout.
     #[test]
     fn the_view_is_what_subflows_say(
         seed: u64,
@@ -145,7 +146,7 @@ proptest! {
     }
 }
 
-/// It decides, for as many segments as it says, while there is room.
+/// The scheduler decides for the number of segments in its answer, while the path has room.
 #[test]
 fn the_scheduler_decides_the_subflow() {
     let mut answers = [Assignment::on(PathId(0), 2), Assignment::on(PathId(1), 9)].into_iter();
@@ -153,21 +154,21 @@ fn the_scheduler_decides_the_subflow() {
     let mut s = two_by(config(Recovery::Sack), 3, [90, 30], scheduler);
     assert_eq!(sent(&mut s), [(0, 0), (0, 1), (1, 2), (1, 3), (1, 4)]);
     let log = log.lock().unwrap();
-    assert_eq!(log.sent, [0, 0, 1, 1, 1].map(PathId), "it hears of them");
+    assert_eq!(log.sent, [0, 0, 1, 1, 1].map(PathId), "it receives them");
     assert_eq!(log.asked.len(), 3, "once for each answer, and once more");
     let backlog = &log.asked[0].backlog;
     assert_eq!((backlog.next_len, backlog.retransmission, backlog.tried), (MSS, false, PathSet::default()));
     assert!(backlog.bytes > 1 << 30, "the application never ends");
 }
 
-/// The turns of classic concurrent transfer: a window, or a packet.
+/// The rotations of classic concurrent transfer: a window, or a packet.
 #[test]
 fn schedulers_of_associations_run_unchanged() {
     let mut s = two_by(config(Recovery::Sack), 3, [90, 30], Box::<RoundRobin>::default());
     assert_eq!(sent(&mut s), [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]);
 }
 
-/// `None` holds everything until something happens; time is a `Tick` if it was asked for.
+/// `None` holds everything until the next event; a requested time arrives as a `Tick`.
 #[test]
 fn nothing_is_sent_while_the_scheduler_holds() {
     let open = Shared::<bool>::default();
@@ -194,7 +195,8 @@ fn nothing_is_sent_while_the_scheduler_holds() {
     assert_eq!(ack(&mut s, 0, 2, 2), [(0, 2), (0, 3), (0, 4), (0, 5)]);
 }
 
-/// An answer without a path that has room holds, too, and so does one that gives data up, which TCP can not.
+/// An answer without a path that has room also holds, and so does one that abandons data, which TCP cannot
+/// do.
 #[test]
 fn what_can_not_be_done_is_held() {
     for answer in
@@ -207,7 +209,8 @@ fn what_can_not_be_done_is_held() {
     }
 }
 
-/// A subflow that leaves is seen and heard of, what was assigned to it is not, and what it had is asked about.
+/// A subflow that leaves appears in the view and in a signal, its assignment ends, and its data are decided
+/// again.
 #[test]
 fn a_subflow_that_leaves_is_chosen_no_more() {
     let (scheduler, log, _) = scripted(|view: &View<'_>, _: &Backlog| {
@@ -228,7 +231,7 @@ fn a_subflow_that_leaves_is_chosen_no_more() {
     assert_eq!(again[0].backlog.bytes, endless + 2 * MSS, "both segments wait for it");
 }
 
-/// Slow start after a timeout is `PotentiallyFailed` until all was acknowledged that was sent before.
+/// Slow start after a timeout is `PotentiallyFailed` until all data sent before it were acknowledged.
 #[test]
 fn a_timeout_is_seen() {
     let (scheduler, log, _) = scripted(|view: &View<'_>, _: &Backlog| {
@@ -249,7 +252,7 @@ fn a_timeout_is_seen() {
     assert_eq!(last(1), [(PathId(0), PathState::Active)]);
 }
 
-/// Copies leave on each path that has room; those owed leave later, unless they were acknowledged meanwhile.
+/// Copies leave on each path with room; the remaining ones leave later, unless they are acknowledged before.
 #[test]
 fn a_redundant_scheduler_sends_copies() {
     let mut s = two_by(config(Recovery::Sack), 2, [90, 30], Box::new(Redundant::new(2)));
@@ -258,7 +261,7 @@ fn a_redundant_scheduler_sends_copies() {
     assert_eq!(ack(&mut s, 1, 2, 2), [(1, 2), (1, 3), (1, 4)]);
     assert_eq!(ack(&mut s, 1, 4, 4), [(1, 5), (1, 6), (1, 7)]);
     assert_eq!(s.sender.stats(0).copies, 2);
-    // The other one owes 2 to 7, of which 2 and 3 have arrived.
+    // The other one still owes 2 to 7; 2 and 3 have arrived.
     assert_eq!(ack(&mut s, 0, 2, 4), [(0, 4), (0, 5), (0, 6)]);
     assert_eq!((s.sender.stats(0).copies, s.sender.stats(1).copies), (5, 0));
 }
@@ -286,7 +289,7 @@ fn a_full_receive_window_is_seen() {
     assert_eq!((blocked.path, blocked.tsn, blocked.since), (PathId(0), Tsn(1), ms(2030)));
 }
 
-/// Sends on the first subflow while that has room, and wants it held back for the rest.
+/// Sends on the first subflow while that has room, and requests a penalty for it otherwise.
 #[derive(Debug)]
 struct Impatient;
 
@@ -302,7 +305,7 @@ impl Scheduler for Impatient {
     }
 }
 
-/// A subflow that the scheduler wants held back loses half of its window, at most once per round trip of it.
+/// A subflow that the scheduler penalises loses half of its window, at most once per its round trip.
 #[test]
 fn a_scheduler_has_subflows_penalised_once_per_round_trip() {
     let mut s = two_by(config(Recovery::Sack), 8, [400, 30], Box::new(Impatient));

@@ -1,4 +1,4 @@
-//! Whatever the network does, the exact stream arrives and nothing stands still.
+//! Under any behaviour of the network, the exact stream arrives and nothing stalls.
 
 use proptest::prelude::*;
 use strandcast_proto::seeds::{Random, Seeds};
@@ -40,7 +40,7 @@ impl Chaos {
     }
 }
 
-/// Sends `bytes` over as many wires as subflows. Returns when all were acknowledged.
+/// Sends `bytes` with one wire per subflow. Returns the time at which all were acknowledged.
 pub(super) fn transfer(
     sender: Sender,
     bytes: u64,
@@ -50,7 +50,7 @@ pub(super) fn transfer(
     transfer_by(sender, bytes, rates, seed, |sender, now| Ok(sender.poll_output(now)))
 }
 
-/// The same; `poll` calls `poll_output`.
+/// Runs such a transfer; `poll` calls `poll_output`.
 pub(super) fn transfer_by(
     mut sender: Sender,
     bytes: u64,
@@ -105,7 +105,7 @@ pub(super) fn transfer_by(
     Ok(now)
 }
 
-/// The pipe is what the records say.
+/// Checks that the pipe equals the sum of the records.
 fn check_pipe(sender: &mut Sender, id: u8) -> Result<(), TestCaseError> {
     let board = &mut sender.subflows[usize::from(id)].board;
     let copies = |r: &crate::tcp::scoreboard::Record| {

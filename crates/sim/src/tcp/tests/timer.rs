@@ -43,8 +43,8 @@ fn new_data_acknowledged_restart_or_stop_the_timer() {
     assert_eq!(s.sender.poll_timeout(), None);
 }
 
-/// RFC 5681 §3.1: ssthresh = FlightSize / 2 and one segment of window; slow start resends what was lost, as far as
-/// acknowledgements do not say that it arrived; a second timeout of the same segment leaves ssthresh.
+/// RFC 5681 §3.1: ssthresh = FlightSize / 2 and one segment of window; slow start resends lost data that no
+/// acknowledgement covers; a second timeout of the same segment leaves ssthresh.
 #[test]
 fn a_timeout_begins_slow_start_from_the_first_segment() {
     let mut s = script(10);
@@ -55,7 +55,7 @@ fn a_timeout_begins_slow_start_from_the_first_segment() {
     assert_eq!(s.ack(1), [1, 2]);
     // 2..6 had arrived.
     assert_eq!(s.ack(6), [6, 7, 8]);
-    // Duplicates of what was sent twice are no loss.
+    // Duplicates of data sent twice do not indicate a loss.
     for _ in 0..4 {
         assert!(s.ack(6).is_empty());
     }
@@ -74,7 +74,7 @@ fn a_key_lets_repeated_timeouts_cut_the_threshold() {
     assert_eq!(s.sender.path(0).limit.ssthresh, Some(2 * MSS));
 }
 
-/// §3, Karn: segments sent twice give no sample, so that the back-off stays until one sent once is acknowledged.
+/// §3, Karn: segments sent twice give no sample, so the back-off stays until one sent once is acknowledged.
 #[test]
 fn retransmitted_segments_are_not_timed() {
     let mut s = script(1);
@@ -91,8 +91,8 @@ fn retransmitted_segments_are_not_timed() {
     assert_eq!(s.sender.path(0).rto, Duration::from_secs(1));
 }
 
-/// One segment per round trip is timed without timestamps; with them each acknowledgement of new data is a sample, of
-/// retransmissions, too (RFC 7323 §4).
+/// Without timestamps one segment per round trip is timed; with them each acknowledgement of new data is a
+/// sample, also for retransmissions (RFC 7323 §4).
 #[test]
 fn timestamps_time_every_acknowledgement() {
     for (timestamps, samples) in [(false, 1), (true, 4)] {
@@ -129,8 +129,8 @@ fn idleness_restarts_slow_start() {
     assert_eq!(run(0).0, 21);
 }
 
-/// The handshake takes a round trip, which is timed; a lost SYN is sent again after the RTO, makes the first window one
-/// segment (RFC 5681 §3.1) and the first RTO at least 3 s (RFC 6298 (5.7)).
+/// The handshake takes a round trip, which is timed. A lost SYN is sent again after the RTO, makes the first
+/// window one segment (RFC 5681 §3.1) and the first RTO at least 3 s (RFC 6298 (5.7)).
 #[test]
 fn a_handshake_opens() {
     let mut s = Script::new(Config { handshake: true, ..config(Recovery::NewReno) }, 4);
@@ -168,12 +168,12 @@ fn nagle_holds_back_small_segments() {
         s.sender.write(300);
         assert_eq!(s.sent().len(), usize::from(!nagle));
         s.sender.write(2000);
-        // 300 + 2000 bytes: two full segments go, 300 bytes wait; else the 2000 bytes go.
+        // 300 + 2000 bytes: two full segments leave, 300 bytes wait; otherwise the 2000 bytes leave.
         assert_eq!(s.sent().len(), 2);
     }
 }
 
-/// Time is booked to what keeps the sender from sending.
+/// Time is attributed to the limit that keeps the sender from sending.
 #[test]
 fn limits_are_told_apart() {
     let mut sender = Sender::new(Config { receive_window: 3 * MSS, ..config(Recovery::NewReno) }, reno(2));
@@ -185,7 +185,7 @@ fn limits_are_told_apart() {
     assert_eq!(s.sent(), [0, 1]);
     s.now = ms(30);
     assert_eq!(s.ack(1), [2, 3]);
-    // The window is 4 segments now, the receiver takes 3.
+    // The window is now 4 segments; the receiver accepts 3.
     assert_eq!(s.ack(2), [4]);
     s.now = ms(70);
     let limits = s.sender.limits(s.now);

@@ -1,4 +1,4 @@
-//! Background load: the mean it offers, the draws of its load, sizes and protocols by count.
+//! Background load: its mean, the draws of its load, frequencies of sizes and protocols.
 
 use core::time::Duration;
 
@@ -40,7 +40,7 @@ fn run(
     )
 }
 
-/// Load offered in a run, as a share of the link.
+/// Load offered in a run, as a fraction of the link.
 fn offered(background: &BackgroundLoad, load: impl Level + 'static, seed: u64, seconds: u64) -> f64 {
     let mut source = run(background, load, seed, s(seconds));
     source.by_ref().for_each(drop);
@@ -48,8 +48,8 @@ fn offered(background: &BackgroundLoad, load: impl Level + 'static, seed: u64, s
     8.0 * (offered.tcp.bytes + offered.udp.bytes) as f64 / LINK_BPS / seconds as f64
 }
 
-/// Many short runs: their mean is the load, from the first moment on, within 4 of its standard errors and within 1 %;
-/// where bursts have hundreds of packets, a few, or less than one on average.
+/// Many short runs, whose mean is the load from the first moment on, within 4 of its standard errors and
+/// within 1 %; bursts have hundreds of packets, a few, or less than one on average.
 #[test]
 fn what_is_offered_is_the_load() {
     for (load, sources, runs, seconds) in
@@ -65,7 +65,7 @@ fn what_is_offered_is_the_load() {
     }
 }
 
-/// Over one long time, with a load that is drawn anew every 10 s.
+/// The mean over one long time, with a load that is redrawn every 10 s.
 #[test]
 fn a_changing_load_is_offered_in_the_mean() {
     let period = Duration::from_secs(10);
@@ -90,7 +90,7 @@ fn a_changing_load_is_offered_in_the_mean() {
     }
 }
 
-/// The load is what it was last drawn to be: none in a stretch without load, the new one right after.
+/// Each redrawn load holds at once: none during a stretch without load, the new one right after it.
 #[test]
 fn a_new_load_holds_at_once() {
     let load = steps(&[(0, 0.5), (20, 0.0), (40, 0.25)]);
@@ -121,7 +121,7 @@ fn a_new_load_holds_at_once() {
 
 #[test]
 fn sizes_and_protocols_are_drawn_by_count() {
-    // The other paper's mix, in shares that don't add up to 1.
+    // The other paper's mix, in fractions that do not add up to 1.
     let mix = [(44, 2.0), (576, 1.0), (1500, 1.0)];
     for (mix, seed) in [(&MIX[..], 1), (&mix[..], 2)] {
         let packets: Vec<_> = run(&background(mix, 1), 0.5, seed, s(8000))
@@ -135,7 +135,7 @@ fn sizes_and_protocols_are_drawn_by_count() {
             let of: Vec<_> = packets.iter().map(|&(bytes, _)| f64::from(bytes == size)).collect();
             let p = share / total;
             assert_mean(&format!("{size} bytes, seed {seed}"), &of, p, p * (1.0 - p));
-            // By packets, whatever their size.
+            // The fraction counts packets of all sizes.
             let tcp: Vec<_> =
                 packets.iter().filter(|p| p.0 == size).map(|p| f64::from(p.1 == Via::Tcp)).collect();
             assert_mean(&format!("TCP of {size} bytes, seed {seed}"), &tcp, 0.9, 0.09);
@@ -144,7 +144,7 @@ fn sizes_and_protocols_are_drawn_by_count() {
     }
 }
 
-/// While on, a source sends at load·(on + off)/on: packets at equal intervals.
+/// A source that is on sends at load·(on + off)/on: packets at equal intervals.
 #[test]
 fn peak_rate_is_twice_the_load_for_equal_times() {
     let times: Vec<_> = run(&background(&[(1200, 1.0)], 1), 0.25, 1, s(1000))
@@ -181,7 +181,7 @@ fn same_seed_same_packets_and_each_draw_has_its_own_stream() {
     let base = background(&MIX, 2);
     assert_eq!(events(&base, 1), events(&base, 1));
     assert_ne!(events(&base, 1), events(&base, 2));
-    // Other shares of TCP, same packets; other sizes of the same mean, same times.
+    // Another TCP fraction gives the same packets; other sizes of equal mean give the same times.
     let packets = |background: &BackgroundLoad| {
         let packet = |event| match event {
             BackgroundEvent::Packet { at, bytes, .. } => (at, bytes),

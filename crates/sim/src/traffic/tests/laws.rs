@@ -1,4 +1,4 @@
-//! Distributions against their closed forms.
+//! Distributions compared with their closed forms.
 
 use super::super::law::{Pareto, exponential};
 use super::{assert_law, assert_mean, stream};
@@ -6,8 +6,8 @@ use super::{assert_law, assert_mean, stream};
 const SHAPES: [f64; 4] = [1.1, 1.5, 1.9, 3.0];
 const SAMPLES: usize = 100_000;
 
-/// The scale with which a Pareto distribution cut at `cap` has mean 1, by Newton's method on
-/// E[min(X, cap)] = (a·s − sᵃ·cap¹⁻ᵃ)/(a − 1), which is how much it takes to integrate the survival function by hand.
+/// Scale of a Pareto distribution cut at `cap` with mean 1, by Newton's method on E[min(X, cap)] = (a·s −
+/// sᵃ·cap¹⁻ᵃ)/(a − 1), the integral of the survival function.
 fn scale(a: f64, cap: f64) -> f64 {
     (0..50).fold(0.3, |s: f64, _| {
         let tail = libm::pow(s / cap, a - 1.0);
@@ -45,7 +45,7 @@ fn pareto_times_have_the_mean_asked_for_in_spite_of_the_cut() {
     }
 }
 
-/// The rest of the interval at a random point has density P(X > x)/mean.
+/// The remainder of the interval at a random time has density P(X > x)/mean.
 #[test]
 fn what_is_left_of_a_pareto_time() {
     for (seed, a) in (1..).zip(SHAPES) {
@@ -60,7 +60,7 @@ fn what_is_left_of_a_pareto_time() {
     }
 }
 
-/// The published numbers for shape 1.5 uncut: the scale is a third of the mean.
+/// The published numbers for shape 1.5 without the cut: the scale is a third of the mean.
 #[test]
 fn the_cut_raises_the_scale_by_about_4_percent() {
     let raise = 3.0 * scale(1.5, 100.0);

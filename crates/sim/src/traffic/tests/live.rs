@@ -29,7 +29,7 @@ fn frame(message: &Emission) -> Frame {
     message.frame.expect("a video's message is of a frame")
 }
 
-/// Milliseconds from 5 s, and how many messages come then.
+/// Milliseconds from 5 s, and the number of messages at that time.
 fn bursts(messages: &[Emission]) -> Vec<(u64, usize)> {
     let mut bursts: Vec<(u64, usize)> = Vec::new();
     for message in messages {
@@ -146,9 +146,9 @@ fn a_pause_stops_the_video_or_keeps_it() {
     let times: Vec<u64> = stopped.iter().map(|burst| burst.0).collect();
     assert_eq!(times[9..13], [900, 1000, 2050, 2150]);
     assert!(times.contains(&3950) && !times.contains(&4050) && times.contains(&4150));
-    // A probe: nothing for a second, then all of it at once.
+    // A probe: nothing for a second, then all messages at once.
     let probed = of(vec![pause(0, 1000, true)]);
-    assert_eq!(probed[0], (1000, 417), "that of 1.1 s, as what is due at 1 s comes then, too");
+    assert_eq!(probed[0], (1000, 417), "the burst of 1.1 s, which includes that of 1 s");
     assert_eq!(probed[1].0, 1100);
     assert_eq!(probed.iter().map(|burst| burst.1).sum::<usize>(), 3799);
 }

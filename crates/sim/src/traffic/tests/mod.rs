@@ -1,4 +1,4 @@
-//! Sources against their laws. Random draws have fixed seeds; bounds are in standard errors of the law.
+//! Sources compared with their laws. Random draws have fixed seeds; bounds are in standard errors of the law.
 
 mod background;
 mod laws;
@@ -25,21 +25,21 @@ fn s(seconds: u64) -> Instant {
 fn all(mut source: impl Source) -> Vec<Emission> {
     let emissions: Vec<_> = core::iter::from_fn(|| source.next()).collect();
     assert!(emissions.iter().zip(emissions.iter().skip(1)).all(|(a, b)| a.at <= b.at), "times go back");
-    assert_eq!(source.next(), None, "goes on behind its end");
+    assert_eq!(source.next(), None, "continues after its end");
     emissions
 }
 
-/// A number at work.
+/// A number in use.
 fn varying(number: Number, seed: u64) -> Varying {
     Varying::new(&number, Seeds::new(seed, 0).stream("number"), Instant::ZERO)
 }
 
-/// Values, each from a time in seconds on.
+/// A list of values, each from a time in seconds on.
 fn steps(steps: &[(u64, f64)]) -> Varying {
     varying(Number::Steps(steps.iter().map(|&(from, value)| (Duration::from_secs(from), value)).collect()), 0)
 }
 
-/// U(0, high), drawn anew every so often.
+/// U(0, high), redrawn once per `period`.
 fn drawn(high: f64, period: Duration, seed: u64) -> Varying {
     varying(Number::Uniform { low: 0.0, high, every: Every::Period(period) }, seed)
 }
@@ -48,7 +48,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Holds samples to a law's mean and variance: the mean within 4 standard errors.
+/// Compares samples with a law's mean and variance: the mean within 4 standard errors.
 fn assert_mean(what: &str, values: &[f64], expected: f64, variance: f64) {
     let off = (mean(values) - expected) / (variance / values.len() as f64).sqrt();
     assert!(off.abs() < 4.0, "{what}: mean {} is {off} standard errors from {expected}", mean(values));

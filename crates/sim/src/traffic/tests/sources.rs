@@ -27,7 +27,7 @@ fn constant_rate_is_a_message_every_8_size_by_rate() {
     }
 }
 
-/// 8/3 µs is no whole number of nanoseconds: the n-th message is still where it belongs.
+/// 8/3 µs is not a whole number of nanoseconds: the n-th message is still at the exact time.
 #[test]
 fn intervals_add_up_without_error() {
     let times = times(Cbr::new(1, Box::new(3e6), s(0), s(3) - Duration::from_micros(1)));
@@ -40,7 +40,7 @@ fn intervals_add_up_without_error() {
 #[test]
 fn a_rate_of_zero_stands_still() {
     let rate = steps(&[(0, 0.0), (10, 8e3), (12, 0.0), (15, 16e3), (16, 0.0)]);
-    // 2000 bytes until 12 s, and 2000 more from 15 s on; a message that is due at 12 s has the rate behind it.
+    // 2000 bytes until 12 s, and 2000 more from 15 s on; a message due at 12 s is sent at the rate after it.
     let times = times(Cbr::new(500, Box::new(rate), s(0), s(100)));
     let ms: Vec<_> = times.iter().map(|at| at.as_nanos() / 1_000_000).collect();
     assert_eq!(ms, [10_000, 10_500, 11_000, 11_500, 15_000, 15_250, 15_500, 15_750]);
@@ -49,7 +49,7 @@ fn a_rate_of_zero_stands_still() {
 }
 
 proptest! {
-    /// At the n-th message the rate's integral is n messages, whatever the rate did.
+    /// At the n-th message the rate's integral is n messages, for any course of the rate.
     #[test]
     fn messages_follow_the_integral_of_the_rate(
         steps in prop::collection::vec((1..3_000_000_000u64, prop_oneof![Just(0.0), 1e3..1e6]), 1..20), size in 1..3000u32,
@@ -87,7 +87,7 @@ fn poisson_intervals_are_exponential() {
     }
 }
 
-/// Counts of a Poisson process have the variance of their mean, where the rate changes, too.
+/// Counts of a Poisson process have a variance equal to their mean, even at a changing rate.
 #[test]
 fn poisson_counts_follow_a_changing_rate() {
     let rate = steps(&[(0, 1e5), (10, 0.0), (20, 4e5)]);
@@ -107,13 +107,13 @@ fn on_off(law: OnOffLaw, size: u32, seed: u64, stop: Instant) -> OnOff {
 
 #[test]
 fn constant_bursts_by_hand() {
-    // 100 ms between messages, 5 per burst, the first one an interval behind the silence.
+    // 100 ms between messages, 5 per burst, the first one an interval after the silence.
     let times = times(on_off(OnOffLaw::Constant, 12_500, 1, s(3)));
     let ms: Vec<_> = times.iter().map(|at| at.as_nanos() / 1_000_000).collect();
     assert_eq!(ms, [600, 700, 800, 900, 1000, 1600, 1700, 1800, 1900, 2000, 2600, 2700, 2800, 2900]);
 }
 
-/// Messages a burst and silence between bursts, of a source whose interval is `interval`.
+/// Messages per burst, and silence between bursts, of a source with interval `interval`.
 fn bursts(times: &[Instant], interval: f64) -> (Vec<f64>, Vec<f64>) {
     let (mut sizes, mut silences) = (vec![1.0], Vec::new());
     for gap in intervals(times) {

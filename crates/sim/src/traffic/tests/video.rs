@@ -27,8 +27,8 @@ fn constant_video_is_a_message_a_frame() {
     }
 }
 
-/// Coding order, as libraries publish it; the second frame is shown last and takes three messages, the fourth was
-/// skipped by the encoder.
+/// Coding order, as published by libraries; the second frame is shown last and takes three messages, the
+/// encoder skipped the fourth.
 const TRACE: &str = "# number type time bytes\n5 I 1.00 1000\n8 P 1.12 2001\n6 B 1.04 10\n7 B 1.08 0\n";
 
 #[test]
@@ -44,7 +44,7 @@ fn frames_are_cut_into_messages() {
         (10_120, 1000, 1, p, false),
         (10_120, 1000, 1, p, false),
         (10_120, 1, 1, p, true),
-        // Captured before the P frame, but sent behind it.
+        // Captured before the P frame, but sent after it.
         (10_120, 10, 2, Some(B), true),
     ];
     assert_eq!(seen, expected);
@@ -65,7 +65,7 @@ fn a_trace_begins_again() {
             [4 * again, 4 * again + 1, 4 * again + 2]
         );
     }
-    // Nothing to send, or no length of time, is no endless loop.
+    // A trace without bytes, or without duration, does not cause an endless loop.
     for text in ["0 I 0 0\n1 P 1 0\n", "0 I 0 9\n"] {
         let trace = Arc::new(FrameTrace::parse(text).expect("well-formed"));
         assert_eq!(
@@ -82,7 +82,7 @@ fn a_video_ends_before_its_stop() {
     assert_eq!(all(TracedVideo::new(trace, true, 1000, s(10), stop)).len(), 1);
 }
 
-/// All numbers that the paper gives: 223 I, 445 P, 1332 B frames, 463 + 453 + 1334 packets; for the largest payloads
+/// All numbers in the paper: 223 I, 445 P, 1332 B frames, 463 + 453 + 1334 packets; for the largest payloads
 /// that a packet may have held.
 #[test]
 fn the_papers_video_has_the_papers_counts() {
@@ -104,7 +104,7 @@ fn the_papers_video_has_the_papers_counts() {
     assert_ne!(synthetic_video(&mut stream(1)), synthetic_video(&mut stream(2)));
 }
 
-/// The trace among the scenarios is what `examples/paper_video.rs` writes.
+/// The trace among the scenarios equals the output of `examples/paper_video.rs`.
 #[test]
 fn the_scenarios_video_is_the_synthetic_one() {
     let text = include_str!("../../../../../experiments/cao2016/video.txt");

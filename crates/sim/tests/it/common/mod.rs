@@ -33,7 +33,7 @@ pub fn clean(name: &str, rate_bps: u64) -> PathNetwork {
     PathNetwork { name: name.into(), forward: link.clone(), reverse: link }
 }
 
-/// What the paths can carry as payload, bit/s.
+/// Payload capacity of the paths, bit/s.
 pub fn capacity_bps(paths: &[PathNetwork]) -> f64 {
     let rates: u64 = paths.iter().filter_map(|p| p.forward.rate.mean_bps()).map(|bps| bps as u64).sum();
     rates as f64 * FULL as f64 / 1400.0
@@ -58,7 +58,7 @@ impl Harness {
         Harness::with(spec, networks, config, seed)
     }
 
-    /// The same with the parameters for real paths.
+    /// A connected pair with the parameters for real paths.
     pub fn live(spec: &str, networks: &[PathNetwork], seed: u64) -> Self {
         Harness::with(spec, networks, TransportConfig::live(), seed)
     }

@@ -1,4 +1,4 @@
-//! One TCP connection over a pair of links, a pair a subflow, in a loop of its own.
+//! One TCP connection over a pair of links per subflow, in a separate event loop.
 
 use core::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct Connection {
     pub now: Instant,
     pub sender: Sender,
     pub receiver: Receiver,
-    /// Forward and reverse, a pair a subflow.
+    /// Forward and reverse link of each subflow.
     pub links: Vec<[Link<Segment>; 2]>,
     config: Config,
 }
@@ -46,7 +46,7 @@ impl Connection {
         Connection { now: Instant::ZERO, receiver: Receiver::new(config.clone()), sender, links, config }
     }
 
-    /// A further subflow joins over a pair of links of its own.
+    /// Adds a subflow over a new pair of links.
     pub fn join(&mut self, [forward, reverse]: [LinkConfig; 2]) {
         let id = self.sender.add_subflow(self.now);
         let seeds = Seeds::new(u64::from(id), 0);
@@ -86,7 +86,7 @@ impl Connection {
         }
         self.receiver.handle_timeout(self.now);
         for [forward, reverse] in &mut self.links {
-            // One segment at a time each way, so that every one is answered before the next comes.
+            // One segment at a time in each direction, so that every one is answered before the next arrives.
             if let Some(segment) = forward.poll(self.now) {
                 self.receiver.handle_segment(self.now, &segment);
             }
@@ -97,7 +97,7 @@ impl Connection {
     }
 }
 
-/// A link with a one-way delay, without a queue that matters.
+/// A link with a one-way delay, whose queue never matters.
 pub fn wire(delay: Duration, rate: Rate) -> LinkConfig {
     LinkConfig { rate, delay: Number::from(delay), ..LinkConfig::default() }
 }
