@@ -1,9 +1,10 @@
 //! What `strandcast schemes` prints.
 
-use strandcast_cli::Listing;
 use strandcast_keys::catalog::CatalogError;
 use strandcast_lab::listing::schemes_json;
 use strandcast_schemes::{Listed, Presets, Spec, parse_spec, presets};
+
+use crate::schemes::Listing;
 
 /// Most columns of a line that is wrapped.
 const WIDTH: usize = 110;

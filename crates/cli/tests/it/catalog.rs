@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use strandcast::{perf_client, run_code_with};
+use strandcast_cli::{perf_client, run_with};
 use strandcast_keys::catalog::{
     Catalog, CatalogError, FlowScheduler, SchemePlan, SharedCatalog, WindowSetup,
 };
@@ -76,7 +76,7 @@ fn simulations_take_them_from_the_command_line_and_from_scenarios() {
         example("first.toml"),
         folder.display()
     );
-    assert_eq!(run_code_with(words(&line), Arc::clone(&catalog)), 0);
+    assert_eq!(run_with(words(&line), Arc::clone(&catalog)), 0);
     assert!(made.load(Ordering::Relaxed) > 0);
     let result = result(&folder);
     let runs = result["runs"].as_array().expect("a list");
@@ -86,12 +86,12 @@ fn simulations_take_them_from_the_command_line_and_from_scenarios() {
 
     let before = made.load(Ordering::Relaxed);
     let explain = format!("strandcast explain {} --flow video --message 3 --scheme twin", folder.display());
-    assert_eq!(run_code_with(words(&explain), Arc::clone(&catalog)), 0);
+    assert_eq!(run_with(words(&explain), Arc::clone(&catalog)), 0);
     assert!(made.load(Ordering::Relaxed) > before, "explain runs it again");
 
     let check = format!("strandcast check {} --set flows.video.scheme=twin", example("first.toml"));
-    assert_eq!(run_code_with(words(&check), catalog), 0);
-    assert_eq!(strandcast::run_code(words(&check)), 2, "no other catalog has it");
+    assert_eq!(run_with(words(&check), catalog), 0);
+    assert_eq!(strandcast_cli::run(words(&check)), 2, "no other catalog has it");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn measurements_take_them_on_either_side() {
     let serve = words(&format!("strandcast perf server {place} --once --plain --scheme twin"));
     let server = std::thread::spawn({
         let catalog = Arc::clone(&catalog);
-        move || run_code_with(serve, catalog)
+        move || run_with(serve, catalog)
     });
     let json = perf_client(words(&format!("{place} --time 0.5 --scheme twin --quiet --plain")), catalog);
     let json: Value = serde_json::from_str(&json.expect("it is measured")).expect("it is JSON");
@@ -121,11 +121,11 @@ fn streams_take_them_on_either_side() {
         format!("strandcast receive 127.0.0.1:{port} {} --once --plain --scheme twin", out.display());
     let receiver = std::thread::spawn({
         let catalog = Arc::clone(&catalog);
-        move || run_code_with(words(&receive), catalog)
+        move || run_with(words(&receive), catalog)
     });
     let send =
         format!("strandcast send {} 127.0.0.1:{port} --latency 200 --plain --scheme twin", clip.display());
-    assert_eq!(run_code_with(words(&send), catalog), 0);
+    assert_eq!(run_with(words(&send), catalog), 0);
     assert_eq!(receiver.join().ok(), Some(0));
     assert!(std::fs::read(&out).expect("it was played") == sent, "other bytes");
     assert!(made.load(Ordering::Relaxed) >= 2, "one per side, and one per attempt");
@@ -202,7 +202,7 @@ fn runs_are_made_within_the_hooks_of_their_schemes_which_may_end_them() {
         "strandcast simulate {} --set run.time=2s --set run.warmup=1s --runs 4 --seed 5 --jobs 1 --quiet",
         example("first.toml")
     );
-    assert_eq!(run_code_with(words(&line), Arc::clone(&failing) as SharedCatalog), 1);
+    assert_eq!(run_with(words(&line), Arc::clone(&failing) as SharedCatalog), 1);
     assert_eq!(failing.threads.load(Ordering::Relaxed), 1);
     assert_eq!(*failing.seeds.lock().expect("no test panics with it"), [5, 6]);
 }

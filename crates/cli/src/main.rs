@@ -1,4 +1,4 @@
 //! The `strandcast` command.
 fn main() -> std::process::ExitCode {
-    strandcast::run(std::env::args_os())
+    strandcast_cli::run(std::env::args_os()).into()
 }

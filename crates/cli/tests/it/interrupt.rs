@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use strandcast::perf_client;
+use strandcast_cli::perf_client;
 use strandcast_schemes::Presets;
 
 use crate::common::{port, start};
