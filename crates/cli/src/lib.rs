@@ -5,28 +5,22 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-mod admission;
+mod advice;
 mod args;
 mod capture;
 mod check;
 mod console;
-mod date;
 mod decrypt;
 mod demo;
 mod error;
 mod explain;
-mod input;
 mod key;
-mod listening;
 mod listing;
 mod loaded;
 mod media_url;
 mod memory;
-mod output;
-mod pattern;
 mod perf;
 mod print;
-mod private;
 mod receive;
 mod report;
 mod schemes;

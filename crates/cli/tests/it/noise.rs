@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Header, Message};
-
-use nix::sys::signal::Signal;
 
 use crate::common::peer::PeerRuntime;
 use crate::common::{clip, file, port, start};

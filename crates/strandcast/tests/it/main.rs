@@ -1,0 +1,6 @@
+//! Tests of the library as its users see it, over loopback.
+
+mod common;
+mod examples;
+mod live;
+mod pairing;
