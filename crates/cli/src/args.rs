@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use strandcast::live::{LinkTariff, Memory, Retry};
+use strandcast_lab::batch::LAST_SEED;
 use strandcast_net::interface::PathSpec;
 
 use self::tariff::tariff;
@@ -19,7 +20,6 @@ use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
-use strandcast_lab::batch::LAST_SEED;
 
 /// Default scheme of commands that carry live media.
 const LIVE_SCHEME: &str = "strand";

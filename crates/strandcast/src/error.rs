@@ -1,5 +1,6 @@
 //! Why an operation failed.
 
+#[cfg(feature = "net")]
 use std::io;
 
 /// Why an operation failed, in one line that says what is wrong and how to mend it.
@@ -30,6 +31,7 @@ pub enum Error {
 }
 
 /// The system's error message without its number.
+#[cfg(feature = "net")]
 pub fn why(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or(&text);
