@@ -71,7 +71,7 @@ impl Client {
         Client { sctp_port, ..self }
     }
 
-    /// How long a connection may take.
+    /// Time that a connection may take.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Client {
         Client { timeout, ..self }
@@ -80,7 +80,7 @@ impl Client {
     /// Connects to `HOST[:PORT]`. Nothing is encrypted or authenticated. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: it is no host; [`Error::Network`]: it has no address, or no path leads there; [`Error::Peer`]: it does
+    /// [`Error::Usage`]: it is not a host; [`Error::Network`]: it has no address, or no path leads there; [`Error::Peer`]: it does
     /// not answer, or refuses.
     pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
         let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;

@@ -53,11 +53,13 @@ pub mod live;
 #[cfg(feature = "seal")]
 pub mod pairing;
 #[cfg(feature = "net")]
+#[doc(hidden)]
 pub mod route;
 mod scheme;
 #[cfg(feature = "net")]
 mod server;
 #[cfg(feature = "net")]
+#[doc(hidden)]
 pub mod text;
 #[cfg(feature = "net")]
 pub mod transport;

@@ -53,7 +53,7 @@ impl Scheme {
         Scheme { name: name.to_owned(), ..self }
     }
 
-    /// What it was named by.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -11,7 +11,7 @@ use crate::scheme::Scheme;
 use crate::transport::open_error;
 use crate::{SCTP_PORT, UDP_PORT};
 
-/// How often a server looks at who may connect.
+/// Interval at which a server looks into its store.
 #[cfg(feature = "seal")]
 const LOOK: std::time::Duration = std::time::Duration::from_millis(250);
 /// Heap that sealed sessions may take, bytes.
@@ -29,7 +29,7 @@ pub struct Server {
     gate: Option<crate::pairing::Gate>,
 }
 
-/// A server that listens.
+/// A server that listens. Its connections end with it.
 #[derive(Debug)]
 pub struct Incoming {
     listener: Listener,
@@ -38,7 +38,7 @@ pub struct Incoming {
 }
 
 impl Server {
-    /// One with the transport of live streams, which listens on UDP port 9899 of all addresses unless told otherwise, and accepts
+    /// One with the transport of live streams, which listens on UDP port 9899 of all addresses unless [`Server::listen`] says otherwise, and accepts
     /// anyone: nothing is encrypted. Each connection gets `scheme` for what the server sends.
     pub fn new(scheme: Scheme) -> Server {
         Server {
@@ -107,7 +107,7 @@ impl Server {
 }
 
 impl Incoming {
-    /// Where it listens.
+    /// Addresses that it listens on.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.listener.driver().local_addrs()
     }
@@ -118,7 +118,7 @@ impl Incoming {
         while let Some(gate) = &mut self.gate {
             tokio::select! {
                 accepted = self.listener.accept() => {
-                    // What the seal knows of it came first.
+                    // The seal reported it before.
                     gate.poll(self.listener.driver()).await;
                     return accepted;
                 }
@@ -131,7 +131,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // Connections that were accepted go on by themselves only as long as somebody accepts.
+        // It drives the connections that were accepted: they end with it.
         self.listener.driver().stop();
     }
 }

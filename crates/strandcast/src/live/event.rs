@@ -1,4 +1,4 @@
-//! What happens to a stream.
+//! Events of a stream.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -15,23 +15,23 @@ use super::stats::{Diagnostic, Role, Stats, StreamEvent};
 use crate::pairing::GateEvent;
 use crate::text::{bytes, count, duration};
 
-/// What happens to a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line, but for a summary's.
+/// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line; that of a summary is several.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// New figures. Of those that wait only the newest is kept.
+    /// New figures. Only the newest of those that wait is kept.
     Stats(Arc<Stats>),
-    /// So many events made room for newer ones, since they were not read.
+    /// Number of events that made room for newer ones, since they were not read.
     Missed(u64),
     /// A diagnostic of the scheme.
     Diagnostic(Diagnostic),
     /// Playout moves, or the peer is silent.
     Stream {
-        /// Since the start of the sender, or of the stream that is received.
+        /// Seconds since the start of the sender, or of the stream that is received.
         seconds: f64,
         /// The peer.
         peer: String,
-        /// What happens.
+        /// The event.
         what: StreamEvent,
     },
     /// Nothing is encrypted or authenticated.
@@ -50,10 +50,10 @@ pub enum Event {
     PathMissing {
         /// The path.
         path: String,
-        /// Why it cannot.
+        /// The reason.
         why: String,
     },
-    /// What may be used of a link begins to count.
+    /// The allowance of a link begins to count.
     Capped {
         /// The link.
         link: String,
@@ -64,24 +64,24 @@ pub enum Event {
     Encrypted(Cipher),
     /// There is no connection yet.
     Waiting {
-        /// Why there is none.
+        /// The reason.
         why: String,
     },
     /// The connection is lost; the sender connects again.
     Lost {
-        /// Why it is.
+        /// The reason.
         why: String,
     },
     /// The receiver refuses the stream; the sender tries again.
     Refused {
-        /// Why it does.
+        /// The reason.
         why: String,
     },
     /// The sender is connected again.
     Connected {
         /// The receiver.
         peer: String,
-        /// How long it was not.
+        /// Time without a connection.
         after: Option<Duration>,
     },
     /// The receiver, which had refused, plays the stream.
@@ -93,42 +93,42 @@ pub enum Event {
     Path {
         /// Its name.
         path: String,
-        /// What is wrong with it.
+        /// Its state.
         trouble: PathTrouble,
     },
     /// Messages were dropped.
     Dropped {
-        /// Since the stream began.
+        /// Number of messages since the stream began.
         messages: u64,
-        /// Why they were.
+        /// The cause.
         cause: DropCause,
     },
     /// The scheme advises the encoder.
     Advice {
-        /// Since the start of the sender.
+        /// Seconds since the start of the sender.
         seconds: f64,
         /// The rates.
         advice: Advice,
     },
-    /// The stream that was sent is over, whatever came of it.
+    /// The stream that was sent is over: its figures.
     Sent(Box<SendSummary>),
 
     /// The receiver listens.
     Listening {
-        /// Where it does.
+        /// The addresses that it listens on.
         addresses: Vec<SocketAddr>,
         /// Its output.
         output: String,
     },
     /// An address that it listens on fails or returns.
     Socket(ListenChange),
-    /// Who may send has changed, or wanted to send.
+    /// Event of the gate.
     Gate(GateEvent),
     /// A stream begins.
     Receiving {
         /// The sender.
         peer: String,
-        /// From sending to playing.
+        /// Time from sending to playing.
         latency: Duration,
     },
     /// The stream continues over another association.
@@ -137,7 +137,7 @@ pub enum Event {
         before: String,
         /// The sender as it is called.
         peer: String,
-        /// How long it was away.
+        /// Time without the sender.
         after: Duration,
     },
     /// Another sender takes the place of the current one.
@@ -148,7 +148,7 @@ pub enum Event {
         peer: String,
         /// It has the same key.
         same_key: bool,
-        /// How long the current one was silent.
+        /// Time for which the current one was silent.
         silent: Duration,
     },
     /// A sender was refused, since another one is received.
@@ -193,12 +193,12 @@ pub enum Event {
     Received(Box<ReceiveSummary>),
     /// It ended without an end of stream.
     SenderLost {
-        /// Why it did.
+        /// The reason.
         why: String,
     },
 }
 
-/// What is wrong with a path.
+/// State of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathTrouble {
@@ -206,13 +206,13 @@ pub enum PathTrouble {
     Silent,
     /// It is given up until it answers.
     Failed,
-    /// Nothing is wrong any more.
+    /// It is usable again.
     Over,
-    /// It never carried anything: why, as far as this machine knows.
+    /// It never carried anything: the probable reason.
     Mute(String),
 }
 
-/// Why messages were dropped.
+/// Cause of dropped messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropCause {

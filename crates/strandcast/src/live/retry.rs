@@ -1,11 +1,11 @@
-//! How long a sender tries.
+//! Time for which a sender tries.
 
 use std::time::Duration;
 
-/// How long to try.
+/// Time to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// For this long.
+    /// This time.
     For(Duration),
     /// Until stopped.
     Forever,

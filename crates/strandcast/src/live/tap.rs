@@ -1,4 +1,4 @@
-//! Who sees every packet.
+//! Observers of every packet.
 
 use std::fmt;
 use std::sync::Arc;

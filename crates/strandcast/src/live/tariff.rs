@@ -1,8 +1,8 @@
-//! What a link costs.
+//! Costs of a link.
 
 use std::time::Duration;
 
-/// What data on a link cost, and how much of them may be used.
+/// Costs of data on a link, and the part of them that may be used.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkTariff {
@@ -14,7 +14,7 @@ pub struct LinkTariff {
     pub price: Option<f64>,
     /// Bytes that may be used.
     pub left: Option<u64>,
-    /// How long they have to last.
+    /// Time for which they have to last.
     pub lasts: Option<Duration>,
 }
 

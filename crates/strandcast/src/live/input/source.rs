@@ -1,13 +1,13 @@
-//! What an input is.
+//! The trait of inputs.
 
 use std::io;
 
-/// Where a sender's media come from: an MPEG transport stream in pieces of any size.
+/// Source of a sender's media: an MPEG transport stream in pieces of any size.
 pub trait Input: Send + 'static {
-    /// What events call it.
+    /// Name in events.
     fn name(&self) -> String;
 
-    /// Whether the media come as they are made. What is not live is sent at the pace of its own clock.
+    /// Returns true if the media come as they are made. Other media are sent at the pace of their own clock.
     fn is_live(&self) -> bool {
         true
     }

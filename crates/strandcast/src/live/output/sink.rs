@@ -1,4 +1,4 @@
-//! What an output is.
+//! The trait of outputs.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Where each message ends.
+    /// End of each message.
     ends: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl Batch {
         begins.zip(&self.ends).map(|(begin, &end)| &self.bytes[begin..end])
     }
 
-    /// Whether there are none.
+    /// Returns true without messages.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -38,10 +38,10 @@ impl Batch {
     }
 }
 
-/// Where a receiver's media go. It may take its time: up to a part of the receiver's memory waits meanwhile, and what finds no
-/// room is dropped and counted.
+/// Destination of a receiver's media. It may take its time: up to a part of the receiver's memory waits meanwhile; messages
+/// without room are dropped and counted.
 pub trait Output: Send + 'static {
-    /// What events call it.
+    /// Name in events.
     fn name(&self) -> String;
 
     /// A stream begins. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream, and plays others; any other

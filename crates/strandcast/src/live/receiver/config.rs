@@ -1,4 +1,4 @@
-//! What a receiver needs to know.
+//! Configuration of a receiver.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::transport::TransportOptions;
 /// Default silence after which a sender is given up.
 const SILENCE: Duration = Duration::from_secs(65);
 
-/// What a [`Receiver`](crate::live::Receiver) needs to know.
+/// Configuration of a [`Receiver`](crate::live::Receiver).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReceiverConfig {
@@ -21,9 +21,9 @@ pub struct ReceiverConfig {
     pub scheme: Scheme,
     /// Addresses to listen on; the unspecified one means all.
     pub listen: Vec<SocketAddr>,
-    /// Who may send; `None`: anyone, and nothing is encrypted.
+    /// Admits senders; `None`: anyone may send, and nothing is encrypted.
     pub gate: Option<Gate>,
-    /// From sending to playing; `None`: what the sender asks for.
+    /// Time from sending to playing; `None`: the one that the sender asks for.
     pub latency: Option<Duration>,
     /// Silence after which a sender is given up. Another one may take its place sooner.
     pub silence: Duration,
@@ -31,9 +31,9 @@ pub struct ReceiverConfig {
     pub once: bool,
     /// Limit of memory: senders wait or are refused when it is reached.
     pub memory: Memory,
-    /// What both ends set of the transport.
+    /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
-    /// Who sees every packet.
+    /// Observers of every packet.
     pub taps: Option<Taps>,
 }
 

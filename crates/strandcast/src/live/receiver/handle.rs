@@ -53,12 +53,12 @@ impl Listening {
         Ok(Listening { config, listener: Untaken(Some(listener)), addresses })
     }
 
-    /// Where it listens.
+    /// Addresses that it listens on.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Who may send.
+    /// The gate, if streams are encrypted.
     pub fn gate(&mut self) -> Option<&mut Gate> {
         self.config.gate.as_mut()
     }
@@ -91,7 +91,7 @@ impl Receiver {
         Ok(Listening::start(config)?.play(output))
     }
 
-    /// The next event; `None` once it has ended. Cancel safe. What is not read makes room for newer events.
+    /// The next event; `None` once it has ended. Cancel safe. Unread events make room for newer ones.
     pub async fn event(&mut self) -> Option<Event> {
         self.0.event().await
     }
@@ -101,7 +101,7 @@ impl Receiver {
         self.0.stats()
     }
 
-    /// Ends the stream: what has arrived is played at once.
+    /// Ends the stream: everything that has arrived is played at once.
     pub fn stop(&self) {
         self.0.stop();
     }

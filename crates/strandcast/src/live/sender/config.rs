@@ -1,4 +1,4 @@
-//! What a sender needs to know.
+//! Configuration of a sender.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::transport::TransportOptions;
 /// Default playout latency.
 const LATENCY: Duration = Duration::from_secs(1);
 
-/// What a [`Sender`](crate::live::Sender) needs to know.
+/// Configuration of a [`Sender`](crate::live::Sender).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SenderConfig {
@@ -22,18 +22,18 @@ pub struct SenderConfig {
     pub to: Destination,
     /// Decides which path takes what.
     pub scheme: Scheme,
-    /// From sending to playing; what would be later is dropped.
+    /// Time from sending to playing; later messages are dropped.
     pub latency: Duration,
-    /// How long to try to connect, also after refusals; a path that is not there yet is then waited for. `None`: 30 s, no longer
+    /// Time to try to connect, also after refusals; a path that is not there yet is then waited for. `None`: 30 s, no longer
     /// where the receiver refuses, and for ever once a live input was connected.
     pub retry: Option<Retry>,
     /// The paths; without any, one over every interface that is up and has a route to the receiver.
     pub paths: Vec<PathSpec>,
-    /// What links cost.
+    /// Costs of links.
     pub tariffs: Vec<LinkTariff>,
-    /// What both ends set of the transport.
+    /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
-    /// Who sees every packet.
+    /// Observers of every packet.
     pub taps: Option<Taps>,
 }
 

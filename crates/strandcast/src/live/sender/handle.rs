@@ -46,7 +46,7 @@ impl Sender {
         })))
     }
 
-    /// The next event; `None` once it has ended. Cancel safe. What is not read makes room for newer events.
+    /// The next event; `None` once it has ended. Cancel safe. Unread events make room for newer ones.
     pub async fn event(&mut self) -> Option<Event> {
         self.0.event().await
     }
@@ -56,7 +56,7 @@ impl Sender {
         self.0.stats()
     }
 
-    /// Ends the stream: nothing more is read, and what was read is delivered if it can be in time.
+    /// Ends the stream: nothing more is read, and everything that was read is delivered if it can be in time.
     pub fn stop(&self) {
         self.0.stop();
     }
