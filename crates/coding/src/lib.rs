@@ -1,6 +1,6 @@
 //! Erasure codes above a transport: source messages go in, repair symbols come out, and messages come back where symbols were
 //! lost. Codecs stand behind one trait ([`codec`]); [`blocks`] and [`windows`] frame messages as symbols, on the wire as
-//! [`symbol`] lays them out. The crate knows no transport, no clock and no network; seeds are arguments.
+//! [`symbol`] lays them out. The crate has no transport, no clock and no network; seeds are arguments.
 //! Without the feature `codecs` it has the layouts alone.
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// Whether this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
     pub const BUILT: bool = false;
 
     /// An encoder; only builds with codecs have one.

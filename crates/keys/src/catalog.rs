@@ -7,17 +7,17 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::SchemeFactory;
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 
-/// Schemes and windows by name, and what runs with them need. `strandcast-schemes` implements it for all presets; the Python
+/// Schemes and windows by name, and the surroundings that runs with them need. `strandcast-schemes` implements it for all presets; the Python
 /// package adds schemes written in Python.
 pub trait Catalog: Send + Sync {
     /// The scheme that `spec` names. `defaults` are `key=value` pairs that it takes where it has such a key and `spec`
     /// does not set it.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// One line that names the mistake in the spec.
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError>;
 
-    /// The same for an association whose paths have these names: path n leaves by link n (`PathView::link`).
+    /// [`scheme`](Self::scheme) for an association whose paths have these names: path n leaves by link n (`PathView::link`).
     ///
     /// # Errors
     /// As [`scheme`](Self::scheme).
@@ -34,12 +34,12 @@ pub trait Catalog: Send + Sync {
     /// Description of the scheme that `spec` names.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// One line that names the mistake in the spec.
     fn describe(&self, spec: &str) -> Result<Description, CatalogError> {
         Err(CatalogError::new(format_args!("{spec} has no description")))
     }
 
-    /// Whether the scheme that `spec` names is known to send new data on the primary path alone.
+    /// True if the scheme that `spec` names is known to send new data on the primary path alone.
     fn primary_only(&self, _spec: &str) -> bool {
         false
     }
@@ -47,21 +47,21 @@ pub trait Catalog: Send + Sync {
     /// The windows that `spec` names, for a sender of TCP.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// One line that names the mistake in the spec.
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
 
-    /// The scheduler that `spec` names, for a connection of several TCP subflows. `own` is what the connection does about
-    /// data that hold up its receive window, unless the scheduler says otherwise.
+    /// The scheduler that `spec` names, for a connection of several TCP subflows. `own` is the connection's treatment of data that
+    /// hold up its receive window, unless the scheduler has another.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// One line that names the mistake in the spec.
     fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError>;
 
-    /// What `spec` names for such a connection: the windows, and the scheduler if it names one, too, each as a spec of its
-    /// own.
+    /// The parts that `spec` names for such a connection: the windows and, if it names one, the scheduler, each as a spec of
+    /// its own.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// One line that names the mistake in the spec.
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Ok((spec.to_owned(), None))
     }
@@ -93,7 +93,7 @@ pub trait Catalog: Send + Sync {
 /// A catalog for a whole program.
 pub type SharedCatalog = Arc<dyn Catalog>;
 
-/// Input that a program may give a scheme beside its spec.
+/// Input that a program may give a scheme in addition to its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
     /// Prices of links, and how much of them may be used.
@@ -102,7 +102,7 @@ pub enum Extra {
     Advice,
 }
 
-/// Whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
+/// True if a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
 pub fn is_python(spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec).trim();
     let is_word = |word: &str| {
@@ -120,7 +120,7 @@ pub struct Description {
     pub name: String,
     /// Paper or standard.
     pub paper: &'static str,
-    /// What the scheme does, in a line.
+    /// Purpose of the scheme, in a line.
     pub summary: &'static str,
     /// Roles, and the parts that play them.
     pub parts: Vec<(&'static str, String)>,
@@ -144,22 +144,22 @@ pub struct DescribedKey {
 /// The scheduler of a connection of several TCP subflows.
 #[derive(Debug)]
 pub struct FlowScheduler {
-    /// Which subflow sends.
+    /// Chooses the subflow that sends.
     pub scheduler: Box<dyn Scheduler>,
-    /// What is done about data that hold up the receive window; `None`: nothing.
+    /// Treatment of data that hold up the receive window; `None`: none.
     pub head_of_line: Option<HeadOfLineConfig>,
 }
 
-/// How to make the schemes of an association.
+/// Makes the schemes of an association.
 #[derive(Clone)]
 pub struct SchemePlan {
-    /// Sets what the scheme needs of the transport.
+    /// Sets the transport's configuration as the scheme needs it.
     pub tune: Arc<dyn Fn(&mut TransportConfig) + Send + Sync>,
     /// Makes one.
     pub build: SchemeFactory,
 }
 
-/// How the windows of a flow begin.
+/// Initial windows of a flow.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct WindowSetup {
     /// Initial window, at least one segment.
@@ -168,7 +168,7 @@ pub struct WindowSetup {
     pub initial_ssthresh_bytes: Option<u64>,
 }
 
-/// Why a catalog has nothing by that name, in one line.
+/// Error of a lookup: one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CatalogError(String);

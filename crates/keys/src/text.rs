@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a terminal could act on `c`, or a reader be misled by it: control characters (C0, DEL and C1, line ends
+/// True if a terminal could act on `c`, or a reader be misled by it: control characters (C0, DEL and C1, line ends
 /// included), line and paragraph separators, characters that change the direction of text (Unicode Standard Annex 9),
 /// and others that take no room (Unicode's zero-width and tag characters but for the joiners that words need).
 pub fn needs_escape(c: char) -> bool {

@@ -3,11 +3,11 @@
 //! this crate moves bytes and keeps time.
 //!
 //! A [`Server`](driver::Server) listens, a [`Client`](driver::Client) connects over one path per
-//! [`Uplink`](driver::Uplink). Each runs one task of tokio's, the driver, on a current-thread runtime as well. What an
-//! application holds are handles: [`Listener::accept`](driver::Listener::accept) gives an
+//! [`Uplink`](driver::Uplink). Each runs one task of tokio's, the driver, on a current-thread runtime as well. An
+//! application holds handles: [`Listener::accept`](driver::Listener::accept) gives an
 //! [`AssociationHandle`](driver::AssociationHandle) for each peer, `Client::connect` gives one. In this order:
 //!
-//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns why there is none;
+//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns the reason of its failure;
 //! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full,
 //!    [`recv`](driver::AssociationHandle::recv) for the next message; any number of tasks may do either;
 //! 3. [`event`](driver::AssociationHandle::event) reports paths that come and go;

@@ -9,7 +9,7 @@ use crate::code::{Code, MOST_SOURCES};
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// Whether this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
     pub const BUILT: bool = true;
 
     /// An encoder of at most `capacity` source symbols of at most `length` bytes.
