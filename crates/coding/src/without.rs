@@ -1,4 +1,4 @@
-//! A build without codecs. A caller of these has not asked [`Code::BUILT`] first.
+//! A build without codecs. Callers must check [`Code::BUILT`] first.
 
 use crate::code::Code;
 use crate::codec::{Decoder, Encoder};
