@@ -46,7 +46,7 @@ SHELL := bash
 VENV := $(CURDIR)/target/venv
 
 demo:
-	cargo run --release --locked -p strandcast -- demo $(ARGS)
+	cargo run --release --locked -p strandcast-cli -- demo $(ARGS)
 
 # Tests of the second tier are in modules called `thorough`. Many tests of sockets and of the command sleep: eight at once.
 TESTS := RUST_TEST_THREADS=8 cargo test --quiet --locked --workspace --exclude strandcast-bench --no-fail-fast
@@ -130,7 +130,7 @@ links:
 	python3 tools/bench/links report $(ARGS)
 
 validate:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	tools/validate/run ns2
 	tools/validate/run ours target/release/strandcast
 	tools/validate/run compare
@@ -139,24 +139,24 @@ validate:
 	tools/validate/radio/run compare
 
 friendliness:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	python3 tools/friendliness $(ARGS)
 
 repair:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	python3 tools/repair $(ARGS)
 
 live:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	tools/venv --package
 	$(VENV)/bin/python tools/livebench $(ARGS)
 
 firsttry:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	python3 tools/firsttry $(ARGS)
 
 soak:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	python3 tools/soak $(ARGS)
 
 comma := ,
@@ -167,14 +167,14 @@ harm:
 		--jobs "$$(nproc)" --out tools/livebench/results/harm.jsonl $(ARGS)
 
 validate-mptcp:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	cargo build --release --locked -p strandcast-cli --example tun
 	tools/validate/mptcp linux target/release/examples/tun $(ARGS)
 	tools/validate/mptcp ours target/release/strandcast
 	tools/validate/mptcp compare
 
 validate-bbr:
-	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli
 	cargo build --release --locked -p strandcast-cli --example tun
 	tools/validate/bbr linux target/release/examples/tun $(ARGS)
 	tools/validate/bbr ours target/release/strandcast

@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         """What is asked for, with a program that is there."""
         found = self.parse_args(words)
         if not found.program.is_file() and needs_program(found):
-            self.error(f"no {found.program}: cargo build --release -p strandcast, or --program FILE")
+            self.error(f"no {found.program}: cargo build --release -p strandcast-cli, or --program FILE")
         found.program = found.program.resolve()
         return found
 

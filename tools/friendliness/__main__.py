@@ -8,7 +8,7 @@ buffers (two paths without others, and with small receive windows), beside (sche
 of 0.05 to 8 products, and alone). Default: all. `--quick`: one seed of a few cells of
 goals 1 to 3, in less than a minute. `--write` puts the tables into docs/models/friendliness.md, which describes networks
 and marks. Runs are kept in target/friendliness by scenario and program and not made again, so that an interrupted bench
-goes on where it stopped. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast`).
+goes on where it stopped. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 
 Marks that windows miss are results, printed bold. The exit code is 1 if uncoupled windows keep goal 2's mark: then the
 bench could not tell a friendly window from another one.
@@ -53,7 +53,7 @@ def main() -> int:
     """Runs what is missing and prints the tables."""
     asked = options()
     if not asked.program.exists():
-        print(f"friendliness: no {asked.program}: cargo build --release -p strandcast, or --program", file=sys.stderr)
+        print(f"friendliness: no {asked.program}: cargo build --release -p strandcast-cli, or --program", file=sys.stderr)
         return 2
     program = Program(asked.program, asked.jobs)
     windows = program.windows()

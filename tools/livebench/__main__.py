@@ -16,7 +16,7 @@ The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before
 tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
 again (store.py), so that an interrupted bench goes on where it stopped, on another machine as well. `--write` puts the
 tables into docs/live.md. What runs needs the Python package (tools/venv --package), for the oracle. Without
-`--program`: target/release/strandcast (`cargo build --release -p strandcast`).
+`--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
 import argparse

@@ -6,7 +6,7 @@ A video of 4 Mbit/s over two links that lose (tools/repair/video.toml), in each 
 retransmission alone and with each code. Runs are kept in target/repair/runs by scenario, scheme and program and not made
 again, so that an interrupted bench goes on where it stopped. Means and intervals go to target/repair/PRESET.csv, the runs
 to target/repair/PRESET.json. `--quick`: 3 seeds of four cells. `--write` puts the tables into docs/repair.md. Without
-`--program`: target/release/strandcast (`cargo build --release -p strandcast`).
+`--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
 import argparse

@@ -4,20 +4,21 @@ mod key;
 mod tariff;
 
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
-pub(crate) use tariff::TariffSpec;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use strandcast::live::{LinkTariff, Memory, Retry};
 use strandcast_lab::batch::LAST_SEED;
 use strandcast_net::interface::PathSpec;
 
+use self::tariff::tariff;
 use crate::error::EXIT_CODES;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
-use crate::memory::{Buffer, Memory};
+use crate::memory::{Buffer, memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 
 /// Default scheme of commands that carry live media.
@@ -115,8 +116,8 @@ pub(crate) struct SendArgs {
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
     /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
-    #[arg(long = "tariff", value_name = "SPEC")]
-    pub(crate) tariffs: Vec<TariffSpec>,
+    #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
+    pub(crate) tariffs: Vec<LinkTariff>,
     /// Add the rates that the encoder should choose to FILE or write them to a pipe, a line of JSON for each change
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
@@ -125,7 +126,7 @@ pub(crate) struct SendArgs {
     pub(crate) latency: u32,
     /// Seconds to keep trying when no path leads to the receiver (default 30, or `forever` once a live input was
     /// connected) or when it refuses (default: not at all); a --path that is not there yet is then waited for
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = retry)]
     pub(crate) retry: Option<Retry>,
 }
 
@@ -163,16 +164,13 @@ pub(crate) struct PathArgs {
     /// up and has a route to the receiver
     #[arg(long = "path", value_name = "SPEC")]
     pub(crate) paths: Vec<PathSpec>,
-    /// A path whose interface or address is not there is used once it is; else it is an error.
-    #[arg(skip)]
-    pub(crate) awaited: bool,
 }
 
 /// Options of every command that accepts untrusted peers.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MemoryArgs {
     /// Memory limit: senders wait or are refused when it is reached
-    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = memory)]
     pub(crate) memory: Memory,
 }
 
@@ -185,22 +183,10 @@ pub(crate) struct StatsArgs {
 }
 
 /// How long to try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Retry {
-    /// For this long.
-    For(Duration),
-    /// Until stopped.
-    Forever,
-}
-
-impl std::str::FromStr for Retry {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "forever" => Ok(Retry::Forever),
-            _ => seconds(text).map(Retry::For).map_err(|e| format!("{e}, or forever")),
-        }
+fn retry(text: &str) -> Result<Retry, String> {
+    match text {
+        "forever" => Ok(Retry::Forever),
+        _ => seconds(text).map(Retry::For).map_err(|e| format!("{e}, or forever")),
     }
 }
 
@@ -492,8 +478,8 @@ mod tests {
 
     #[test]
     fn retry_in_seconds_or_forever() {
-        assert_eq!("forever".parse(), Ok(Retry::Forever));
-        assert_eq!("1.5".parse(), Ok(Retry::For(Duration::from_millis(1500))));
-        assert!("-1".parse::<Retry>().is_err() && "nan".parse::<Retry>().is_err());
+        assert_eq!(retry("forever"), Ok(Retry::Forever));
+        assert_eq!(retry("1.5"), Ok(Retry::For(Duration::from_millis(1500))));
+        assert!(retry("-1").is_err() && retry("nan").is_err());
     }
 }

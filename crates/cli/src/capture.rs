@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use strandcast::files::{Opened, new_output};
+use strandcast::live::Taps;
 use strandcast_net::driver::{PacketDirection, PacketTap};
 use strandcast_net::pcap::PcapWriter;
 
@@ -12,7 +14,6 @@ use crate::args::SealArgs;
 use crate::error::{CliError, why};
 use crate::key::spare_store;
 use crate::print;
-use crate::private::{Opened, new_output};
 use crate::writer::{Plain, Writer};
 
 /// Maximum queue for the capture file or pipe in bytes: some seconds of packets.
@@ -45,6 +46,14 @@ impl Capture {
         });
         let pcap = pcap.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))?;
         Ok(Capture(Some(Arc::new(Mutex::new(pcap)))))
+    }
+
+    /// The taps for streams.
+    pub(crate) fn taps(&self) -> Option<Taps> {
+        self.0.is_some().then(|| {
+            let capture = self.clone();
+            Taps::new(move || capture.tap().expect("there is a file"))
+        })
     }
 
     /// The tap for a driver.

@@ -1,6 +1,7 @@
 //! Errors, reported in one line each, and their exit codes.
 
-use std::io;
+use strandcast::Error;
+pub(crate) use strandcast::text::why;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -50,16 +51,23 @@ impl CliError {
     }
 }
 
+impl From<Error> for CliError {
+    fn from(error: Error) -> CliError {
+        match error {
+            Error::Usage(line) => CliError::Usage(line),
+            Error::Media(line) => CliError::Media(line),
+            Error::Store(line) => CliError::Store(line),
+            Error::Network(line) => CliError::Network(line),
+            Error::Peer(line) => CliError::Peer(line),
+            Error::Unmet(line) => CliError::Unmet(line),
+            _ => CliError::Aborted,
+        }
+    }
+}
+
 /// The last paragraph of every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 the result misses its target (demo) or a policy in Python failed, 2 wrong command line or scenario,
 3 media, results or keys cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
 gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM, 141 standard output was
 closed before a result was written.";
-
-/// The system's error message without its number.
-pub(crate) fn why(error: &io::Error) -> String {
-    let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or(&text);
-    words.chars().next().map_or_else(String::new, |c| c.to_lowercase().chain(words.chars().skip(1)).collect())
-}

@@ -5,27 +5,22 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-mod admission;
+mod advice;
 mod args;
 mod capture;
 mod check;
 mod console;
-mod date;
 mod decrypt;
 mod demo;
 mod error;
 mod explain;
-mod input;
 mod key;
-mod listening;
+mod listing;
 mod loaded;
 mod media_url;
 mod memory;
-mod output;
-mod pattern;
 mod perf;
 mod print;
-mod private;
 mod receive;
 mod report;
 mod schemes;
@@ -40,26 +35,32 @@ mod usage;
 mod writer;
 
 pub use perf::perf_client;
-pub use schemes::{ListSchemes, Listing};
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::Parser;
 use strandcast_keys::catalog::SharedCatalog;
+use strandcast_schemes::Presets;
 
 use console::Console;
 use error::CliError;
 
-/// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
-/// `catalog`; `list` prints them. Returns the exit code, as `strandcast --help` and `docs/cli.md` list them.
-pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, list: ListSchemes) -> u8 {
+/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
+/// `docs/cli.md` list them.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    run_with(args, Arc::new(Presets))
+}
+
+/// [`run`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.
+pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
     // It ends last: lines that are queued belong to the command.
     let console = args.command.runs_long().then(Console::start);
-    let outcome = dispatch(args.command, catalog, list);
+    let outcome = dispatch(args.command, catalog);
     match outcome.and(console.as_ref().map_or(Ok(()), Console::results)) {
         Ok(()) => 0,
         Err(error @ CliError::Unread) => error.code(),
@@ -70,7 +71,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, lis
     }
 }
 
-fn dispatch(command: args::Command, catalog: SharedCatalog, list: ListSchemes) -> Result<(), CliError> {
+fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliError> {
     match command {
         args::Command::Send(args) => block_on(send::run(args, &catalog)),
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
@@ -78,7 +79,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog, list: ListSchemes) -
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
         args::Command::Decrypt(args) => decrypt::run(&args),
         args::Command::Key(args) => block_on(key::run(args)),
-        args::Command::Schemes(args) => schemes::run(&args, list),
+        args::Command::Schemes(args) => schemes::run(&args, listing::list),
         args::Command::Simulate(args) => block_on(simulate::run(args, catalog)),
         args::Command::Check(args) => check::run(&args, &*catalog),
         args::Command::Explain(args) => explain::run(&args, &*catalog),

@@ -30,13 +30,6 @@ pub(crate) struct UdpUrl {
     pub(crate) port: u16,
 }
 
-impl MediaUrl {
-    /// Whether media arrive live: the source does not wait.
-    pub(crate) fn is_live(&self) -> bool {
-        !matches!(self, MediaUrl::File(_))
-    }
-}
-
 impl FromStr for MediaUrl {
     type Err = String;
 

@@ -2,61 +2,15 @@
 
 use std::str::FromStr;
 
-/// Minimum memory of a server, including its code and fixed buffers.
-const MIN_MEMORY: usize = 32 << 20;
-/// Maximum of a playout buffer, also without a limit.
-const MAX_PLAYOUT: usize = 64 << 20;
+use strandcast::live::Memory;
 
 /// Minimum and maximum of `--buffer`: a few packets of any size, and well within the range of a_rwnd.
 const MIN_BUFFER: usize = 64 << 10;
 const MAX_BUFFER: usize = 1 << 30;
 
-/// `--memory`: the limit of the whole process, bytes.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Memory(usize);
-
-impl Memory {
-    /// The associations' share beside a playout buffer; the rest is for received media, socket buffers and allocator
-    /// overhead. Behind a seal its sessions have a part of it.
-    pub(crate) fn beside_playout(self, sealed: bool) -> usize {
-        self.0 / 2 - self.sessions_if(sealed)
-    }
-
-    /// The associations' share without a playout buffer.
-    pub(crate) fn for_transfers(self, sealed: bool) -> usize {
-        self.0 / 4 * 3 - self.sessions_if(sealed)
-    }
-
-    /// The share of sealed sessions, whatever their peers send.
-    pub(crate) fn sessions(self) -> usize {
-        self.0 / 8
-    }
-
-    fn sessions_if(self, sealed: bool) -> usize {
-        if sealed { self.sessions() } else { 0 }
-    }
-
-    /// Bytes of media that may wait for an output that is not read: those of some seconds.
-    pub(crate) fn output(self) -> usize {
-        self.0 / 32
-    }
-
-    /// Payload that a playout buffer may hold; its bookkeeping comes on top.
-    pub(crate) fn playout(self) -> usize {
-        (self.0 / 16 * 3).min(MAX_PLAYOUT)
-    }
-}
-
-impl FromStr for Memory {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bytes = size(text)?;
-        if bytes < MIN_MEMORY {
-            return Err(format!("{text} is too little: 32MiB is the least"));
-        }
-        Ok(Memory(bytes))
-    }
+/// The limit of the whole process that `--memory` gives.
+pub(crate) fn memory(text: &str) -> Result<Memory, String> {
+    Memory::new(size(text)?).ok_or_else(|| format!("{text} is too little: 32MiB is the least"))
 }
 
 /// `--buffer`: the maximum of the send and the receive buffer of an association, bytes each.
@@ -107,13 +61,11 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_seal::SealConfig;
-
     use super::*;
 
     #[test]
     fn sizes_have_units() {
-        let bytes = |text: &str| text.parse::<Memory>().map(|m| m.0);
+        let bytes = |text: &str| memory(text).map(|m| m.sessions() * 8);
         assert_eq!(bytes("256MiB"), Ok(256 << 20));
         assert_eq!(bytes("0.5 GB"), Ok(500_000_000));
         assert_eq!(bytes("33554432"), Ok(32 << 20));
@@ -121,20 +73,6 @@ mod tests {
             assert!(bytes(wrong).is_err_and(|e| e.contains("not a size")), "{wrong}");
         }
         assert!(bytes("31MiB").is_err_and(|e| e.contains("32MiB is the least")));
-    }
-
-    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
-    #[test]
-    fn the_shares_are_less_than_the_whole() {
-        for memory in [MIN_MEMORY, 256 << 20, 16 << 30].map(Memory) {
-            for sealed in [false, true] {
-                let sessions = if sealed { memory.sessions() } else { 0 };
-                let receive = memory.beside_playout(sealed) + memory.playout() + memory.output() + sessions;
-                let transfers = memory.for_transfers(sealed) + sessions;
-                assert!(receive.max(transfers) <= memory.0 / 4 * 3, "{receive} {transfers}");
-            }
-            assert!(memory.sessions() / SealConfig::SESSION_HEAP >= 16);
-        }
     }
 
     #[test]

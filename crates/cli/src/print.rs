@@ -7,15 +7,13 @@ use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
+use serde::Serialize;
 use strandcast_keys::text::{needs_escape, printable};
 
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
 use crate::secrets::redact;
 use crate::writer::{Tell, Trouble};
-
-/// Maximum length of quoted peer text, characters.
-const MAX_QUOTED: usize = 200;
 
 /// Columns of a terminal that does not tell.
 const COLUMNS: usize = 80;
@@ -69,6 +67,11 @@ pub(crate) fn terminal(text: &str) -> Result<(), CliError> {
     output(text)
 }
 
+/// A value as a line of JSON.
+pub(crate) fn json_of(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("numbers and names always serialise") + "\n"
+}
+
 /// A result as JSON on standard output.
 ///
 /// # Errors
@@ -112,16 +115,6 @@ fn json_text(json: &str) -> String {
     out
 }
 
-/// Text from a peer for use in a line: escaped and truncated.
-pub(crate) fn quoted(words: &str) -> String {
-    let mut text: String = printable(words).chars().take(MAX_QUOTED + 1).collect();
-    if text.chars().count() > MAX_QUOTED {
-        text.pop();
-        text.push_str(" ...");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,15 +128,5 @@ mod tests {
             assert!(!escaped.contains(|c| c != '\n' && needs_escape(c)), "{escaped:?}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
         }
-    }
-
-    #[test]
-    fn long_texts_are_truncated() {
-        assert_eq!(quoted("short"), "short");
-        let long = quoted(&"\n".repeat(10_000));
-        assert!(
-            long.starts_with("\\n\\n") && long.ends_with(" ...") && long.len() == MAX_QUOTED + 4,
-            "{long}"
-        );
     }
 }

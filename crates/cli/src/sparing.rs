@@ -35,6 +35,11 @@ impl Sparing {
         Some(std::mem::take(&mut self.omitted))
     }
 
+    /// Counts lines that were left out before they came here.
+    pub(crate) fn omit(&mut self, lines: u64) {
+        self.omitted += lines;
+    }
+
     /// Prints a line, unless there were too many of late.
     pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
         match self.admits(now) {

@@ -83,20 +83,11 @@ impl Writer {
 
     /// Queues a piece: all of it or, if there is no room, nothing. Whether there was room.
     pub(crate) fn put(&self, piece: &[u8]) -> bool {
-        self.put_within(piece, self.0.0.most)
-    }
-
-    /// The same with room for more bytes than the queue takes otherwise.
-    pub(crate) fn put_beyond(&self, piece: &[u8], more: usize) -> bool {
-        self.put_within(piece, self.0.0.most + more)
-    }
-
-    fn put_within(&self, piece: &[u8], most: usize) -> bool {
         let mut state = self.0.0.lock();
         if state.over {
             return true;
         }
-        if state.queue.len() + state.writing + piece.len() > most {
+        if state.queue.len() + state.writing + piece.len() > self.0.0.most {
             state.dropped += 1;
             return false;
         }
@@ -115,14 +106,9 @@ impl Writer {
     }
 
     /// Whether everything is written, or never will be.
-    pub(crate) fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    fn is_idle(&self) -> bool {
         self.0.0.lock().is_idle()
-    }
-
-    /// Whether the queue is empty and no write is under way. The sink may still be opening.
-    pub(crate) fn is_empty(&self) -> bool {
-        let state = self.0.0.lock();
-        state.queue.is_empty() && state.writing == 0
     }
 
     /// Waits until everything is written, for `time` at most; whether it is.

@@ -20,7 +20,7 @@ const FAILED: u8 = 1;
 pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let failure = Arc::new(Failure::printed());
     let catalog = Arc::new(Policies::new(BTreeMap::new(), &failure));
-    let code = py.detach(|| strandcast::run_code_with(args, catalog));
+    let code = py.detach(|| strandcast_cli::run_with(args, catalog));
     match failure.line() {
         Some(line) if code == 0 => {
             eprintln!("strandcast: {}; from then on its base scheme decided alone", printable(&line));
@@ -39,7 +39,7 @@ pub(crate) fn perf(
 ) -> PyResult<String> {
     let failure = Arc::new(Failure::default());
     let catalog = Arc::new(Policies::new(policies, &failure));
-    let measured = py.detach(|| strandcast::perf_client(args, catalog));
+    let measured = py.detach(|| strandcast_cli::perf_client(args, catalog));
     py.check_signals()?;
     if let Some(raised) = failure.take() {
         return Err(raised);

@@ -1,30 +1,89 @@
-//! The `strandcast` command, with all presets: a library that is as small as it can be, so that a changed scheme rebuilds little.
-//! Everything else is in [`strandcast_cli`].
+//! Send live video, or anything else, over several networks at once.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | none | the transport as a state machine without sockets and clock ([`proto`]), RFC 9260's own policies |
+//! | `schemes` | all schemes by name: [`Scheme::new`]`("strand")` |
+//! | `net` | [`Client`] and [`Server`] over UDP sockets, on tokio |
+//! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
+//! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
+//! | `lab` | scenario files, simulations and their results: [`lab`] |
+//!
+//! `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
+//! own, for what they send. Ports have defaults ([`UDP_PORT`], [`SCTP_PORT`]), and so have seeds and parameters.
+//!
+//! A receiver pairs with a sender once, by a string. Then the sender connects to it over all of its networks:
+//!
+//! ```
+//! use strandcast::pairing::{Destination, Gate, Pairing, Store};
+//! use strandcast::{Client, Scheme, SendOptions, Server};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("strandcast-front-{}", std::process::id()));
+//! // At the receiver: a server that admits who has the string.
+//! let studio = Store::at(folder.join("studio/identity"));
+//! let gate = Gate::open(&studio, None)?;
+//! let mut server = Server::new(Scheme::new("strand")?).listen("127.0.0.1:0".parse()?).sealed(gate).start()?;
+//! let string = studio.pair(&[server.addresses()[0].to_string().parse()?], false, None)?;
+//!
+//! // At the sender: two paths to it.
+//! let van = Store::at(folder.join("van/identity"));
+//! let to = Destination::paired(&van, Pairing::decode(&string)?)?;
+//! let client = Client::new(Scheme::new("strand")?).path("bind=127.0.0.2".parse()?).path("bind=127.0.0.3".parse()?);
+//! let (connection, accepted) = tokio::join!(client.connect_to(&to), server.accept());
+//! connection?.send("hello".into(), SendOptions::default()).await?;
+//! let accepted = accepted.ok_or("the server has ended")?;
+//! assert_eq!(accepted.recv().await.ok_or("it was closed")?.payload, "hello");
+//! # std::fs::remove_dir_all(folder)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]
 
-mod listing;
+#[cfg(feature = "net")]
+mod client;
+mod error;
+#[cfg(feature = "seal")]
+pub mod files;
+#[cfg(feature = "live")]
+pub mod live;
+#[cfg(feature = "seal")]
+pub mod pairing;
+#[cfg(feature = "net")]
+pub mod route;
+mod scheme;
+#[cfg(feature = "net")]
+mod server;
+#[cfg(feature = "net")]
+pub mod text;
+#[cfg(feature = "net")]
+pub mod transport;
 
-pub use strandcast_cli::perf_client;
+#[cfg(feature = "net")]
+pub use client::Client;
+pub use error::Error;
+pub use scheme::Scheme;
+#[cfg(feature = "net")]
+pub use server::{Incoming, Server};
+#[cfg(feature = "lab")]
+pub use strandcast_lab as lab;
+#[cfg(feature = "net")]
+pub use strandcast_net::driver::{AssociationHandle as Connection, PathSnapshot, SendFailed, Snapshot};
+#[cfg(feature = "net")]
+pub use strandcast_net::interface::PathSpec as Path;
+#[cfg(feature = "net")]
+pub use strandcast_net::resolve::HostPort;
+pub use strandcast_proto as proto;
+pub use strandcast_proto::association::{CloseReason, Event as ConnectionEvent, SendOptions};
+pub use strandcast_proto::config::TransportConfig;
+pub use strandcast_proto::rx::Message;
+#[cfg(feature = "schemes")]
+pub use strandcast_schemes as schemes;
 
-use std::ffi::OsString;
-use std::process::ExitCode;
-use std::sync::Arc;
-
-use strandcast_keys::catalog::SharedCatalog;
-use strandcast_schemes::Presets;
-
-/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
-/// `docs/cli.md` list them.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ExitCode::from(run_code(args))
-}
-
-/// [`run`], with the exit code as a number.
-pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
-    run_code_with(args, Arc::new(Presets))
-}
-
-/// [`run_code`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.
-pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
-    strandcast_cli::run(args, catalog, listing::list)
-}
+/// The default UDP port (RFC 6951).
+pub const UDP_PORT: u16 = 9899;
+/// The default SCTP port on both sides.
+pub const SCTP_PORT: u16 = 5000;

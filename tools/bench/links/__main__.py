@@ -35,7 +35,7 @@ TRIES = 3
 def programs(options):
     """The command and the emulator, built."""
     if not options.no_build:
-        for what in (["-p", "strandcast"], ["-p", "strandcast-cli", "--example", "tun"]):
+        for what in (["-p", "strandcast-cli"], ["-p", "strandcast-cli", "--example", "tun"]):
             subprocess.run(["cargo", "build", "--release", "--locked", *what], cwd=netns.ROOT, check=True)
     release = Path(os.environ.get("CARGO_TARGET_DIR", netns.ROOT / "target")) / "release"
     return options.program or release / "strandcast", release / "examples" / "tun"

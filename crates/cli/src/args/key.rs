@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Subcommand;
+use strandcast::pairing::Name;
 use strandcast_net::resolve::HostPort;
 
 use crate::error::EXIT_CODES;
-use crate::key::Name;
 
 /// Who this machine is.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -1,51 +1,34 @@
 //! `--tariff`: what data on a link cost.
 
-use std::str::FromStr;
 use std::time::Duration;
+
+use strandcast::live::LinkTariff;
 
 use crate::memory::size;
 
 /// What data on an interface cost, written `if=wwan0,class=2,left=5GB`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TariffSpec {
-    /// The interface, or a path's address.
-    pub(crate) link: String,
-    /// Links of a higher class are for when those of lower ones do not suffice.
-    pub(crate) class: u8,
-    /// Price of 10⁹ bytes.
-    pub(crate) price: Option<f64>,
-    /// Bytes that may still be used.
-    pub(crate) left: Option<u64>,
-    /// How long they have to last.
-    pub(crate) lasts: Option<Duration>,
-}
-
-impl FromStr for TariffSpec {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut spec = TariffSpec { link: String::new(), class: 0, price: None, left: None, lasts: None };
-        let mut seen: Vec<&str> = Vec::new();
-        for part in text.split(',') {
-            let (key, value) = part.split_once('=').ok_or_else(|| expected(part))?;
-            if seen.contains(&key) {
-                return Err(format!("{key}= is given twice"));
-            }
-            seen.push(key);
-            match key {
-                "if" if !value.is_empty() => spec.link = value.to_owned(),
-                "class" => spec.class = value.parse().map_err(|_| wrong(key, value, "0 to 255"))?,
-                "price" => spec.price = Some(price(value)?),
-                "left" => spec.left = Some(size(value)? as u64),
-                "for" => spec.lasts = Some(span(value)?),
-                _ => return Err(expected(part)),
-            }
+pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
+    let mut spec = LinkTariff::new("");
+    let mut seen: Vec<&str> = Vec::new();
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=').ok_or_else(|| expected(part))?;
+        if seen.contains(&key) {
+            return Err(format!("{key}= is given twice"));
         }
-        if spec.link.is_empty() {
-            return Err(format!("{text:?} names no interface (if=)"));
+        seen.push(key);
+        match key {
+            "if" if !value.is_empty() => spec.link = value.to_owned(),
+            "class" => spec.class = value.parse().map_err(|_| wrong(key, value, "0 to 255"))?,
+            "price" => spec.price = Some(price(value)?),
+            "left" => spec.left = Some(size(value)? as u64),
+            "for" => spec.lasts = Some(span(value)?),
+            _ => return Err(expected(part)),
         }
-        Ok(spec)
     }
+    if spec.link.is_empty() {
+        return Err(format!("{text:?} names no interface (if=)"));
+    }
+    Ok(spec)
 }
 
 fn expected(part: &str) -> String {
@@ -79,16 +62,16 @@ mod tests {
 
     #[test]
     fn keys_in_any_order() {
-        let all: TariffSpec = "left=5GB,if=wwan0,for=30d,class=2,price=4.5".parse().expect("it is one");
+        let all = tariff("left=5GB,if=wwan0,for=30d,class=2,price=4.5").expect("it is one");
         assert_eq!((all.link.as_str(), all.class, all.price), ("wwan0", 2, Some(4.5)));
         assert_eq!((all.left, all.lasts), (Some(5_000_000_000), Some(Duration::from_secs(30 * 86_400))));
-        let least: TariffSpec = "if=wwan0".parse().expect("it is one");
+        let least = tariff("if=wwan0").expect("it is one");
         assert_eq!((least.class, least.left, least.lasts, least.price), (0, None, None, None));
     }
 
     #[test]
     fn mistakes_are_named() {
-        let why = |text: &str| text.parse::<TariffSpec>().expect_err(text);
+        let why = |text: &str| tariff(text).expect_err(text);
         assert!(why("class=1").contains("names no interface"));
         assert!(why("if=").contains("expected if=INTERFACE"));
         assert!(why("if=a,class=1,class=2").contains("class= is given twice"));

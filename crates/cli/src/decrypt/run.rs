@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::Path;
 
+use strandcast::files::{Replacement, same_file, spare_content, spare_keys};
 use strandcast_net::pcap::PcapWriter;
 use strandcast_seal::KeyLog;
 
@@ -11,7 +12,6 @@ use super::capture::Capture;
 use crate::args::DecryptArgs;
 use crate::error::{CliError, why};
 use crate::print;
-use crate::private::{Replacement, same_file, spare_content, spare_keys};
 use crate::show::count;
 
 /// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.

@@ -1,9 +1,14 @@
 //! The run of the demo.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
+use strandcast::files::{Opened, open_output};
+use strandcast::live::parts::{Player, Pump, Sides, Watch, sum};
+use strandcast::live::{CodingNow, MediaNow, Role, StreamEvent, WireNow};
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
@@ -15,19 +20,16 @@ use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::policy::PathState;
 use strandcast_proto::rx;
 use tokio::time::Instant;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::setup::DemoSetup;
 use super::verdict::{Observations, summarize};
 use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::error::why;
-use crate::media_url::MediaUrl;
-use crate::output::Output;
 use crate::print;
-use crate::receive::Player;
 use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts, html};
-use crate::send::Pump;
-use crate::show::{CodingNow, MediaNow, Monitor, Role, Sides, Stats, StreamEvent, WireNow, sum};
+use crate::show::{Monitor, Stats};
 use crate::signals::{self, Stop, stopped};
 
 /// The clip.
@@ -39,15 +41,19 @@ const LENGTH: Duration = Duration::from_secs(24);
 /// Time limit of playout beyond the clip and the latency.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Bytes that may wait for the disk: the whole clip.
-const WAITING: usize = CLIP.len();
+/// How often the stream is looked at.
+const TICK: Duration = Duration::from_millis(250);
 
 struct Demo {
     setup: DemoSetup,
     pump: Pump,
     player: Option<Player>,
     latency: Duration,
-    output: Output,
+    output: File,
+    /// What was played.
+    played: Vec<u8>,
+    ticks: Interval,
+    watch: Watch,
     monitor: Monitor,
     stop: Stop,
     begun: Instant,
@@ -86,7 +92,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
     std::fs::create_dir_all(&args.out)
         .map_err(|e| CliError::Media(format!("cannot create {folder}: {}", why(&e))))?;
     let stop = signals::watch()?;
-    let output = Output::open(&MediaUrl::File(args.out.join("received.ts")), true, WAITING).await?;
+    let output = received(&args.out)?;
     let setup = DemoSetup::set(&args, &**catalog).await?;
     let latency = Duration::from_millis(u64::from(args.latency));
     let mut pump = Pump::new(
@@ -101,6 +107,8 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
     pump.push(MediaTime::ZERO, CLIP)
         .and_then(|()| pump.push(MediaTime::ZERO, &[]))
         .expect("the clip is a stream");
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let begun = Instant::now();
     let opens = begun + (LENGTH - BLACK_HOLE) / 2;
     let names: Vec<String> = setup.networks.iter().map(|n| n.name.clone()).collect();
@@ -111,6 +119,9 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         player: None,
         latency,
         output,
+        played: Vec::with_capacity(CLIP.len()),
+        ticks,
+        watch: Watch::new(Role::Both),
         monitor: Monitor::new(Role::Both, Stats::Off),
         stop,
         begun,
@@ -149,7 +160,7 @@ impl Demo {
             match self.step().await {
                 Step::Stop => return Err(CliError::Unmet("interrupted".into())),
                 Step::SendTimer => self.send(),
-                Step::PlayTimer => self.release()?,
+                Step::PlayTimer => self.release(),
                 Step::Hole => self.turn_hole(),
                 Step::Arrived => self.take(),
                 Step::Event(event) => self.path_event(event.as_ref()).await,
@@ -160,10 +171,8 @@ impl Demo {
                 }
             }
         }
-        tokio::select! {
-            flushed = self.output.flush() => flushed,
-            () = stopped(&mut self.stop) => Err(CliError::Unmet("interrupted".into())),
-        }
+        let written = self.output.set_len(0).and_then(|()| self.output.write_all(&self.played));
+        written.map_err(|e| CliError::Media(format!("cannot write received.ts: {}", why(&e))))
     }
 
     async fn step(&mut self) -> Step {
@@ -176,7 +185,7 @@ impl Demo {
             Some(false) => None,
         };
         let give_up = self.begun + LENGTH + self.latency + RESULT_TIMEOUT;
-        let Demo { setup, monitor, stop, arrived, .. } = self;
+        let Demo { setup, ticks, stop, arrived, .. } = self;
         tokio::select! {
             () = stopped(stop) => Step::Stop,
             () = until(send_at) => Step::SendTimer,
@@ -184,7 +193,7 @@ impl Demo {
             () = until(hole) => Step::Hole,
             n = setup.receiver.recv_many(arrived), if !setup.done => { setup.done = n == 0; Step::Arrived }
             event = setup.sender.event(), if !setup.silent => Step::Event(event),
-            () = monitor.tick() => Step::Tick,
+            _ = ticks.tick() => Step::Tick,
             () = tokio::time::sleep_until(give_up) => Step::GiveUp,
         }
     }
@@ -224,8 +233,8 @@ impl Demo {
         }
     }
 
-    fn release(&mut self) -> Result<(), CliError> {
-        let Some(player) = &mut self.player else { return Ok(()) };
+    fn release(&mut self) {
+        let Some(player) = &mut self.player else { return };
         let now = self.setup.receiver.now();
         let mut changes = Vec::new();
         while let Some(output) = player.poll(now) {
@@ -234,7 +243,7 @@ impl Demo {
                     let sent = self.sent.get(released.header.sequence as usize);
                     let same = sent.is_some_and(|(_, wire)| wire[HEADER_LEN..] == released.payload);
                     self.damaged += if same { 0 } else { released.payload.len() as u64 };
-                    self.output.write(&released.payload, 0)?;
+                    self.played.extend_from_slice(&released.payload);
                 }
                 playout::Output::Ended(_) => self.over = true,
                 playout::Output::Restarted(_) => {}
@@ -244,7 +253,6 @@ impl Demo {
         for change in changes {
             self.event(&change.to_string());
         }
-        Ok(())
     }
 
     async fn path_event(&mut self, event: Option<&Event>) {
@@ -283,9 +291,11 @@ impl Demo {
         let media = self.player.as_ref().map_or_else(MediaNow::default, |p| p.media_now(now));
         let level = media.buffer_ms;
         let at_s = self.at();
-        self.monitor.show(at_s, "the receiver", media.clone(), &seen);
+        let (stats, diagnostics) = self.watch.sample(at_s, "the receiver", media.clone(), &seen);
+        diagnostics.iter().for_each(|found| self.monitor.last_line(&found.to_string()));
+        self.monitor.show(&stats);
         let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();
-        let coding = self.monitor.last().and_then(|seen| seen.coding.clone());
+        let coding = stats.coding.clone();
         let (late, lost) = (media.late, media.lost);
         let coding = coding.map(|coding| CodingSample::of(&coding, late, lost));
         self.recording.samples.push(Sample { at_s, paths, buffer_ms: level, coding });
@@ -330,6 +340,7 @@ impl Demo {
         };
         let summary = summarize(&seen);
         self.monitor.clear();
+        self.watch.rest().iter().for_each(|found| self.monitor.last_line(&found.to_string()));
         for line in summary.lines() {
             self.monitor.line(&line);
         }
@@ -342,6 +353,16 @@ impl Demo {
             self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
         }
         outcome(&summary).and(report).and(written).and(printed)
+    }
+}
+
+/// The file of what is played, whose content is kept until there is something new.
+fn received(folder: &Path) -> Result<File, CliError> {
+    match open_output(&folder.join("received.ts"), false)? {
+        Opened::File(file) => Ok(file),
+        Opened::Pipe(_) => {
+            Err(CliError::Media("received.ts is a pipe: name another folder with --out".into()))
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use strandcast::pairing::paired_in_memory;
+use strandcast::transport::{TransportOptions, policies};
 use strandcast_keys::catalog::Catalog;
 use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
@@ -11,11 +13,9 @@ use strandcast_netem::topology::{PathNetwork, field, xu2015};
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 
-use crate::args::{DemoArgs, NetworkName, SealArgs, TransportArgs};
+use crate::args::{DemoArgs, NetworkName, SealArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::key::paired_in_memory;
-use crate::memory::Buffer;
 use crate::transport;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -51,16 +51,8 @@ impl DemoSetup {
         };
         let plan = transport::scheme(&args.scheme, catalog)?;
         let capture = Capture::open(args.pcap.as_deref(), &SealArgs::default())?;
-        let options = TransportArgs {
-            sctp_port: 5000,
-            scheme: args.scheme.clone(),
-            mtu: 1400,
-            buffer: Buffer::default(),
-            seal: SealArgs::default(),
-            pcap: None,
-            json: false,
-        };
-        let endpoint = transport::endpoint(&options, &plan, true);
+        let options = TransportOptions::default();
+        let endpoint = options.endpoint(&plan, true);
         let (client_seal, server_seal) = paired_in_memory()?;
         let server = Server { endpoint, listen: vec![LOOPBACK], seal: Some(server_seal), tap: None };
         let mut listener = server.listen().map_err(|e| transport::open_error(&e))?;
@@ -71,13 +63,13 @@ impl DemoSetup {
         };
         let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
         let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
-        let endpoint = transport::endpoint(&options, &plan, false);
+        let endpoint = options.endpoint(&plan, false);
         let rto_min = endpoint.transport.rto_min_strandcast.unwrap_or(endpoint.transport.rto_min);
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
             let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
-        let (uplinks, scheme) = (uplinks.collect(), transport::build(&plan)?);
+        let (uplinks, scheme) = (uplinks.collect(), policies(&plan)?);
         let (port, seal, tap) = (options.sctp_port, Some(client_seal), capture.tap());
         let client = Client { endpoint, uplinks, port, scheme, seal, tap };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;

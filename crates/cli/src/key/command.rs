@@ -2,16 +2,13 @@
 
 use std::io::stdout;
 
-use strandcast_net::resolve::HostPort;
-use strandcast_seal::{Peer, PublicKey, SecretKey, Token};
+use strandcast::Error;
+use strandcast::pairing::{Name, Store, fingerprint, key_text, nearest, wall_clock, write_new};
+use strandcast_seal::{PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
-use super::forms::{fingerprint, key_text};
-use super::hosts::reachable;
 use super::list;
-use super::name::nearest;
-use super::pairing::Pairing;
-use super::store::{Store, random, wall_clock, write_new};
+use super::store::store;
 use super::terminal::{pairing_text, read_pairing, shows_secrets};
 use crate::args::{KeyArgs, KeyPairArgs, KeyVerb};
 use crate::error::CliError;
@@ -22,12 +19,12 @@ use crate::print;
 /// # Errors
 /// [`CliError`].
 pub(crate) async fn run(args: KeyArgs) -> Result<(), CliError> {
-    let store = Store::of(args.key.as_deref())?;
+    let store = store(args.key.as_deref())?;
     match args.verb {
         KeyVerb::New => new(&store),
         KeyVerb::Show { json } => show(&store, json),
         KeyVerb::Pair(args) => pair(&store, &args),
-        KeyVerb::Add { name } => add(&store, name.as_str()).await,
+        KeyVerb::Add { name } => add(&store, &name).await,
         KeyVerb::List { json } => {
             let own = store.identity()?.map(|key| key.public());
             list::print(own.as_ref(), &store.receivers()?, &store.senders()?, wall_clock(), json)
@@ -71,37 +68,21 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
                 .into(),
         ));
     }
-    let key = announced_identity(store)?.public();
-    let now = wall_clock();
-    let token = Token::generate(&mut random()?);
-    let hosts = reachable(&args.host, &store.senders()?.listen)?;
-    let pairing = Pairing { once: args.once, hosts, peer: Peer { key, token: token.clone() } };
-    let text = pairing.encode().ok_or_else(|| CliError::Usage(unwritable(&pairing)))?;
-    let expires = args.expires.map(|after| now + after.as_secs());
+    announced_identity(store)?;
+    let expires = args.expires.map(|after| wall_clock() + after.as_secs());
+    let minted = store.mint(&args.host, args.once, expires)?;
     // A string that could not be written must not admit anyone.
     if let Some(path) = &args.out {
-        write_new(path, &Zeroizing::new(format!("{}\n", text.as_str())))?;
+        write_new(path, &Zeroizing::new(format!("{}\n", minted.text().as_str())))?;
     }
-    let minted = store.change_senders(|senders| {
-        senders.pair(token, args.once, expires, now);
-        Ok::<_, CliError>(())
-    });
+    let text = minted.admit();
     match &args.out {
-        Some(path) => minted.inspect_err(|_| drop(std::fs::remove_file(path)))?,
-        None => minted.and_then(|()| print::terminal(&pairing_text(&text, &out)))?,
+        Some(path) => drop(text.inspect_err(|_| drop(std::fs::remove_file(path)))?),
+        None => print::terminal(&pairing_text(&text?, &out))?,
     }
     print::line(&list::terms(args.once, expires));
     print::line("at the sender: strandcast key add NAME, then strandcast send INPUT @NAME");
     Ok(())
-}
-
-/// Why no string can name these hosts.
-fn unwritable(pairing: &Pairing) -> String {
-    let alone = |host: &HostPort| Pairing { hosts: vec![host.clone()], ..pairing.clone() };
-    match pairing.hosts.iter().find(|host| alone(host).encode().is_none()) {
-        Some(host) => format!("--host {:?} is neither an address nor a name of a host", host.host),
-        None => format!("--host: {} hosts are too many for one pairing string", pairing.hosts.len()),
-    }
 }
 
 /// The identity, which is made if there never was one; then a line says so.
@@ -116,12 +97,26 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
     Ok(key)
 }
 
-async fn add(store: &Store, name: &str) -> Result<(), CliError> {
+/// The result of `make`, which makes the identity if there never was one; then a line says so.
+///
+/// # Errors
+/// Those of `make`.
+pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
+    let new = !store.path().exists();
+    let made = make()?;
+    if new && store.path().exists() {
+        print::line(&format!("new identity in {}", store.path().display()));
+    }
+    Ok(made)
+}
+
+async fn add(store: &Store, name: &Name) -> Result<(), CliError> {
     announced_identity(store)?;
-    let pairing = read_pairing(name).await?;
-    store.change_receivers(|receivers| receivers.add(name, &pairing))?;
+    let pairing = read_pairing(name.as_str()).await?;
+    store.add_receiver(name, &pairing)?;
     let hosts: Vec<String> = pairing.hosts.iter().map(ToString::to_string).collect();
     let (hosts, key) = (hosts.join(", "), fingerprint(&pairing.peer.key));
+    let name = name.as_str();
     print::line(&format!("added @{name}, {key}, at {hosts}: strandcast send INPUT @{name}"));
     Ok(())
 }
@@ -130,7 +125,7 @@ fn allow(store: &Store, who: &str, name: Option<&str>) -> Result<(), CliError> {
     announced_identity(store)?;
     let label = store.change_senders(|senders| {
         let sender = senders.allow(who, name, wall_clock())?;
-        Ok::<_, CliError>(sender.label())
+        Ok::<_, Error>(sender.label())
     })?;
     print::line(&format!("{label} may send: a receiver that runs knows it within a second"));
     Ok(())
@@ -143,7 +138,7 @@ fn revoke(store: &Store, who: &str) -> Result<(), CliError> {
             return Ok(None);
         }
         let (sender, closed) = senders.revoke(who, wall_clock())?;
-        Ok::<_, CliError>(Some((sender.label(), closed)))
+        Ok::<_, Error>(Some((sender.label(), closed)))
     })?;
     let Some((label, closed)) = revoked else {
         print::line(&format!(
@@ -164,7 +159,7 @@ fn remove(store: &Store, name: &str) -> Result<(), CliError> {
         false => {
             let near = nearest(name, receivers.iter().map(|(name, _)| name));
             let near = near.map_or(String::new(), |near| format!(", but @{near}"));
-            Err(CliError::Usage(format!("there is no receiver @{name}{near} (strandcast key list)")))
+            Err(Error::Usage(format!("there is no receiver @{name}{near} (strandcast key list)")))
         }
     })?;
     print::line(&format!("removed @{name}"));

@@ -1,11 +1,12 @@
 //! What the store knows, without its secrets.
 
 use serde_json::{Value, json};
+use strandcast::pairing::{
+    Receiver, Receivers, Sender, Senders, TokenEntry, WallClock, fingerprint, key_text, token_id_text,
+};
+use strandcast::text::date;
 use strandcast_seal::PublicKey;
 
-use super::forms::{fingerprint, key_text, token_id_text};
-use super::store::{Receivers, Sender, Senders, TokenEntry, WallClock};
-use crate::date::date;
 use crate::error::CliError;
 use crate::print;
 
@@ -64,7 +65,7 @@ fn open(senders: &Senders, now: WallClock) -> impl Iterator<Item = &TokenEntry> 
 }
 
 fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: WallClock) -> Value {
-    let receiver = |(name, receiver): (&str, &super::store::Receiver)| {
+    let receiver = |(name, receiver): (&str, &Receiver)| {
         let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
         with(key_json(&receiver.key), json!({ "name": name, "hosts": hosts }))
     };

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use strandcast::pairing::{Name, looks_like_pairing};
 use strandcast_net::resolve::HostPort;
 use zeroize::Zeroizing;
-
-use super::name::Name;
-use super::pairing::looks_like_pairing;
 
 /// The receiver on a command line.
 #[derive(Clone)]

@@ -4,9 +4,9 @@ use std::io::{IsTerminal, Read as _, Stdin, stdin};
 use std::os::fd::AsFd;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use strandcast::pairing::Pairing;
 use zeroize::Zeroizing;
 
-use super::pairing::Pairing;
 use super::qr;
 use crate::error::{CliError, why};
 use crate::print::columns;

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use strandcast::live::parts::{Diagnostics, PathCounters, REFUSED, Sampler, Sides};
+use strandcast::live::{BuffersNow, CodingNow, Role, WireNow};
+use strandcast::text::quoted;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
@@ -13,9 +16,6 @@ use super::bulk::{Receiving, Sending};
 use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
-use crate::print::quoted;
-use crate::send::REFUSED;
-use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides, WireNow};
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -173,7 +173,7 @@ impl Client {
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
             coding: association.and_then(coding),
         };
-        self.diagnostics.rest().into_iter().for_each(|line| self.report(Progress::Diagnostic(line)));
+        self.diagnostics.rest().iter().for_each(|found| self.report(Progress::Diagnostic(found.to_string())));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
     }
 
@@ -214,7 +214,7 @@ impl Client {
             paths: self.sampler.sample(now, paths(association)),
         };
         let lines = self.diagnostics.update(now, association.scheme().name(), &association.diagnostics(now));
-        lines.into_iter().for_each(|line| self.report(Progress::Diagnostic(line)));
+        lines.iter().for_each(|found| self.report(Progress::Diagnostic(found.to_string())));
         // A short remainder after the last full second is not shown.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());

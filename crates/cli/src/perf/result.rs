@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use strandcast::live::{BuffersNow, CodingNow, PathNow, WireNow};
+use strandcast::text::{bits_per_s, bytes};
 use strandcast_seal::Cipher;
 
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
-use crate::show::{BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes};
 
 /// The parameters.
 #[derive(Clone, Debug)]
@@ -223,6 +224,8 @@ mod tests {
             reverse,
         };
         let totals = |seconds| Totals { bytes: 500_000_000, messages: 5, seconds };
+        let (mut buffers, mut wire) = (BuffersNow::default(), WireNow::default());
+        (buffers.send_blocked_s, wire.overhead) = (0.25, Some(1.125));
         Outcome {
             setup,
             cipher: None,
@@ -234,8 +237,8 @@ mod tests {
             local: Cpu { user_s: 0.5, system_s: 0.5 },
             remote: Cpu { user_s: 1.0, system_s: 2.0 },
             retransmissions: 7,
-            buffers: BuffersNow { send_blocked_s: 0.25, ..BuffersNow::default() },
-            wire: WireNow { overhead: Some(1.125), ..WireNow::default() },
+            buffers,
+            wire,
             diagnostics: vec!["alone"],
             counters: vec![("probes", 3)],
             coding: None,

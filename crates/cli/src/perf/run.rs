@@ -4,7 +4,15 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use strandcast_keys::catalog::{Catalog, SchemePlan, SharedCatalog};
+use strandcast::Scheme;
+use strandcast::UDP_PORT;
+use strandcast::live::parts::listen_changes;
+use strandcast::pairing::{Destination, Gate, SealReports};
+use strandcast::route;
+use strandcast::text::{bits_per_s, bytes};
+use strandcast::transport::{listen_addresses, policies};
+use strandcast_keys::catalog::Catalog;
+use strandcast_keys::catalog::SharedCatalog;
 use strandcast_net::driver::{self, Driver, Uplink};
 use strandcast_proto::endpoint::EndpointConfig;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -15,10 +23,8 @@ use super::server::{Server, ServerEvent};
 use crate::args::{PerfArgs, PerfClientArgs, PerfServerArgs, PerfSide};
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::key::{Destination, Gate, SealReports};
-use crate::listening::listen_lines;
+use crate::key::{self, destination};
 use crate::print;
-use crate::show::{bits_per_s, bytes};
 use crate::signals::{self, Stop, stopped};
 use crate::sparing::Sparing;
 use crate::usage::one_line;
@@ -88,8 +94,8 @@ async fn client(
     mut stop: Stop,
 ) -> Result<Box<Outcome>, CliError> {
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
-    let to = Destination::find(&args.to, &args.transport.seal)?;
-    let (remotes, _) = transport::routes(&to.hosts, &args.paths).await?;
+    let to = destination(&args.to, &args.transport.seal)?;
+    let (remotes, _) = route::routes(&to.hosts, &args.paths.paths.clone().into()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let reports = SealReports::default();
     let measurement = Measurement { args, plan, to, reports, capture };
@@ -99,9 +105,11 @@ async fn client(
     let last = remotes.len().saturating_sub(1);
     for host in 0..remotes.len() {
         let connect_timeout = if host < last { CONNECT_NEXT } else { CONNECT };
-        let addresses = transport::in_turn(&remotes, host);
+        let addresses = route::in_turn(&remotes, host);
         // Addresses out of reach from here are no error while there is another one.
-        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, &addresses) else { continue };
+        let Ok(uplinks) = route::uplinks(&measurement.args.paths.paths.clone().into(), &addresses) else {
+            continue;
+        };
         match measurement.run(host, uplinks, connect_timeout, &mut stop).await? {
             Some(outcome) => return Ok(outcome),
             None => continue,
@@ -113,7 +121,7 @@ async fn client(
 /// A measurement and its settings.
 struct Measurement {
     args: PerfClientArgs,
-    plan: SchemePlan,
+    plan: Scheme,
     to: Destination,
     reports: SealReports,
     capture: Capture,
@@ -134,10 +142,10 @@ impl Measurement {
         connect_timeout: Duration,
         stop: &mut Stop,
     ) -> Result<Option<Box<Outcome>>, CliError> {
-        self.say(&format!("measuring to {} over {}", self.to.label, transport::describe(&uplinks)));
+        self.say(&format!("measuring to {} over {}", self.to.label, route::describe(&uplinks)));
         let args = &self.args;
-        let endpoint = transport::endpoint(&args.transport, &self.plan, false);
-        let (port, scheme) = (args.transport.sctp_port, transport::build(&self.plan)?);
+        let endpoint = transport::options(&args.transport).endpoint(&self.plan, false);
+        let (port, scheme) = (args.transport.sctp_port, policies(&self.plan)?);
         let (seal, tap) = (self.reports.seal(&self.to), self.capture.tap());
         let client = driver::Client { endpoint, uplinks, port, scheme, seal, tap };
         let (report, mut progress) = unbounded_channel();
@@ -168,7 +176,7 @@ impl Measurement {
         let (args, host) = (&self.args, &self.to.hosts[host]);
         Setup {
             host: host.host.clone(),
-            port: host.port.unwrap_or(transport::UDP_PORT),
+            port: host.port.unwrap_or(UDP_PORT),
             scheme: args.transport.scheme.clone(),
             time: args.time,
             message: args.message.unwrap_or(0) as usize,
@@ -206,10 +214,10 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
 /// [`CliError::Network`]: it does not.
 async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, CliError> {
     tokio::time::sleep(LOOK).await;
-    listen_lines(driver, print::line).await?;
+    listen_changes(driver).await?.iter().for_each(|change| print::line(&change.to_string()));
     let mut lines = Vec::new();
     if let Some(gate) = gate {
-        lines.extend(gate.poll(driver).await);
+        lines.extend(gate.poll(driver).await.iter().map(ToString::to_string));
     }
     Ok(lines)
 }
@@ -217,12 +225,14 @@ async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, C
 async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let plan = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
-    let listen = transport::listen(args.listen.as_ref()).await?;
+    let listen = args.listen.as_ref();
+    let listen =
+        listen_addresses(listen.and_then(|l| l.host.as_deref()), listen.and_then(|l| l.port)).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let limit = args.limit.memory;
-    let mut gate = Gate::open(&args.transport.seal)?;
+    let mut gate = key::gate(&args.transport.seal)?;
     let memory = limit.for_transfers(gate.is_some());
-    let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
+    let endpoint = EndpointConfig { memory, ..transport::options(&args.transport).endpoint(&plan, true) };
     let seal = gate.as_mut().map(|gate| gate.seal(limit.sessions()));
     let server = driver::Server { endpoint, listen, seal, tap: capture.tap() };
     let (report, mut served) = unbounded_channel();
@@ -230,12 +240,12 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));
     match &mut gate {
-        Some(gate) => gate.invite(driver.local_addrs()),
+        Some(gate) => key::invitation(gate, driver.local_addrs()).print(),
         None => print::line(PLAIN),
     }
     let outcome = serve(args.once, &mut served, &mut stop, gate.as_mut(), &driver).await;
     if let Some(gate) = &mut gate {
-        gate.end().await.iter().for_each(|line| print::line(line));
+        gate.end().await.iter().for_each(|event| print::line(&event.to_string()));
     }
     outcome
 }

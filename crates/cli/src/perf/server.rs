@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use strandcast::live::parts::REFUSED;
+use strandcast::text::quoted;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
@@ -12,8 +14,6 @@ use super::bulk::{Receiving, Sending};
 use super::client::coding;
 use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
-use crate::print::quoted;
-use crate::send::REFUSED;
 
 /// A client that is silent for this long is dropped, so that the next one is served.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use strandcast::files::{Opened, append_output};
 
 use crate::error::{CliError, why};
 use crate::print;
-use crate::private::{Opened, append_output};
 use crate::writer::{Plain, Writer};
 
 /// Maximum queue for the file or pipe in bytes: some minutes of lines.

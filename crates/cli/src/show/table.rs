@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use strandcast::live::{PathNow, Role, Stats};
+use strandcast::text::{bits_per_s, bytes, count, duration, ms, percent};
 use strandcast_keys::text::printable;
 
-use super::numbers::{bits_per_s, bytes, count, duration, ms, percent};
-use super::snapshot::{PathNow, Role, Snapshot};
-
 /// Rows of at most 79 columns.
-pub(crate) fn table(now: &Snapshot, colour: bool) -> Vec<String> {
+pub(crate) fn table(now: &Stats, colour: bool) -> Vec<String> {
     let mut rows = vec![paint(&headline(now), "1", colour)];
     rows.extend(now.coding.as_ref().map(|coding| format!("  {}", coding.brief())));
     rows.push(paint(&titles(), "2", colour));
@@ -16,7 +15,7 @@ pub(crate) fn table(now: &Snapshot, colour: bool) -> Vec<String> {
     rows
 }
 
-fn headline(now: &Snapshot) -> String {
+fn headline(now: &Stats) -> String {
     let media = &now.media;
     let total: f64 = now.paths.iter().map(|p| p.rate_bps).sum();
     let elapsed = duration(Duration::from_secs_f64(now.seconds));
@@ -57,34 +56,30 @@ fn paint(text: &str, code: &str, colour: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::{CodingNow, MediaNow, Sides};
-    use std::collections::BTreeMap;
+    use strandcast::live::CodingNow;
+    use strandcast::live::parts::Sides;
     use strandcast_proto::coding::CodingStats;
 
-    fn snapshot(paths: Vec<PathNow>) -> Snapshot {
-        let media = MediaNow { messages: 123_456, late: 12, lost: 3, ..MediaNow::default() };
-        Snapshot {
-            seconds: 754.0,
-            role: Role::Receive,
-            peer: "192.0.2.1:9899".into(),
-            scheme: "cmt".to_owned(),
-            media,
-            buffers: crate::show::BuffersNow::default(),
-            wire: crate::show::WireNow::default(),
-            advice: None,
-            paths,
-            diagnostics: Vec::new(),
-            counters: BTreeMap::new(),
-            given_up: crate::show::GivenUpNow::default(),
-            coding: None,
-            link_monitor: None,
-        }
+    fn path(name: &str, state: &'static str) -> PathNow {
+        let mut path = PathNow::default();
+        (path.name, path.state) = (name.to_owned(), state);
+        (path.rate_bps, path.rtt_ms, path.loss) = (612_000.0, Some(43.2), Some(0.006));
+        (path.window_bytes, path.in_flight_bytes, path.bytes) = (Some(23_400), 11_000, 1_000_000);
+        path
+    }
+
+    fn snapshot(paths: Vec<PathNow>) -> Stats {
+        let mut now = Stats::default();
+        (now.seconds, now.role, now.paths) = (754.0, Role::Receive, paths);
+        (now.peer, now.scheme) = ("192.0.2.1:9899".to_owned(), "cmt".to_owned());
+        (now.media.messages, now.media.late, now.media.lost) = (123_456, 12, 3);
+        now
     }
 
     #[test]
     fn rows_fit_a_terminal_and_columns_stand_below_each_other() {
-        let long = PathNow::test("an-interface-with-a-long-name", "potentially-failed");
-        let rows = table(&snapshot(vec![PathNow::test("wifi", "active"), long]), false);
+        let long = path("an-interface-with-a-long-name", "potentially-failed");
+        let rows = table(&snapshot(vec![path("wifi", "active"), long]), false);
         assert_eq!(rows.len(), 4);
         assert!(rows.iter().all(|r| r.chars().count() < 80), "{rows:#?}");
         let end_of = |row: &str, text: &str| row.find(text).map(|at| at + text.len());
@@ -98,16 +93,17 @@ mod tests {
         let stats =
             CodingStats { sources_received: 9, repairs_received: 2, recovered: 1, ..Default::default() };
         let coding = CodingNow::of(&stats, Sides::default());
-        let now = Snapshot { coding, ..snapshot(vec![PathNow::test("wifi", "active")]) };
+        let mut now = snapshot(vec![path("wifi", "active")]);
+        now.coding = coding;
         let rows = table(&now, false);
         assert_eq!((rows.len(), rows[1].as_str()), (4, "  repair: 1 packet recovered"));
     }
 
     #[test]
     fn unknown_values_are_dashes_and_closed_paths_are_hidden() {
-        let mut unknown = PathNow::test("wifi", "active");
+        let mut unknown = path("wifi", "active");
         (unknown.rtt_ms, unknown.loss, unknown.window_bytes) = (None, None, None);
-        let rows = table(&snapshot(vec![unknown, PathNow::test("gone", "closed")]), false);
+        let rows = table(&snapshot(vec![unknown, path("gone", "closed")]), false);
         assert_eq!(rows.len(), 3);
         assert_eq!(rows[2].split_whitespace().filter(|w| *w == "-").count(), 3, "{rows:#?}");
     }

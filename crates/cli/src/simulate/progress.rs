@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
 use strandcast_lab::batch::{Job, ProgressObserver};
 
 /// Resolution of the bar per run.

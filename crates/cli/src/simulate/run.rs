@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use strandcast::files::spare_keys;
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_lab::batch::{
     Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split,
@@ -18,7 +19,6 @@ use crate::args::SimulateArgs;
 use crate::error::CliError;
 use crate::loaded::LoadedScenario;
 use crate::print;
-use crate::private::spare_keys;
 use crate::signals::{self, stopped};
 
 /// The table of frames on the air in a folder of results.

@@ -8,7 +8,7 @@ use strandcast_lab::simulation::transport;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::{Presets, presets};
 
-use super::endpoint;
+use super::options;
 use crate::args::{Args, Command, TransportArgs};
 
 /// The minimal arguments of `send`.
@@ -31,8 +31,8 @@ fn simulated(profile: &str, scheme: &str) -> TransportConfig {
 #[test]
 fn send_uses_profile_live() {
     for preset in presets() {
-        let plan = Presets.scheme(preset.name, "").expect("a preset");
-        let sent = TransportConfig::clone(&endpoint(&send(), &plan, false).transport);
+        let scheme = strandcast::Scheme::new(preset.name).expect("a preset");
+        let sent = TransportConfig::clone(&options(&send()).endpoint(&scheme, false).transport);
         // Intended differences: `send` needs two streams, and simulated links have no MTU to discover. Its MTU is `--mtu`, whose
         // default is the profile's.
         let mtu_discovery = TransportConfig::live().mtu_discovery;

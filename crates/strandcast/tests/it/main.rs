@@ -1,41 +1,6 @@
-//! Integration tests of `strandcast-strandcast`, one binary.
+//! Tests of the library as its users see it, over loopback.
 
-mod addresses;
-mod admission;
-mod attacks;
-mod bad_input;
-mod blocked;
-mod catalog;
-mod check_explain;
-mod check_rates;
-mod coding;
 mod common;
-mod datagrams;
-mod enrolments;
-mod errno;
-mod escapes;
-mod first_try;
-mod floods;
-mod forged;
-mod hostile;
-mod ignored;
-mod interrupt;
-mod keys;
-mod links;
-mod listing;
-mod noise;
-mod outages;
-mod outputs;
-mod perf;
-mod repair_floods;
-mod robust;
-mod scenarios;
-mod sealed;
-mod sealed_forgeries;
-mod secrets;
-mod simulate;
-mod simulate_input;
-mod streams;
-mod takeover;
-mod token_holders;
-mod unknown_sources;
+mod examples;
+mod live;
+mod pairing;

@@ -1,0 +1,65 @@
+//! How senders pair with a command that listens.
+
+use std::io::stderr;
+use std::net::SocketAddr;
+
+use strandcast::pairing::Gate;
+
+use super::command::announced;
+use super::keylog::key_log;
+use super::store::store;
+use super::terminal::{pairing_text, shows_secrets};
+use crate::args::SealArgs;
+use crate::error::CliError;
+use crate::print;
+
+/// Opens the store, and makes an identity if there never was one; `None` with `--plain`.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn gate(args: &SealArgs) -> Result<Option<Gate>, CliError> {
+    if args.plain {
+        return Ok(None);
+    }
+    let store = store(args.key.as_deref())?;
+    announced(&store, || {
+        store.identity_or_new()?;
+        Ok(Some(Gate::open(&store, key_log(args, &store)?)?))
+    })
+}
+
+/// What a command prints that listens there.
+#[derive(Debug, Default)]
+pub(crate) struct Invitation {
+    /// A pairing string, which only a terminal gets.
+    text: Option<zeroize::Zeroizing<String>>,
+    lines: Vec<String>,
+}
+
+/// Notes in the store where the command listens. On a terminal there is a pairing string while no sender is known, else what
+/// makes one.
+pub(crate) fn invitation(gate: &mut Gate, listen: &[SocketAddr]) -> Invitation {
+    try_invite(gate, listen).unwrap_or_else(|error| Invitation {
+        lines: vec![format!("{error}; strandcast key pair makes a pairing string for a sender")],
+        ..Invitation::default()
+    })
+}
+
+fn try_invite(gate: &mut Gate, listen: &[SocketAddr]) -> Result<Invitation, CliError> {
+    gate.listens(listen)?;
+    let terminal = stderr();
+    if gate.has_senders() || !shows_secrets(&terminal) {
+        let line = "strandcast key pair makes a pairing string for a sender".to_owned();
+        return Ok(Invitation { text: None, lines: vec![line] });
+    }
+    let line = "at the sender: strandcast key add NAME, then strandcast send INPUT @NAME".to_owned();
+    Ok(Invitation { text: Some(pairing_text(&gate.pairing()?, &terminal)), lines: vec![line] })
+}
+
+impl Invitation {
+    /// Prints it.
+    pub(crate) fn print(&self) {
+        self.text.iter().for_each(|text| print::error_bytes(text));
+        self.lines.iter().for_each(|line| print::line(line));
+    }
+}

@@ -1,0 +1,50 @@
+//! Sends what a UDP port takes, as `ffmpeg -f mpegts udp://127.0.0.1:5004` writes it, to `strandcast receive`, and connects again
+//! for as long as it lasts: `cargo run --example live_sender -- PORT PAIRING-STRING`.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Duration;
+
+use strandcast::Scheme;
+use strandcast::live::input::{Input, Udp};
+use strandcast::live::{Event, Retry, SendSummary, Sender, SenderConfig};
+use strandcast::pairing::{Destination, Pairing, Store};
+
+/// Starts to send `input` to the receiver of a pairing string. The identity is in `keys`, or is made there.
+pub async fn start(input: impl Input, pairing: &str, keys: &Path) -> Result<Sender, Box<dyn Error>> {
+    let to = Destination::paired(&Store::at(keys), Pairing::decode(pairing)?)?;
+    let mut config = SenderConfig::new(to, Scheme::new("strand")?);
+    config.latency = Duration::from_millis(1500);
+    config.retry = Some(Retry::Forever);
+    Ok(Sender::start(config, input).await?)
+}
+
+/// Reports what happens until the stream is over.
+pub async fn follow(sender: &mut Sender) -> Result<Option<Box<SendSummary>>, Box<dyn Error>> {
+    let mut summary = None;
+    while let Some(event) = sender.event().await {
+        match event {
+            Event::Stats(stats) => {
+                let rate: f64 = stats.paths.iter().map(|path| path.rate_bps).sum();
+                println!("{:.1} s: {:.2} Mbit/s, {} late", stats.seconds, rate / 1e6, stats.media.late);
+            }
+            Event::Path { path, trouble } => println!("{path}: {trouble:?}"),
+            Event::Sent(figures) => summary = Some(figures),
+            other => println!("{other}"),
+        }
+    }
+    sender.wait().await?;
+    Ok(summary)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [port, pairing] = arguments.as_slice() else { return Err("PORT PAIRING-STRING".into()) };
+    let input = Udp::listen(None, "127.0.0.1", port.parse()?).await?;
+    let mut sender = start(input, pairing, "live_sender.identity".as_ref()).await?;
+    if let Some(summary) = follow(&mut sender).await? {
+        println!("{} bytes in {:.1} s", summary.bytes, summary.seconds);
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Receives a file from `send_two_paths`: `cargo run --example receive -- FILE`. Prints a pairing string, which is a secret.
+
+use std::error::Error;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use strandcast::pairing::{Gate, Store};
+use strandcast::{Incoming, Scheme, Server};
+
+/// Listens, and makes a pairing string. The identity is in `keys`, or is made there.
+pub fn listen(address: SocketAddr, keys: &Path) -> Result<(Incoming, String), Box<dyn Error>> {
+    let store = Store::at(keys);
+    let gate = Gate::open(&store, None)?;
+    let server = Server::new(Scheme::new("strand")?).listen(address).sealed(gate).start()?;
+    // Without a host, the string names the addresses where the server listens and that others can reach.
+    let hosts: Vec<_> = if address.ip().is_unspecified() { Vec::new() } else { hosts(&server)? };
+    let pairing = store.pair(&hosts, false, None)?;
+    Ok((server, pairing.to_string()))
+}
+
+fn hosts(server: &Incoming) -> Result<Vec<strandcast::HostPort>, Box<dyn Error>> {
+    server.addresses().iter().map(|address| Ok(address.to_string().parse()?)).collect()
+}
+
+/// Writes what the first sender sends, and returns how much that was.
+pub async fn receive(server: &mut Incoming, mut file: impl Write) -> Result<u64, Box<dyn Error>> {
+    let connection = server.accept().await.ok_or("the server has ended")?;
+    let (mut messages, mut bytes) = (Vec::new(), 0);
+    while connection.recv_many(&mut messages).await > 0 {
+        for message in messages.drain(..) {
+            file.write_all(&message.payload)?;
+            bytes += message.payload.len() as u64;
+        }
+    }
+    // Reading is over once the sender has closed: then everything is here.
+    match connection.closed().await {
+        strandcast::CloseReason::Shutdown => Ok(bytes),
+        why => Err(why.into()),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::args().nth(1).ok_or("FILE")?;
+    let any = SocketAddr::from(([0, 0, 0, 0], strandcast::UDP_PORT));
+    let (mut server, pairing) = listen(any, "receive.identity".as_ref())?;
+    println!("{pairing}");
+    let bytes = receive(&mut server, std::fs::File::create(file)?).await?;
+    println!("{bytes} bytes");
+    Ok(())
+}

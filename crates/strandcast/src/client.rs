@@ -1,0 +1,128 @@
+//! Connecting to a server.
+
+use std::time::Duration;
+
+use strandcast_net::driver::{self, AssociationHandle, ClientSeal, Uplink};
+use strandcast_net::interface::PathSpec;
+use strandcast_net::resolve::HostPort;
+use strandcast_proto::association::CloseReason;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::EndpointConfig;
+
+use crate::SCTP_PORT;
+use crate::error::Error;
+use crate::route::{self, Paths};
+use crate::scheme::Scheme;
+use crate::transport::{open_error, policies};
+
+/// Default time to connect.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// Connects to servers over several networks at once.
+///
+/// ```
+/// use strandcast::{Client, Scheme, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut server = Server::new(Scheme::rfc9260()).listen("127.0.0.1:0".parse()?).start()?;
+/// let address = server.addresses()[0].to_string();
+/// let client = Client::new(Scheme::rfc9260()).path("bind=127.0.0.2".parse()?).path("bind=127.0.0.3".parse()?);
+///
+/// let (connection, accepted) = tokio::join!(client.connect(&address), server.accept());
+/// connection?.send("hello".into(), Default::default()).await?;
+/// let accepted = accepted.ok_or("the server has ended")?;
+/// assert_eq!(accepted.recv().await.ok_or("it was closed")?.payload, "hello");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client {
+    scheme: Scheme,
+    transport: TransportConfig,
+    sctp_port: u16,
+    paths: Paths,
+    timeout: Duration,
+}
+
+impl Client {
+    /// One with the transport of live streams, over every interface that is up and has a route to the server.
+    pub fn new(scheme: Scheme) -> Client {
+        let (transport, paths) = (TransportConfig::live(), Paths::default());
+        Client { scheme, transport, sctp_port: SCTP_PORT, paths, timeout: CONNECT }
+    }
+
+    /// Adds a path, as `if=wlan0` or `bind=192.0.2.7` names it: then only such paths are used.
+    #[must_use]
+    pub fn path(mut self, path: PathSpec) -> Client {
+        self.paths.paths.push(path);
+        self
+    }
+
+    /// Parameters of the transport, which the scheme tunes.
+    #[must_use]
+    pub fn transport(self, transport: TransportConfig) -> Client {
+        Client { transport, ..self }
+    }
+
+    /// The SCTP port on both sides.
+    #[must_use]
+    pub fn sctp_port(self, sctp_port: u16) -> Client {
+        Client { sctp_port, ..self }
+    }
+
+    /// How long a connection may take.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Client {
+        Client { timeout, ..self }
+    }
+
+    /// Connects to `HOST[:PORT]`. Nothing is encrypted or authenticated. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: it is no host; [`Error::Network`]: it has no address, or no path leads there; [`Error::Peer`]: it does
+    /// not answer, or refuses.
+    pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
+        let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;
+        self.open(&[to], host, None).await
+    }
+
+    /// Connects to a receiver of a store or of a pairing, encrypted. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    #[cfg(feature = "seal")]
+    pub async fn connect_to(&self, to: &crate::pairing::Destination) -> Result<AssociationHandle, Error> {
+        let reports = crate::pairing::SealReports::default();
+        let connected = self.open(&to.hosts, &to.label, reports.seal(to)).await;
+        connected.map_err(|error| match reports.refusal(to) {
+            Some((words, _)) => Error::Peer(format!("{} {words}", to.label)),
+            None => error,
+        })
+    }
+
+    async fn open(
+        &self,
+        hosts: &[HostPort],
+        label: &str,
+        seal: Option<ClientSeal>,
+    ) -> Result<AssociationHandle, Error> {
+        let (_, uplinks) = route::routes(hosts, &self.paths).await?;
+        let association = self.start(uplinks, seal)?;
+        let why = match tokio::time::timeout(self.timeout, association.connected()).await {
+            Ok(Ok(_)) => return Ok(association),
+            Ok(Err(reason)) => reason,
+            Err(_) => CloseReason::NoAnswer,
+        };
+        association.abort("no answer in time");
+        Err(Error::Peer(format!("{label}: {why}")))
+    }
+
+    fn start(&self, uplinks: Vec<Uplink>, seal: Option<ClientSeal>) -> Result<AssociationHandle, Error> {
+        let endpoint = self.scheme.endpoint(self.transport.clone(), false);
+        let endpoint = EndpointConfig { port: self.sctp_port, ..endpoint };
+        let (port, scheme) = (self.sctp_port, policies(&self.scheme)?);
+        let client = driver::Client { endpoint, uplinks, port, scheme, seal, tap: None };
+        client.connect().map_err(|error| open_error(&error))
+    }
+}

@@ -1,0 +1,39 @@
+//! Why an operation failed.
+
+#[cfg(feature = "net")]
+use std::io;
+
+/// Why an operation failed, in one line that says what is wrong and how to mend it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was asked for is not possible.
+    #[error("{0}")]
+    Usage(String),
+    /// Media cannot be read or written.
+    #[error("{0}")]
+    Media(String),
+    /// An identity, a key or a pairing cannot be read or written.
+    #[error("{0}")]
+    Store(String),
+    /// This machine's network or name resolution failed.
+    #[error("{0}")]
+    Network(String),
+    /// The peer is silent, has gone, or refuses.
+    #[error("{0}")]
+    Peer(String),
+    /// It came to its end, and missed its purpose.
+    #[error("{0}")]
+    Unmet(String),
+    /// A task or thread that the operation needed has ended.
+    #[error("aborted")]
+    Aborted,
+}
+
+/// The system's error message without its number.
+#[cfg(feature = "net")]
+pub fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    words.chars().next().map_or_else(String::new, |c| c.to_lowercase().chain(words.chars().skip(1)).collect())
+}

@@ -1,0 +1,174 @@
+//! Events on their way from a stream's task to the application.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use super::event::Event;
+use super::stats::Stats;
+use super::stop::Stop;
+use crate::error::Error;
+
+/// Events that wait; the oldest make room for newer ones.
+const MOST: usize = 1024;
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    came: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    events: VecDeque<Event>,
+    /// Events that made room for newer ones.
+    missed: u64,
+    stats: Option<Arc<Stats>>,
+    over: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The task's end. It never waits for the application.
+#[derive(Debug)]
+pub(in crate::live) struct Reporter(Arc<Shared>);
+
+impl Reporter {
+    pub(in crate::live) fn report(&self, event: Event) {
+        let mut state = self.0.lock();
+        if state.events.len() >= MOST {
+            state.events.pop_front();
+            state.missed += 1;
+        }
+        state.events.push_back(event);
+        self.0.came.notify_one();
+    }
+
+    /// A new snapshot. Of those that wait only the newest is kept.
+    pub(in crate::live) fn stats(&self, stats: Arc<Stats>) {
+        let mut state = self.0.lock();
+        state.events.retain(|event| !matches!(event, Event::Stats(_)));
+        state.stats = Some(Arc::clone(&stats));
+        drop(state);
+        self.report(Event::Stats(stats));
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        self.0.lock().over = true;
+        self.0.came.notify_one();
+    }
+}
+
+/// The application's end, which ends the task when it is dropped.
+#[derive(Debug)]
+pub(in crate::live) struct Feed {
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+impl Feed {
+    /// Starts a task. Call it inside a tokio runtime.
+    pub(in crate::live) fn start<F>(task: impl FnOnce(Reporter, Stop) -> F) -> Feed
+    where
+        F: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        let shared = Arc::<Shared>::default();
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(task(Reporter(Arc::clone(&shared)), stopped));
+        Feed { shared, stop, task }
+    }
+
+    /// The next event; `None` after the last one. Cancel safe.
+    pub(in crate::live) async fn event(&self) -> Option<Event> {
+        loop {
+            let came = self.shared.came.notified();
+            {
+                let mut state = self.shared.lock();
+                if state.missed > 0 {
+                    return Some(Event::Missed(std::mem::take(&mut state.missed)));
+                }
+                let event = state.events.pop_front();
+                if event.is_some() || state.over {
+                    return event;
+                }
+            }
+            came.await;
+        }
+    }
+
+    pub(in crate::live) fn stats(&self) -> Option<Arc<Stats>> {
+        self.shared.lock().stats.clone()
+    }
+
+    pub(in crate::live) fn stop(&self) {
+        // Without a receiver it has ended.
+        let _ = self.stop.send(true);
+    }
+
+    /// The outcome.
+    pub(in crate::live) async fn wait(&mut self) -> Result<(), Error> {
+        (&mut self.task).await.unwrap_or(Err(Error::Aborted))
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_application_that_does_not_read_misses_the_oldest_events_and_is_told() {
+        let mut feed = Feed::start(|reporter, _| async move {
+            for n in 0..MOST + 10 {
+                reporter.report(Event::Waiting { why: n.to_string() });
+                reporter.stats(Arc::new(Stats { seconds: n as f64, ..Stats::default() }));
+            }
+            Ok(())
+        });
+        assert_eq!(feed.wait().await, Ok(()));
+        assert!(matches!(feed.event().await, Some(Event::Missed(11))));
+        assert!(matches!(feed.event().await, Some(Event::Waiting { why }) if why == "11"));
+        let mut snapshots = 0;
+        let mut last = None;
+        while let Some(event) = feed.event().await {
+            snapshots += u32::from(matches!(event, Event::Stats(_)));
+            last = Some(event);
+        }
+        assert!(matches!(last, Some(Event::Stats(stats)) if stats.seconds == (MOST + 9) as f64));
+        assert_eq!(snapshots, 1, "only the newest");
+        assert_eq!(feed.stats().map(|stats| stats.seconds), Some((MOST + 9) as f64));
+    }
+
+    #[tokio::test]
+    async fn dropping_it_ends_the_task() {
+        struct Told(Arc<Notify>);
+        impl Drop for Told {
+            fn drop(&mut self) {
+                self.0.notify_one();
+            }
+        }
+        let ended = Arc::<Notify>::default();
+        let told = Told(Arc::clone(&ended));
+        let feed = Feed::start(|_reporter, _| async move {
+            let _told = told;
+            std::future::pending().await
+        });
+        tokio::task::yield_now().await;
+        drop(feed);
+        ended.notified().await;
+    }
+}

@@ -1,0 +1,12 @@
+//! Where a sender's media come from: files, standard input, UDP, or anything that implements [`Input`].
+
+mod file;
+mod source;
+mod stdin;
+mod udp;
+
+pub use file::File;
+pub use source::Input;
+pub use stdin::Stdin;
+pub use udp::Udp;
+pub(in crate::live) use udp::{first, place};

@@ -1,0 +1,28 @@
+//! Standard input.
+
+use std::io;
+
+use tokio::io::AsyncReadExt as _;
+
+use super::source::Input;
+
+/// Standard input, which is live.
+#[derive(Debug)]
+pub struct Stdin(tokio::io::Stdin);
+
+impl Stdin {
+    /// This process's.
+    pub fn open() -> Stdin {
+        Stdin(tokio::io::stdin())
+    }
+}
+
+impl Input for Stdin {
+    fn name(&self) -> String {
+        "standard input".to_owned()
+    }
+
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).await
+    }
+}

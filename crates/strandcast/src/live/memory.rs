@@ -1,0 +1,75 @@
+//! Shares of a receiver's memory.
+
+/// Minimum memory of a receiver, including its code and fixed buffers.
+const LEAST: usize = 32 << 20;
+/// Maximum of a playout buffer, also without a limit.
+const MAX_PLAYOUT: usize = 64 << 20;
+
+/// Memory of a receiver or another server that takes what untrusted peers send: the limit of its whole process, bytes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Memory(usize);
+
+impl Memory {
+    /// A limit in bytes; `None`: it is below 32 MiB.
+    pub fn new(bytes: usize) -> Option<Memory> {
+        (bytes >= LEAST).then_some(Memory(bytes))
+    }
+
+    /// The associations' share beside a playout buffer; the rest is for received media, socket buffers and allocator
+    /// overhead. Behind a seal its sessions have a part of it.
+    pub(in crate::live) fn beside_playout(self, sealed: bool) -> usize {
+        self.0 / 2 - self.sessions_if(sealed)
+    }
+
+    /// The associations' share without a playout buffer.
+    pub fn for_transfers(self, sealed: bool) -> usize {
+        self.0 / 4 * 3 - self.sessions_if(sealed)
+    }
+
+    /// The share of sealed sessions, whatever their peers send.
+    pub fn sessions(self) -> usize {
+        self.0 / 8
+    }
+
+    fn sessions_if(self, sealed: bool) -> usize {
+        if sealed { self.sessions() } else { 0 }
+    }
+
+    /// Bytes of media that may wait for an output that is not read: those of some seconds.
+    pub(in crate::live) fn output(self) -> usize {
+        self.0 / 32
+    }
+
+    /// Payload that a playout buffer may hold; its bookkeeping comes on top.
+    pub(in crate::live) fn playout(self) -> usize {
+        (self.0 / 16 * 3).min(MAX_PLAYOUT)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory(256 << 20)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_seal::SealConfig;
+
+    use super::*;
+
+    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
+    #[test]
+    fn the_shares_are_less_than_the_whole() {
+        for memory in [LEAST, 256 << 20, 16 << 30].map(Memory) {
+            for sealed in [false, true] {
+                let sessions = if sealed { memory.sessions() } else { 0 };
+                let receive = memory.beside_playout(sealed) + memory.playout() + memory.output() + sessions;
+                let transfers = memory.for_transfers(sealed) + sessions;
+                assert!(receive.max(transfers) <= memory.0 / 4 * 3, "{receive} {transfers}");
+            }
+            assert!(memory.sessions() / SealConfig::SESSION_HEAP >= 16);
+        }
+        assert_eq!(Memory::new(LEAST - 1), None);
+    }
+}

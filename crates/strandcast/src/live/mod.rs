@@ -1,0 +1,72 @@
+//! Live streams: what `strandcast send` and `strandcast receive` do, as objects.
+//!
+//! A [`Sender`] takes an MPEG transport stream from an [`Input`](input::Input), connects, and connects again for as long as
+//! [`Retry`] says. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output), at send time plus a latency. Each
+//! runs in a task of the tokio runtime it was started in, which may have one thread; any number run side by side, and each ends
+//! when it is dropped. They print nothing and read no environment: [`Event`]s say what happens, each also as one line of text,
+//! and [`Stats`] are the figures of now.
+//!
+//! ```
+//! use std::io;
+//! use std::sync::{Arc, Mutex};
+//!
+//! use strandcast::live::output::{Batch, Output};
+//! use strandcast::live::{Event, Receiver, ReceiverConfig};
+//! use strandcast::Scheme;
+//!
+//! /// Collects what is played.
+//! struct Collect(Arc<Mutex<Vec<u8>>>);
+//!
+//! impl Output for Collect {
+//!     fn name(&self) -> String {
+//!         "memory".to_owned()
+//!     }
+//!
+//!     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+//!         self.0.lock().expect("no holder panics").extend_from_slice(batch.bytes());
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let played = Arc::new(Mutex::new(Vec::new()));
+//! let mut config = ReceiverConfig::new(Scheme::rfc9260());
+//! config.listen = vec!["127.0.0.1:0".parse()?];
+//! let mut receiver = Receiver::start(config, Collect(Arc::clone(&played))).await?;
+//! if let Some(Event::Listening { addresses, .. }) = receiver.event().await {
+//!     println!("send to {addresses:?}");
+//! }
+//! drop(receiver);
+//! # Ok(())
+//! # }
+//! ```
+
+mod admission;
+mod event;
+mod feed;
+pub mod input;
+mod memory;
+pub mod output;
+#[doc(hidden)]
+pub mod parts;
+mod receiver;
+mod retry;
+mod sender;
+mod stats;
+mod stop;
+mod tap;
+mod tariff;
+mod words;
+
+pub use event::{DropCause, Event, PathTrouble};
+pub use memory::Memory;
+pub use receiver::{Listening, ReceiveSummary, Receiver, ReceiverConfig};
+pub use retry::Retry;
+pub use sender::{SendSummary, Sender, SenderConfig};
+pub use stats::{
+    AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, GivenUpNow, LinkMonitorNow, LinkNow, MediaNow,
+    PathNow, Role, Stats, StreamEvent, WireNow,
+};
+pub use tap::Taps;
+pub use tariff::LinkTariff;

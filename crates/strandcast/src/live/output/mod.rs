@@ -1,0 +1,14 @@
+//! Where a receiver's media go: files, standard output, UDP, or anything that implements [`Output`].
+
+mod file;
+mod outlet;
+mod pattern;
+mod recordings;
+mod sink;
+mod udp;
+
+pub use file::File;
+pub(in crate::live) use outlet::{Outlet, Recording};
+pub use recordings::Recordings;
+pub use sink::{Batch, Output};
+pub use udp::Udp;

@@ -1,0 +1,356 @@
+//! The queue in front of an output, so that one that is not read holds up no stream.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::sink::{Batch, Output};
+use crate::error::Error;
+use crate::text::why;
+
+/// How often to look whether everything is written.
+const POLL: Duration = Duration::from_millis(5);
+
+/// An output, and what waits for it.
+#[derive(Debug)]
+pub(in crate::live) struct Outlet {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+    name: String,
+    /// Bytes that may wait.
+    most: usize,
+    /// Messages that did not fit since the last report, and since the stream began.
+    dropped: (u64, u64),
+    /// Streams that have begun.
+    streams: u64,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is something to write.
+    work: Notify,
+    /// Nothing more can be written.
+    ended: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Segment>,
+    /// Bytes in it.
+    queued: usize,
+    /// Bytes that are being written.
+    writing: usize,
+    busy: bool,
+    over: bool,
+    /// Why nothing more can be written.
+    why: Option<String>,
+    recordings: Vec<Recording>,
+    /// An empty batch, to be filled again.
+    spare: Batch,
+}
+
+/// Messages of one stream.
+#[derive(Debug, Default)]
+struct Segment {
+    /// The number of the stream that begins with them.
+    begins: Option<u64>,
+    batch: Batch,
+}
+
+/// The outcome of the beginning of a stream.
+#[derive(Debug)]
+pub(in crate::live) enum Recording {
+    /// The output's name is another one from now on.
+    Opened(String),
+    /// The stream's number, and the name that is taken.
+    Refused(u64, String),
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, why: String) {
+        self.lock().why.get_or_insert(why);
+        self.ended.notify_one();
+    }
+}
+
+impl Outlet {
+    /// Starts a task that writes to `output` what waits, `most` bytes of it. Call it inside a tokio runtime.
+    pub(in crate::live) fn start(output: impl Output, most: usize) -> Outlet {
+        let (shared, name) = (Arc::<Shared>::default(), output.name());
+        let task = tokio::spawn(run(Ended(Arc::clone(&shared)), output));
+        Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
+    }
+
+    /// A stream begins. [`Outlet::opened`] has the outcome.
+    pub(in crate::live) fn begin(&mut self) {
+        self.dropped = (0, 0);
+        self.streams += 1;
+        let begins = Some(self.streams);
+        self.shared.lock().queue.push_back(Segment { begins, batch: Batch::default() });
+        self.shared.work.notify_one();
+    }
+
+    /// The outcome of beginnings, and whether the current stream was refused.
+    pub(in crate::live) fn opened(&mut self) -> (Vec<Recording>, bool) {
+        let found = std::mem::take(&mut self.shared.lock().recordings);
+        let mut refused = false;
+        for recording in &found {
+            match recording {
+                Recording::Opened(name) => self.name.clone_from(name),
+                Recording::Refused(number, _) => refused |= *number == self.streams,
+            }
+        }
+        (found, refused)
+    }
+
+    /// Queues a message's transport packets. With `rushed` there is room for as many bytes more: those of a buffer that is
+    /// played at once. Returns the output's name if this is the first message for long that finds no room.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: the disk is full, or the pipe has no reader.
+    pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Result<Option<String>, Error> {
+        self.check()?;
+        let mut state = self.shared.lock();
+        if state.queued + state.writing + message.len() > self.most + rushed {
+            self.dropped.0 += 1;
+            self.dropped.1 += 1;
+            return Ok((self.dropped.0 == 1).then(|| self.name.clone()));
+        }
+        state.queued += message.len();
+        if state.queue.is_empty() {
+            let batch = std::mem::take(&mut state.spare);
+            state.queue.push_back(Segment { begins: None, batch });
+        }
+        let last = state.queue.back_mut().expect("it was put there");
+        last.batch.push(message);
+        drop(state);
+        self.shared.work.notify_one();
+        Ok(None)
+    }
+
+    /// Once the output takes more, its name and how many messages were dropped.
+    pub(in crate::live) fn recovered(&mut self) -> Option<(String, u64)> {
+        if self.dropped.0 == 0 || !self.is_idle() {
+            return None;
+        }
+        Some((self.name.clone(), std::mem::take(&mut self.dropped.0)))
+    }
+
+    /// Messages of the stream that were dropped because the output was not read.
+    pub(in crate::live) fn dropped(&self) -> u64 {
+        self.dropped.1
+    }
+
+    /// Waits until nothing more can be written.
+    pub(in crate::live) async fn failed(&self) -> Error {
+        loop {
+            let ended = self.shared.ended.notified();
+            if let Err(error) = self.check() {
+                return error;
+            }
+            ended.await;
+        }
+    }
+
+    /// What is said if it is not read until the end.
+    pub(in crate::live) fn unread(&self) -> Error {
+        Error::Media(format!("{} is not read: the rest of the stream is lost", self.name))
+    }
+
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// As [`Outlet::write`].
+    pub(in crate::live) async fn flush(&self) -> Result<(), Error> {
+        while !self.is_idle() {
+            tokio::time::sleep(POLL).await;
+        }
+        self.check()
+    }
+
+    fn is_idle(&self) -> bool {
+        let state = self.shared.lock();
+        state.over || !state.busy && state.queue.is_empty()
+    }
+
+    /// Whether nothing of a stream waits or was dropped.
+    pub(in crate::live) fn is_clean(&self) -> bool {
+        let state = self.shared.lock();
+        self.dropped.1 == 0 && state.queued == 0 && state.writing == 0
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let failed = self.shared.lock().why.clone();
+        failed.map_or(Ok(()), |why| Err(Error::Media(why)))
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Ends an outlet when its task does, also where the output panics: no caller is to wait for it.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.lock().over = true;
+        self.0.fail("the output stopped".to_owned());
+    }
+}
+
+/// Writes what is queued until it fails.
+async fn run(ended: Ended, mut output: impl Output) {
+    let shared = &ended.0;
+    // Of a stream that was refused nothing is written.
+    let (mut refused, mut spent) = (false, Batch::default());
+    loop {
+        let segment = next(shared, std::mem::take(&mut spent)).await;
+        let written = match segment.begins {
+            Some(number) => match begin(shared, &mut output, number).await {
+                Ok(taken) => {
+                    refused = taken;
+                    write(&mut output, &segment.batch, refused).await
+                }
+                Err(error) => Err(error),
+            },
+            None => write(&mut output, &segment.batch, refused).await,
+        };
+        if let Err(error) = written {
+            return shared.fail(format!("cannot write {}: {}", output.name(), why(&error)));
+        }
+        spent = segment.batch;
+    }
+}
+
+/// Waits for what is to be written; `spent` is a batch that is written.
+async fn next(shared: &Shared, mut spent: Batch) -> Segment {
+    spent.clear();
+    shared.lock().spare = spent;
+    loop {
+        let work = shared.work.notified();
+        {
+            let mut state = shared.lock();
+            (state.busy, state.writing) = (false, 0);
+            if let Some(segment) = state.queue.pop_front() {
+                let bytes = segment.batch.bytes().len();
+                (state.busy, state.writing) = (true, bytes);
+                state.queued -= bytes;
+                return segment;
+            }
+        }
+        work.await;
+    }
+}
+
+/// Begins a stream; whether it is refused.
+async fn begin(shared: &Shared, output: &mut impl Output, number: u64) -> std::io::Result<bool> {
+    let before = output.name();
+    let begun = output.begin().await;
+    let name = output.name();
+    let recording = match begun {
+        Ok(()) if name == before => return Ok(false),
+        Ok(()) => Recording::Opened(name),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Recording::Refused(number, name),
+        Err(error) => return Err(error),
+    };
+    let refused = matches!(recording, Recording::Refused(..));
+    shared.lock().recordings.push(recording);
+    Ok(refused)
+}
+
+async fn write(output: &mut impl Output, batch: &Batch, refused: bool) -> std::io::Result<()> {
+    if refused || batch.is_empty() { Ok(()) } else { output.write(batch).await }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// An output that writes only when it may.
+    struct Slow {
+        may: Arc<Semaphore>,
+        told: Sender<String>,
+    }
+
+    impl Output for Slow {
+        fn name(&self) -> String {
+            "slow".to_owned()
+        }
+
+        async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+            self.told.send(String::from_utf8_lossy(batch.bytes()).into_owned()).expect("the test waits");
+            self.may.acquire().await.expect("it is never closed").forget();
+            if batch.bytes() == b"bad" { Err(io::Error::other("full")) } else { Ok(()) }
+        }
+    }
+
+    fn slow() -> (Outlet, Arc<Semaphore>, Receiver<String>) {
+        let (may, (told, tells)) = (Arc::new(Semaphore::new(0)), channel());
+        (Outlet::start(Slow { may: Arc::clone(&may), told }, 10), may, tells)
+    }
+
+    async fn turns() {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
+        let (mut outlet, may, tells) = slow();
+        outlet.begin();
+        assert_eq!(outlet.write(b"one", 0), Ok(None));
+        turns().await;
+        assert_eq!(tells.try_recv().as_deref(), Ok("one"));
+        // The three bytes that are being written count.
+        assert_eq!(outlet.write(b"fives", 0), Ok(None));
+        assert_eq!(outlet.write(b"six", 0), Ok(Some("slow".to_owned())));
+        assert_eq!(outlet.write(b"seven", 0), Ok(None), "told once");
+        assert_eq!(outlet.write(b"eight", 5), Ok(None), "rushed");
+        assert!(outlet.recovered().is_none() && !outlet.is_clean());
+        may.add_permits(2);
+        turns().await;
+        assert_eq!(tells.try_recv().as_deref(), Ok("fiveseight"));
+        assert_eq!(outlet.recovered(), Some(("slow".to_owned(), 2)));
+        assert_eq!((outlet.dropped(), outlet.recovered()), (2, None));
+        assert_eq!(outlet.flush().await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn an_error_ends_it() {
+        let (mut outlet, may, _tells) = slow();
+        may.add_permits(1);
+        assert_eq!(outlet.write(b"bad", 0), Ok(None));
+        let error = outlet.failed().await;
+        assert_eq!(error, Error::Media("cannot write slow: full".to_owned()));
+        assert_eq!(outlet.write(b"a", 0), Err(error.clone()));
+        assert_eq!(outlet.flush().await, Err(error));
+    }
+
+    #[tokio::test]
+    async fn an_output_that_panics_keeps_no_caller_waiting() {
+        let (mut outlet, _may, tells) = slow();
+        // It cannot tell what it writes.
+        drop(tells);
+        assert_eq!(outlet.write(b"a", 0), Ok(None));
+        assert!(matches!(outlet.failed().await, Error::Media(_)));
+        assert!(outlet.flush().await.is_err());
+    }
+}

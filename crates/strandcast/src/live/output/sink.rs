@@ -1,0 +1,70 @@
+//! What an output is.
+
+use std::io;
+
+/// Messages that are due, in the order of the stream. Each is a whole number of transport packets.
+#[derive(Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    /// Where each message ends.
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    /// All of them.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// One after the other: as many packets as one datagram took.
+    pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, &end)| &self.bytes[begin..end])
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(super) fn push(&mut self, message: &[u8]) {
+        self.bytes.extend_from_slice(message);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}
+
+/// Where a receiver's media go. It may take its time: up to a part of the receiver's memory waits meanwhile, and what finds no
+/// room is dropped and counted.
+pub trait Output: Send + 'static {
+    /// What events call it.
+    fn name(&self) -> String;
+
+    /// A stream begins. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream, and plays others; any other
+    /// error ends the receiver.
+    fn begin(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Writes messages that are due. An error ends the receiver.
+    fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_stay_apart() {
+        let mut batch = Batch::default();
+        ["one", "", "three"].iter().for_each(|message| batch.push(message.as_bytes()));
+        assert_eq!(batch.bytes(), b"onethree");
+        assert_eq!(batch.messages().collect::<Vec<_>>(), [&b"one"[..], b"", b"three"]);
+        batch.clear();
+        assert!(batch.is_empty() && batch.messages().next().is_none());
+    }
+}

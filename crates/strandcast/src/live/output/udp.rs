@@ -1,0 +1,46 @@
+//! Media over UDP.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+use super::sink::{Batch, Output};
+use crate::error::Error;
+use crate::live::input::{first, place};
+use crate::text::why;
+
+/// Sends each message as a datagram.
+#[derive(Debug)]
+pub struct Udp {
+    socket: UdpSocket,
+    to: SocketAddr,
+    name: String,
+}
+
+impl Udp {
+    /// Sends to a host's first address, which may be a multicast group.
+    ///
+    /// # Errors
+    /// [`Error::Network`]: the name has no address, or the system gives no socket.
+    pub async fn open(host: &str, port: u16) -> Result<Udp, Error> {
+        let to = first(host, port).await?;
+        let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
+        let socket = UdpSocket::bind(any).and_then(|s| s.set_nonblocking(true).map(|()| s));
+        let name = place(None, host, port);
+        let refuse = |e| Error::Network(format!("cannot send to {name}: {}", why(&e)));
+        Ok(Udp { socket: socket.map_err(refuse)?, to, name })
+    }
+}
+
+impl Output for Udp {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        for message in batch.messages() {
+            // A missing listener is not an error, and a full buffer of the system loses a datagram as a network does.
+            let _ = self.socket.send_to(message, self.to);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Parts of senders and receivers that the command's demo and measurements use by themselves. They may change at any time.
+
+pub use super::receiver::Player;
+pub use super::receiver::listening::{ListenChange, listen_changes};
+pub use super::sender::Pump;
+pub use super::stats::{Diagnostics, PathCounters, Sampler, Sides, Watch, sum};
+pub use super::words::REFUSED;

@@ -1,0 +1,228 @@
+//! Senders: those waiting, and the stream being received.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use strandcast_media::pack::{Malformed, Message, VERSION};
+use strandcast_media::playout::Ended;
+use strandcast_net::driver::{AssociationHandle, Snapshot};
+use strandcast_proto::association::CloseReason;
+use strandcast_proto::rx;
+use strandcast_proto::time::Instant;
+use strandcast_seal::{Lost, PublicKey};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::player::Player;
+use crate::live::stats::{Outages, StreamEvent};
+use crate::live::words::REFUSED;
+use crate::text::quoted;
+
+/// The stream of media messages.
+const MEDIA: u16 = 0;
+/// Timeout for a sender's first message, and for any message while its stream has not begun. Keep-alives count: an encoder may
+/// start long after `send`.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time to read messages that arrived before a SHUTDOWN.
+const UNREAD: Duration = Duration::from_millis(500);
+/// Polling interval for an association without a confirmed path.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A sender whose first message has arrived.
+#[derive(Debug)]
+pub(super) struct PendingSender {
+    pub(super) association: AssociationHandle,
+    pub(super) first: rx::Message,
+    pub(super) media: Message,
+    pub(super) peer: String,
+    /// Who it has proven to be; none without a seal.
+    pub(super) key: Option<PublicKey>,
+    /// Remote addresses of its confirmed paths.
+    pub(super) addresses: Vec<IpAddr>,
+    /// When they were known.
+    pub(super) came: Instant,
+    /// It has sent everything and closed.
+    pub(super) done: bool,
+}
+
+/// Who came.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// A sender whose first message has arrived.
+    Sender(Box<PendingSender>),
+    /// A sender of another version, which is sent away: who it is, and its version.
+    Newer(String, u8),
+}
+
+/// Waits for a new association's first media message, which identifies the run of the sender, and for a confirmed path.
+pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<Arrival>) {
+    let (first, media) = loop {
+        match tokio::time::timeout(HANDSHAKE_TIMEOUT, association.recv()).await {
+            Ok(Some(first)) => match Message::decode(first.payload.clone()) {
+                Ok(media) => break (first, media),
+                Err(Malformed::Version(version)) if first.stream.0 == MEDIA => {
+                    return other_version(&association, version, &to).await;
+                }
+                Err(_) => {}
+            },
+            Ok(None) => return,
+            Err(_) => return association.abort("no stream arrived"),
+        }
+    };
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, confirmed(&association)).await {
+        Ok(Some((peer, addresses))) => {
+            let (came, key) = (association.now(), association.peer_key().await);
+            // A dropped receiver means that the command is ending.
+            let sender = PendingSender { association, first, media, peer, key, addresses, came, done: false };
+            let _ = to.send(Arrival::Sender(Box::new(sender)));
+        }
+        Ok(None) => {}
+        Err(_) => association.abort("no stream arrived"),
+    }
+}
+
+/// Sends away a sender whose messages are of another version, and says so at both ends.
+async fn other_version(association: &AssociationHandle, version: u8, to: &UnboundedSender<Arrival>) {
+    let seen = association.snapshot().await;
+    let peer = seen.and_then(|seen| seen.paths.first().map(|path| path.tuple.remote.to_string()));
+    let peer = peer.unwrap_or_else(|| "a sender".to_owned());
+    // As above.
+    let _ = to.send(Arrival::Newer(peer, version));
+    association.abort(&format!(
+        "{REFUSED}it reads messages of version {VERSION}, and these are of version {version}: update the older side"
+    ));
+}
+
+/// The sender's display name and addresses once one is confirmed; `None` if its driver has ended.
+async fn confirmed(association: &AssociationHandle) -> Option<(String, Vec<IpAddr>)> {
+    loop {
+        let seen = association.snapshot().await?;
+        let addresses = addresses(&seen);
+        if let (Some(path), false) = (seen.paths.first(), addresses.is_empty()) {
+            return Some((path.tuple.remote.to_string(), addresses));
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Remote addresses of the confirmed paths of an association.
+fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
+    let confirmed = seen.paths.iter().filter(|p| p.confirmed);
+    confirmed.map(|p| p.tuple.remote.ip().to_canonical()).collect()
+}
+
+/// The stream being received.
+#[derive(Debug)]
+pub(super) struct IncomingStream {
+    pub(super) association: AssociationHandle,
+    pub(super) peer: String,
+    /// Who it has proven to be; none without a seal.
+    pub(super) key: Option<PublicKey>,
+    /// The run of the sender.
+    pub(super) session: u32,
+    pub(super) player: Player,
+    /// When the last message arrived.
+    pub(super) last_received: Instant,
+    /// When the last packet arrived.
+    pub(super) seen: Instant,
+    /// Packets of its association until then.
+    packets: u64,
+    /// Remote addresses of its confirmed paths.
+    pub(super) addresses: Vec<IpAddr>,
+    /// The association has ended and everything in it is read.
+    pub(super) left: bool,
+    /// When the sender started to close.
+    pub(super) closing: Option<Instant>,
+    /// The end of the stream has arrived.
+    end_came: bool,
+    /// Why the sender will not return, if it said so.
+    pub(super) refusal: Option<String>,
+    /// The end of the stream, once played.
+    pub(super) ended: Option<Ended>,
+    /// When its first message arrived.
+    pub(super) begun: Instant,
+    /// Associations after the first.
+    pub(super) reconnects: u64,
+    /// Outages of the sender.
+    pub(super) outages: Outages,
+}
+
+impl IncomingStream {
+    /// Starts receiving a sender; `latency` overrides the sender's, and at most `bytes` of media are buffered.
+    pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
+        let PendingSender { association, first, media, peer, key, addresses, .. } = sender;
+        let (session, now) = (media.header.session, association.now());
+        association.want();
+        let mut player = Player::new(latency, &media, bytes);
+        let end_came = player.push(first);
+        IncomingStream {
+            association,
+            peer,
+            key,
+            session,
+            player,
+            last_received: now,
+            seen: now,
+            packets: 0,
+            addresses,
+            left: false,
+            closing: None,
+            end_came,
+            refusal: None,
+            ended: None,
+            begun: now,
+            reconnects: 0,
+            outages: Outages::default(),
+        }
+    }
+
+    /// Continues the same run of the same sender over a new association; returns the duration of the outage.
+    pub(super) fn resume(&mut self, sender: PendingSender) -> Duration {
+        self.outages.begin(self.seen);
+        self.association.abort("replaced by a new association");
+        self.association = sender.association;
+        self.association.want();
+        self.peer = sender.peer;
+        (self.packets, self.addresses) = (0, sender.addresses);
+        (self.last_received, self.seen) = (self.association.now(), self.association.now());
+        let outage = self.outages.end(self.seen).unwrap_or_default();
+        (self.left, self.closing, self.refusal) = (false, None, None);
+        self.reconnects += 1;
+        self.end_came |= self.player.push(sender.first);
+        outage
+    }
+
+    /// Processes received messages; none means the association's end.
+    pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
+        if messages.is_empty() {
+            self.left = true;
+            self.refusal = match self.association.closed().await {
+                CloseReason::PeerAborted(words) => words.strip_prefix(REFUSED).map(quoted),
+                CloseReason::SealLost(why) if why == Lost::Revoked.to_string() => Some(why),
+                _ => None,
+            };
+        }
+        for message in messages.drain(..) {
+            self.last_received = self.last_received.max(message.arrived);
+            self.seen = self.seen.max(message.arrived);
+            self.end_came |= self.player.push(message);
+        }
+    }
+
+    /// Whether the sender closes in the middle of its stream, which means that the SHUTDOWN was forged.
+    pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
+        !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
+    }
+
+    /// Checks for packets since the last poll; returns an event to report.
+    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<StreamEvent> {
+        let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
+        if packets != self.packets && !self.left {
+            (self.packets, self.seen) = (packets, now);
+        }
+        let addresses = addresses(seen);
+        if !addresses.is_empty() {
+            self.addresses = addresses;
+        }
+        self.outages.update(&self.peer, now, self.seen)
+    }
+}

@@ -1,0 +1,16 @@
+//! Receiving streams.
+
+mod config;
+mod handle;
+mod incoming;
+pub(in crate::live) mod listening;
+mod player;
+mod session;
+mod summary;
+mod takeover;
+mod wait;
+
+pub use config::ReceiverConfig;
+pub use handle::{Listening, Receiver};
+pub use player::Player;
+pub use summary::ReceiveSummary;

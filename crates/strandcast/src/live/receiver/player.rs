@@ -1,0 +1,100 @@
+//! Playout of messages from the transport.
+
+use std::time::Duration;
+
+use strandcast_media::MediaTime;
+use strandcast_media::pack::{Body, Message, Unpacker};
+use strandcast_media::playout::{Output, Playout, PlayoutConfig, PlayoutStats};
+use strandcast_proto::rx;
+use strandcast_proto::time::Instant;
+
+use crate::live::stats::MediaNow;
+
+/// The stream of media messages.
+const MEDIA: u16 = 0;
+/// Latency for a sender that requests none.
+const LATENCY: Duration = Duration::from_secs(1);
+
+/// Converts a time of the transport to media time.
+pub fn media_time(at: Instant) -> MediaTime {
+    MediaTime::from_nanos(at.as_nanos())
+}
+
+/// Plays one sender's stream.
+#[derive(Debug)]
+pub struct Player {
+    unpacker: Unpacker,
+    playout: Playout,
+    /// Latency from send time to playing.
+    pub latency: Duration,
+    drained: bool,
+}
+
+impl Player {
+    /// A player for the stream of `first`, with `latency` or the one that the sender requests. At most `max_bytes` are
+    /// buffered.
+    pub fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
+        let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
+        let config = PlayoutConfig { latency, max_bytes };
+        Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency, drained: false }
+    }
+
+    /// Processes a message; whether it was the stream's end.
+    pub fn push(&mut self, message: rx::Message) -> bool {
+        if message.stream.0 != MEDIA {
+            return false;
+        }
+        let Some(media) = self.unpacker.unpack(message.payload) else { return false };
+        let end = matches!(media.body, Body::End(_));
+        self.playout.push(media_time(message.arrived), media);
+        end
+    }
+
+    /// The next due output; call it until `None`.
+    pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        self.playout.poll(media_time(now))
+    }
+
+    /// When the next output is due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.playout.poll_timeout().map(|at| Instant::from_nanos(at.as_nanos()))
+    }
+
+    /// Plays everything at once.
+    pub fn drain(&mut self) {
+        self.drained = true;
+        self.playout.drain();
+    }
+
+    /// Whether everything is played at once.
+    pub fn is_drained(&self) -> bool {
+        self.drained
+    }
+
+    /// The statistics.
+    pub fn stats(&self) -> PlayoutStats {
+        self.playout.stats()
+    }
+
+    /// The media at `now`.
+    pub fn media_now(&self, now: Instant) -> MediaNow {
+        let stats = self.stats();
+        MediaNow {
+            messages: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            messages_dropped: 0,
+            lost: stats.lost,
+            shifts: stats.shifts,
+            shift_ms: stats.shift.as_secs_f64() * 1e3,
+            clock_jumps: stats.clock_jumps,
+            buffer_ms: Some(self.playout.level(media_time(now)).as_secs_f64() * 1e3),
+            buffer_bytes: self.playout.held_bytes() as u64,
+        }
+    }
+
+    /// Number of malformed messages.
+    pub fn malformed(&self) -> u64 {
+        self.unpacker.malformed()
+    }
+}

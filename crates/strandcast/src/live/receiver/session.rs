@@ -1,0 +1,433 @@
+//! The session: senders come and go, and one at a time is played.
+
+mod close;
+
+use std::time::{Duration, Instant};
+
+use strandcast_media::pack::VERSION;
+use strandcast_media::playout;
+use strandcast_net::driver::{AssociationHandle, Listener};
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::rx::Message;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::config::ReceiverConfig;
+use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
+use super::listening::listen_changes;
+use super::summary::ReceiveSummary;
+use super::takeover::{Claim, Times, Verdict, decide};
+use super::wait::{closed, event, read, sleep};
+use crate::error::Error;
+use crate::live::admission::admit;
+use crate::live::event::Event as News;
+use crate::live::feed::Reporter;
+use crate::live::memory::Memory;
+use crate::live::output::{Outlet, Recording};
+use crate::live::stats::{Role, StreamEvent, Watch};
+use crate::live::stop::{Stop, stopped};
+use crate::live::words::{BUSY, REFUSED, REPLACED};
+use crate::pairing::Gate;
+
+/// How often the stream and its surroundings are looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// Timeout for a sender to close after the end, including retransmissions.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// After a signal: time beyond the latency to close the association and to write the rest.
+const LAST: Duration = Duration::from_millis(500);
+/// How long to wait for a sender whose abort may have been forged.
+const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
+
+pub(super) struct Session {
+    listener: Listener,
+    /// Who may send; none: streams are not encrypted.
+    gate: Option<Gate>,
+    output: Outlet,
+    reporter: Reporter,
+    watch: Watch,
+    ticks: Interval,
+    stop: Stop,
+    ready: (UnboundedSender<Arrival>, UnboundedReceiver<Arrival>),
+    stream: Option<IncomingStream>,
+    /// The sender that waits to replace the stream.
+    next: Option<PendingSender>,
+    memory: Memory,
+    latency: Option<Duration>,
+    silence: Duration,
+    once: bool,
+    /// When everything has to be over, once the application wants the end.
+    over: Option<Instant>,
+    messages: Vec<Message>,
+}
+
+/// The next event.
+enum Step {
+    Stop,
+    Accepted(Option<AssociationHandle>),
+    Ready(Arrival),
+    NextClosed(CloseReason),
+    Event(Option<Event>),
+    Messages,
+    Timer,
+    Tick,
+    /// What is played cannot be written any more.
+    Unwritable(Error),
+}
+
+/// What a session begins with.
+pub(super) struct Open {
+    pub(super) config: ReceiverConfig,
+    pub(super) listener: Listener,
+    pub(super) outlet: Outlet,
+    pub(super) reporter: Reporter,
+    pub(super) stop: Stop,
+}
+
+impl Session {
+    /// Receives streams.
+    ///
+    /// # Errors
+    /// As [`Receiver::wait`](super::Receiver::wait).
+    pub(super) async fn run(open: Open) -> Result<(), Error> {
+        let Open { config, listener, outlet, reporter, stop } = open;
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut session = Session {
+            listener,
+            gate: config.gate,
+            output: outlet,
+            reporter,
+            watch: Watch::new(Role::Receive),
+            ticks,
+            stop,
+            ready: unbounded_channel(),
+            stream: None,
+            next: None,
+            memory: config.memory,
+            latency: config.latency,
+            silence: config.silence,
+            once: config.once,
+            over: None,
+            messages: Vec::new(),
+        };
+        let outcome = session.receive().await;
+        session.end(outcome).await
+    }
+
+    fn report(&self, event: News) {
+        self.reporter.report(event);
+    }
+
+    /// Runs until the application or the first stream ends it.
+    async fn receive(&mut self) -> Result<(), Error> {
+        loop {
+            match self.step().await {
+                Step::Stop => return self.stop(),
+                Step::Accepted(None) => return Err(Error::Network("the transport stopped".into())),
+                Step::Accepted(Some(association)) => {
+                    tokio::spawn(handshake(association, self.ready.0.clone()));
+                }
+                Step::Ready(Arrival::Newer(peer, version)) => {
+                    self.report(News::OtherVersion { peer, version, reads: VERSION });
+                }
+                Step::Ready(Arrival::Sender(sender)) => {
+                    // What the seal knows of it came first.
+                    self.poll_gate().await;
+                    self.on_ready(*sender)?;
+                }
+                Step::NextClosed(reason) => self.next_closed(&reason),
+                Step::Event(event) => self.event(event.as_ref()),
+                Step::Messages => self.read().await,
+                Step::Timer => {}
+                Step::Tick => self.tick().await?,
+                Step::Unwritable(error) => return Err(error),
+            }
+            self.play()?;
+            self.decide_takeover()?;
+            if let Some(outcome) = self.maybe_finish()? {
+                return outcome;
+            }
+        }
+    }
+
+    /// Waits for the next event.
+    async fn step(&mut self) -> Step {
+        let Session { listener, ticks, output, stop, ready, stream, next, messages, .. } = self;
+        let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
+        let due = due.map(|(g, at)| at - g.association.now());
+        let reading = stream.as_ref().filter(|g| !g.left);
+        tokio::select! {
+            () = stopped(stop) => Step::Stop,
+            accepted = listener.accept() => Step::Accepted(accepted),
+            Some(sender) = ready.1.recv() => Step::Ready(sender),
+            reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
+            event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
+            () = read(reading, messages) => Step::Messages,
+            () = sleep(due) => Step::Timer,
+            _ = ticks.tick() => Step::Tick,
+            error = output.failed() => Step::Unwritable(error),
+        }
+    }
+
+    /// Who may send may have changed.
+    async fn poll_gate(&mut self) {
+        let Some(gate) = &mut self.gate else { return };
+        for event in gate.poll(self.listener.driver()).await {
+            self.report(News::Gate(event));
+        }
+    }
+
+    /// What events call a sender: with a seal, who it is.
+    fn named(&self, sender: &PendingSender) -> String {
+        let label = self.gate.as_ref().zip(sender.key).map(|(gate, key)| gate.label(&key));
+        label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
+    }
+
+    fn on_ready(&mut self, sender: PendingSender) -> Result<(), Error> {
+        let sender = PendingSender { peer: self.named(&sender), ..sender };
+        let Some(stream) = &self.stream else { return self.admit(sender) };
+        let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
+        // Only one sender waits: the one with the shorter required silence.
+        let first = self.next.as_ref().is_none_or(|waiting| silence(&sender) < silence(waiting));
+        let refused = if first { self.next.replace(sender) } else { Some(sender) };
+        if let Some(refused) = refused {
+            self.refuse(&refused);
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, sender: &PendingSender) {
+        let current = self.stream.as_ref().map_or("another sender", |g| g.peer.as_str()).to_owned();
+        self.report(News::Busy { peer: sender.peer.clone(), current });
+        sender.association.abort(&format!("{REFUSED}{BUSY}"));
+    }
+
+    /// The waiting sender has closed its association, gracefully or not.
+    fn next_closed(&mut self, reason: &CloseReason) {
+        match (&mut self.next, reason) {
+            (Some(next), CloseReason::Shutdown) => next.done = true,
+            _ => self.next = None,
+        }
+    }
+
+    /// Accepts or refuses the waiting sender once it is clear whether the current one is active.
+    fn decide_takeover(&mut self) -> Result<(), Error> {
+        let (Some(next), Some(stream)) = (&self.next, &self.stream) else { return Ok(()) };
+        if stream.ended.is_some() {
+            return Ok(());
+        }
+        let claim = Claim::of(next, stream);
+        let times = Times { now: stream.association.now(), came: next.came, last_received: stream.seen };
+        let verdict = decide(claim, stream.left, self.silence, times);
+        let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
+        match verdict {
+            Verdict::Replaces if claim.continues() => self.resume(next)?,
+            Verdict::Replaces => self.replace(next)?,
+            Verdict::Refused | Verdict::Waits => self.refuse(&next),
+        }
+        Ok(())
+    }
+
+    /// Continues the stream over a new association.
+    fn resume(&mut self, sender: PendingSender) -> Result<(), Error> {
+        let Some(stream) = &mut self.stream else { return self.admit(sender) };
+        let (before, peer) = (stream.peer.clone(), sender.peer.clone());
+        let after = stream.resume(sender);
+        admit(&stream.association);
+        self.report(News::Resumed { before, peer, after });
+        self.watch.restart();
+        Ok(())
+    }
+
+    /// Replaces the stream by another one: its buffered rest is played at once.
+    fn replace(&mut self, sender: PendingSender) -> Result<(), Error> {
+        let same_key = |stream: &IncomingStream| stream.key.is_some() && stream.key == sender.key;
+        if let Some(stream) = &mut self.stream {
+            let replaced = News::Replaced {
+                before: stream.peer.clone(),
+                peer: sender.peer.clone(),
+                same_key: same_key(stream),
+                silent: stream.association.now() - stream.seen,
+            };
+            stream.player.drain();
+            self.report(replaced);
+            self.play()?;
+            self.summarize();
+        }
+        if let Some(stream) = self.stream.take() {
+            match same_key(&stream) {
+                true => stream.association.abort(&format!("{REFUSED}{REPLACED}")),
+                false => stream.association.abort("replaced by a new stream"),
+            }
+        }
+        self.admit(sender)
+    }
+
+    fn admit(&mut self, sender: PendingSender) -> Result<(), Error> {
+        self.output.begin();
+        let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
+        self.report(News::Receiving { peer: stream.peer.clone(), latency: stream.player.latency });
+        self.watch.restart();
+        self.watch.restart_stream();
+        admit(&stream.association);
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    /// Handles an event of the stream's association.
+    fn event(&mut self, event: Option<&Event>) {
+        if let (Some(stream), Some(Event::PeerShutdown) | None) = (&mut self.stream, event) {
+            stream.closing = Some(stream.association.now());
+        }
+    }
+
+    async fn read(&mut self) {
+        if let Some(stream) = &mut self.stream {
+            stream.push(&mut self.messages).await;
+        }
+    }
+
+    /// Queues due output.
+    fn play(&mut self) -> Result<(), Error> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        let now = stream.association.now();
+        // What was in the buffer may wait for the output instead.
+        let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
+        while let Some(output) = stream.player.poll(now) {
+            match output {
+                playout::Output::Data(released) => {
+                    if let Some(output) = self.output.write(&released.payload, rushed)? {
+                        self.reporter.report(News::Unread { output });
+                    }
+                }
+                playout::Output::Ended(ended) => stream.ended = Some(ended),
+                playout::Output::Restarted(session) => stream.session = session,
+                playout::Output::Clock(change) => {
+                    let seconds = (now - stream.begun).as_secs_f64();
+                    if let Some(what) = StreamEvent::of(change) {
+                        self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn tick(&mut self) -> Result<(), Error> {
+        self.poll_gate().await;
+        for change in listen_changes(self.listener.driver()).await? {
+            self.report(News::Socket(change));
+        }
+        self.recordings()?;
+        if let Some((output, messages)) = self.output.recovered() {
+            self.report(News::ReadAgain { output, messages });
+        }
+        self.observe().await;
+        Ok(())
+    }
+
+    /// Looks at the outcome of recordings: a stream that has no file is refused.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: the only stream has none.
+    fn recordings(&mut self) -> Result<(), Error> {
+        let (recordings, refused) = self.output.opened();
+        for recording in recordings {
+            self.report(match recording {
+                Recording::Opened(output) => News::Recording { output },
+                Recording::Refused(_, output) => News::NotRecorded { output },
+            });
+        }
+        let Some(stream) = self.stream.take_if(|_| refused) else { return Ok(()) };
+        stream.association.abort(&format!("{REFUSED}it has no name for another recording"));
+        match self.next.take() {
+            _ if self.once => Err(Error::Media("the stream is not recorded: all names are taken".into())),
+            Some(next) => self.admit(next),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at the stream's association.
+    async fn observe(&mut self) {
+        let Some(stream) = &mut self.stream else { return };
+        let Some(seen) = stream.association.snapshot().await else { return };
+        let now = stream.association.now();
+        let seconds = (now - stream.begun).as_secs_f64();
+        if let Some(what) = stream.observe(now, &seen) {
+            self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
+        }
+        let media = stream.player.media_now(now);
+        let (stats, diagnostics) = self.watch.sample(seconds, &stream.peer, media, &seen);
+        diagnostics.into_iter().for_each(|found| self.reporter.report(News::Diagnostic(found)));
+        self.reporter.stats(stats);
+        if now - stream.last_received >= self.silence && !stream.left {
+            stream.association.abort("nothing received from the sender");
+        }
+        if stream.closes_too_soon(now) {
+            stream.association.abort("closed before the stream's end");
+        }
+    }
+
+    /// Ends the stream if it is over; after the only one, the session.
+    fn maybe_finish(&mut self) -> Result<Option<Result<(), Error>>, Error> {
+        let Some(stream) = self.stream.as_ref() else { return Ok(None) };
+        let now = stream.association.now();
+        let played = stream.player.poll_timeout().is_none();
+        let silent = now - stream.last_received;
+        // A sender that lost its connection may return within the silence limit; one that seems to have aborted, for a
+        // moment: the abort may have been forged.
+        let grace =
+            if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
+        let lost = stream.left && played && silent >= grace;
+        if stream.ended.is_none() && !lost {
+            return Ok(None);
+        }
+        self.recordings()?;
+        let Some(stream) = self.stream.as_ref() else { return Ok(None) };
+        let complete = stream.ended.is_some();
+        let why = match &stream.refusal {
+            Some(words) => format!("sender {} broke off: {words}", stream.peer),
+            None => {
+                format!("sender {} was lost: silent for {:.0} s", stream.peer, silent.as_secs_f64())
+            }
+        };
+        self.summarize();
+        match (self.once, complete) {
+            (true, true) => return Ok(Some(Ok(()))),
+            (true, false) => return Ok(Some(Err(Error::Peer(why)))),
+            (false, true) => {}
+            (false, false) => self.report(News::SenderLost { why }),
+        }
+        self.stream = None;
+        if let Some(next) = self.next.take() {
+            self.admit(next)?;
+        }
+        Ok(None)
+    }
+
+    /// Plays the buffered rest and ends.
+    fn stop(&mut self) -> Result<(), Error> {
+        let latency = self.stream.as_ref().map_or(Duration::ZERO, |stream| stream.player.latency);
+        self.over = Some(Instant::now() + latency + LAST);
+        if let Some(stream) = &mut self.stream {
+            stream.player.drain();
+        }
+        self.play()?;
+        self.summarize();
+        Ok(())
+    }
+
+    /// Reports the summary of the stream.
+    fn summarize(&mut self) {
+        let Some(stream) = &self.stream else { return };
+        let (now, dropped) = (stream.association.now(), self.output.dropped());
+        let summary = ReceiveSummary::of(stream, self.watch.last(), now, dropped);
+        self.diagnose();
+        self.report(News::Received(Box::new(summary)));
+    }
+
+    /// Reports the scheme's diagnostics that are not reported yet.
+    fn diagnose(&mut self) {
+        self.watch.rest().into_iter().for_each(|found| self.reporter.report(News::Diagnostic(found)));
+    }
+}

@@ -1,0 +1,87 @@
+//! The end of a session.
+
+use std::time::{Duration, Instant};
+
+use strandcast_proto::association::CloseReason;
+use tokio::runtime::Handle;
+
+use super::{CLOSE_TIMEOUT, LAST, News, Session};
+use crate::error::Error;
+use crate::live::stop::stopped;
+use crate::live::words::REFUSED;
+
+/// The part of the time after the application wants the end that writing gets at least.
+const MIN_FLUSH: Duration = Duration::from_millis(100);
+
+impl Session {
+    /// Closes everything after `outcome`, and waits for what is to be written.
+    pub(super) async fn end(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
+        self.close(&outcome).await;
+        if let Some(gate) = &mut self.gate {
+            for event in gate.end().await {
+                self.reporter.report(News::Gate(event));
+            }
+        }
+        if outcome.is_err() {
+            // The error counts; an unread output must not hold it back.
+            let _: Result<_, _> = tokio::time::timeout(CLOSE_TIMEOUT, self.flush()).await;
+            return outcome;
+        }
+        self.flush().await
+    }
+
+    /// Closes the associations.
+    async fn close(&mut self, outcome: &Result<(), Error>) {
+        self.diagnose();
+        if let Some(next) = self.next.take() {
+            next.association.abort(&format!("{REFUSED}the receiver ends"));
+            // Waits until the abort is sent.
+            next.association.closed().await;
+        }
+        let Some(stream) = &self.stream else { return };
+        match outcome {
+            // The sender closes once everything is acknowledged.
+            Ok(()) if stream.ended.is_some() => {}
+            Ok(()) => stream.association.shutdown(),
+            Err(_) => stream.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
+        }
+        let left = self.over.map(|over| over.saturating_duration_since(Instant::now()));
+        let time = left.map_or(CLOSE_TIMEOUT, |left| left.min(CLOSE_TIMEOUT));
+        // Does not wait for a sender that does not answer.
+        let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
+    }
+
+    /// Waits until everything is written, or the application wants the end.
+    async fn flush(&mut self) -> Result<(), Error> {
+        let Session { output, stop, over, .. } = self;
+        let patience = async {
+            stopped(stop).await;
+            let left = over.map_or(LAST, |over| over.saturating_duration_since(Instant::now()));
+            tokio::time::sleep(left.max(MIN_FLUSH)).await;
+        };
+        tokio::select! {
+            flushed = output.flush() => flushed,
+            () = patience => if output.is_clean() { Ok(()) } else { Err(output.unread()) },
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let open = self.stream.iter().map(|stream| &stream.association);
+        let open: Vec<_> = open.chain(self.next.iter().map(|next| &next.association)).cloned().collect();
+        // After the end of a session they are closed already.
+        open.iter().for_each(|association| association.abort("the receiver has ended"));
+        let driver = self.listener.driver().clone();
+        let told = async move {
+            for association in open {
+                let _: Result<CloseReason, _> = tokio::time::timeout(LAST, association.closed()).await;
+            }
+            driver.stop();
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(told)),
+            Err(_) => self.listener.driver().stop(),
+        }
+    }
+}

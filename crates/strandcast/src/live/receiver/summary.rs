@@ -1,0 +1,141 @@
+//! The summary of `receive` at the end of a stream.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use strandcast_proto::time::Instant;
+
+use super::incoming::IncomingStream;
+use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
+use crate::text::{bytes, count, duration, ms, outages, percent, shifts};
+
+/// A stream as seen by its receiver; it serialises as `receive --json` prints it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ReceiveSummary {
+    /// The sender.
+    pub sender: String,
+    /// Since its first message arrived.
+    pub seconds: f64,
+    /// From sending to playing.
+    pub latency_ms: u64,
+    /// Messages played in time.
+    pub played: u64,
+    /// Bytes of media in them.
+    pub bytes: u64,
+    /// Messages that arrived late.
+    pub late: u64,
+    /// Messages that never arrived.
+    pub lost: u64,
+    /// Malformed messages.
+    pub malformed: u64,
+    /// Messages that were dropped because the output was not read.
+    pub unread: u64,
+    /// Whether everything sent was played unchanged; unknown without the end of the stream.
+    pub identical: Option<bool>,
+    /// Whether the end of the stream arrived.
+    pub complete: bool,
+    /// Times at which what was due was not there.
+    pub underflows: u64,
+    /// The longest of the gaps.
+    pub longest_gap_ms: f64,
+    /// Share of the playing time without gaps.
+    pub continuity: f64,
+    /// Shifts of playout beyond the latency.
+    pub shifts: u64,
+    /// The shift at the end, and the largest one.
+    pub shift_ms: f64,
+    /// The largest shift.
+    pub largest_shift_ms: f64,
+    /// Jumps of the sender's clock.
+    pub clock_jumps: u64,
+    /// Associations after the first.
+    pub reconnects: u64,
+    /// The transport's buffers, of the last association.
+    pub buffers: BuffersNow,
+    /// What the media took on the wire, in the last association.
+    pub wire: WireNow,
+    /// Symbols, if any arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coding: Option<CodingNow>,
+    /// Outages: no packets from the sender for 2 s, or a lost association.
+    pub outages: u64,
+    /// The longest of them.
+    pub longest_outage_s: f64,
+}
+
+impl ReceiveSummary {
+    /// The summary of `stream` at `now`; `last` is the last snapshot of its association, and `unread` messages found no room
+    /// at the output.
+    pub(super) fn of(
+        stream: &IncomingStream,
+        last: Option<&Stats>,
+        now: Instant,
+        unread: u64,
+    ) -> ReceiveSummary {
+        let stats = stream.player.stats();
+        ReceiveSummary {
+            sender: stream.peer.clone(),
+            seconds: (now - stream.begun).as_secs_f64(),
+            latency_ms: stream.player.latency.as_millis() as u64,
+            played: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            lost: stats.lost,
+            malformed: stream.player.malformed(),
+            unread,
+            identical: stream.ended.map(|e| e.identical() && unread == 0),
+            complete: stream.ended.is_some(),
+            underflows: stats.underflows,
+            longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
+            continuity: stats.continuity(),
+            shifts: stats.shifts,
+            shift_ms: stats.shift.as_secs_f64() * 1e3,
+            largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
+            clock_jumps: stats.clock_jumps,
+            reconnects: stream.reconnects,
+            buffers: last.map_or_else(Default::default, |seen| seen.buffers),
+            wire: last.map_or_else(Default::default, |seen| seen.wire),
+            coding: last.and_then(|seen| seen.coding.clone()),
+            outages: stream.outages.count(),
+            longest_outage_s: stream.outages.longest(now).as_secs_f64(),
+        }
+    }
+
+    /// Text lines.
+    pub fn lines(&self) -> Vec<String> {
+        let same = match self.identical {
+            Some(true) => "every byte as it was sent",
+            Some(false) => "not everything that was sent",
+            None => "the sender's end of stream did not arrive",
+        };
+        let played = format!(
+            "played {} ({}) from {} in {}: {same}",
+            count(self.played, "message"),
+            bytes(self.bytes),
+            self.sender,
+            duration(Duration::from_secs_f64(self.seconds)),
+        );
+        let gaps = format!(
+            "{} late, {} lost, {}, longest gap {}, {} of the time without gaps",
+            self.late,
+            self.lost,
+            count(self.underflows, "underflow"),
+            ms(Duration::from_secs_f64(self.longest_gap_ms / 1e3)),
+            percent(self.continuity),
+        );
+        let mut lines = vec![played, gaps];
+        if self.unread > 0 {
+            lines.push(format!("{} dropped, since the output was not read", count(self.unread, "message")));
+        }
+        lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
+        lines.extend(outages(self.outages, self.longest_outage_s));
+        if self.clock_jumps > 0 {
+            lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
+        }
+        lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.wire.line());
+        lines.push(self.buffers.received());
+        lines
+    }
+}

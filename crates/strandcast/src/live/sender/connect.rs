@@ -1,0 +1,247 @@
+//! Connecting to the receiver, with retries.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use strandcast_net::driver::{AssociationHandle, Client, Uplink};
+use strandcast_proto::association::CloseReason;
+use strandcast_seal::Lost;
+use tokio::time::Instant;
+
+use super::reasons::Reasons;
+use super::tariffs::Tariffs;
+use crate::error::Error;
+use crate::live::event::Event;
+use crate::live::retry::Retry;
+use crate::live::tap::Taps;
+use crate::live::words::{BUSY, REFUSED, REPLACED};
+use crate::pairing::{Destination, SealReports};
+use crate::route::{self, Paths};
+use crate::scheme::Scheme;
+use crate::text::quoted;
+use crate::transport::{TransportOptions, open_error, policies};
+
+/// Timeout for resolving the receiver's name; known addresses are used afterwards.
+const RESOLVE: Duration = Duration::from_secs(1);
+/// Timeout of one attempt.
+const ATTEMPT: Duration = Duration::from_secs(8);
+/// The same of an encrypted one after the first that begin with each host: a handshake takes two round trips, of ten seconds at worst.
+const PATIENT: Duration = Duration::from_secs(20);
+/// Timeout of the first attempt that begins with each of several hosts.
+const FIRST: Duration = Duration::from_secs(3);
+/// Pause after an attempt that failed immediately.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+/// The target of a connection and its settings.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub(super) to: Destination,
+    /// What the seal says, if there is one.
+    pub(super) reports: SealReports,
+    /// Why attempts failed.
+    pub(super) reasons: Reasons,
+    /// Attempts, of which each begins with the next host.
+    pub(super) tries: Arc<AtomicUsize>,
+    pub(super) transport: TransportOptions,
+    pub(super) paths: Paths,
+    pub(super) scheme: Scheme,
+    pub(super) taps: Option<Taps>,
+    pub(super) tariffs: Tariffs,
+    /// The addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
+    /// not resolve, and no interface may have a route.
+    pub(super) remotes: Vec<Vec<SocketAddr>>,
+    pub(super) uplinks: Vec<Uplink>,
+}
+
+impl Plan {
+    /// Retries until connected, for `retry` at most. With `retries_refusals`, refusals are retried as well.
+    ///
+    /// # Errors
+    /// [`Error::Peer`] when the time is over or the receiver refuses; [`Error::Network`] if no attempt was
+    /// possible.
+    pub(super) async fn connect(
+        &self,
+        retry: Retry,
+        retries_refusals: bool,
+    ) -> Result<AssociationHandle, Error> {
+        let begun = Instant::now();
+        let left = || match retry {
+            Retry::Forever => PATIENT,
+            Retry::For(time) => time.saturating_sub(begun.elapsed()),
+        };
+        loop {
+            let attempt = Instant::now();
+            let failed = match self.attempt(left()).await {
+                Ok(association) => {
+                    self.reasons.connected();
+                    return Ok(association);
+                }
+                Err(error) => error,
+            };
+            if self.refuses(&failed) && !retries_refusals || left() <= PAUSE {
+                return Err(self.failure(failed, begun.elapsed()));
+            }
+            self.note(&failed);
+            tokio::time::sleep(PAUSE.saturating_sub(attempt.elapsed())).await;
+        }
+    }
+
+    /// Notes why an attempt failed; silence has no reason.
+    fn note(&self, failed: &Failed) {
+        match failed {
+            Failed::Here(error) => self.reasons.failed(error.to_string()),
+            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => self.note_hint(),
+            Failed::There(reason) => {
+                self.reasons.failed(format!("{} {}", self.to.label, self.words(reason)));
+            }
+        }
+    }
+
+    /// Notes what came in clear about an attempt that goes on nonetheless: anyone on the way can say so.
+    fn note_hint(&self) {
+        if let Some((words, false)) = self.reports.refusal(&self.to) {
+            self.reasons.failed(format!("{} {words}", self.to.label));
+        }
+    }
+
+    /// Why there is no connection yet, if that is not reported yet.
+    pub(super) fn untold(&self) -> Option<Event> {
+        self.note_hint();
+        self.reasons.untold().map(|why| Event::Waiting { why })
+    }
+
+    /// The end without a connection, because the user wants no more.
+    ///
+    /// # Errors
+    /// [`Error::Peer`]: it is known why there was no connection.
+    pub(super) fn given_up(&self) -> Result<(), Error> {
+        self.note_hint();
+        self.reasons.last().map_or(Ok(()), |why| Err(Error::Peer(why)))
+    }
+
+    /// Tries all of the receiver's addresses at once, until one answers. Uplinks begin with those of another host each time: there
+    /// may be more than they try at a time, and one that is this machine's, too.
+    async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
+        let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
+        let most = match tries < hosts {
+            true if hosts > 1 => FIRST,
+            false if self.to.seal.is_some() => PATIENT,
+            _ => ATTEMPT,
+        };
+        let outcome = self.attempt_at(tries % hosts, time.min(most)).await;
+        if outcome.is_err() {
+            self.tries.fetch_add(1, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    async fn attempt_at(&self, host: usize, time: Duration) -> Result<AssociationHandle, Failed> {
+        let association = self.open(host).await.map_err(Failed::Here)?;
+        self.tariffs.tell(&association).await;
+        match tokio::time::timeout(time, association.connected()).await {
+            Ok(Ok(_)) => Ok(association),
+            Ok(Err(reason)) => Err(Failed::There(reason)),
+            Err(_) => {
+                association.abort("no answer in time");
+                Err(Failed::There(CloseReason::NoAnswer))
+            }
+        }
+    }
+
+    /// Connects to the receiver at any of its addresses; those of `host` come first.
+    async fn open(&self, host: usize) -> Result<AssociationHandle, Error> {
+        let found = route::addresses(&self.to.hosts, RESOLVE).await;
+        let known = self.remotes.iter().cloned().chain(std::iter::repeat(Vec::new()));
+        let all: Vec<_> = found.into_iter().zip(known).map(|(found, known)| found.unwrap_or(known)).collect();
+        let remotes = route::in_turn(&all, host);
+        if remotes.is_empty() {
+            return Err(Error::Network(format!("{} has no address", self.to.label)));
+        }
+        let mut uplinks = route::uplinks(&self.paths, &remotes).unwrap_or_default();
+        // An uplink without a route may get one soon: the driver polls every second.
+        let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
+        let missing = missing.map(|known| Uplink { remotes: remotes.clone(), ..known.clone() });
+        uplinks.extend(missing.collect::<Vec<_>>());
+        let endpoint = self.transport.endpoint(&self.scheme, false);
+        let (port, scheme) = (self.transport.sctp_port, policies(&self.scheme)?);
+        let (seal, tap) = (self.reports.seal(&self.to), self.taps.as_ref().map(Taps::tap));
+        let client = Client { endpoint, uplinks, port, scheme, seal, tap };
+        client.connect().map_err(|e| open_error(&e))
+    }
+
+    /// Whether the receiver refuses deliberately: another attempt would not help.
+    fn refuses(&self, failed: &Failed) -> bool {
+        matches!(failed, Failed::There(reason) if self.is_final(reason))
+    }
+
+    /// Whether the peer has ended the association deliberately: a retry would not help.
+    pub(super) fn is_final(&self, reason: &CloseReason) -> bool {
+        match reason {
+            CloseReason::PeerAborted(words) => words.starts_with(REFUSED),
+            CloseReason::SealLost(_) => self.reports.refusal(&self.to).is_some_and(|(_, proven)| proven),
+            _ => false,
+        }
+    }
+
+    /// Whether another sender with this sender's key has taken over: two that return would replace each other for ever.
+    /// Without a seal any observer can say so.
+    pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
+        let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
+        match reason {
+            CloseReason::PeerAborted(words) => self.to.seal.is_some() && says(words),
+            CloseReason::SealLost(why) => *why == Lost::Replaced.to_string(),
+            _ => false,
+        }
+    }
+
+    /// Why an association ended, after the peer's name.
+    pub(super) fn words(&self, reason: &CloseReason) -> String {
+        match (reason, self.reports.refusal(&self.to)) {
+            (CloseReason::SealLost(_), Some((words, _))) => words,
+            _ => words(reason),
+        }
+    }
+
+    fn failure(&self, failed: Failed, after: Duration) -> Error {
+        let label = &self.to.label;
+        match failed {
+            Failed::Here(error) => error,
+            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
+                let silent = || format!("no answer from {label} for {:.0} s", after.as_secs_f64());
+                let said = self.reports.refusal(&self.to).map(|(words, _)| format!("{label} {words}"));
+                Error::Peer(said.unwrap_or_else(silent))
+            }
+            Failed::There(reason) => Error::Peer(format!("{label} {}", self.words(&reason))),
+        }
+    }
+}
+
+/// Why an attempt failed.
+enum Failed {
+    Here(Error),
+    There(CloseReason),
+}
+
+/// Whether the receiver refuses because it has another sender.
+pub(super) fn is_busy(reason: &CloseReason) -> bool {
+    matches!(reason, CloseReason::PeerAborted(words) if words.strip_prefix(REFUSED) == Some(BUSY))
+}
+
+/// Why an association ended, as the transport says.
+fn words(reason: &CloseReason) -> String {
+    match reason {
+        CloseReason::Shutdown => "ended the stream".into(),
+        CloseReason::Aborted => "was disconnected".into(),
+        CloseReason::PeerAborted(words) => match words.strip_prefix(REFUSED) {
+            Some(words) => format!("refuses: {}", quoted(words)),
+            None if words.is_empty() => "broke off".into(),
+            None => format!("broke off: {}", quoted(words)),
+        },
+        CloseReason::NoAnswer => "does not answer".into(),
+        CloseReason::Unreachable => "can no longer be reached".into(),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {}", quoted(words)),
+        CloseReason::SealLost(words) => format!("is lost: {words}"),
+        _ => "ended the association".into(),
+    }
+}

@@ -1,0 +1,75 @@
+//! A stream that is being sent, as its application holds it.
+
+use std::sync::Arc;
+
+use super::config::SenderConfig;
+use super::connect::Plan;
+use super::reasons::Reasons;
+use super::session::run;
+use super::tariffs::Tariffs;
+use crate::error::Error;
+use crate::live::event::Event;
+use crate::live::feed::Feed;
+use crate::live::input::Input;
+use crate::live::stats::{Role, Stats};
+use crate::pairing::SealReports;
+use crate::route::{self, Paths};
+
+/// Sends a stream, and connects again for as long as it may. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Sender(Feed);
+
+impl Sender {
+    /// Starts to send `input`. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Network`]: the receiver's name has no address, or no path leads there; [`Error::Usage`]: a tariff is of no path.
+    pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
+        let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps } = config;
+        // A supervisor may start the sender while a modem is not there yet.
+        let paths = Paths { paths, awaited: retry.is_some() };
+        let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
+        let tariffs = Tariffs::new(tariffs, &uplinks)?;
+        let sending =
+            Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };
+        let missing = route::not_yet(&paths, &route::in_turn(&remotes, 0));
+        let missing = missing.into_iter().map(|(path, why)| Event::PathMissing { path, why });
+        let caps = tariffs.caps().into_iter().map(|(link, left)| Event::Capped { link, left });
+        let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
+        let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
+        let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
+        let plan =
+            Plan { to, reports, reasons, tries, transport, paths, scheme, taps, tariffs, remotes, uplinks };
+        Ok(Sender(Feed::start(|reporter, stop| {
+            first.into_iter().for_each(|event| reporter.report(event));
+            run(plan, input, latency, retry, reporter, stop)
+        })))
+    }
+
+    /// The next event; `None` once it has ended. Cancel safe. What is not read makes room for newer events.
+    pub async fn event(&mut self) -> Option<Event> {
+        self.0.event().await
+    }
+
+    /// The last figures; `None` before the first ones.
+    pub fn stats(&self) -> Option<Arc<Stats>> {
+        self.0.stats()
+    }
+
+    /// Ends the stream: nothing more is read, and what was read is delivered if it can be in time.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// Waits for the end. Events can still be read afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Peer`]: the receiver is silent, gone or refuses; [`Error::Media`]: the input cannot be sent; [`Error::Unmet`]:
+    /// most of it came too late; [`Error::Network`].
+    ///
+    /// # Panics
+    /// When it is called again after it has returned.
+    pub async fn wait(&mut self) -> Result<(), Error> {
+        self.0.wait().await
+    }
+}

@@ -1,0 +1,19 @@
+//! Sending a stream.
+
+mod backoff;
+mod config;
+mod connect;
+mod handle;
+mod monitor;
+mod mute;
+mod pump;
+mod reasons;
+mod refusals;
+mod session;
+mod summary;
+mod tariffs;
+
+pub use config::SenderConfig;
+pub use handle::Sender;
+pub use pump::Pump;
+pub use summary::SendSummary;

@@ -1,0 +1,199 @@
+//! Submits messages of the input to the transport.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
+use strandcast_media::pack::{Header, Outgoing, Part, Worth};
+use strandcast_net::driver::{AssociationHandle, Snapshot};
+use strandcast_proto::association::SendOptions;
+use strandcast_proto::policy::{Importance, PathState};
+
+/// The stream of media messages.
+const MEDIA: u16 = 0;
+/// The stream of keep-alive messages.
+const ALIVE: u16 = 1;
+/// Minimum lifetime of messages as a fraction of the latency.
+const MIN_LIFETIME: u32 = 4;
+
+/// Submits messages to an association when they are due.
+#[derive(Debug)]
+pub struct Pump {
+    ingest: Ingest,
+    latency: Duration,
+    /// How long a message may wait and be retransmitted.
+    lifetime: Duration,
+    /// Messages submitted to the transport.
+    pub messages: u64,
+    /// Bytes of media in them.
+    pub bytes: u64,
+    /// Dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
+    pub dropped: u64,
+    /// Messages that expired before submission, because this process was not running.
+    pub overdue: u64,
+    /// The last message, once it is due.
+    end: Option<Bytes>,
+    /// The last message was submitted.
+    pub ended: bool,
+    /// When a message was last submitted.
+    pub last: MediaTime,
+}
+
+impl Pump {
+    /// A pump for the messages of `ingest`, which are played `latency` after sending and abandoned when they would be
+    /// late.
+    pub fn new(ingest: Ingest, latency: Duration) -> Self {
+        let (lifetime, last) = (latency, MediaTime::ZERO);
+        Pump {
+            ingest,
+            latency,
+            lifetime,
+            messages: 0,
+            bytes: 0,
+            dropped: 0,
+            overdue: 0,
+            end: None,
+            ended: false,
+            last,
+        }
+    }
+
+    /// Updates the lifetime from the current queueing delay of the network: a message that has not been sent that long
+    /// before its deadline would be late and only delay later ones. Schemes that estimate queues abandon such messages
+    /// themselves. Messages fit one packet on every path: cut ones cost twice the datagrams, and the loss of either part is
+    /// their loss.
+    pub fn observe(&mut self, seen: &Snapshot) {
+        self.ingest.limit_messages(seen.max_unfragmented);
+        self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / MIN_LIFETIME);
+    }
+
+    /// The same for a new association, before its first message.
+    pub async fn observe_first(&mut self, association: &AssociationHandle) {
+        if let Some(seen) = association.snapshot().await {
+            self.observe(&seen);
+        }
+    }
+
+    /// Processes input bytes; none means the input's end.
+    ///
+    /// # Errors
+    /// The input cannot be sent.
+    pub fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
+        if bytes.is_empty() { self.ingest.finish(now) } else { self.ingest.push(now, bytes) }
+    }
+
+    /// Ends the stream immediately.
+    pub fn stop(&mut self, now: MediaTime) {
+        self.ingest.stop(now);
+    }
+
+    /// Whether more should be read.
+    pub fn wants_input(&self, now: MediaTime) -> bool {
+        self.ingest.wants_input(now)
+    }
+
+    /// When [`Pump::pump`] has something to do.
+    pub fn poll_timeout(&self) -> Option<MediaTime> {
+        self.ingest.poll_timeout()
+    }
+
+    /// The playout latency.
+    pub fn latency(&self) -> Duration {
+        self.latency
+    }
+
+    /// Statistics of the input.
+    pub fn stats(&self) -> IngestStats {
+        self.ingest.stats()
+    }
+
+    /// Submits due messages; `sent` receives each message's header and bytes.
+    pub fn pump(
+        &mut self,
+        now: MediaTime,
+        association: Option<&AssociationHandle>,
+        mut sent: impl FnMut(&Header, &Bytes),
+    ) {
+        self.ingest.handle_timeout(now);
+        while let Some(message) = self.ingest.poll(now) {
+            if message.end {
+                self.end = Some(message.wire);
+            } else {
+                self.hand_over(now, association, message, &mut sent);
+            }
+        }
+        // The end is sent reliably and waits for an association.
+        if let (Some(end), Some(association)) = (&self.end, association)
+            && association.try_send(end.clone(), SendOptions { stream: MEDIA, ..unordered(None) }).is_ok()
+        {
+            self.end = None;
+            self.ended = true;
+        }
+    }
+
+    fn hand_over(
+        &mut self,
+        now: MediaTime,
+        association: Option<&AssociationHandle>,
+        message: Outgoing,
+        sent: &mut impl FnMut(&Header, &Bytes),
+    ) {
+        let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
+        sent(&message.header, &message.wire);
+        // Its lifetime starts at its due time.
+        let left = self.lifetime.saturating_sub(now.saturating_since(message.send_at));
+        if left.is_zero() {
+            self.dropped += 1;
+            self.overdue += 1;
+            return;
+        }
+        let Part { worth, frame: group } = message.part;
+        let importance = importance(worth);
+        let options = SendOptions { stream: MEDIA, importance, group, ..unordered(Some(left)) };
+        if association.is_some_and(|a| a.try_send(message.wire, options).is_ok()) {
+            self.messages += 1;
+            self.bytes += payload;
+            self.last = now;
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Sends a keep-alive message after a second without other messages.
+    pub fn keep_alive(&mut self, now: MediaTime, association: &AssociationHandle) {
+        if now - self.last >= Duration::from_secs(1) {
+            let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
+            // Without room it is not needed: other messages are queued.
+            let _ = association.try_send(Bytes::from_static(&[0]), options);
+            self.last = now;
+        }
+    }
+}
+
+/// What schemes that look at importance make of a message's worth.
+fn importance(worth: Worth) -> Importance {
+    match worth {
+        Worth::Disposable => Importance::Disposable,
+        Worth::Unknown => Importance::Normal,
+        Worth::Reference => Importance::Reference,
+        Worth::Key => Importance::Key,
+    }
+}
+
+fn unordered(lifetime: Option<Duration>) -> SendOptions {
+    SendOptions { unordered: true, lifetime, ..SendOptions::default() }
+}
+
+/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum and what the peer may hold
+/// acknowledgements back, on the usable path with the smallest value.
+fn queueing(seen: &Snapshot) -> Duration {
+    let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
+    if usable().any(|v| v.est.queue.is_some()) {
+        return Duration::ZERO;
+    }
+    let waits = usable().filter_map(|v| {
+        Some((v.srtt? + (2 * v.rttvar).saturating_sub(v.ack_delay)).saturating_sub(v.min_rtt?))
+    });
+    waits.min().unwrap_or_default()
+}

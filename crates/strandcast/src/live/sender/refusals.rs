@@ -1,0 +1,115 @@
+//! A sender's reaction to refusals.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::live::retry::Retry;
+
+/// Another program than ours that receives does not say whether it plays a stream. An association with it that lasts this long
+/// was accepted.
+const LET_IN: Duration = Duration::from_secs(5);
+
+/// Tracks refusals and acceptance. A refusal need not be the receiver's own: any observer of a packet can forge it.
+#[derive(Debug)]
+pub(super) struct Refusals {
+    /// The user has set the retry time.
+    pub(super) asked: bool,
+    /// An association was accepted.
+    pub(super) let_in: bool,
+    /// When the association was established.
+    up: Instant,
+    /// The first refusal since the stream was last received.
+    since: Option<Instant>,
+}
+
+impl Refusals {
+    /// An association was established `now`; `asked`: the user has set the retry time.
+    pub(super) fn new(asked: bool, now: Instant) -> Self {
+        Refusals { asked, let_in: false, up: now, since: None }
+    }
+
+    /// Another association was established; whether to report it, which is not the case between refusals.
+    pub(super) fn connected(&mut self, now: Instant) -> bool {
+        self.up = now;
+        self.since.is_none()
+    }
+
+    /// The receiver plays the stream; whether to report that it no longer refuses.
+    pub(super) fn admitted(&mut self) -> bool {
+        self.let_in = true;
+        self.since.take().is_some()
+    }
+
+    /// Whether a receiver that never says so would have refused by now.
+    pub(super) fn holds(&self, now: Instant) -> bool {
+        now - self.up >= LET_IN
+    }
+
+    /// Whether to continue after a refusal.
+    pub(super) fn retries_refusals(&self, retry: Retry, busy: bool) -> bool {
+        self.asked || self.let_in && (busy || retry == Retry::Forever)
+    }
+
+    /// The association was refused. `None`: give up. Otherwise, whether it is the first refusal in a row.
+    pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
+        let first = self.since.is_none();
+        let since = *self.since.get_or_insert(now);
+        let over = matches!(retry, Retry::For(time) if now - since >= time);
+        (self.retries_refusals(retry, busy) && !over).then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Retry = Retry::For(Duration::from_secs(60));
+
+    #[test]
+    fn retries_for_the_requested_time() {
+        let begun = Instant::now();
+        let at = |s: u64| begun + Duration::from_secs(s);
+        let mut refusals = Refusals::new(true, begun);
+        assert_eq!(refusals.refused(at(1), MINUTE, false), Some(true));
+        for s in (2..61).step_by(2) {
+            assert!(!refusals.connected(at(s)), "once is enough");
+            assert_eq!(refusals.refused(at(s), MINUTE, false), Some(false), "after {s} s");
+        }
+        assert_eq!(refusals.refused(at(61), MINUTE, false), None);
+        let mut forever = Refusals::new(true, begun);
+        assert!((1..100_000).step_by(100).all(|s| {
+            forever.connected(at(s));
+            forever.refused(at(s), Retry::Forever, false).is_some()
+        }));
+    }
+
+    #[test]
+    fn by_default_only_accepted_streams_are_retried() {
+        let begun = Instant::now();
+        let at = |s: u64| begun + Duration::from_secs(s);
+        for (retry, busy, goes_on) in
+            [(MINUTE, true, true), (Retry::Forever, false, true), (MINUTE, false, false)]
+        {
+            assert_eq!(Refusals::new(false, begun).refused(at(1), retry, busy), None, "at the first try");
+            let mut later = Refusals::new(false, begun);
+            assert!(!later.admitted());
+            assert_eq!(later.refused(at(9), retry, busy).is_some(), goes_on, "{retry:?}, busy {busy}");
+        }
+    }
+
+    #[test]
+    fn time_counts_from_when_the_stream_was_last_received() {
+        let begun = Instant::now();
+        let at = |s: u64| begun + Duration::from_secs(s);
+        let mut refusals = Refusals::new(true, begun);
+        refusals.refused(at(1), MINUTE, true);
+        refusals.connected(at(2));
+        assert!(!refusals.holds(at(6)) && refusals.holds(at(7)), "for those that do not say");
+        assert!(refusals.admitted() && !refusals.admitted(), "reported once");
+        assert_eq!(refusals.refused(at(100), MINUTE, true), Some(true));
+        refusals.connected(at(101));
+        refusals.admitted();
+        assert_eq!(refusals.refused(at(159), MINUTE, true), Some(true), "it was received for 58 s");
+    }
+}

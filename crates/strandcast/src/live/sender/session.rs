@@ -1,0 +1,476 @@
+//! A stream from its first association to its end.
+
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::PackConfig;
+use strandcast_net::clock::Clock;
+use strandcast_net::driver::AssociationHandle;
+use strandcast_net::entropy;
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::rx::Message;
+use strandcast_proto::time::Instant;
+use tokio::task::JoinHandle;
+
+use super::backoff::Backoff;
+use super::connect::{PAUSE, Plan, is_busy};
+use super::monitor::AssociationMonitor;
+use super::pump::Pump;
+use super::refusals::Refusals;
+use crate::error::Error;
+use crate::live::admission::admits;
+use crate::live::event::Event as News;
+use crate::live::feed::Reporter;
+use crate::live::input::Input;
+use crate::live::retry::Retry;
+use crate::live::stop::{Stop, stopped};
+use crate::live::words::REFUSED;
+use crate::text::why;
+
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+/// How often to look why there is no connection.
+const TELL: Duration = Duration::from_millis(250);
+/// Default time to try to connect; a live input, once connected, retries forever.
+const RETRY: Duration = Duration::from_secs(30);
+/// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
+const MIN_SILENCE: Duration = Duration::from_secs(5);
+/// Timeout of a close by the receiver, which may have been forged.
+const CLOSING: Duration = Duration::from_millis(1500);
+/// Time limit for the last acknowledgements at the end, in addition to the latency.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same if the application wants the end.
+const LAST: Duration = Duration::from_millis(500);
+
+/// The association, or the attempt to connect.
+enum Connection {
+    Up(AssociationHandle),
+    Search(JoinHandle<Result<AssociationHandle, Error>>),
+}
+
+struct Session<I> {
+    plan: Plan,
+    retry: Retry,
+    refusals: Refusals,
+    backoff: Backoff,
+    /// When the receiver started to close.
+    closing: Option<tokio::time::Instant>,
+    clock: Clock,
+    input: I,
+    /// Its bytes.
+    buffer: Vec<u8>,
+    pump: Pump,
+    connection: Connection,
+    watch: AssociationMonitor,
+    stop: Stop,
+    /// The input has ended, or the application has stopped it.
+    over: bool,
+    /// The application has ended the stream: no further connection attempts.
+    stopped: bool,
+    /// The receiver has accepted nothing yet: a file restarts with the next association.
+    rewind: bool,
+    admission: Admission,
+}
+
+/// Whether the receiver plays the stream.
+#[derive(Debug, Default)]
+struct Admission {
+    /// The receiver at the other end of this association says so, once it does.
+    says: bool,
+    /// It plays what comes over this association.
+    given: bool,
+    /// How long a stream that has ended waits for it.
+    until: Option<tokio::time::Instant>,
+}
+
+/// The next event.
+enum Step {
+    Stop,
+    Read(io::Result<usize>),
+    Timer,
+    Tick,
+    Event(Option<Event>),
+    Said(Message),
+    Found(Result<AssociationHandle, Error>),
+}
+
+/// Sends a stream.
+///
+/// # Errors
+/// As [`Sender::wait`](super::Sender::wait).
+pub(super) async fn run<I: Input>(
+    plan: Plan,
+    input: I,
+    latency: Duration,
+    asked: Option<Retry>,
+    reporter: Reporter,
+    mut stop: Stop,
+) -> Result<(), Error> {
+    let first = asked.unwrap_or(Retry::For(RETRY));
+    let association = tokio::select! {
+        found = plan.connect(first, asked.is_some()) => found?,
+        () = stopped(&mut stop) => return plan.given_up(),
+        never = tell(&plan, &reporter) => match never {},
+    };
+    if let Some(cipher) = plan.reports.cipher() {
+        reporter.report(News::Encrypted(cipher));
+    }
+    let live = input.is_live();
+    let retry = asked.unwrap_or(if live { Retry::Forever } else { first });
+    let clock = Clock::start();
+    let mut pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
+    pump.observe_first(&association).await;
+    let refusals = Refusals::new(asked.is_some(), tokio::time::Instant::now());
+    let watch = AssociationMonitor::new(reporter, &plan);
+    let admission = Admission::with(&association).await;
+    let connection = Connection::Up(association);
+    let mut session = Session {
+        plan,
+        retry,
+        refusals,
+        backoff: Backoff::default(),
+        closing: None,
+        clock,
+        input,
+        buffer: vec![0; CHUNK],
+        pump,
+        connection,
+        watch,
+        stop,
+        over: false,
+        stopped: false,
+        rewind: false,
+        admission,
+    };
+    let outcome = session.stream().await;
+    session.leave(&outcome).await;
+    session.finish(outcome)
+}
+
+/// Reports why there is no connection yet.
+async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
+    loop {
+        tokio::time::sleep(TELL).await;
+        plan.untold().into_iter().for_each(|event| reporter.report(event));
+    }
+}
+
+/// The input's state machine; a file starts at `origin`. A random number identifies the run of the sender.
+fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, Error> {
+    let seeds = entropy::seeds()
+        .map_err(|e| Error::Network(format!("the system provides no random numbers: {e}")))?;
+    let session = seeds.stream("session").u32();
+    let pack = PackConfig { lifetime: Some(latency), ..PackConfig::new(session) };
+    Ok(if live { Ingest::live(pack) } else { Ingest::paced(origin, PaceConfig::default(), pack) })
+}
+
+impl<I: Input> Session<I> {
+    /// Whether the end of the stream may be followed by that of the association: a receiver that has not decided yet might
+    /// refuse it.
+    fn may_close(&mut self) -> bool {
+        if self.admission.given || self.stopped || self.connection.association().is_none() {
+            return true;
+        }
+        let latest = tokio::time::Instant::now() + self.pump.latency() + CLOSE_TIMEOUT;
+        tokio::time::Instant::now() >= *self.admission.until.get_or_insert(latest)
+    }
+
+    /// The receiver plays the stream.
+    fn admitted(&mut self) {
+        self.admission.given = true;
+        if self.refusals.admitted() {
+            self.watch.report(News::Admitted { peer: self.plan.to.label.clone() });
+        }
+    }
+
+    fn now(&self) -> MediaTime {
+        MediaTime::from_nanos(self.clock.now().as_nanos())
+    }
+
+    /// Sends until the end of the stream is acknowledged.
+    async fn stream(&mut self) -> Result<(), Error> {
+        loop {
+            while !(self.pump.ended && self.may_close()) {
+                if !self.rewind {
+                    self.pump.pump(self.now(), self.connection.association(), |_, _| ());
+                }
+                match self.step().await {
+                    Step::Stop => self.stop(),
+                    Step::Read(read) => self.read(read)?,
+                    Step::Timer => {}
+                    Step::Tick => self.tick().await,
+                    Step::Event(event) => self.event(event)?,
+                    Step::Said(message) if admits(&message.payload) => self.admitted(),
+                    Step::Said(_) => {}
+                    Step::Found(found) => self.found(found).await?,
+                }
+            }
+            if self.finish_stream().await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the next event.
+    async fn step(&mut self) -> Step {
+        let next = self.pump.poll_timeout().filter(|_| !self.rewind);
+        let due = next.and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
+        let wants_input = !self.over && !self.rewind && self.pump.wants_input(self.now());
+        let Session { input, buffer, connection, watch, stop, stopped: asked, .. } = self;
+        tokio::select! {
+            () = stopped(stop), if !*asked => Step::Stop,
+            read = input.read(buffer), if wants_input => Step::Read(read),
+            () = sleep_until(due) => Step::Timer,
+            () = watch.tick() => Step::Tick,
+            step = connection.next_step() => step,
+        }
+    }
+
+    fn stop(&mut self) {
+        (self.over, self.stopped) = (true, true);
+        let now = self.now();
+        self.pump.stop(now);
+        // Without an association the end cannot be sent.
+        self.pump.ended |= self.connection.association().is_none();
+    }
+
+    fn read(&mut self, read: io::Result<usize>) -> Result<(), Error> {
+        let len = read.map_err(|error| self.unreadable(&error))?;
+        self.over |= len == 0;
+        let now = self.now();
+        let taken = self.pump.push(now, &self.buffer[..len]);
+        taken.map_err(|e| Error::Media(format!("cannot send {}: {e}", self.input.name())))
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Error {
+        Error::Media(format!("cannot read {}: {}", self.input.name(), why(error)))
+    }
+
+    async fn tick(&mut self) {
+        let now = self.now();
+        let Connection::Up(association) = &self.connection else {
+            return self.plan.untold().into_iter().for_each(|event| self.watch.report(event));
+        };
+        self.pump.keep_alive(now, association);
+        self.watch.poll(self.clock.now(), association, &mut self.pump).await;
+        let silence = self.watch.silence(self.clock.now());
+        // Without a retry time set by the user, the association itself detects failure.
+        let hopeless =
+            matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(MIN_SILENCE));
+        if hopeless {
+            association.abort("nothing received from the receiver");
+            self.search(&format!("{} was silent for {:.0} s", self.plan.to.label, silence.as_secs_f64()));
+        } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
+            association.abort("the shutdown did not finish");
+            self.search(&format!("{} started to close and did not finish", self.plan.to.label));
+        } else if !self.admission.says && self.refusals.holds(tokio::time::Instant::now()) {
+            self.admitted();
+        }
+    }
+
+    fn event(&mut self, event: Option<Event>) -> Result<(), Error> {
+        match event {
+            Some(Event::PeerShutdown) => {
+                self.closing = Some(tokio::time::Instant::now());
+                Ok(())
+            }
+            Some(Event::Closed(reason)) if self.plan.is_replaced(&reason) => {
+                Err(Error::Peer(self.named(&reason)))
+            }
+            Some(Event::Closed(CloseReason::Shutdown)) if !self.refusals.asked => {
+                Err(Error::Peer(self.named(&CloseReason::Shutdown)))
+            }
+            Some(Event::Closed(CloseReason::Shutdown)) => self.refused(&CloseReason::Shutdown),
+            Some(Event::Closed(reason)) if self.plan.is_final(&reason) => self.refused(&reason),
+            Some(Event::Closed(reason)) => {
+                self.search(&self.named(&reason));
+                Ok(())
+            }
+            None => {
+                self.search(&format!("{} is gone", self.plan.to.label));
+                Ok(())
+            }
+            Some(event) => {
+                self.watch.event(self.clock.now(), &event);
+                Ok(())
+            }
+        }
+    }
+
+    /// Why the association ended, with the receiver's name.
+    fn named(&self, reason: &CloseReason) -> String {
+        format!("{} {}", self.plan.to.label, self.plan.words(reason))
+    }
+
+    /// Gives up the association and reconnects.
+    fn search(&mut self, why: &str) {
+        self.watch.report(News::Lost { why: why.to_owned() });
+        self.watch.broke();
+        let pause = self.backoff.next(tokio::time::Instant::now());
+        self.search_after(pause);
+    }
+
+    fn search_after(&mut self, pause: Duration) {
+        self.watch.lost();
+        self.closing = None;
+        // As in `stop`: without an association the end cannot be sent.
+        self.pump.ended |= self.stopped;
+        let (plan, retry) = (self.plan.clone(), self.retry);
+        let retries_refusals = self.refusals.retries_refusals(retry, false);
+        self.connection = Connection::Search(tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            plan.connect(retry, retries_refusals).await
+        }));
+    }
+
+    /// The receiver refuses the stream: ends, or retries.
+    fn refused(&mut self, reason: &CloseReason) -> Result<(), Error> {
+        let why = self.named(reason);
+        let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
+        let Some(first) = first else { return Err(Error::Peer(why)) };
+        if first {
+            self.watch.report(News::Refused { why: why.clone() });
+        }
+        self.plan.reasons.told(&why);
+        self.rewind = self.may_restart();
+        self.pump.ended &= !self.rewind;
+        self.search_after(PAUSE);
+        Ok(())
+    }
+
+    /// Whether a file can restart, because nothing of it has been received.
+    fn may_restart(&self) -> bool {
+        !self.refusals.let_in && !self.input.is_live() && !self.stopped
+    }
+
+    async fn found(&mut self, found: Result<AssociationHandle, Error>) -> Result<(), Error> {
+        self.connection = Connection::Up(found?);
+        let report = self.refusals.connected(tokio::time::Instant::now());
+        self.watch.found(self.clock.now(), report);
+        if std::mem::take(&mut self.rewind) {
+            self.input.rewind().await.map_err(|error| self.unreadable(&error))?;
+            let latency = self.pump.latency();
+            self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
+            self.over = false;
+            self.watch.restart();
+        }
+        if let Some(association) = self.connection.association() {
+            self.admission = Admission::with(association).await;
+            self.pump.observe_first(association).await;
+        }
+        Ok(())
+    }
+
+    /// Closes once everything is acknowledged or expired; false if the stream restarts instead.
+    async fn finish_stream(&mut self) -> Result<bool, Error> {
+        let Connection::Up(association) = &self.connection else {
+            let label = &self.plan.to.label;
+            let lost = || Error::Peer(format!("{label} was lost before it had everything"));
+            // A stream that never began has nothing to lose.
+            return if self.stopped && !self.refusals.let_in { Ok(true) } else { Err(lost()) };
+        };
+        association.shutdown();
+        let (latency, more) = (self.pump.latency(), if self.stopped { LAST } else { CLOSE_TIMEOUT });
+        let mut deadline = tokio::time::Instant::now() + latency + more;
+        let reason = loop {
+            tokio::select! {
+                reason = association.closed() => break reason,
+                () = stopped(&mut self.stop), if !self.stopped => {
+                    self.stopped = true;
+                    deadline = tokio::time::Instant::now() + latency + LAST;
+                }
+                () = self.watch.tick() => {
+                    let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;
+                    // An outage is tolerated as long as the association survives, unless the application is waiting.
+                    let bears = silent && !self.stopped;
+                    if tokio::time::Instant::now() >= deadline && !bears {
+                        association.abort("no answer to the end of the stream");
+                        break CloseReason::Unreachable;
+                    }
+                }
+            }
+        };
+        self.watch.poll(self.clock.now(), association, &mut self.pump).await;
+        match reason {
+            CloseReason::Shutdown if self.admission.given || self.stopped => Ok(true),
+            CloseReason::Shutdown => {
+                Err(Error::Peer(format!("{} did not say that it plays the stream", self.plan.to.label)))
+            }
+            reason
+                if self.plan.is_final(&reason) && !self.plan.is_replaced(&reason) && self.may_restart() =>
+            {
+                self.refused(&reason)?;
+                self.pump.ended = false;
+                Ok(false)
+            }
+            reason => Err(Error::Peer(format!("{} before it had everything", self.named(&reason)))),
+        }
+    }
+
+    /// Aborts if there will be no end of the stream.
+    async fn leave(&mut self, outcome: &Result<(), Error>) {
+        if let (Err(Error::Media(_)), Connection::Up(association)) = (outcome, &self.connection) {
+            association.abort(&format!("{REFUSED}the sender cannot read its input"));
+            // Waits until the abort is sent.
+            association.closed().await;
+        }
+    }
+
+    /// Reports the summary, regardless of the outcome.
+    fn finish(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
+        let summary = self.watch.summary(self.clock.now(), &self.pump, &self.input.name());
+        // Of a stream that the application ends, what was late is in the summary.
+        let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
+        self.watch.finish(summary);
+        outcome.and(verdict)
+    }
+}
+
+impl Admission {
+    /// That of a new association.
+    async fn with(association: &AssociationHandle) -> Admission {
+        // It is connected: whether the peer is a Strandcast is known.
+        let says = matches!(association.connected().await, Ok(true));
+        Admission { says, ..Admission::default() }
+    }
+}
+
+impl Connection {
+    fn association(&self) -> Option<&AssociationHandle> {
+        match self {
+            Connection::Up(association) => Some(association),
+            Connection::Search(_) => None,
+        }
+    }
+
+    async fn next_step(&mut self) -> Step {
+        match self {
+            Connection::Up(association) => tokio::select! {
+                event = association.event() => Step::Event(event),
+                Some(message) = association.recv() => Step::Said(message),
+            },
+            Connection::Search(search) => Step::Found(search.await.unwrap_or(Err(Error::Aborted))),
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        match self {
+            Connection::Search(search) => search.abort(),
+            // After the end of a stream it is closed already.
+            Connection::Up(association) => association.abort(&format!("{REFUSED}the sender has ended")),
+        }
+    }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

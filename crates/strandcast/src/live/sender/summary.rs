@@ -1,0 +1,110 @@
+//! The final summary of `send`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
+use crate::text::{bits_per_s, bytes, count, duration, outages, percent};
+
+/// The whole stream as seen by its sender; it serialises as `send --json` prints it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SendSummary {
+    /// Its input.
+    pub input: String,
+    /// The receiver.
+    pub peer: String,
+    /// The scheme.
+    pub scheme: String,
+    /// Since the start.
+    pub seconds: f64,
+    /// Messages submitted to the transport.
+    pub messages: u64,
+    /// Bytes of media in them.
+    pub bytes: u64,
+    /// Messages of the input, also those that were never submitted.
+    #[serde(skip)]
+    pub all: u64,
+    /// Messages that expired before delivery, as far as the sender knows.
+    pub expired: u64,
+    /// Messages of frames that the scheme gave up before any of them was sent.
+    pub messages_dropped: u64,
+    /// Associations after the first.
+    pub reconnects: u64,
+    /// Outages: no packets from the receiver for 2 s, or a lost association.
+    pub outages: u64,
+    /// The longest of them.
+    pub longest_outage_s: f64,
+    /// Packets missing in the input itself.
+    pub input_gaps: u64,
+    /// Losses of sync in the input.
+    pub input_resyncs: u64,
+    /// The transport's buffers, of the last association.
+    pub buffers: BuffersNow,
+    /// What the media took on the wire, in the last association.
+    pub wire: WireNow,
+    /// The paths at their last, with what they carried in all, which were down while they were not there.
+    pub paths: Vec<PathNow>,
+    /// The scheme's diagnostics at the end.
+    pub diagnostics: Vec<&'static str>,
+    /// The scheme's own counters, of the last association.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<&'static str, u64>,
+    /// Messages of the last association that went no further, by cause.
+    #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
+    pub given_up: GivenUpNow,
+    /// Symbols, if any were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coding: Option<CodingNow>,
+}
+
+impl SendSummary {
+    /// Text lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "sent {} ({}) in {}, {} {}",
+            count(self.messages, "message"),
+            bytes(self.bytes),
+            duration(Duration::from_secs_f64(self.seconds)),
+            self.expired,
+            // What repair symbols brought in time, only the receiver knows.
+            if self.coding.is_some() { "not acknowledged in time" } else { "expired" },
+        )];
+        if self.messages_dropped > 0 {
+            let messages = count(self.messages_dropped, "message");
+            lines.push(format!("{messages} dropped as whole frames, since not all could be in time"));
+        }
+        if self.input_gaps + self.input_resyncs > 0 {
+            let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
+            lines.push(format!("the input itself had {gaps} and lost sync {syncs} times"));
+        }
+        lines.extend(outages(self.outages, self.longest_outage_s));
+        for path in &self.paths {
+            let loss = path.loss.map_or("-".to_owned(), percent);
+            let rate = bits_per_s(path.bytes as f64 * 8.0 / self.seconds.max(1e-3));
+            let (name, sent) = (&path.name, bytes(path.bytes));
+            lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));
+        }
+        lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.wire.line());
+        lines.push(self.buffers.sent());
+        lines
+    }
+
+    /// Whether the stream was of use.
+    ///
+    /// # Errors
+    /// [`Error::Unmet`]: most messages expired.
+    pub(super) fn verdict(&self) -> Result<(), Error> {
+        let all = self.all;
+        match self.expired * 2 > all {
+            true => {
+                Err(Error::Unmet(format!("{} of {all} messages were not delivered in time", self.expired)))
+            }
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The figures of a stream.
+
+mod buffers;
+mod coding;
+mod diagnostics;
+mod outages;
+mod snapshot;
+mod stream;
+mod totals;
+mod watch;
+mod wire;
+
+pub use buffers::{BufferNow, BuffersNow};
+pub use coding::{CodingNow, Sides, sum};
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use outages::Outages;
+pub use snapshot::{
+    AdviceNow, GivenUpNow, LinkMonitorNow, LinkNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats,
+};
+pub use stream::StreamEvent;
+pub use watch::Watch;
+pub use wire::WireNow;

@@ -1,0 +1,99 @@
+//! Outages: times without packets from the peer.
+
+use std::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+use super::stream::StreamEvent;
+
+/// Silence that is reported: a sender sends at least once per second and is answered.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Counts outages: silence of 2 s, or an association that is lost and found again.
+#[derive(Debug, Default)]
+pub struct Outages {
+    /// The last activity before the current outage.
+    since: Option<Instant>,
+    count: u64,
+    longest: Duration,
+}
+
+impl Outages {
+    /// Updates with the peer's last activity `last_received` at `now`; returns an event to report.
+    pub fn update(&mut self, peer: &str, now: Instant, last_received: Instant) -> Option<StreamEvent> {
+        match self.since {
+            None if now - last_received >= SILENCE => {
+                self.begin(last_received);
+                Some(StreamEvent::Outage { peer: peer.to_owned() })
+            }
+            Some(since) if last_received > since => {
+                let outage_s = self.end(last_received)?.as_secs_f64();
+                Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s })
+            }
+            _ => None,
+        }
+    }
+
+    /// The association was lost; the last activity was at `last_received`.
+    pub fn begin(&mut self, last_received: Instant) {
+        if self.since.is_none() {
+            self.since = Some(last_received);
+            self.count += 1;
+        }
+    }
+
+    /// The peer is active again; returns the duration of the outage, if there was one.
+    pub fn end(&mut self, last_received: Instant) -> Option<Duration> {
+        let length = last_received - self.since.take()?;
+        self.longest = self.longest.max(length);
+        Some(length)
+    }
+
+    /// Whether an outage is in progress.
+    pub fn goes_on(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Number of outages.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Duration of the longest one, up to `now`.
+    pub fn longest(&self, now: Instant) -> Duration {
+        self.since.map_or(self.longest, |since| self.longest.max(now - since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_reported_once_and_its_end_with_its_duration() {
+        let mut outages = Outages::default();
+        let at = Instant::from_millis;
+        for now in (0..3000).step_by(250) {
+            assert_eq!(outages.update("p", at(now), at(now.saturating_sub(1000))), None);
+        }
+        let told: Vec<_> =
+            (0..40).filter_map(|k| outages.update("p", at(3000 + 250 * k), at(2000))).collect();
+        assert_eq!(told, [StreamEvent::Outage { peer: "p".into() }]);
+        assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
+        let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0 };
+        assert_eq!(outages.update("p", at(10_250), at(10_000)), Some(over));
+        assert_eq!(outages.update("p", at(10_500), at(10_400)), None);
+        assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
+    }
+
+    #[test]
+    fn a_lost_association_is_an_outage_until_the_next_one() {
+        let mut outages = Outages::default();
+        let at = Instant::from_millis;
+        assert_eq!(outages.end(at(100)), None);
+        outages.begin(at(1000));
+        outages.begin(at(1500));
+        assert_eq!(outages.end(at(1800)), Some(Duration::from_millis(800)));
+        assert_eq!(outages.count(), 1);
+    }
+}

@@ -1,0 +1,86 @@
+//! Events of a stream, reported when they happen.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+use strandcast_media::playout::ClockChange;
+
+use crate::text::{duration, ms};
+
+/// An event of playout or of the peer: a line of text, and one of JSON for `--stats`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum StreamEvent {
+    /// Playout was shifted to later.
+    Shift {
+        /// The amount.
+        by_ms: f64,
+        /// The total shift.
+        shift_ms: f64,
+        /// The cause, as text.
+        why: String,
+    },
+    /// Playout has recovered from all shifts.
+    ShiftReturned,
+    /// No packets arrive from the peer.
+    Outage {
+        /// Its name, which is part of each line.
+        #[serde(skip)]
+        peer: String,
+    },
+    /// Packets arrive again.
+    OutageOver {
+        /// Its name, which is part of each line.
+        #[serde(skip)]
+        peer: String,
+        /// Duration of the outage.
+        outage_s: f64,
+    },
+    /// The sender's clock jumped; forward is positive.
+    ClockJump {
+        /// The amount.
+        by_ms: f64,
+    },
+}
+
+impl StreamEvent {
+    /// The event of a clock change; `None` for changes unknown to this version.
+    pub fn of(change: ClockChange) -> Option<StreamEvent> {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        match change {
+            ClockChange::Shifted { by, total, cause } => {
+                Some(StreamEvent::Shift { by_ms: ms(by), shift_ms: ms(total), why: cause.to_string() })
+            }
+            ClockChange::Returned => Some(StreamEvent::ShiftReturned),
+            ClockChange::Jumped { back, by } => {
+                Some(StreamEvent::ClockJump { by_ms: if back { -ms(by) } else { ms(by) } })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for StreamEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms.abs() / 1e3));
+        match self {
+            StreamEvent::Shift { by_ms, shift_ms, why } => {
+                write!(f, "playing {} later: {why}", time(*by_ms))?;
+                if shift_ms > by_ms { write!(f, " ({} in total)", time(*shift_ms)) } else { Ok(()) }
+            }
+            StreamEvent::ShiftReturned => f.write_str("playing with the configured latency again"),
+            StreamEvent::Outage { peer } => {
+                write!(f, "no packets from {peer}; waiting for it")
+            }
+            StreamEvent::OutageOver { peer, outage_s } => {
+                write!(f, "{peer} is back after {}", duration(Duration::from_secs_f64(*outage_s)))
+            }
+            StreamEvent::ClockJump { by_ms } => {
+                let way = if *by_ms < 0.0 { "back" } else { "ahead" };
+                write!(f, "the sender's clock jumped {way} by {}; playout does not move", time(*by_ms))
+            }
+        }
+    }
+}

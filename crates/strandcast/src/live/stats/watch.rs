@@ -1,0 +1,101 @@
+//! Snapshots of a stream, one after the other.
+
+use std::sync::Arc;
+
+use strandcast_net::driver;
+use strandcast_proto::coding::CodingStats;
+
+use super::buffers::BuffersNow;
+use super::coding::{CodingNow, Sides, sum};
+use super::diagnostics::{Diagnostic, Diagnostics};
+use super::snapshot::{
+    GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats, payload,
+};
+use super::totals::{Counted, Totals};
+use super::wire::WireNow;
+
+/// Makes snapshots, and keeps the last one.
+#[derive(Debug)]
+pub struct Watch {
+    role: Role,
+    sampler: Sampler,
+    totals: Totals,
+    diagnostics: Diagnostics,
+    /// Symbols of previous associations of the stream, and of this one.
+    coding: (CodingStats, CodingStats),
+    last: Option<Arc<Stats>>,
+}
+
+impl Watch {
+    /// One that has seen nothing yet.
+    pub fn new(role: Role) -> Self {
+        let (totals, diagnostics, coding, last) = Default::default();
+        Watch { role, sampler: Sampler::new(role), totals, diagnostics, coding, last }
+    }
+
+    /// Takes a snapshot, `seconds` after the start of the stream. Returns it, and diagnostics to report.
+    pub fn sample(
+        &mut self,
+        seconds: f64,
+        peer: &str,
+        media: MediaNow,
+        seen: &driver::Snapshot,
+    ) -> (Arc<Stats>, Vec<Diagnostic>) {
+        let diagnostics = self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics);
+        self.coding.1 = seen.stats.coding;
+        let sides = Sides { sends: seen.coding_out, receives: seen.coding_in };
+        let stats = Stats {
+            seconds,
+            role: self.role,
+            peer: peer.to_owned(),
+            scheme: seen.scheme.clone(),
+            media,
+            buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
+            wire: WireNow::of(&seen.stats),
+            advice: seen.stats.advice.map(Into::into),
+            paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
+            diagnostics: seen.diagnostics.clone(),
+            counters: seen.counters.iter().copied().collect(),
+            given_up: GivenUpNow::of(&seen.stats),
+            coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
+            link_monitor: LinkMonitorNow::of(&seen.monitor),
+        };
+        let counted = seen
+            .paths
+            .iter()
+            .map(|path| (path.view.id, Counted::of(seen.at, &path.stats, payload(self.role, &path.stats))));
+        let rows = counted.zip(&stats.paths).map(|((id, counted), row)| (id, counted, row.clone()));
+        self.totals.update(seconds, rows);
+        let stats = Arc::new(stats);
+        self.last = Some(Arc::clone(&stats));
+        (stats, diagnostics)
+    }
+
+    /// Resets for another association of the same stream, whose counters start at zero.
+    pub fn restart(&mut self) {
+        self.coding = (sum(&self.coding.0, &self.coding.1), CodingStats::default());
+        self.sampler = Sampler::new(self.role);
+        self.totals.restart();
+        self.diagnostics.restart();
+    }
+
+    /// The stream starts again, or is another one: nothing of it was coded yet.
+    pub fn restart_stream(&mut self) {
+        self.coding = Default::default();
+    }
+
+    /// The last snapshot.
+    pub fn last(&self) -> Option<&Stats> {
+        self.last.as_deref()
+    }
+
+    /// The paths, with what they carried since the start.
+    pub fn path_totals(&self) -> Vec<PathNow> {
+        self.totals.rows()
+    }
+
+    /// At the end, diagnostics that are not reported yet.
+    pub fn rest(&mut self) -> Vec<Diagnostic> {
+        self.diagnostics.rest()
+    }
+}

@@ -1,0 +1,28 @@
+//! Who sees every packet.
+
+use std::fmt;
+use std::sync::Arc;
+
+use strandcast_net::driver::PacketTap;
+
+/// Makes a tap for each connection: it gets every packet, before it is encrypted, in the connection's loop.
+#[derive(Clone)]
+pub struct Taps(Arc<dyn Fn() -> PacketTap + Send + Sync>);
+
+impl Taps {
+    /// Taps that `make` makes.
+    pub fn new(make: impl Fn() -> PacketTap + Send + Sync + 'static) -> Taps {
+        Taps(Arc::new(make))
+    }
+
+    /// One more.
+    pub(in crate::live) fn tap(&self) -> PacketTap {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Taps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Taps")
+    }
+}

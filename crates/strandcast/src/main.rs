@@ -1,4 +1,0 @@
-//! The `strandcast` command.
-fn main() -> std::process::ExitCode {
-    strandcast::run(std::env::args_os())
-}

@@ -1,0 +1,101 @@
+//! A client's seal, and what it has reported.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use strandcast_net::driver::{ClientSeal, SealHooks};
+use strandcast_seal::{Cipher, Lost, SealEvent, VERSION};
+
+use super::destination::Destination;
+use super::forms::{fingerprint, key_text};
+use super::keylog::KeyLog;
+
+/// What the seal of one connection after the other has reported.
+#[derive(Clone, Debug, Default)]
+pub struct SealReports(Arc<Mutex<Reported>>);
+
+#[derive(Debug, Default)]
+struct Reported {
+    /// The receiver says that it runs without encryption.
+    plain: bool,
+    /// The other version of sealed datagrams that the receiver says it speaks.
+    version: Option<u8>,
+    cipher: Option<Cipher>,
+    /// Why the session ended.
+    lost: Option<Lost>,
+}
+
+impl SealReports {
+    /// The seal of a connection to `destination`; none if nothing is to be encrypted. What was reported before is
+    /// forgotten.
+    pub fn seal(&self, destination: &Destination) -> Option<ClientSeal> {
+        let (identity, peer) = destination.seal.clone()?;
+        *self.lock() = Reported::default();
+        let reports = self.clone();
+        let on_event = move |_, event: &SealEvent| {
+            let mut reported = reports.lock();
+            match event {
+                SealEvent::Established { cipher, .. } => reported.cipher = Some(*cipher),
+                SealEvent::Lost { why, .. } => reported.lost = Some(*why),
+                SealEvent::PlainPeer { .. } => reported.plain = true,
+                SealEvent::OtherVersion { version, .. } => reported.version = Some(*version),
+                _ => {}
+            }
+        };
+        let keylog = destination.keylog.as_ref().map(KeyLog::sink);
+        Some(ClientSeal { identity, peer, hooks: SealHooks { on_event: Some(Box::new(on_event)), keylog } })
+    }
+
+    /// How datagrams are encrypted.
+    pub fn cipher(&self) -> Option<Cipher> {
+        self.lock().cipher
+    }
+
+    /// Why there will be no connection, after the receiver's name, if the seal knows; whether the receiver has proven
+    /// that it says so itself, and another attempt would not help.
+    pub fn refusal(&self, destination: &Destination) -> Option<(String, bool)> {
+        let (identity, _) = destination.seal.as_ref()?;
+        let reported = self.lock();
+        match reported.lost {
+            Some(Lost::Refused | Lost::Revoked) => {
+                let key = identity.public();
+                let (short, key) = (fingerprint(&key), key_text(&key));
+                // A receiver that never had a stream of this machine knows no short form.
+                let why = format!(
+                    "does not admit this machine, {short}: run there strandcast key allow {key}, or pair again"
+                );
+                Some((why, true))
+            }
+            Some(Lost::Busy) => Some(("has no room for more senders: try again later".into(), false)),
+            _ if reported.plain => {
+                let why = "runs without encryption: start it there without --plain, or send to its HOST with --plain";
+                Some((why.into(), false))
+            }
+            _ => Some((speaks(reported.version?, "the receiver's"), false)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Reported> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a peer speaks another version of sealed datagrams, and which program to update: this one or the peer's.
+pub(super) fn speaks(version: u8, theirs: &str) -> String {
+    let older = if version < VERSION { theirs } else { "this" };
+    format!(
+        "speaks version {version} of sealed datagrams, this program version {VERSION}: update {older} program"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_program_is_to_be_updated() {
+        let line = |version| speaks(version, "the receiver's");
+        let expected = "speaks version 2 of sealed datagrams, this program version 1: update this program";
+        assert_eq!(line(2), expected);
+        assert!(line(0).ends_with("update the receiver's program"));
+    }
+}

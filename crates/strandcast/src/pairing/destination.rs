@@ -1,0 +1,66 @@
+//! Whom a sender connects to.
+
+use strandcast_net::resolve::HostPort;
+use strandcast_seal::{Peer, SecretKey};
+
+use super::forms::fingerprint;
+use super::keylog::KeyLog;
+use super::name::nearest;
+use super::pairing::Pairing;
+use super::store::{Receivers, Store};
+use crate::error::Error;
+
+/// A receiver that can be connected to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Destination {
+    /// What events call it.
+    pub label: String,
+    /// Where it listens.
+    pub hosts: Vec<HostPort>,
+    /// Who this machine is and who it must be; `None`: nothing is encrypted.
+    pub seal: Option<(SecretKey, Peer)>,
+    /// Takes the keys of all connections.
+    pub keylog: Option<KeyLog>,
+}
+
+impl Destination {
+    /// A host without a pairing: nothing is encrypted or authenticated.
+    pub fn plain(host: HostPort) -> Destination {
+        Destination { label: host.to_string(), hosts: vec![host], seal: None, keylog: None }
+    }
+
+    /// The receiver that a store has by this name. Makes the store's identity if there never was one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: there is no such receiver; [`Error::Store`].
+    pub fn named(store: &Store, name: &str) -> Result<Destination, Error> {
+        let receivers = store.receivers()?;
+        let Some(receiver) = receivers.get(name) else {
+            return Err(Error::Usage(unknown(name, &receivers)));
+        };
+        Destination::sealed(store, format!("@{name}"), receiver.hosts(), receiver.peer())
+    }
+
+    /// The receiver of a pairing. Makes the store's identity if there never was one.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn paired(store: &Store, pairing: Pairing) -> Result<Destination, Error> {
+        Destination::sealed(store, fingerprint(&pairing.peer.key), pairing.hosts, pairing.peer)
+    }
+
+    fn sealed(store: &Store, label: String, hosts: Vec<HostPort>, peer: Peer) -> Result<Destination, Error> {
+        let (identity, _) = store.identity_or_new()?;
+        Ok(Destination { label, hosts, seal: Some((identity, peer)), keylog: None })
+    }
+}
+
+fn unknown(name: &str, receivers: &Receivers) -> String {
+    match nearest(name, receivers.iter().map(|(name, _)| name)) {
+        Some(near) => format!("there is no receiver @{name}, but @{near}"),
+        None => {
+            format!("there is no receiver @{name}: strandcast key add {name} (strandcast key list shows all)")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Writes what a running receiver learns into its store: one batch after the other, so that a burst of senders does not wait
+//! for the lock with a thread each, and no stream waits at all.
+
+use std::time::Duration;
+
+use strandcast_seal::{PublicKey, TokenId};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+
+use super::forms::fingerprint;
+use super::store::{Senders, Store, WallClock};
+use crate::error::Error;
+
+/// Changes that are written at once.
+const BATCH: usize = 4096;
+
+/// What was learnt.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change {
+    /// A sender has enrolled with a token.
+    Enrolled(TokenId, PublicKey, WallClock),
+    /// It is so late: tokens that have expired by then stay closed, whatever the clock says later.
+    Expired(WallClock),
+}
+
+impl Change {
+    /// The sender that has enrolled.
+    fn enrolled(&self) -> Option<PublicKey> {
+        match self {
+            Change::Enrolled(_, key, _) => Some(*key),
+            Change::Expired(_) => None,
+        }
+    }
+
+    /// Makes the change.
+    pub(super) fn apply(self, senders: &mut Senders) {
+        match self {
+            Change::Enrolled(token, key, at) => senders.enrol(token, key, at),
+            Change::Expired(at) => senders.expire(at),
+        };
+    }
+}
+
+/// How long the end of a command waits for what is not written yet.
+const END: Duration = Duration::from_secs(1);
+
+/// The task that writes, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    changes: UnboundedSender<Change>,
+    task: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Starts to write to `store`; `told` gets a line for each batch that cannot be written. Call it inside the runtime.
+    pub(super) fn start(store: Store, told: impl Fn(String) + Send + 'static) -> Keeper {
+        let (changes, taken) = unbounded_channel();
+        Keeper { changes, task: tokio::spawn(write(store, taken, told)) }
+    }
+
+    /// Queues a change.
+    pub(super) fn write(&self, change: Change) {
+        // Without the task the runtime is ending.
+        let _ = self.changes.send(change);
+    }
+
+    /// Waits until all is written, for a second at most; a line if it is not.
+    pub(super) async fn end(self) -> Option<String> {
+        drop(self.changes);
+        let ended = tokio::time::timeout(END, self.task).await;
+        let unwritten =
+            "senders that enrolled at last may not be stored: the store was not written within a second";
+        ended.is_err().then(|| unwritten.to_owned())
+    }
+}
+
+async fn write(store: Store, mut taken: UnboundedReceiver<Change>, told: impl Fn(String)) {
+    let mut batch = Vec::new();
+    while taken.recv_many(&mut batch, BATCH).await > 0 {
+        let (store, all) = (store.clone(), std::mem::take(&mut batch));
+        let enrolled: Vec<PublicKey> = all.iter().filter_map(Change::enrolled).collect();
+        let written = tokio::task::spawn_blocking(move || {
+            store.change_senders(|senders| {
+                all.into_iter().for_each(|change| change.apply(senders));
+                Ok::<_, Error>(())
+            })
+        });
+        // A thread that panicked has written nothing.
+        if let Err(error) = written.await.unwrap_or(Err(Error::Aborted)) {
+            let what = match &enrolled[..] {
+                [] => "expired pairing strings are not closed for good".to_owned(),
+                [key] => format!("{} is not enrolled for good", fingerprint(key)),
+                all => format!("{} new senders are not enrolled for good", all.len()),
+            };
+            told(format!("{what}: {error}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_queued_is_written_before_the_end() {
+        let folder = std::env::temp_dir().join(format!("strandcast-keeper-{}", std::process::id()));
+        let store = Store::at(folder.join("identity"));
+        store.identity_or_new().expect("a new identity");
+        let mut random = Seeds::new(1, 0).stream("keeper");
+        let token = store
+            .change_senders(|senders| Ok::<_, Error>(senders.reusable(&mut random, 0)))
+            .expect("a store that can be written");
+        let keeper = Keeper::start(store.clone(), |line| panic!("{line}"));
+        for n in 0..100 {
+            keeper.write(Change::Enrolled(token.id(), PublicKey([n; 32]), 1));
+        }
+        assert_eq!(keeper.end().await, None);
+        assert_eq!(store.senders().unwrap().senders().len(), 100);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_store_that_cannot_be_written_does_not_hold_up_the_end() {
+        let task = tokio::spawn(std::future::pending());
+        let keeper = Keeper { changes: unbounded_channel().0, task };
+        assert!(keeper.end().await.is_some_and(|line| line.contains("may not be stored")));
+    }
+}

@@ -1,0 +1,51 @@
+//! Identities, pairing strings, and stores of whom this machine may send to and who may send to it.
+//!
+//! A receiver hands out a pairing string, once; a sender keeps it under a name:
+//!
+//! ```
+//! use strandcast::pairing::{Destination, Pairing, Store};
+//!
+//! let folder = std::env::temp_dir().join(format!("strandcast-doc-{}", std::process::id()));
+//! let (studio, van) = (Store::at(folder.join("studio/identity")), Store::at(folder.join("van/identity")));
+//! let text = studio.pair(&["studio.example:9899".parse().unwrap()], false, None)?;
+//!
+//! van.add_receiver(&"studio".parse()?, &Pairing::decode(&text)?)?;
+//! let to = Destination::named(&van, "studio")?;
+//! assert_eq!(to.label, "@studio");
+//! # std::fs::remove_dir_all(folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A store is an identity's file and two beside it, which only their owner can read: who has it can send and receive in its
+//! place. [`Gate`] lets a running receiver admit whom its store admits, while the store changes.
+
+mod base32;
+mod client;
+mod destination;
+mod forms;
+mod gate;
+mod hosts;
+mod keeper;
+mod keylog;
+mod memory;
+mod name;
+#[expect(clippy::module_inception, reason = "it is what the whole is named after")]
+mod pairing;
+mod store;
+mod text;
+
+pub use client::SealReports;
+pub use destination::Destination;
+pub use forms::{fingerprint, key_text, token_id_text};
+pub use gate::{Gate, GateEvent};
+pub use hosts::reachable;
+pub use keylog::KeyLog;
+pub use memory::paired_in_memory;
+pub use name::{Name, nearest};
+pub use pairing::{Pairing, looks_like_pairing};
+pub use store::{
+    Minted, Receiver, Receivers, Sender, Senders, Store, TokenEntry, WallClock, WhoError, refuse_if_public,
+    wall_clock, write_new,
+};
+pub use strandcast_seal::{Cipher, Peer, PublicKey, SecretKey, Token};
+pub use text::TextError;

@@ -1,0 +1,248 @@
+//! Files that only their owner may read: checked when they are read, and replaced as a whole when they are written.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, why};
+use crate::files::refuse_if_foreign;
+
+/// Bits of a file's mode for others than its owner.
+const OTHERS: u32 = 0o077;
+/// The largest file that is read, bytes: thousands of senders.
+const LARGEST: u64 = 4 << 20;
+/// How long to wait for another process that writes.
+const LOCK: Duration = Duration::from_secs(5);
+const LOCK_POLL: Duration = Duration::from_millis(20);
+
+/// Reads a private file; `None` if there is none.
+///
+/// # Errors
+/// [`Error::Store`]: it cannot be read, or others can read it.
+pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
+    let refuse = |what: &str| Error::Store(format!("{} {what}", path.display()));
+    // What is checked is what is read; a pipe does not wait for somebody who writes.
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(cannot("read", path, &error)),
+    };
+    let seen = file.metadata().map_err(|e| cannot("read", path, &e))?;
+    if !seen.is_file() {
+        return Err(refuse("is no regular file: name a file with --key, or move it away"));
+    }
+    refuse_if_foreign(path, &seen)?;
+    refuse_if_public(path, &seen)?;
+    if seen.len() > LARGEST {
+        return Err(refuse("is too large: restore it from a copy"));
+    }
+    // As large as the file, so that no part of a secret stays behind where a smaller string was.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(seen.len() as usize + 1));
+    file.take(LARGEST).read_to_end(&mut bytes).map_err(|e| cannot("read", path, &e))?;
+    let text = String::from_utf8(std::mem::take(&mut *bytes));
+    let text = text.map_err(|_| refuse("is not text: restore it from a copy"))?;
+    Ok(Some(Zeroizing::new(text)))
+}
+
+/// Refuses a file that others than its owner can read or write.
+///
+/// # Errors
+/// [`Error::Store`].
+pub fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), Error> {
+    if seen.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    let (mode, path) = (seen.mode() & 0o777, path.display());
+    Err(Error::Store(format!("{path} can be read by others (mode {mode:o}): run chmod 600 {path}")))
+}
+
+/// Replaces a private file: after a crash it has its old content or the new one.
+///
+/// # Errors
+/// [`Error::Store`]: full disk, folder that cannot be written.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let temporary = with_suffix(path, "new");
+    let written = try_write(&temporary, path, text);
+    written.map_err(|error| {
+        // What a failed write left is of no use; that it cannot be removed either changes nothing.
+        let _ = std::fs::remove_file(&temporary);
+        cannot("write", path, &error)
+    })
+}
+
+fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
+    // Left by a crash, and perhaps with another mode.
+    match std::fs::remove_file(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = create_private(temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(temporary, path)?;
+    if let Some(folder) = path.parent() {
+        // Else the new name may be gone after a power failure. Some file systems can't.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    Ok(())
+}
+
+/// Writes a private file that must not be there yet. Nothing of it is left after an error.
+///
+/// # Errors
+/// [`Error::Store`].
+pub fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+    let mut file = create_private(path).map_err(|error| cannot("write", path, &error))?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| {
+        // As above.
+        let _ = std::fs::remove_file(path);
+        cannot("write", path, &error)
+    })
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Creates the folder of a file for its owner alone, unless it is there.
+///
+/// # Errors
+/// [`Error::Store`].
+pub(super) fn create_folder_of(path: &Path) -> Result<(), Error> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| cannot("create", folder, &e))
+}
+
+/// Keeps other processes from writing until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Waits for other writers of the files beside `path`.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: the folder cannot be written, or another process holds the lock for seconds.
+    pub(super) fn of(path: &Path) -> Result<Lock, Error> {
+        let name = with_suffix(path, "lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);
+        let file = file.map_err(|e| cannot("write", &name, &e))?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK => std::thread::sleep(LOCK_POLL),
+                Err(TryLockError::WouldBlock) => {
+                    let name = name.display();
+                    return Err(Error::Store(format!("another strandcast holds {name}: try again")));
+                }
+                Err(TryLockError::Error(error)) => return Err(cannot("lock", &name, &error)),
+            }
+        }
+    }
+}
+
+/// What changes when a file is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(u64, u64, i64, i64, u32);
+
+impl Stamp {
+    /// The stamp of the file that is there now, if one is.
+    pub(super) fn of(path: &Path) -> Option<Stamp> {
+        let seen: Metadata = std::fs::metadata(path).ok()?;
+        Some(Stamp(seen.ino(), seen.size(), seen.mtime(), seen.mtime_nsec(), seen.mode()))
+    }
+}
+
+/// `path` with more behind its name.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A diagnostic that names the file, and what helps.
+fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; --key or STRANDCAST_KEY names another identity"
+        }
+        _ => "",
+    };
+    Error::Store(format!("cannot {what} {}: {}{remedy}", path.display(), why(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_folder::TestFolder;
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn files_are_private_and_replaced_as_a_whole() {
+        let folder = TestFolder::new("private");
+        let path = folder.path().join("deep/er/file");
+        create_folder_of(&path).unwrap();
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        assert_eq!(read(&path).unwrap(), None);
+        // What a crash left does not matter.
+        std::fs::write(with_suffix(&path, "new"), "half").unwrap();
+        for text in ["first", "second", ""] {
+            let before = Stamp::of(&path);
+            write(&path, text).unwrap();
+            assert_eq!((read(&path).unwrap().unwrap().as_str(), mode(&path)), (text, 0o600));
+            assert_ne!(Stamp::of(&path), before);
+        }
+        let names = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        assert_eq!(names.count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn files_that_others_can_read_are_refused() {
+        let folder = TestFolder::new("modes");
+        let path = folder.path().join("file");
+        write(&path, "secret").unwrap();
+        for bad in [0o644, 0o640, 0o604, 0o660, 0o610] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(bad)).unwrap();
+            let error = read(&path).unwrap_err().to_string();
+            assert!(error.contains("chmod 600") && error.contains(&format!("{bad:o}")), "{error}");
+            assert!(error.contains(path.to_str().unwrap()) && !error.contains("secret"), "{error}");
+        }
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(read(&path).unwrap().is_some(), "a file need not be writable");
+    }
+
+    #[test]
+    fn folders_and_bytes_that_are_no_text_are_refused() {
+        let folder = TestFolder::new("odd");
+        assert!(read(folder.path()).is_err());
+        let path = folder.path().join("file");
+        write(&path, "").unwrap();
+        std::fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("not text"));
+    }
+
+    #[test]
+    fn a_lock_excludes_another_writer() {
+        let folder = TestFolder::new("lock");
+        let path = folder.path().join("file");
+        let held = Lock::of(&path).unwrap();
+        let other = OpenOptions::new().write(true).open(with_suffix(&path, "lock")).unwrap();
+        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(held);
+        other.try_lock().unwrap();
+    }
+}

@@ -1,0 +1,241 @@
+//! Where the files of the store are, and what is in them.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use strandcast_net::entropy;
+use strandcast_proto::seeds::Random;
+use strandcast_seal::SecretKey;
+use zeroize::Zeroizing;
+
+use super::file::{self, Lock, Stamp, with_suffix};
+use super::receivers::Receivers;
+use super::senders::{Senders, WallClock};
+use crate::error::Error;
+use crate::files::{IDENTITY, same_file};
+use crate::pairing::forms::{parse_secret, secret_text};
+
+/// The version of all files.
+const VERSION: u32 = 1;
+
+const IDENTITY_HEAD: &str = "\
+# The identity of this Strandcast: its secret key. Anyone who has it can send and receive in its place.
+# It cannot be made again: without it, every pairing has to be made anew.";
+const RECEIVERS_HEAD: &str = "\
+# Receivers that this machine may send to, by name. Written by strandcast key add; holds secrets.";
+const SENDERS_HEAD: &str = "\
+# Who may send to this machine. Written by strandcast key and strandcast receive; holds secrets.";
+
+/// An identity and the files beside it: `NAME.receivers`, `NAME.senders` and, while one of them is written, `NAME.lock`.
+#[derive(Clone, Debug)]
+pub struct Store {
+    identity: PathBuf,
+}
+
+impl Store {
+    /// The store whose identity is in this file. Nothing is read or made yet.
+    pub fn at(identity: impl Into<PathBuf>) -> Store {
+        Store { identity: identity.into() }
+    }
+
+    /// The identity's file.
+    pub fn path(&self) -> &Path {
+        &self.identity
+    }
+
+    /// Refuses a file of this store as one to write something else to.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn spare(&self, path: &Path) -> Result<(), Error> {
+        let lock = with_suffix(&self.identity, "lock");
+        let own = [self.identity.clone(), self.receivers_path(), self.senders_path(), lock];
+        match own.iter().any(|own| same_file(own, path)) {
+            true => Err(Error::Store(format!("{} is a file of keys: name another one", path.display()))),
+            false => Ok(()),
+        }
+    }
+
+    /// The identity; `None` if there never was one.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: it is lost or cannot be read.
+    pub fn identity(&self) -> Result<Option<SecretKey>, Error> {
+        match file::read(&self.identity)? {
+            Some(text) => parse_identity(&text, &self.identity).map(Some),
+            None => self.refuse_lost().map(|()| None),
+        }
+    }
+
+    /// The identity, which is made if there never was one; whether it was made now.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn identity_or_new(&self) -> Result<(SecretKey, bool), Error> {
+        if let Some(key) = self.identity()? {
+            return Ok((key, false));
+        }
+        file::create_folder_of(&self.identity)?;
+        let _lock = Lock::of(&self.identity)?;
+        // Another process may have made one meanwhile.
+        if let Some(key) = self.identity()? {
+            return Ok((key, false));
+        }
+        let key = SecretKey::generate(&mut random()?);
+        let secret = secret_text(&key);
+        let text = format!("{IDENTITY_HEAD}\n{IDENTITY} {VERSION} {}\n", secret.as_str());
+        file::write(&self.identity, &Zeroizing::new(text))?;
+        Ok((key, true))
+    }
+
+    /// An identity that is gone while its pairings are there is not replaced by another one, which no peer knows.
+    fn refuse_lost(&self) -> Result<(), Error> {
+        let left = [self.receivers_path(), self.senders_path()].into_iter().find(|path| path.exists());
+        left.map_or(Ok(()), |left| {
+            Err(Error::Store(format!(
+                "the identity {} is lost, and {} needs it: restore it from a copy, or move its .receivers and .senders \
+                 away and pair again",
+                self.identity.display(),
+                left.display(),
+            )))
+        })
+    }
+
+    /// The receivers that this machine may send to.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn receivers(&self) -> Result<Receivers, Error> {
+        load(&self.receivers_path())
+    }
+
+    /// Who may send to this machine.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn senders(&self) -> Result<Senders, Error> {
+        load(&self.senders_path())
+    }
+
+    /// Changes the receivers.
+    ///
+    /// # Errors
+    /// [`Error::Store`], and those of `change`.
+    pub fn change_receivers<T, E: Into<Error>>(
+        &self,
+        change: impl FnOnce(&mut Receivers) -> Result<T, E>,
+    ) -> Result<T, Error> {
+        self.change(&self.receivers_path(), RECEIVERS_HEAD, change)
+    }
+
+    /// Changes who may send to this machine.
+    ///
+    /// # Errors
+    /// [`Error::Store`], and those of `change`.
+    pub fn change_senders<T, E: Into<Error>>(
+        &self,
+        change: impl FnOnce(&mut Senders) -> Result<T, E>,
+    ) -> Result<T, Error> {
+        self.change(&self.senders_path(), SENDERS_HEAD, change)
+    }
+
+    fn change<F: Serialize + DeserializeOwned + Default, T, E: Into<Error>>(
+        &self,
+        path: &Path,
+        head: &str,
+        change: impl FnOnce(&mut F) -> Result<T, E>,
+    ) -> Result<T, Error> {
+        let _lock = Lock::of(&self.identity)?;
+        let mut content = load(path)?;
+        let result = change(&mut content).map_err(Into::into)?;
+        let text =
+            Zeroizing::new(toml::to_string(&content).expect("names, numbers and texts always serialise"));
+        file::write(path, &Zeroizing::new(format!("{head}\nversion = {VERSION}\n{}", text.as_str())))?;
+        Ok(result)
+    }
+
+    fn receivers_path(&self) -> PathBuf {
+        with_suffix(&self.identity, "receivers")
+    }
+
+    fn senders_path(&self) -> PathBuf {
+        with_suffix(&self.identity, "senders")
+    }
+}
+
+/// Sees when another process has changed who may send to this machine.
+#[derive(Debug)]
+pub struct ChangeDetector {
+    path: PathBuf,
+    seen: Option<Stamp>,
+}
+
+impl ChangeDetector {
+    /// Watches from now on. Create it before the file is read.
+    pub fn new(store: &Store) -> ChangeDetector {
+        let path = store.senders_path();
+        ChangeDetector { seen: Stamp::of(&path), path }
+    }
+
+    /// Whether the file has changed since the last look.
+    pub fn changed(&mut self) -> bool {
+        let now = Stamp::of(&self.path);
+        std::mem::replace(&mut self.seen, now) != now
+    }
+}
+
+/// The version of a file, whatever else is in it.
+#[derive(Deserialize)]
+struct VersionHeader {
+    version: u32,
+}
+
+/// A file of the store.
+fn load<F: DeserializeOwned + Default>(path: &Path) -> Result<F, Error> {
+    let Some(text) = file::read(path)? else { return Ok(F::default()) };
+    let broken = |error: toml::de::Error| {
+        // Without the line itself, which may hold a secret.
+        let line =
+            error.span().map_or(1, |span| text.chars().take(span.start).filter(|c| *c == '\n').count() + 1);
+        let (path, words) = (path.display(), error.message());
+        Error::Store(format!("{path}, line {line}: {words}: restore it from a copy"))
+    };
+    match toml::from_str(&text).map_err(broken)? {
+        VersionHeader { version: VERSION } => toml::from_str(&text).map_err(broken),
+        VersionHeader { .. } => Err(newer(path)),
+    }
+}
+
+fn parse_identity(text: &str, path: &Path) -> Result<SecretKey, Error> {
+    let refuse = |what: String| Error::Store(format!("{} {what}: restore it from a copy", path.display()));
+    let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let (line, more) = (lines.next().unwrap_or_default(), lines.next());
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [IDENTITY, "1", key] if more.is_none() => {
+            parse_secret(key).map_err(|error| refuse(format!("is damaged ({error})")))
+        }
+        [IDENTITY, version, ..] if version.parse::<u32>().is_ok_and(|v| v > VERSION) => Err(newer(path)),
+        _ => Err(refuse("is no identity of Strandcast".into())),
+    }
+}
+
+fn newer(path: &Path) -> Error {
+    Error::Store(format!("{} is of a newer version of Strandcast: update this one", path.display()))
+}
+
+/// Randomness for keys and tokens, of the operating system.
+///
+/// # Errors
+/// [`Error::Store`]: the system has none.
+pub fn random() -> Result<Random, Error> {
+    let seeds = entropy::seeds();
+    let seeds = seeds.map_err(|e| Error::Store(format!("the system provides no random numbers: {e}")))?;
+    Ok(seeds.stream("keys"))
+}
+
+/// The time of day, for expiry and for lists.
+pub fn wall_clock() -> WallClock {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

@@ -1,0 +1,91 @@
+//! New pairing strings.
+
+use strandcast_net::resolve::HostPort;
+use strandcast_seal::{Peer, Token};
+use zeroize::Zeroizing;
+
+use super::folder::{Store, random, wall_clock};
+use super::senders::WallClock;
+use crate::error::Error;
+use crate::pairing::hosts::reachable;
+use crate::pairing::name::Name;
+use crate::pairing::pairing::Pairing;
+
+/// A pairing string that admits no sender yet.
+#[derive(Debug)]
+pub struct Minted {
+    store: Store,
+    token: Token,
+    once: bool,
+    expires: Option<WallClock>,
+    made: WallClock,
+    text: Zeroizing<String>,
+}
+
+impl Minted {
+    /// The string. It is a secret: it admits who has it.
+    pub fn text(&self) -> &Zeroizing<String> {
+        &self.text
+    }
+
+    /// Admits who has it from now on.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn admit(self) -> Result<Zeroizing<String>, Error> {
+        let Minted { store, token, once, expires, made, text } = self;
+        store.change_senders(|senders| {
+            senders.pair(token, once, expires, made);
+            Ok::<_, Error>(())
+        })?;
+        Ok(text)
+    }
+}
+
+impl Store {
+    /// A new pairing string. `hosts`: how senders reach this machine; without any, the addresses where its receiver listened
+    /// last. `once`: for the first sender that uses it, and no other. `expires`: for no new sender from then on.
+    ///
+    /// # Errors
+    /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach; [`Error::Usage`]: hosts that
+    /// no string can name.
+    pub fn pair(
+        &self,
+        hosts: &[HostPort],
+        once: bool,
+        expires: Option<WallClock>,
+    ) -> Result<Zeroizing<String>, Error> {
+        self.mint(hosts, once, expires)?.admit()
+    }
+
+    /// The same for a string that has to be somewhere before it admits anyone.
+    ///
+    /// # Errors
+    /// As [`Store::pair`].
+    pub fn mint(&self, hosts: &[HostPort], once: bool, expires: Option<WallClock>) -> Result<Minted, Error> {
+        let (identity, _) = self.identity_or_new()?;
+        let token = Token::generate(&mut random()?);
+        let hosts = reachable(hosts, &self.senders()?.listen)?;
+        let pairing = Pairing { once, hosts, peer: Peer { key: identity.public(), token: token.clone() } };
+        let text = pairing.encode().ok_or_else(|| Error::Usage(unwritable(&pairing)))?;
+        Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), text })
+    }
+
+    /// Keeps a pairing with a receiver under a name, and makes the identity if there never was one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: another receiver has this name; [`Error::Store`].
+    pub fn add_receiver(&self, name: &Name, pairing: &Pairing) -> Result<(), Error> {
+        self.identity_or_new()?;
+        self.change_receivers(|receivers| receivers.add(name.as_str(), pairing))
+    }
+}
+
+/// Why no string can name these hosts.
+fn unwritable(pairing: &Pairing) -> String {
+    let alone = |host: &HostPort| Pairing { hosts: vec![host.clone()], ..pairing.clone() };
+    match pairing.hosts.iter().find(|host| alone(host).encode().is_none()) {
+        Some(host) => format!("--host {:?} is neither an address nor a name of a host", host.host),
+        None => format!("--host: {} hosts are too many for one pairing string", pairing.hosts.len()),
+    }
+}

@@ -1,0 +1,84 @@
+//! Receivers that this machine may send to, by name.
+
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use strandcast_net::resolve::HostPort;
+use strandcast_seal::{Peer, PublicKey, Token};
+
+use super::serial::{key_form, token_form};
+use crate::error::Error;
+use crate::pairing::pairing::Pairing;
+
+/// All receivers.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receivers {
+    /// Read before the rest, and written in front of it.
+    #[serde(rename = "version", default, skip_serializing)]
+    _version: IgnoredAny,
+    #[serde(default)]
+    receiver: BTreeMap<String, Receiver>,
+}
+
+/// One receiver.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receiver {
+    /// Where it listens.
+    hosts: Vec<String>,
+    /// Its key.
+    #[serde(with = "key_form")]
+    pub key: PublicKey,
+    /// What admits this machine there.
+    #[serde(with = "token_form")]
+    token: Token,
+}
+
+impl Receiver {
+    /// Where it listens. Text that is no host was not written by this program and is left out.
+    pub fn hosts(&self) -> Vec<HostPort> {
+        self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
+    }
+
+    /// Whom to connect to.
+    pub fn peer(&self) -> Peer {
+        Peer { key: self.key, token: self.token.clone() }
+    }
+}
+
+impl Receivers {
+    /// Adds a receiver, or renews the pairing with it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: another receiver has this name.
+    pub fn add(&mut self, name: &str, pairing: &Pairing) -> Result<(), Error> {
+        if self.receiver.get(name).is_some_and(|known| known.key != pairing.peer.key) {
+            let why = format!("@{name} is another receiver: run strandcast key remove {name} first");
+            return Err(Error::Usage(why));
+        }
+        let receiver = Receiver {
+            hosts: pairing.hosts.iter().map(ToString::to_string).collect(),
+            key: pairing.peer.key,
+            token: pairing.peer.token.clone(),
+        };
+        self.receiver.insert(name.to_owned(), receiver);
+        Ok(())
+    }
+
+    /// Forgets a receiver; whether it was known.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.receiver.remove(name).is_some()
+    }
+
+    /// The receiver of this name.
+    pub fn get(&self, name: &str) -> Option<&Receiver> {
+        self.receiver.get(name)
+    }
+
+    /// All, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Receiver)> {
+        self.receiver.iter().map(|(name, receiver)| (name.as_str(), receiver))
+    }
+}

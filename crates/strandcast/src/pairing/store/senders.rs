@@ -1,0 +1,282 @@
+//! Who may send to this machine: tokens of pairings, and the keys of senders.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use strandcast_proto::seeds::Random;
+use strandcast_seal::{Access, Grant, MOST_SENDERS, PublicKey, Token, TokenId};
+
+use super::serial::{key_form, token_form};
+use crate::error::Error;
+use crate::pairing::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
+
+/// Senders at most: with them no token admits any more, so that a string in the wrong hands does not fill the disk.
+const MOST: usize = MOST_SENDERS;
+
+/// Seconds since 1970 in UTC.
+pub type WallClock = u64;
+
+/// All tokens and senders, and where the receiver listened last.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Senders {
+    /// Read before the rest, and written in front of it.
+    #[serde(rename = "version", default, skip_serializing)]
+    _version: IgnoredAny,
+    /// Where the receiver listened last: what a pairing string names by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listen: Vec<SocketAddr>,
+    #[serde(default, rename = "token", skip_serializing_if = "Vec::is_empty")]
+    tokens: Vec<TokenEntry>,
+    #[serde(default, rename = "sender", skip_serializing_if = "Vec::is_empty")]
+    senders: Vec<Sender>,
+}
+
+/// What one pairing string admits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenEntry {
+    /// Its secret.
+    #[serde(with = "token_form")]
+    pub secret: Token,
+    /// When it was made.
+    pub made: WallClock,
+    /// Its first sender closes it.
+    pub once: bool,
+    /// It admits senders that are not known yet.
+    pub open: bool,
+    /// From then on it admits known senders only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<WallClock>,
+}
+
+impl TokenEntry {
+    /// Whether it still admits unknown senders.
+    pub fn admits_others(&self, now: WallClock) -> bool {
+        self.open && self.expires.is_none_or(|expires| now < expires)
+    }
+}
+
+/// One sender.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sender {
+    /// Its key.
+    #[serde(with = "key_form")]
+    pub key: PublicKey,
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it was first received, allowed or revoked.
+    pub since: WallClock,
+    /// The id of the token that it enrolled with; none if it was allowed by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    /// It may no longer send.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revoked: bool,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_since: Option<WallClock>,
+}
+
+impl Sender {
+    /// Its name, or its key's short form.
+    pub fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| fingerprint(&self.key))
+    }
+}
+
+/// Why a sender is not allowed or revoked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WhoError {
+    /// The text is no key, and no sender has this name or short form.
+    #[error("there is no sender {0}: strandcast key list shows all, and any key (sck1-...) can be given")]
+    Unknown(String),
+    /// Another sender has the name.
+    #[error("another sender is named {0}: revoke it or choose another name")]
+    Taken(String),
+    /// The key is damaged.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+impl From<WhoError> for Error {
+    fn from(error: WhoError) -> Self {
+        Error::Usage(error.to_string())
+    }
+}
+
+impl Senders {
+    /// Adds a token.
+    pub fn pair(&mut self, secret: Token, once: bool, expires: Option<WallClock>, now: WallClock) {
+        self.prune(now);
+        self.tokens.push(TokenEntry { secret, made: now, once, open: true, expires });
+    }
+
+    /// A token without an end that admits any sender, for a receiver to show until a sender has paired: the one that is
+    /// there, or a new one.
+    pub fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
+        let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
+        if let Some(known) = self.tokens.iter().find(fits) {
+            return known.secret.clone();
+        }
+        let token = Token::generate(random);
+        self.pair(token.clone(), false, None, now);
+        token
+    }
+
+    /// Enrols a sender that has connected with this token, which is closed if it admits one sender only; whether the
+    /// sender is new.
+    pub fn enrol(&mut self, token: TokenId, key: PublicKey, now: WallClock) -> bool {
+        let full = self.senders.len() + 1 >= MOST;
+        let used = self.tokens.iter_mut().find(|entry| entry.secret.id() == token);
+        used.into_iter().for_each(|entry| entry.open &= !entry.once && !full);
+        if self.senders.len() >= MOST || self.senders.iter().any(|sender| sender.key == key) {
+            return false;
+        }
+        let token = Some(token_id_text(token));
+        self.senders.push(Sender { key, name: None, since: now, token, revoked: false, revoked_since: None });
+        true
+    }
+
+    /// Allows a sender with any of our tokens, and names it if a name is given. Returns it.
+    ///
+    /// # Errors
+    /// [`WhoError`].
+    pub fn allow(&mut self, who: &str, name: Option<&str>, now: WallClock) -> Result<&Sender, WhoError> {
+        let key = self.key_of(who)?;
+        let taken = |s: &Sender| s.key != key && name.is_some() && s.name.as_deref() == name;
+        if let (Some(name), true) = (name, self.senders.iter().any(taken)) {
+            return Err(WhoError::Taken(name.to_owned()));
+        }
+        let sender = self.entry(key, now);
+        (sender.revoked, sender.revoked_since) = (false, None);
+        sender.name = name.map(str::to_owned).or(sender.name.take());
+        Ok(sender)
+    }
+
+    /// Revokes a sender, and closes the token that enrolled it: it would admit the same person with a new key. Returns
+    /// the sender, and whether a token was closed.
+    ///
+    /// # Errors
+    /// [`WhoError`].
+    pub fn revoke(&mut self, who: &str, now: WallClock) -> Result<(&Sender, bool), WhoError> {
+        let key = self.key_of(who)?;
+        let token = self.entry(key, now).token.clone();
+        let its = self.tokens.iter_mut().find(|entry| Some(token_id_text(entry.secret.id())) == token);
+        let closed = its.is_some_and(|entry| {
+            let open = entry.admits_others(now);
+            entry.open = false;
+            open
+        });
+        let sender = self.entry(key, now);
+        if !std::mem::replace(&mut sender.revoked, true) {
+            sender.revoked_since = Some(now);
+        }
+        Ok((sender, closed))
+    }
+
+    /// Closes the pairing string with this id: it admits no new sender any more. Whether there is one.
+    pub fn close(&mut self, id: &str) -> bool {
+        let id = id.to_ascii_lowercase();
+        let token = self.tokens.iter_mut().find(|entry| token_id_text(entry.secret.id()) == id);
+        token.map(|entry| entry.open = false).is_some()
+    }
+
+    /// The sender with this key.
+    pub fn get(&self, key: &PublicKey) -> Option<&Sender> {
+        self.senders.iter().find(|sender| sender.key == *key)
+    }
+
+    /// All senders, in the order in which they came.
+    pub fn senders(&self) -> &[Sender] {
+        &self.senders
+    }
+
+    /// All tokens.
+    pub fn tokens(&self) -> &[TokenEntry] {
+        &self.tokens
+    }
+
+    /// Who may connect now. Each sender that is not revoked may use any token: it is the key that counts, and the token
+    /// of a one-time pairing is the only one that its sender has.
+    pub fn access(&self, now: WallClock) -> Access {
+        let known = |revoked: bool| -> BTreeSet<PublicKey> {
+            self.senders.iter().filter(|s| s.revoked == revoked).map(|s| s.key).collect()
+        };
+        let senders = known(false);
+        let grants = self.tokens.iter().map(|entry| {
+            let open = entry.admits_others(now);
+            // The first that uses a one-time token closes it, also one that is known: to the seal it is new.
+            let senders = if open && entry.once { BTreeSet::new() } else { senders.clone() };
+            Grant { token: entry.secret.clone(), senders, open, once: entry.once }
+        });
+        Access { grants: grants.collect(), revoked: known(true) }
+    }
+
+    /// Closes tokens that have expired, for good; whether there are any.
+    pub fn expire(&mut self, now: WallClock) -> bool {
+        let expired = |entry: &&mut TokenEntry| entry.open && !entry.admits_others(now);
+        self.tokens.iter_mut().filter(expired).map(|entry| entry.open = false).count() > 0
+    }
+
+    /// The newest time of a token or a sender: it is not earlier than that.
+    pub fn newest(&self) -> WallClock {
+        let tokens = self.tokens.iter().map(|entry| entry.made);
+        let senders = self.senders.iter().flat_map(|s| [s.since, s.revoked_since.unwrap_or(0)]);
+        tokens.chain(senders).max().unwrap_or(0)
+    }
+
+    /// When `access` changes by itself.
+    pub fn next_expiry(&self, now: WallClock) -> Option<WallClock> {
+        self.tokens
+            .iter()
+            .filter(|entry| entry.open)
+            .filter_map(|entry| entry.expires)
+            .filter(|&at| at > now)
+            .min()
+    }
+
+    fn key_of(&self, who: &str) -> Result<PublicKey, WhoError> {
+        let named =
+            |sender: &&Sender| sender.name.as_deref() == Some(who) || is_fingerprint(who, &sender.key);
+        match (self.senders.iter().find(named), parse_key(who)) {
+            (Some(sender), _) => Ok(sender.key),
+            (None, Ok(key)) => Ok(key),
+            (None, Err(error)) if who.starts_with("sck") => Err(WhoError::Damaged(error.to_string())),
+            (None, Err(_)) => Err(WhoError::Unknown(who.to_owned())),
+        }
+    }
+
+    fn entry(&mut self, key: PublicKey, now: WallClock) -> &mut Sender {
+        let at = self.senders.iter().position(|sender| sender.key == key).unwrap_or_else(|| {
+            self.senders.push(Sender {
+                key,
+                name: None,
+                since: now,
+                token: None,
+                revoked: false,
+                revoked_since: None,
+            });
+            self.senders.len() - 1
+        });
+        &mut self.senders[at]
+    }
+
+    /// Forgets tokens that admit no sender: they are closed, and none that is allowed enrolled with them. A one-time token
+    /// that no sender enrolled with was closed by one that was known before, and is what that one has.
+    fn prune(&mut self, now: WallClock) {
+        let users: BTreeSet<&str> =
+            self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();
+        let enrolled = |id: &str| self.senders.iter().any(|s| s.token.as_deref() == Some(id));
+        let by_hand = self.senders.iter().any(|sender| !sender.revoked && sender.token.is_none());
+        self.tokens.retain(|entry| {
+            let id = token_id_text(entry.secret.id());
+            let of_known = entry.once && !entry.open && !enrolled(&id);
+            by_hand || entry.admits_others(now) || users.contains(id.as_str()) || of_known
+        });
+    }
+}

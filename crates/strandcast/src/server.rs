@@ -1,0 +1,137 @@
+//! Accepting connections.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use strandcast_net::driver::{self, AssociationHandle, Listener};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::EndpointConfig;
+
+use crate::error::Error;
+use crate::scheme::Scheme;
+use crate::transport::open_error;
+use crate::{SCTP_PORT, UDP_PORT};
+
+/// How often a server looks at who may connect.
+#[cfg(feature = "seal")]
+const LOOK: std::time::Duration = std::time::Duration::from_millis(250);
+/// Heap that sealed sessions may take, bytes.
+#[cfg(feature = "seal")]
+const SESSIONS: usize = 32 << 20;
+
+/// Accepts connections of clients.
+#[derive(Debug)]
+pub struct Server {
+    scheme: Scheme,
+    transport: TransportConfig,
+    sctp_port: u16,
+    listen: Vec<SocketAddr>,
+    #[cfg(feature = "seal")]
+    gate: Option<crate::pairing::Gate>,
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Incoming {
+    listener: Listener,
+    #[cfg(feature = "seal")]
+    gate: Option<crate::pairing::Gate>,
+}
+
+impl Server {
+    /// One with the transport of live streams, which listens on UDP port 9899 of all addresses unless told otherwise, and accepts
+    /// anyone: nothing is encrypted. Each connection gets `scheme` for what the server sends.
+    pub fn new(scheme: Scheme) -> Server {
+        Server {
+            scheme,
+            transport: TransportConfig::live(),
+            sctp_port: SCTP_PORT,
+            listen: Vec::new(),
+            #[cfg(feature = "seal")]
+            gate: None,
+        }
+    }
+
+    /// Adds an address to listen on; the unspecified one means all.
+    #[must_use]
+    pub fn listen(mut self, address: SocketAddr) -> Server {
+        self.listen.push(address);
+        self
+    }
+
+    /// Parameters of the transport, which the scheme tunes.
+    #[must_use]
+    pub fn transport(self, transport: TransportConfig) -> Server {
+        Server { transport, ..self }
+    }
+
+    /// The SCTP port on both sides.
+    #[must_use]
+    pub fn sctp_port(self, sctp_port: u16) -> Server {
+        Server { sctp_port, ..self }
+    }
+
+    /// Encrypts, and accepts only whom this gate admits.
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub fn sealed(self, gate: crate::pairing::Gate) -> Server {
+        Server { gate: Some(gate), ..self }
+    }
+
+    /// Listens. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Network`]: an address is in use, or is not this machine's.
+    pub fn start(self) -> Result<Incoming, Error> {
+        let endpoint = self.scheme.endpoint(self.transport, true);
+        let endpoint = EndpointConfig { port: self.sctp_port, ..endpoint };
+        let any = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), UDP_PORT);
+        let listen = if self.listen.is_empty() { vec![any] } else { self.listen };
+        #[cfg(feature = "seal")]
+        let mut gate = self.gate;
+        #[cfg(feature = "seal")]
+        let seal = gate.as_mut().map(|gate| gate.seal(SESSIONS));
+        #[cfg(not(feature = "seal"))]
+        let seal = None;
+        let listener = driver::Server { endpoint, listen, seal, tap: None }.listen();
+        let listener = listener.map_err(|error| open_error(&error))?;
+        #[cfg(feature = "seal")]
+        if let Some(gate) = &mut gate {
+            gate.listens(listener.driver().local_addrs())?;
+        }
+        Ok(Incoming {
+            listener,
+            #[cfg(feature = "seal")]
+            gate,
+        })
+    }
+}
+
+impl Incoming {
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.listener.driver().local_addrs()
+    }
+
+    /// The next connection; `None`: its driver was stopped. Cancel safe. Who may connect is looked at meanwhile.
+    pub async fn accept(&mut self) -> Option<AssociationHandle> {
+        #[cfg(feature = "seal")]
+        while let Some(gate) = &mut self.gate {
+            tokio::select! {
+                accepted = self.listener.accept() => {
+                    // What the seal knows of it came first.
+                    gate.poll(self.listener.driver()).await;
+                    return accepted;
+                }
+                () = tokio::time::sleep(LOOK) => drop(gate.poll(self.listener.driver()).await),
+            }
+        }
+        self.listener.accept().await
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        // Connections that were accepted go on by themselves only as long as somebody accepts.
+        self.listener.driver().stop();
+    }
+}

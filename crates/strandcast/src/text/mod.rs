@@ -1,0 +1,11 @@
+//! Figures, times, errors and peers' words as people read them.
+
+mod date;
+mod numbers;
+mod quoted;
+
+pub use crate::error::why;
+pub use date::{civil, date};
+pub use numbers::{count, duration, ms, outages, shifts};
+pub use quoted::quoted;
+pub use strandcast_keys::text::{bits_per_s, bytes, percent, printable};

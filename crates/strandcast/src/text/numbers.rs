@@ -1,0 +1,65 @@
+//! Human-readable numbers: at most four digits and a unit.
+
+use std::time::Duration;
+
+/// `43 ms`.
+pub fn ms(d: Duration) -> String {
+    match d.as_secs_f64() * 1e3 {
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms => format!("{ms:.0} ms"),
+    }
+}
+
+/// `4.2 s`, `3:07`, `1:02:45`.
+pub fn duration(d: Duration) -> String {
+    let s = d.as_secs();
+    match s {
+        0..60 => format!("{:.1} s", d.as_secs_f64()),
+        60..3600 => format!("{}:{:02}", s / 60, s % 60),
+        _ => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+    }
+}
+
+/// `1 message`, `1 234 messages`.
+pub fn count(n: u64, what: &str) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A summary line on outages; `None` without any.
+pub fn outages(times: u64, longest_s: f64) -> Option<String> {
+    let longest = duration(Duration::from_secs_f64(longest_s));
+    (times > 0).then(|| format!("{}, the longest of {longest}", count(times, "outage")))
+}
+
+/// A summary line on shifts of playout; `None` without any.
+pub fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
+    let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
+    let (largest, now) = (time(largest_ms), time(now_ms));
+    let times = (times > 0).then(|| count(times, "time"))?;
+    Some(format!("playout shifted {times}, by {largest} at most, {now} at the end"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_units() {
+        assert_eq!(ms(Duration::from_micros(420)), "0.4 ms");
+        assert_eq!(ms(Duration::from_millis(43)), "43 ms");
+        assert_eq!(duration(Duration::from_millis(4200)), "4.2 s");
+        assert_eq!(duration(Duration::from_secs(187)), "3:07");
+        assert_eq!(duration(Duration::from_secs(3765)), "1:02:45");
+        assert_eq!(count(1, "message"), "1 message");
+        assert_eq!(count(1_234_567, "message"), "1 234 567 messages");
+        assert_eq!(count(123, "byte"), "123 bytes");
+    }
+}

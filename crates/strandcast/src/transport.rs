@@ -1,0 +1,75 @@
+//! The transport of live media and bulk.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use strandcast_net::driver::OpenError;
+use strandcast_net::entropy;
+use strandcast_net::resolve::resolve;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_proto::policy::Scheme as Policies;
+
+use crate::error::Error;
+use crate::scheme::Scheme;
+use crate::{SCTP_PORT, UDP_PORT};
+
+/// What both ends of a connection set of the transport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransportOptions {
+    /// SCTP port on both sides.
+    pub sctp_port: u16,
+    /// IP-level MTU in bytes of paths without one of their own.
+    pub mtu: u16,
+    /// Bytes to which the send and the receive buffer of an association may grow.
+    pub buffer: usize,
+}
+
+impl Default for TransportOptions {
+    fn default() -> Self {
+        TransportOptions { sctp_port: SCTP_PORT, mtu: 1400, buffer: 16 << 20 }
+    }
+}
+
+impl TransportOptions {
+    /// The endpoint's configuration, tuned for the scheme.
+    pub fn endpoint(&self, scheme: &Scheme, accepts: bool) -> EndpointConfig {
+        let live = TransportConfig::live();
+        let transport = TransportConfig {
+            mtu: self.mtu,
+            outbound_streams: 2,
+            receive_buffer: live.receive_buffer.min(u32::try_from(self.buffer).unwrap_or(u32::MAX)),
+            send_buffer: live.send_buffer.min(self.buffer),
+            buffer_limit: Some(self.buffer),
+            ..live
+        };
+        EndpointConfig { port: self.sctp_port, ..scheme.endpoint(transport, accepts) }
+    }
+}
+
+/// The policies of an association opened here.
+///
+/// # Errors
+/// [`Error::Network`]: no randomness.
+pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
+    let seeds = entropy::seeds().map_err(|e| open_error(&OpenError::Entropy(e)))?;
+    Ok(scheme.build(&seeds))
+}
+
+/// Addresses to listen on: those of `host`, or all of this machine.
+///
+/// # Errors
+/// [`Error::Network`].
+pub async fn listen_addresses(host: Option<&str>, port: Option<u16>) -> Result<Vec<SocketAddr>, Error> {
+    let port = port.unwrap_or(UDP_PORT);
+    match host {
+        Some(host) => resolve(host, port).await.map_err(|e| Error::Network(e.to_string())),
+        // IPv4 as well.
+        None => Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]),
+    }
+}
+
+/// Converts the error of a failed start.
+pub fn open_error(error: &OpenError) -> Error {
+    Error::Network(error.to_string())
+}
