@@ -200,6 +200,7 @@ fuzz:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
+	tools/public-api --check
 	tools/venv
 	tools/diagrams --check
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict

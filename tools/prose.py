@@ -158,7 +158,7 @@ EXPRESSIONS = expressions()
 
 def files(root: pathlib.Path) -> Iterator[pathlib.Path]:
     """Files with prose, in order."""
-    globs = ["*.md", "docs/**/*.md", "crates/*/**/*.rs", *(f"{folder}/**/*" for folder in FOLDERS)]
+    globs = ["*.md", "docs/**/*.md", "crates/*/*.md", "crates/*/**/*.rs", *(f"{folder}/**/*" for folder in FOLDERS)]
     yield from sorted({path for pattern in globs for path in root.glob(pattern) if "__pycache__" not in path.parts})
 
 

@@ -1,7 +1,7 @@
-//! Erasure codes above a transport: source messages go in, repair symbols come out, and messages come back where symbols were
-//! lost. Codecs stand behind one trait ([`codec`]); [`blocks`] and [`windows`] frame messages as symbols, on the wire as
-//! [`symbol`] lays them out. The crate knows no transport, no clock and no network; seeds are arguments.
-//! Without the feature `codecs` it has the layouts alone.
+//! Erasure codes above a transport: the sender adds repair symbols to source messages, and the receiver
+//! recovers messages whose symbols were lost. Codecs share one trait ([`codec`]); [`blocks`] and [`windows`]
+//! frame messages as symbols, laid out on the wire by [`symbol`]. The crate uses no transport, clock or
+//! network; seeds are arguments. Without the feature `codecs` it contains only the layouts.
 #![forbid(unsafe_code)]
 
 pub mod blocks;

@@ -1,10 +1,10 @@
-//! A build without codecs. A caller of these has not asked [`Code::BUILT`] first.
+//! A build without codecs. Callers must check [`Code::BUILT`] first.
 
 use crate::code::Code;
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// Whether this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
     pub const BUILT: bool = false;
 
     /// An encoder; only builds with codecs have one.

@@ -1,4 +1,5 @@
-//! Schemes and windows by name: programs that run any scheme are handed a catalog, and depend on none.
+//! Schemes and windows by name: a program that runs any scheme receives a catalog, and depends on none of
+//! them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +8,18 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::SchemeFactory;
 use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 
-/// Schemes and windows by name, and what runs with them need. `strandcast-schemes` implements it for all presets; the Python
-/// package adds schemes written in Python.
+/// Schemes and windows by name, and hooks for runs with them. `strandcast-schemes` implements the trait for
+/// all presets; the Python package adds schemes written in Python.
 pub trait Catalog: Send + Sync {
-    /// The scheme that `spec` names. `defaults` are `key=value` pairs that it takes where it has such a key and `spec`
-    /// does not set it.
+    /// Returns the scheme of `spec`. `defaults` are `key=value` pairs that apply to keys of the scheme that
+    /// `spec` does not set.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// The mistake in the spec.
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError>;
 
-    /// The same for an association whose paths have these names: path n leaves by link n (`PathView::link`).
+    /// Returns the scheme of `spec` for an association whose paths have these names: path n leaves by link n
+    /// (`PathView::link`).
     ///
     /// # Errors
     /// As [`scheme`](Self::scheme).
@@ -26,42 +28,42 @@ pub trait Catalog: Send + Sync {
         self.scheme(spec, defaults)
     }
 
-    /// The names of all presets, in the order in which people are shown them.
+    /// The names of all presets, in display order.
     fn names(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Description of the scheme that `spec` names.
+    /// Description of the scheme of `spec`.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// The mistake in the spec.
     fn describe(&self, spec: &str) -> Result<Description, CatalogError> {
         Err(CatalogError::new(format_args!("{spec} has no description")))
     }
 
-    /// Whether the scheme that `spec` names is known to send new data on the primary path alone.
+    /// Returns whether the scheme of `spec` sends new data on the primary path alone, as far as the catalog
+    /// can decide.
     fn primary_only(&self, _spec: &str) -> bool {
         false
     }
 
-    /// The windows that `spec` names, for a sender of TCP.
+    /// Returns the windows of `spec`, for a sender of TCP.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// The mistake in the spec.
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
 
-    /// The scheduler that `spec` names, for a connection of several TCP subflows. `own` is what the connection does about
-    /// data that hold up its receive window, unless the scheduler says otherwise.
+    /// Returns the scheduler of `spec`, for a connection of several TCP subflows. `own` is the connection's
+    /// remedy for data that block its receive window, unless the scheduler sets another.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// The mistake in the spec.
     fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError>;
 
-    /// What `spec` names for such a connection: the windows, and the scheduler if it names one, too, each as a spec of its
-    /// own.
+    /// Returns the specs of the windows and, if `spec` names one, of the scheduler for such a connection.
     ///
     /// # Errors
-    /// What is wrong with the spec.
+    /// The mistake in the spec.
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Ok((spec.to_owned(), None))
     }
@@ -70,21 +72,22 @@ pub trait Catalog: Send + Sync {
     /// returned unchanged.
     ///
     /// # Errors
-    /// One line: why the scheme ignores the extra, and which scheme or key honours it.
+    /// One line: the reason why the scheme ignores the extra, and a scheme or key that honours it.
     fn honouring(&self, spec: &str, _extra: Extra) -> Result<String, CatalogError> {
         Ok(spec.to_owned())
     }
 
-    /// Does all the work of a thread that makes simulated runs. Schemes in another language surround it with what that
-    /// language needs.
+    /// Runs `work`, the whole work of a thread that makes simulated runs. Schemes in another language
+    /// surround it with the set-up of that language.
     fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         work();
     }
 
-    /// A simulated run with this seed begins on this thread.
+    /// Called when a simulated run with this seed begins on this thread.
     fn before_run(&self, _seed: u64) {}
 
-    /// One line that makes all further runs pointless: something outside the runs failed. `None`: nothing did.
+    /// One line that makes all further runs pointless, because something outside the runs failed; otherwise
+    /// `None`.
     fn failure(&self) -> Option<String> {
         None
     }
@@ -93,16 +96,17 @@ pub trait Catalog: Send + Sync {
 /// A catalog for a whole program.
 pub type SharedCatalog = Arc<dyn Catalog>;
 
-/// Input that a program may give a scheme beside its spec.
+/// Input that a program may give a scheme in addition to its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// Prices of links, and how much of them may be used.
+    /// Prices of links, and the volumes that may be used.
     Tariffs,
     /// A receiver of the rates that the scheme advises.
     Advice,
 }
 
-/// Whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
+/// Returns whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without
+/// parameters.
 pub fn is_python(spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec).trim();
     let is_word = |word: &str| {
@@ -120,7 +124,7 @@ pub struct Description {
     pub name: String,
     /// Paper or standard.
     pub paper: &'static str,
-    /// What the scheme does, in a line.
+    /// Description of the scheme in one line.
     pub summary: &'static str,
     /// Roles, and the parts that play them.
     pub parts: Vec<(&'static str, String)>,
@@ -133,7 +137,7 @@ pub struct Description {
 pub struct DescribedKey {
     /// Name.
     pub name: &'static str,
-    /// Value unless the spec sets another.
+    /// Default value.
     pub default: String,
     /// Possible values.
     pub values: String,
@@ -144,37 +148,37 @@ pub struct DescribedKey {
 /// The scheduler of a connection of several TCP subflows.
 #[derive(Debug)]
 pub struct FlowScheduler {
-    /// Which subflow sends.
+    /// Scheduler of the subflows.
     pub scheduler: Box<dyn Scheduler>,
-    /// What is done about data that hold up the receive window; `None`: nothing.
+    /// Remedy for data that block the receive window; `None` disables it.
     pub head_of_line: Option<HeadOfLineConfig>,
 }
 
-/// How to make the schemes of an association.
+/// Constructor of an association's schemes.
 #[derive(Clone)]
 pub struct SchemePlan {
-    /// Sets what the scheme needs of the transport.
+    /// Applies the scheme's requirements to the transport.
     pub tune: Arc<dyn Fn(&mut TransportConfig) + Send + Sync>,
-    /// Makes one.
+    /// Makes a scheme.
     pub build: SchemeFactory,
 }
 
-/// How the windows of a flow begin.
+/// Initial values of a flow's windows.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct WindowSetup {
     /// Initial window, at least one segment.
     pub initial_window_bytes: u64,
-    /// Initial slow-start threshold; `None`: arbitrarily high.
+    /// Initial slow-start threshold; `None` if it is arbitrarily high.
     pub initial_ssthresh_bytes: Option<u64>,
 }
 
-/// Why a catalog has nothing by that name, in one line.
+/// Reason why a catalog does not have a name, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CatalogError(String);
 
 impl CatalogError {
-    /// With this line.
+    /// An error with this line.
     pub fn new(line: impl fmt::Display) -> Self {
         CatalogError(line.to_string())
     }

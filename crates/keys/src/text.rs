@@ -1,10 +1,12 @@
-//! Text for people: what a peer or a file has written, made fit for a terminal or a log, and numbers with their units.
+//! Text for people: text of a peer or a file, made safe for a terminal or a log, and numbers with their
+//! units.
 
 use std::borrow::Cow;
 
-/// Whether a terminal could act on `c`, or a reader be misled by it: control characters (C0, DEL and C1, line ends
-/// included), line and paragraph separators, characters that change the direction of text (Unicode Standard Annex 9),
-/// and others that take no room (Unicode's zero-width and tag characters but for the joiners that words need).
+/// Returns whether a terminal could act on `c`, or `c` could mislead a reader: control characters (C0, DEL
+/// and C1, line ends included), line and paragraph separators, characters that change the direction of text
+/// (Unicode Standard Annex 9), and others without width (Unicode's zero-width and tag characters except the
+/// joiners that words need).
 pub fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -22,8 +24,8 @@ pub fn needs_escape(c: char) -> bool {
         )
 }
 
-/// `text` on one line: every character that [`needs_escape`] is written out, as `\n` or `\u{1b}`. Others stay as they
-/// are, a backslash as well.
+/// Writes `text` on one line: every character that [`needs_escape`] is escaped, as `\n` or `\u{1b}`. Others
+/// are unchanged, including a backslash.
 ///
 /// ```
 /// use strandcast_keys::text::printable;
@@ -43,12 +45,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `612 kbit/s`.
+/// Formats a rate as `612 kbit/s`.
 pub fn bits_per_s(bps: f64) -> String {
     scaled(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
 }
 
-/// `3.01 MB`.
+/// Formats a size as `3.01 MB`.
 pub fn bytes(bytes: u64) -> String {
     scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
 }
@@ -69,7 +71,7 @@ fn scaled(value: f64, units: &[&str]) -> String {
     format!("{value:.digits$} {}", units[unit])
 }
 
-/// `1.6 %`; a positive value is never shown as zero.
+/// Formats a fraction as `1.6 %`; a positive value is never shown as zero.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use strandcast_keys::catalog::{Catalog, CatalogError, DescribedKey, Description};
 
-/// The schemes that `specs` name, or all presets if there are none.
+/// The schemes that `specs` name, or all presets without any.
 ///
 /// # Errors
-/// What is wrong with a spec.
+/// One line that names the mistake in a spec.
 pub fn schemes_json(catalog: &dyn Catalog, specs: &[String]) -> Result<String, CatalogError> {
     let all: Vec<Result<Description, CatalogError>> = match specs {
         [] => catalog.names().into_iter().map(|name| catalog.describe(name)).collect(),

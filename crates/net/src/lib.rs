@@ -3,19 +3,20 @@
 //! this crate moves bytes and keeps time.
 //!
 //! A [`Server`](driver::Server) listens, a [`Client`](driver::Client) connects over one path per
-//! [`Uplink`](driver::Uplink). Each runs one task of tokio's, the driver, on a current-thread runtime as well. What an
-//! application holds are handles: [`Listener::accept`](driver::Listener::accept) gives an
-//! [`AssociationHandle`](driver::AssociationHandle) for each peer, `Client::connect` gives one. In this order:
+//! [`Uplink`](driver::Uplink). Each runs one tokio task, the driver, which also works on a current-thread
+//! runtime. The application uses handles: [`Listener::accept`](driver::Listener::accept) returns an
+//! [`AssociationHandle`](driver::AssociationHandle) for each peer, `Client::connect` returns one. Use them in
+//! this order:
 //!
-//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns why there is none;
+//! 1. [`connected`](driver::AssociationHandle::connected) waits for the handshake, or returns the reason why it failed;
 //! 2. [`send`](driver::AssociationHandle::send) waits while the send queue is full,
 //!    [`recv`](driver::AssociationHandle::recv) for the next message; any number of tasks may do either;
-//! 3. [`event`](driver::AssociationHandle::event) reports paths that come and go;
+//! 3. [`event`](driver::AssociationHandle::event) reports paths that join and leave;
 //! 4. [`shutdown`](driver::AssociationHandle::shutdown) closes once all is delivered,
 //!    [`closed`](driver::AssociationHandle::closed) waits for the end.
 //!
-//! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), the maker of schemes for those who connect:
-//! without it every peer is refused.
+//! A server needs [`accept`](strandcast_proto::endpoint::EndpointConfig::accept), which makes the schemes of
+//! accepted associations: without it every peer is refused.
 //!
 //! ```
 //! use std::net::SocketAddr;
@@ -37,7 +38,7 @@
 //! let listen: Vec<SocketAddr> = vec!["127.0.0.1:0".parse()?];
 //! let mut listener = Server { endpoint: accepting, listen, seal: None, tap: None }.listen()?;
 //!
-//! // Two paths: each from an address of its own.
+//! // Two paths, each with a separate local address.
 //! let to = listener.driver().local_addrs();
 //! let uplinks = vec![Uplink::new("bind=127.0.0.1".parse()?, &to), Uplink::new("bind=127.0.0.2".parse()?, &to)];
 //! let client = Client { endpoint, uplinks, port: 5000, scheme, seal: None, tap: None }.connect()?;

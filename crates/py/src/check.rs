@@ -1,4 +1,4 @@
-//! What is known before a run: of a scenario, and of schemes.
+//! Facts before a run: of a scenario, and of schemes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error;
 use crate::policy::{Failure, Policies};
 use crate::source::Source;
 
-/// What `check` prints, for people and as JSON, and its warnings: where, and what is odd.
+/// Output of `check`, for people and as JSON, and its warnings: place and problem.
 type Checked = (String, String, Vec<(String, String)>);
 
-/// What is known of a scenario before it runs.
+/// Analysis of a scenario before it runs.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, source: &Source) -> PyResult<Checked> {
     let failure = Arc::new(Failure::default());

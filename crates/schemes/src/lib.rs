@@ -23,7 +23,7 @@
 //! let mut transport = TransportConfig::default();
 //! spec.tune(&mut transport);
 //! let scheme = spec.build(&Seeds::new(1, 0));
-//! assert_eq!(scheme.name(), "cmt,rtx=ssthresh");
+//! assert_eq!(scheme.name(), "cmt");
 //! let server = EndpointConfig {
 //!     transport: Arc::new(transport),
 //!     accept: Some(Arc::new(move |seeds| spec.build(seeds))),

@@ -1,14 +1,14 @@
 //! Encrypted and authenticated datagrams, without clock, sockets or global randomness.
 //!
-//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal in front, or, without a
-//! [`SealConfig`], the endpoint alone. Drivers hold it and call it as they would call the endpoint, with two differences:
-//! datagrams go in through [`receive`](SealedEndpoint::receive), which opens them in place, and
-//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the pairing.
-//! Handshakes, new keys and addresses that move are its own business; what it found out is reported by
+//! A [`SealedEndpoint`] is an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with a seal or, without a
+//! [`SealConfig`], the endpoint alone. Drivers call it like the endpoint, with two differences:
+//! [`receive`](SealedEndpoint::receive) takes the datagrams and opens them in place, and
+//! [`connect`](SealedEndpoint::connect) needs the [`Peer`]: the receiver's public key and the token of the
+//! pairing. The seal handles handshakes, new keys and moving addresses, and reports them by
 //! [`poll_seal_event`](SealedEndpoint::poll_seal_event).
 //!
-//! Who may connect is an [`Access`]: a list of [`Grant`]s. Without grants a sealed endpoint answers no peer. A datagram that does
-//! not open changes nothing, and is answered by nothing that is longer.
+//! An [`Access`], a list of [`Grant`]s, decides which peers may connect. Without grants a sealed endpoint
+//! answers no peer. A datagram that does not open changes nothing, and no answer to it is longer.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -2,12 +2,12 @@
 //! and sources of traffic. Time is an argument and randomness comes from labelled seeds, so a run repeats bit for bit on
 //! any machine. The crate reads no files and contains no schemes: the caller passes both in.
 //!
-//! [`net::Network`] is the whole of it: directed links, radios, routes, and agents at their ends. [`host::Net`] is the short
-//! way to hosts that are joined by paths:
+//! [`net::Network`] is the whole network: directed links, radios, routes, and agents at their ends.
+//! [`host::Net`] is a shorter interface for hosts joined by paths:
 //!
 //! 1. [`add_host`](host::Net::add_host) for each end, [`add_path`](host::Net::add_path) for each link between two of them;
 //! 2. [`add_app`](host::Net::add_app) puts sources and sinks on hosts, [`connect`](host::Net::connect) opens an association;
-//! 3. [`run_for`](host::Net::run_for) lets time pass; between two calls links may go down, and everything can be looked at.
+//! 3. [`run_for`](host::Net::run_for) advances time; between two calls links may go down, and all state can be read.
 //!
 //! ```
 //! use std::sync::Arc;

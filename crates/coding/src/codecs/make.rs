@@ -1,4 +1,4 @@
-//! What makes the encoders and decoders of a code.
+//! Constructors of the encoders and decoders of a code.
 
 use super::coefficients::Coefficients;
 use super::kernel::row;
@@ -9,7 +9,7 @@ use crate::code::{Code, MOST_SOURCES};
 use crate::codec::{Decoder, Encoder};
 
 impl Code {
-    /// Whether this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
+    /// True if this build has codecs (feature `codecs`). Without them nothing can be encoded or decoded.
     pub const BUILT: bool = true;
 
     /// An encoder of at most `capacity` source symbols of at most `length` bytes.
@@ -28,10 +28,10 @@ impl Code {
         }
     }
 
-    /// A decoder of what [`encoder`](Self::encoder) makes with the same arguments.
+    /// A decoder for the symbols of an [`encoder`](Self::encoder) with the same arguments.
     ///
     /// # Panics
-    /// As there.
+    /// If the arguments make [`encoder`](Self::encoder) panic.
     #[must_use]
     pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
         self.check(capacity, length);
@@ -44,16 +44,18 @@ impl Code {
         }
     }
 
-    /// The most work ([`Decoder::work`]) that a decoder of `capacity` source symbols, of which a repair symbol covers `sources`, has
-    /// with each symbol of `length` bytes that an encoder sent: what more a stream costs its receiver, no encoder caused.
+    /// Maximum work ([`Decoder::work`]) per symbol that an encoder sent. `capacity` is that of the decoder,
+    /// `sources` the number of source symbols that a repair symbol covers, `length` the bytes of a symbol.
+    /// Only forged symbols exceed it.
     #[must_use]
     pub fn fair_work(self, sources: usize, capacity: usize, length: usize) -> u64 {
         match self {
-            // Each row once to reduce it and once to eliminate what it leads with, and as much for rows that are kept.
+            // Each row is read once to reduce it and once to eliminate its leading column; kept rows cost the
+            // same again.
             Code::Rlc | Code::Fountain | Code::Sliding => {
                 (4 * sources * (row(capacity) + row(length))) as u64
             }
-            // A block may need a symbol more than it has, or two.
+            // A block may need one or two more symbols than it has.
             Code::RaptorQ => 4 * solving(sources, length) / sources.max(1) as u64,
             Code::ReedSolomon { repairs } => {
                 2 * restoring(sources, repairs.into(), length) / sources.max(1) as u64

@@ -1,4 +1,4 @@
-//! Why a message or frame of a simulated flow was late: the run is repeated and traced, and told as text or JSON.
+//! Explanations of late messages and frames of a simulated flow: the run is repeated and traced; text and JSON.
 
 mod dropped;
 mod json;
