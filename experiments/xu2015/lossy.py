@@ -198,7 +198,7 @@ def figure_7(p_cs: Sequence[float]) -> Figure:
         "fig4.toml",
         ALL,
         points,
-        (Measure(UNDERFLOWS, "", metric("flow", "video", "underflows")),),
+        (Measure(UNDERFLOWS, "", metric("flow", "video", "stalls")),),
         claims=(
             more(UNDERFLOWS, QA, CL, names),
             *(more(UNDERFLOWS, fd, other, names) for fd in FDS for other in (CL, QA)),

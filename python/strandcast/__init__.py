@@ -54,6 +54,8 @@ from strandcast.errors import (
 if TYPE_CHECKING:
     from strandcast import units
     from strandcast.live import perf
+    from strandcast.measured import metrics
+    from strandcast.opening import open  # noqa: A004
     from strandcast.oracles import Oracle, oracle
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract, schemes
     from strandcast.runs import Explanation, Result, run
@@ -74,6 +76,8 @@ _LAZY = {
     "Trace": "traces",
     "contract": "policies",
     "examples": "scenario",
+    "metrics": "measured",
+    "open": "opening",
     "oracle": "oracles",
     "perf": "live",
     "run": "runs",
@@ -129,6 +133,8 @@ __all__ = [
     "__version__",
     "contract",
     "examples",
+    "metrics",
+    "open",
     "oracle",
     "perf",
     "run",

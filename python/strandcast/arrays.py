@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from strandcast.amounts import UNITS, numbers
 from strandcast.errors import StrandcastError
 
 if TYPE_CHECKING:
-    import polars as pl
     import xarray
-
-UNITS = {"bps": "bit/s", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets", "db": "dB", "tsn": "TSN"}
-"""The end of a metric's name, to its unit."""
 
 
 def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
@@ -30,6 +28,7 @@ def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
         import xarray
     except ImportError as error:
         raise StrandcastError("to_xarray needs xarray: pip install 'strandcast[xarray]'") from error
+    runs = runs.with_columns(numbers(runs[column]) for column in runs.columns if runs.schema[column] == pl.String)
     dims = [column for column in runs.columns if column != "value"]
     coords = {dim: runs[dim].unique(maintain_order=True) for dim in dims}
     content = np.full([len(values) for values in coords.values()], np.nan)

@@ -14,9 +14,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-UNITS = {"bps": (1e-6, "Mbit/s"), "bytes": (1e-3, "kB"), "ms": (1, "ms"), "s": (1, "s"), "db": (1, "dB")}
+UNITS = {
+    "ratio": (100, "%"),
+    "bps": (1e-6, "Mbit/s"),
+    "bytes": (1e-3, "kB"),
+    "ms": (1, "ms"),
+    "s": (1, "s"),
+    "db": (1, "dB"),
+}
 """The end of a metric's name, to a factor and the unit it is drawn in."""
 
+FEWEST = 10
+"""Runs that an interval needs."""
 HEIGHT = 2.6
 """Of a row of axes, in inches."""
 
@@ -84,13 +93,14 @@ def traces(all_of_them: Sequence[Recorded], bin_s: float = 0.5) -> Figure:
     return figure
 
 
-def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None) -> Figure:
+def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None, caption: str = "") -> Figure:
     """Draws a metric of time series over time: a row a scheme, a line a flow, path or link.
 
     Args:
         frame: As `Result.series` is, of one seed.
         metric: As `cwnd_bytes`.
         subject: The flow or link; None: all that have it.
+        caption: Which runs these are.
 
     Raises:
         StrandcastError: There is no such metric, or subject.
@@ -113,45 +123,104 @@ def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None) -> F
                 ax.plot(line["time_s"], line["value"] * factor, label=" ".join(filter(None, (str(name), str(part)))))
             ax.set(title=scheme, xlabel="time (s)", ylabel=label)
             ax.label_outer()
-        style.head(figure, metric, legend=list(rows[0].get_lines()))
+        style.head(figure, metric, caption, legend=list(rows[0].get_lines()))
     return figure
 
 
-def metric(runs: pl.DataFrame, means: pl.DataFrame, name: str, title: str) -> Figure:
-    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are."""
+def metric(
+    runs: pl.DataFrame,
+    means: pl.DataFrame,
+    name: str,
+    title: str,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+) -> Figure:
+    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are.
+
+    Raises:
+        ValueError: There are several subjects for one `ax`.
+    """
     factor, label = _unit(name)
     names = ["subject", *(["part"] if "part" in runs.columns else [])]
     panels = means.select(names).unique(maintain_order=True).rows()
     schemes = means["scheme"].unique(maintain_order=True).to_list()
-    looks = style.looks(schemes)
+    looks = style.distinct(schemes)
+    if ax is not None and len(panels) > 1:
+        raise ValueError(
+            f"one ax is for one subject, and there are {len(panels)}; name one, as subject={panels[0][0]!r}"
+        )
     with style.use():
         columns = min(len(panels), 3)
         down = -(-len(panels) // columns)
-        figure = style.new_figure(HEIGHT * down + 0.8)
-        axes = figure.subplots(down, columns, squeeze=False).flat
-        for panel, ax in zip(panels, axes, strict=False):
+        if ax is None:
+            figure = style.new_figure(HEIGHT * down + 0.8, width or style.WIDTH)
+            axes = list(figure.subplots(down, columns, squeeze=False).flat)
+        else:
+            axes = [ax]
+        for panel, here_ax in zip(panels, axes, strict=False):
             here = dict(zip(names, panel, strict=True))
             for at, scheme in enumerate(schemes):
                 mine = runs.filter(scheme=scheme, **here)["value"] * factor
                 row = means.filter(scheme=scheme, **here)
                 if row.is_empty():
                     continue
-                mean, half = row["mean"][0] * factor, (row["ci95"][0] or 0) * factor
+                median, low, high = (row[column][0] * factor for column in ("median", "low", "high"))
                 look = looks[scheme]
                 # Beside each other in the order of their seeds.
                 beside = [at + 0.3 * (n / max(len(mine) - 1, 1) - 0.5) for n in range(len(mine))]
-                ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
-                ax.errorbar(at, mean, half, color=look.colour, marker=look.marker, linestyle="none")
-            ax.set_xticks(range(len(schemes)), schemes)
-            ax.set_xlim(-0.5, len(schemes) - 0.5)
-            ax.set_ylabel(label)
-            ax.set_title(" ".join(filter(None, panel)), loc="left")
+                here_ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
+                bars = [[median - low], [high - median]]
+                here_ax.errorbar(at, median, bars, color=look.colour, marker=look.marker, linestyle="none")
+            here_ax.set_xticks(range(len(schemes)), schemes)
+            here_ax.set_xlim(-0.5, len(schemes) - 0.5)
+            here_ax.set_ylabel(label)
+            here_ax.set_title(" ".join(filter(None, panel)), loc="left")
             if runs["value"].min() >= 0:  # type: ignore[operator]
-                ax.set_ylim(0, 1.05 * ax.get_ylim()[1])
-        for ax in list(axes)[len(panels) :]:
-            ax.set_visible(False)
+                here_ax.set_ylim(0, 1.05 * here_ax.get_ylim()[1])
+        for spare in axes[len(panels) :]:
+            spare.set_visible(False)
+        if ax is not None:
+            whole: Figure = ax.figure.figure
+            return whole
         most = max(means["n"])
-        style.head(figure, title or name, f"mean and 95 % interval of {most} run{'s' * (most > 1)}; a dot a run")
+        bars_of = "95 % interval" if most >= FEWEST else "range"
+        style.head(figure, title or name, f"median and {bars_of} of {most} run{'s' * (most > 1)}; a dot a run")
+    return figure
+
+
+def over(
+    found: pl.DataFrame,
+    key: str,
+    places: Sequence[float | None],
+    name: str,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+) -> Figure:
+    """Draws a metric over a key of a grid, whose values are `places`: `Sweep.plot`, whose frame `summary` this is."""
+    factor, label = _unit(name)
+    schemes = found["scheme"].unique(maintain_order=True).to_list()
+    looks = style.distinct(schemes)
+    names = found[key].unique(maintain_order=True).to_list()
+    numeric = None not in places
+    at = pl.Series("at", places if numeric else [names.index(value) for value in found[key]], dtype=pl.Float64)
+    told = found.with_columns(at)
+    with style.use():
+        mine = style.new_figure(HEIGHT + 0.8, width or style.WIDTH).subplots() if ax is None else ax
+        for scheme in schemes:
+            line = told.filter(scheme=scheme).sort("at")
+            median, low, high = (line[column] * factor for column in ("median", "low", "high"))
+            look = looks[scheme]
+            mine.errorbar(
+                line["at"], median, [median - low, high - median], color=look.colour, marker=look.marker, label=scheme
+            )
+        if not numeric:
+            mine.set_xticks(range(len(names)), list(map(str, names)))
+        mine.set_xlabel(f"{key} (SI units)" if numeric else key)
+        mine.set_ylabel(label)
+        mine.legend()
+    figure: Figure = mine.figure.figure
     return figure
 
 

@@ -18,14 +18,16 @@ import polars as pl
 
 import strandcast._native as _native
 import strandcast.policies as policies
-from strandcast.errors import MetricError, SchemeError
-from strandcast.metrics import Metrics, parts, wanted
+import strandcast.saved as saved
+from strandcast.errors import MetricError, SchemeError, StoreError
+from strandcast.measured import OVER_RUNS, Metrics, parts, wanted
 from strandcast.progress import runs_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from strandcast.scenario import Scenario
@@ -35,6 +37,8 @@ LAST_SEED = 2**63 - 1
 """The last seed that a run may have."""
 MOST = 2**32 - 1
 """The most runs or threads of a call."""
+SHORTEST_STEP = 1e-6
+"""The shortest step of time series, seconds."""
 EVENTS = {
     "time_s": pl.Float64,
     "event": pl.String,
@@ -83,9 +87,9 @@ def run(
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
-    count = scenario.runs if runs is None else runs
-    first = scenario.seed if seed is None else seed
-    check(count, first, threads, series)
+    count, first, threads = check(
+        scenario.runs if runs is None else runs, scenario.seed if seed is None else seed, threads, series
+    )
     bar = runs_bar(count * max(len(specs), 1), shown=progress)
 
     def show(done: float, _over: int) -> None:
@@ -119,19 +123,21 @@ def given(scenario: object) -> None:
         raise TypeError(f"a Scenario is needed, not {scenario!r}; {how}")
 
 
-def check(runs: int, seed: int, threads: int | None = None, series: float | None = None) -> None:
-    """Refuses numbers that make no sense.
+def check(runs: int, seed: int, threads: int | None = None, series: float | None = None) -> tuple[int, int, int | None]:
+    """Refuses numbers that make no sense, and gives `runs`, `seed` and `threads` as Python's own.
 
     Raises:
         ValueError: One is no number, too small or too large.
     """
+    whole = []
     for name, number in ("runs", runs), ("seed", seed), ("threads", 1 if threads is None else threads):
         try:
-            operator.index(number)
+            whole.append(operator.index(number))
         except TypeError:
             raise ValueError(f"{name}={number!r}: a whole number is needed") from None
         if name != "seed" and number > MOST:
             raise ValueError(f"{name}={number}: there can be {MOST} at most")
+    runs, seed = whole[:2]
     if runs < 1:
         raise ValueError(f"runs={runs}: at least one run is needed")
     if not 0 <= seed <= LAST_SEED + 1 - runs:
@@ -140,8 +146,9 @@ def check(runs: int, seed: int, threads: int | None = None, series: float | None
         raise ValueError(f"threads={threads}: at least one thread is needed")
     if not isinstance(series, int | float | None):
         raise ValueError(f"series={series!r}: a number of seconds is needed, as 0.5")
-    if series is not None and not 1e-9 <= series < math.inf:
-        raise ValueError(f"series={series}: a step is longer than 0 s")
+    if series is not None and not SHORTEST_STEP <= series < math.inf:
+        raise ValueError(f"series={series}: a step has {SHORTEST_STEP} s or more")
+    return runs, seed, None if threads is None else whole[2]
 
 
 @contextlib.contextmanager
@@ -203,9 +210,52 @@ class Result(Metrics):
     """
 
     def __init__(
-        self, results: _native.Results, source: _native.Source, plans: dict[str, policies.Plan], *, given: bool
+        self,
+        results: _native.Results | saved.Tables,
+        source: _native.Source | None,
+        plans: dict[str, policies.Plan],
+        *,
+        given: bool,
     ) -> None:
         self._results, self._source, self._plans, self._given = results, source, plans, given
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Result:
+        """Results that `save` has written, or `strandcast simulate --out`.
+
+        `trace` and `explain` make runs again, for which the scenario is needed: `save` keeps it, the command does not.
+
+        Args:
+            folder: Where they are.
+
+        Raises:
+            StoreError: They are not there, or can't be read.
+        """
+        path = pathlib.Path(folder)
+        return cls(saved.Tables(path), saved.source(path), {}, given=True)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Keeps all of it in a folder: tables as Parquet, `result.json`, and the scenario.
+
+        Args:
+            folder: Where; it is made if it is not there.
+
+        Raises:
+            StoreError: It can't be written.
+        """
+        tables = {"runs": self.runs, "summary": self.summary, "frames": self.frames, "series": self.series}
+        saved.save(tables, self.json, self._again, pathlib.Path(folder))
+
+    @property
+    def _again(self) -> _native.Source:
+        """What runs are made again of.
+
+        Raises:
+            StoreError: The folder that it was opened from has no scenario.
+        """
+        if self._source is None:
+            raise StoreError("the folder has results without their scenario: Result.save keeps it, simulate does not")
+        return self._source
 
     @functools.cached_property
     def runs(self) -> pl.DataFrame:
@@ -214,9 +264,11 @@ class Result(Metrics):
 
     @functools.cached_property
     def summary(self) -> pl.DataFrame:
-        """Each metric over a scheme's runs: `scheme, …, metric, n, mean, ci95, sd, median`.
+        """Each metric over a scheme's runs: `scheme, …, metric, n, mean, ci95, sd, median, low, high, nonzero, equal`.
 
-        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
+        range. `ci95` is half of the mean's interval by Student, which holds only of runs that are distributed normally;
+        it and `sd` are null of a single run. `nonzero` runs are not 0, at most `equal` have the same value.
         """
         return pl.DataFrame(self._results.summary())
 
@@ -254,7 +306,7 @@ class Result(Metrics):
             ValueError: There is no such run.
         """
         name, number = self._one(scheme, seed)
-        with _traced(self._source, [name] if self._given else [], self._plans, number) as events:
+        with _traced(self._again, [name] if self._given else [], self._plans, number) as events:
             return events.collect()
 
     def _one(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
@@ -295,7 +347,7 @@ class Result(Metrics):
             raise ValueError("explain a frame or a message: frame=N or message=N")
         name, number = self._one(scheme, seed)
         text, content = _native.explain(
-            self._source,
+            self._again,
             name if self._given else None,
             self._plans,
             seed=number,
@@ -305,7 +357,7 @@ class Result(Metrics):
         )
         return Explanation(text, json.loads(content))
 
-    def arrow(self, table: str = "runs") -> _native.Table:
+    def arrow(self, table: str = "runs") -> _native.Table | pl.DataFrame:
         """A table for whatever speaks Arrow's C stream interface, as `pyarrow.table(result.arrow("summary"))`.
 
         Raises:
@@ -328,9 +380,10 @@ class Result(Metrics):
     def mean(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric over each scheme's runs: `scheme, subject, n, mean, ci95, sd, median`, `part` as in `metric`.
+        """One metric over each scheme's runs: `scheme, subject, n, mean, median, low, high`, `part` as in `metric`.
 
-        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
+        range.
 
         Args:
             name: The metric, as in `metric`.
@@ -344,34 +397,43 @@ class Result(Metrics):
         found = self.summary.filter(wanted(name, kind, subject, part))
         if found.is_empty():
             raise MetricError(self._unknown(name, kind, subject, part))
-        return found.select("scheme", "subject", *parts(found, part), "n", "mean", "ci95", "sd", "median")
+        return found.select("scheme", "subject", *parts(found, part), *OVER_RUNS)
 
     def plot(
         self,
-        name: str = "goodput_bps",
+        name: str | None = None,
         *,
         kind: str = "flow",
         subject: str | None = None,
         part: str | None = None,
+        ax: Axes | None = None,
+        width: float | None = None,
     ) -> Figure:
-        """Draws one metric: each scheme's mean with its 95 % interval, and a dot a run; a panel a subject.
+        """Draws one metric: each scheme's median with its 95 % interval, and a dot a run; a panel a subject.
 
         Args:
-            name: The metric, as in `metric`.
+            name: The metric, as in `metric`; None: `missed_ratio` if a flow has it, else `goodput_bps`.
             kind: As in `metric`.
             subject: As in `metric`.
             part: As in `metric`.
+            ax: Axes of one's own to draw in, for a single subject; None: a new figure.
+            width: Width of the new figure in inches, as 3.5 for a column of a paper; None: a page's.
 
         Returns:
             matplotlib's figure: notebooks show it, `.savefig("goodput.svg")` keeps it.
 
         Raises:
             MetricError: No run has such a metric.
+            ValueError: There are several subjects for one `ax`.
         """
         import strandcast.plots as plots
 
+        if name is None:
+            missed = self.runs.filter(wanted("missed_ratio", kind, subject, part))
+            name = "goodput_bps" if missed.is_empty() else "missed_ratio"
         runs = self.metric(name, kind=kind, subject=subject, part=part)
-        return plots.metric(runs, self.mean(name, kind=kind, subject=subject, part=part), name, self._title)
+        means = self.mean(name, kind=kind, subject=subject, part=part)
+        return plots.metric(runs, means, name, self._title, ax=ax, width=width)
 
     def plot_series(self, name: str, *, subject: str | None = None, seed: int | None = None) -> Figure:
         """Draws time series of one run of each scheme: a panel a scheme, a line a flow, path or link.
@@ -393,11 +455,12 @@ class Result(Metrics):
         _, number = self._one(None, seed)
         if self.series.is_empty():
             raise ValueError("there are no time series: give run a step, as series=0.5")
-        return plots.series(self.series.filter(seed=number), name, subject=subject)
+        return plots.series(self.series.filter(seed=number), name, subject=subject, caption=f"seed {number}")
 
     @property
     def _title(self) -> str:
-        return self._source.title
+        title: str = self.json["scenario"]["title"]
+        return title
 
     @property
     def fingerprints(self) -> dict[tuple[str, int], str]:

@@ -156,6 +156,23 @@ class Store:
             self._write(self._series(key) / f"{seed}.parquet", series)
         self._write(self._cell(key) / f"{seed}.parquet", table)
 
+    def keep_points(self, points: pl.DataFrame) -> None:
+        """Writes what the hashes of scenarios stand for, so that the rows can be read without this package.
+
+        Readers of the folder as one data set pass over names that begin with `_`.
+
+        Raises:
+            StoreError: It can't be written.
+        """
+        path = self.folder / "_points.parquet"
+        with contextlib.suppress(OSError, pl.exceptions.PolarsError):
+            if pl.read_parquet(path).equals(points):
+                return
+        file = io.BytesIO()
+        points.write_parquet(file)
+        self._write(path, file.getvalue())
+        self.tidy()
+
     def packet_seeds(self, cell: Cell | Key, flow: str) -> set[int]:
         """The seeds of the runs of whose packets something is kept."""
         return _seeds(self._packets(_key(cell), flow))

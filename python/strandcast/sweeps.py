@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 import strandcast.pool as pool
+from strandcast.amounts import si
 from strandcast.errors import StoreError, SweepError
-from strandcast.metrics import Metrics, over_runs, unknown
+from strandcast.grids import expand, parse
+from strandcast.measured import Metrics, over_runs, unknown
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
 from strandcast.runs import Explanation, Result, check, given, run
@@ -23,7 +23,10 @@ from strandcast.store import Cell, Key, Store
 from strandcast.version import results_epoch
 
 if TYPE_CHECKING:
+    import pandas as pd
     from distributed import Client
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def sweep(
@@ -45,7 +48,8 @@ def sweep(
 
     Args:
         scenario: What to run.
-        grid: Keys with their values, as `Scenario.set` takes them: `{"links.b.loss.uniform.rate": [0, 0.02]}`.
+        grid: Keys with their values, as `Scenario.set` takes them: `{"links.b.loss.uniform.rate": [0, 0.02]}`; `{}`:
+            only the scenario itself.
         schemes: Schemes with their parameters (`"cmt,rtx=same"`) or policies' classes, for the flows with
             `compare = true`.
         runs: Runs of each scheme at each point; None: what the scenario says.
@@ -58,7 +62,7 @@ def sweep(
 
     Raises:
         TypeError: `scenario` is none.
-        SweepError: The grid or the schemes are empty, of a wrong type, or say something twice; or `runs` or `seed`
+        SweepError: The grid is of a wrong type, the schemes are empty, or say something twice; or `runs` or `seed`
             makes no sense.
         ScenarioError: There is no such key, or it can't have such a value.
         SchemeError: There is no such scheme, or it has no such parameter.
@@ -68,7 +72,7 @@ def sweep(
     given(scenario)
     count, first = scenario.runs if runs is None else runs, scenario.seed if seed is None else seed
     try:
-        check(count, first)
+        count, first, _ = check(count, first)
     except ValueError as error:
         raise SweepError(str(error)) from None
     seeds = range(first, first + count)
@@ -76,6 +80,7 @@ def sweep(
     cells = _cells(points, schemes)
     store = Store(out)
     complete(store, [(cell, seeds) for _, cell in cells], client=client, jobs=jobs, progress=progress)
+    store.keep_points(Sweep.open(out).points)
     return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds, [cell for _, cell in cells])
 
 
@@ -128,62 +133,6 @@ def complete(
 def cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def expand(scenario: Scenario, grid: Mapping[str, Iterable[Value]]) -> list[tuple[dict[str, Value], Scenario]]:
-    """Each combination of a grid's values, with the scenario that has them; the last key's values change fastest.
-
-    Raises:
-        SweepError: The grid or a key's list is empty, or a combination comes twice.
-        ScenarioError: There is no such key, or it can't have such a value.
-    """
-    if not isinstance(grid, Mapping):
-        raise SweepError(f"the grid is {grid!r}; give keys and values, as {{'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}}")
-    if not grid:
-        raise SweepError("the grid is empty: give keys and values, as {'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}")
-    lists = {key: _listed(key, values) for key, values in grid.items()}
-    spelled: dict[tuple[str, ...], str] = {}
-    for key in lists:
-        if other := spelled.get(_names(key)):
-            raise SweepError(f"the grid has {other} and {key}, which are the same key")
-        spelled[_names(key)] = key
-    points: dict[str, tuple[dict[str, Value], Scenario]] = {}
-    for combination in itertools.product(*lists.values()):
-        values = dict(zip(lists, combination, strict=True))
-        sets = [f"{key}={toml(value)}" for key, value in values.items()]
-        point = scenario.with_sets(sets)
-        if point.hash in points:
-            same = [f"{key}={toml(value)}" for key, value in points[point.hash][0].items()]
-            raise SweepError(f"the grid says the same twice: {' '.join(same)} and {' '.join(sets)}")
-        points[point.hash] = values, point
-    return list(points.values())
-
-
-def _listed(key: str, values: Iterable[Value]) -> list[Value]:
-    """A key's values, those of NumPy and Polars as Python's own."""
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise SweepError(f"the grid's values of {key} are {values!r}; give a list, as [{values!r}]")
-    listed = [value.item() if hasattr(value, "item") else value for value in values]
-    if not listed:
-        raise SweepError(f"the grid has no values of {key}: give at least one")
-    try:
-        toml(listed)
-    except TypeError as error:
-        raise SweepError(f"the grid's values of {key} are {values!r}: {error}") from None
-    return listed
-
-
-def _names(key: str) -> tuple[str, ...]:
-    """The names a key is made of; those of a wrong key are told by the scenario."""
-    try:
-        inner: Any = tomllib.loads(f"{key} = 0")
-    except tomllib.TOMLDecodeError:
-        return (key,)
-    names = []
-    while isinstance(inner, dict):
-        ((name, inner),) = inner.items()
-        names.append(name)
-    return tuple(names)
 
 
 def _cells(
@@ -291,9 +240,10 @@ class Sweep(Metrics):
     def summary(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric over runs: the grid's keys, `scheme, subject, n, mean, ci95, sd, median`, `part` as in `metric`.
+        """One metric over runs: the grid's keys, `scheme, subject, n, mean, median, low, high`, `part` as in `metric`.
 
-        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+        `low` and `high` are the 95 % interval of the median, whatever the distribution; of fewer than 10 runs their
+        range.
 
         Args:
             name: The metric, as in `metric`.
@@ -306,6 +256,52 @@ class Sweep(Metrics):
             StoreError: A file can't be read.
         """
         return over_runs(self.metric(name, kind=kind, subject=subject, part=part))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`frame` as pandas' frame; needs `strandcast[pandas]`.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        return self.frame().to_pandas()
+
+    def plot(
+        self,
+        name: str = "goodput_bps",
+        x: str | None = None,
+        *,
+        subject: str | None = None,
+        ax: Axes | None = None,
+        width: float | None = None,
+    ) -> Figure:
+        """Draws one metric of flows over a key of the grid: each scheme's median with its 95 % interval.
+
+        Args:
+            name: The metric, as in `metric`.
+            x: The key; None: the first one.
+            subject: The flow; None: the only one that has the metric.
+            ax: Axes of one's own to draw in; None: a new figure.
+            width: Width of the new figure in inches; None: a page's.
+
+        Returns:
+            matplotlib's figure.
+
+        Raises:
+            MetricError: No run has such a metric.
+            ValueError: The grid has no such key, other keys have several values, or there are several subjects.
+        """
+        import strandcast.plots as plots
+
+        found = self.summary(name, subject=subject)
+        key = x or next(iter(self.keys), None)
+        if key is None or key not in self.keys:
+            raise ValueError(f"the grid has no key {key!r}; its keys are {', '.join(self.keys) or 'none'}")
+        for column in (*self.keys, "subject"):
+            several = found[column].unique(maintain_order=True).to_list()
+            if column != key and len(several) > 1:
+                raise ValueError(f"{column} has several values; choose one of {', '.join(map(str, several))}")
+        places = [si(value) for value in found[key]]
+        return plots.over(found, key, places, name, ax=ax, width=width)
 
     def series(
         self,
@@ -477,16 +473,7 @@ def _settings(sets: Sequence[str]) -> dict[str, Value]:
     return {key: parse(value) for key, _, value in (one.partition("=") for one in sets)}
 
 
-def parse(value: str) -> Value:
-    """A value as `--set` takes it: TOML, or text without quotes."""
-    try:
-        parsed: Value = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return value
-    return parsed
-
-
 def _order(cell: Point) -> tuple[Any, ...]:
-    """Numbers by size, texts behind them."""
-    numbers = [value if isinstance(value, int | float) else math.inf for value in cell.values.values()]
+    """Numbers by size, those with units too, texts behind them."""
+    numbers = [math.inf if (number := si(value)) is None else number for value in cell.values.values()]
     return tuple(cell.values), numbers, list(map(str, cell.values.values())), cell.key

@@ -1,4 +1,4 @@
-"""`strandcast sweep`: a sweep from the command line, and the goodput that came of it."""
+"""`strandcast sweep`: a sweep from the command line, and what came of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import polars as pl
 
 from strandcast.command import INTERRUPTED, POLICY, Parser, failed
 from strandcast.errors import StrandcastError
+from strandcast.grids import parse
 from strandcast.scenario import Scenario, Value
-from strandcast.sweeps import Sweep, parse, sweep
+from strandcast.sweeps import Sweep, sweep
+
+RARE = ("missed_ratio", "freezes_per_min", "underflows")
+"""Metrics that are 0 in many runs: their mean is shown."""
 
 ABOUT = """Run a scenario with each combination of settings and each scheme, on all cores or on a Dask cluster.
 
@@ -51,7 +55,8 @@ def main(argv: list[str]) -> int:
         print(*traceback.format_list(frames), sep="", end="", file=sys.stderr)
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", []))
         return failed(f"a policy failed: {type(error).__name__}: {error}{notes}", POLICY)
-    print(table(done, compared(scenario)))
+    flows = compared(scenario)
+    print(table(done, flows, asked.metric or usual(done, flows)))
     print(f"\nAll metrics are in {asked.out}: sc.Sweep.open({asked.out!r})", file=sys.stderr)
     return 0
 
@@ -72,21 +77,43 @@ def compared(scenario: Scenario) -> list[str]:
     return marked or several or list(flows)
 
 
-def table(done: Sweep, flows: list[str]) -> str:
-    """The goodput of each point and scheme, for people."""
-    rows = done.summary("goodput_bps").filter(pl.col("subject").is_in(flows))
+def table(done: Sweep, flows: list[str], metrics: list[str]) -> str:
+    """Metrics of each point and scheme, for people: the median with its interval; of a single run its value."""
     dropped = ["subject"] if len(flows) == 1 else []
-    names = [*done.keys, "scheme", *(["flow"] if not dropped else []), "runs", "goodput kbit/s"]
-    lines = [names]
-    for row in rows.drop(*dropped, "sd", "median").iter_rows():
-        *place, runs, mean, ci95 = row
-        interval = "" if ci95 is None else f" ± {ci95 / 1e3:.1f}"
-        lines.append([*map(str, place), str(runs), f"{mean / 1e3:.1f}{interval}"])
+    place = [*done.keys, "scheme", *(["flow"] if not dropped else [])]
+    cells: dict[tuple[str, ...], dict[str, str]] = {}
+    runs: dict[tuple[str, ...], int] = {}
+    for name in metrics:
+        factor, _ = shown(name)
+        found = done.summary(name).filter(pl.col("subject").is_in(flows))
+        for row in found.drop(*dropped).iter_rows():
+            *where, n, mean, median, low, high = row
+            key = tuple(map(str, where))
+            one = f"{mean * factor:.2f}" if name in RARE else f"{median * factor:.1f}"
+            bounds = "" if n == 1 or name in RARE else f" [{low * factor:.1f}, {high * factor:.1f}]"
+            cells.setdefault(key, {})[name] = one + bounds
+            runs[key] = max(n, runs.get(key, 0))
+    lines = [[*place, "runs", *(shown(name)[1] for name in metrics)]]
+    lines += [[*key, str(runs[key]), *(row.get(name, "-") for name in metrics)] for key, row in cells.items()]
     # Names to the left, numbers to the right.
-    sides = [str.ljust] * (len(names) - 2) + [str.rjust] * 2
+    sides = [str.ljust] * len(place) + [str.rjust] * (len(metrics) + 1)
     widths = [max(map(len, column)) for column in zip(*lines)]
     padded = [[side(text, width) for side, text, width in zip(sides, line, widths)] for line in lines]
     return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
+def shown(metric: str) -> tuple[float, str]:
+    """What a metric is multiplied with in the table, and its column's title."""
+    name, _, end = metric.rpartition("_")
+    factor, unit = {"bps": (1e-3, "kbit/s"), "ratio": (100, "%")}.get(end, (1, ""))
+    title = " ".join(filter(None, (name.replace("_", " "), unit))) if unit else metric.replace("_", " ")
+    return factor, f"{title} (mean)" if metric in RARE else title
+
+
+def usual(done: Sweep, flows: list[str]) -> list[str]:
+    """The metrics that are shown unless others are asked for: what was missed, where a flow has a deadline; goodput."""
+    names = done.frame().filter(pl.col("subject_kind") == "flow", pl.col("subject").is_in(flows))["metric"].unique()
+    return [name for name in ("missed_ratio", "goodput_bps") if name in names]
 
 
 def _parser() -> Parser:
@@ -97,9 +124,9 @@ def _parser() -> Parser:
         "--grid",
         metavar="KEY=V1,V2,...",
         action="append",
-        required=True,
+        default=[],
         type=_axis,
-        help="a key and its values: links.b.rate='1 Mbit/s,2 Mbit/s'; repeat for more keys",
+        help="a key and its values: links.b.rate='1 Mbit/s,2 Mbit/s'; repeat for more keys; none: only the scenario",
     )
     add(
         "--scheme",
@@ -114,6 +141,12 @@ def _parser() -> Parser:
     add("--out", metavar="FOLDER", default="results", help="where results are kept (default: results)")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="change a key of the scenario; repeat for more")
     add("--jobs", metavar="N", type=int, help="runs at a time on this machine; one a core unless given")
+    add(
+        "--metric",
+        metavar="NAME",
+        action="append",
+        help="a metric of flows to show (docs/results.md); repeat for more; missed_ratio and goodput_bps unless given",
+    )
     add("--cluster", metavar="ADDRESS", help="a Dask scheduler, as tcp://10.0.0.1:8786")
     add("--quiet", action="store_true", help="show no progress")
     return parser

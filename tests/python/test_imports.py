@@ -14,8 +14,10 @@ FACES = {".".join(("strandcast", *path.parent.relative_to(PACKAGE).parts)) for p
 NATIVE = {
     "command.py",
     "live.py",
+    "measured.py",
     "policies.py",
     "runs.py",
+    "saved.py",
     "scenario.py",
     "traces.py",
     "units.py",

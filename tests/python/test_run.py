@@ -110,7 +110,7 @@ def test_a_metric_of_all_paths_has_their_names(two_paths: Scenario) -> None:
     assert up.equals(every.filter(part="up").drop("part"))
     assert result.metric("goodput_bps").columns == ["scheme", "seed", "subject", "value"]
     mean = result.mean("goodput_bps", kind="path")
-    assert mean.columns == ["scheme", "subject", "part", "n", "mean", "ci95", "sd", "median"]
+    assert mean.columns == ["scheme", "subject", "part", "n", "mean", "median", "low", "high"]
     assert mean.height == 4
     with pytest.raises(sc.MetricError, match=r"no metric 'x' of a path; there are .*'goodput_bps'"):
         result.mean("x", kind="path")
@@ -118,7 +118,7 @@ def test_a_metric_of_all_paths_has_their_names(two_paths: Scenario) -> None:
 
 def test_a_mean_is_seen_whole_when_it_is_printed(two_paths: Scenario) -> None:
     mean = sc.run(two_paths, ["cmt", "sctp"], runs=3).mean("goodput_bps")
-    assert mean.columns == ["scheme", "subject", "n", "mean", "ci95", "sd", "median"]
+    assert mean.columns == ["scheme", "subject", "n", "mean", "median", "low", "high"]
     assert "…" not in str(mean)
     assert mean["n"].to_list() == [3, 3]
 
@@ -126,21 +126,83 @@ def test_a_mean_is_seen_whole_when_it_is_printed(two_paths: Scenario) -> None:
 def test_schemes_are_paired_by_their_seeds(two_paths: Scenario) -> None:
     result = sc.run(two_paths, ["cmt", "sctp", "cmt-la"], runs=4)
     told = result.paired("goodput_bps")
-    assert told.columns == ["scheme", "against", "subject", "n", "mean", "ci95", "sd"]
+    assert told.columns == ["scheme", "against", "subject", "n", "mean", "median", "low", "high", "p"]
     assert told.select("scheme", "against").rows() == [("sctp", "cmt"), ("cmt-la", "cmt")]
     wide = result.metric("goodput_bps").pivot("scheme", index="seed", values="value")
     # What the command prints, the other way round.
     printed = result.json["paired"]["cmt-sctp"]["bulk"]["goodput_bps"]
     row = told.row(0, named=True)
     assert row["mean"] == pytest.approx((wide["sctp"] - wide["cmt"]).mean())
-    assert (row["n"], row["mean"], row["ci95"]) == (4, pytest.approx(-printed["mean"]), pytest.approx(printed["ci95"]))
+    assert (row["n"], row["mean"]) == (4, pytest.approx(-printed["mean"]))
+    assert (row["low"], row["high"]) == (pytest.approx(-printed["high"]), pytest.approx(-printed["low"]))
+    # Two schemes against one are two tests, three pairs three.
+    assert row["p"] <= printed["p"]
     assert result.paired("goodput_bps", "sctp")["scheme"].to_list() == ["cmt", "cmt-la"]
     assert result.paired("share", kind="path")["part"].to_list() == ["down", "up"] * 2
     with pytest.raises(ValueError, match="no runs to compare with those of none: there are runs of cmt, sctp, cmt-la"):
         result.paired("goodput_bps", "none")
     with pytest.raises(ValueError, match="there are runs of cmt"):
         sc.run(two_paths, "cmt", runs=1).paired("goodput_bps")
-    assert sc.run(two_paths, ["cmt", "sctp"], runs=1).paired("goodput_bps")["ci95"].to_list() == [None]
+    assert sc.run(two_paths, ["cmt", "sctp"], runs=1).paired("goodput_bps")["p"].to_list() == [1.0]
+
+
+def test_results_outlive_the_process(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    made = sc.run(two_paths, ["cmt", "sctp"], runs=2, series=0.5)
+    made.save(tmp_path / "study")
+    opened = sc.open(tmp_path / "study")
+    assert isinstance(opened, sc.Result)
+    for table in ("runs", "summary", "frames"):
+        assert getattr(opened, table).equals(getattr(made, table)), table
+    columns = made.series.columns
+    assert opened.series.select(columns).sort(columns).equals(made.series.sort(columns))
+    assert (opened.json, opened.fingerprints) == (made.json, made.fingerprints)
+    told = opened.explain("bulk", message=3, scheme="sctp", seed=2)
+    assert told == made.explain("bulk", message=3, scheme="sctp", seed=2)
+    with pytest.raises(sc.StoreError, match=r"no-such-folder: there are no results"):
+        sc.open(tmp_path / "no-such-folder")
+
+
+def test_what_the_command_wrote_can_be_opened(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    from strandcast import _native
+
+    (tmp_path / "two.toml").write_text(two_paths._source.text, encoding="utf-8")
+    words = [
+        "strandcast",
+        "simulate",
+        str(tmp_path / "two.toml"),
+        "--runs",
+        "2",
+        "--quiet",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert _native.command(words) == 0
+    opened = sc.open(tmp_path / "out")
+    assert isinstance(opened, sc.Result)
+    assert opened.fingerprints == sc.run(two_paths, runs=2).fingerprints
+    assert str(tmp_path) not in (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
+    with pytest.raises(sc.StoreError, match="results without their scenario"):
+        opened.trace()
+
+
+def test_all_metrics_are_listed() -> None:
+    listed = sc.metrics()
+    assert listed.columns == ["name", "unit", "together", "meaning"]
+    row = listed.row(by_predicate=pl.col("name") == "goodput_bps")
+    assert row[1:3] == ("bit/s", "sum")
+    assert "missed_ratio" in listed["name"]
+
+
+def test_numbers_of_numpy_are_numbers(two_paths: Scenario) -> None:
+    import numpy as np
+
+    result = sc.run(two_paths, "cmt", runs=np.int64(2), seed=np.uint8(3), threads=np.int32(1))  # type: ignore[arg-type]
+    assert [seed for _, seed in result.fingerprints] == [3, 4]
+
+
+def test_a_step_of_series_is_no_shorter_than_a_microsecond(two_paths: Scenario) -> None:
+    with pytest.raises(ValueError, match="series=1e-09: a step has 1e-06 s or more"):
+        sc.run(two_paths, "cmt", runs=1, series=1e-9)
 
 
 def test_every_event_of_a_run(two_paths: Scenario, tmp_path: pathlib.Path) -> None:

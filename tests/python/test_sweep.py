@@ -16,8 +16,8 @@ from distributed import Client, LocalCluster
 
 import strandcast as sc
 from strandcast.command import lab
+from strandcast.grids import expand
 from strandcast.scenario import Value
-from strandcast.sweeps import expand
 
 LOSS, RATE = "links.up.loss.uniform.rate", "links.down.rate"
 GRID: dict[str, list[Value]] = {LOSS: [0, 0.02], RATE: ["1 Mbit/s", "2 Mbit/s"]}
@@ -80,14 +80,14 @@ def test_points_tell_their_hashes(sweep: sc.Sweep, two_paths: sc.Scenario) -> No
 
 def test_a_summary_is_that_of_runs(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
     summary = sweep.summary("goodput_bps")
-    assert summary.columns == [LOSS, RATE, "scheme", "subject", "n", "mean", "ci95", "sd", "median"]
+    assert summary.columns == [LOSS, RATE, "scheme", "subject", "n", "mean", "median", "low", "high"]
     assert summary.height == 8
     scenario = two_paths.set(LOSS, 0.02).set(RATE, "1 Mbit/s")
     wanted = (pl.col("metric") == "goodput_bps") & (pl.col("subject_kind") == "flow") & (pl.col("scheme") == "cmt-la")
     expected = sc.run(scenario, SCHEMES, runs=3, seed=4, progress=False).summary.row(by_predicate=wanted, named=True)
     at = (pl.col(LOSS) == 0.02) & (pl.col(RATE) == "1 Mbit/s") & (pl.col("scheme") == "cmt-la")
     found = summary.row(by_predicate=at, named=True)
-    for column in ("n", "mean", "ci95", "sd", "median"):
+    for column in ("n", "mean", "median", "low", "high"):
         assert found[column] == pytest.approx(expected[column], rel=1e-9), column
 
 
@@ -95,8 +95,37 @@ def test_a_single_run_has_no_interval(client: Client, two_paths: sc.Scenario, tm
     sweep = sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
     row = sweep.summary("goodput_bps").row(0, named=True)
     assert row["n"] == 1
-    assert row["ci95"] is None
-    assert row["sd"] is None
+    assert row["low"] == row["mean"] == row["high"]
+
+
+def test_runs_of_a_scenario_itself_are_kept_and_more_are_added(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "kept"
+    first = sc.sweep(two_paths, {}, "cmt", runs=2, out=out, progress=False)
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet") if path.name != "_points.parquet"}
+    more = sc.sweep(two_paths, {}, "cmt", runs=3, out=out, progress=False)
+    assert more.summary("goodput_bps")["n"].to_list() == [3]
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was made is not made again"
+    assert first.keys == ()
+    assert more.to_pandas().shape[0] == more.frame().height
+    with pytest.raises(ValueError, match="the grid has no key None"):
+        more.plot("goodput_bps")
+
+
+def test_settings_lie_beside_the_rows(sweep: sc.Sweep, out: pathlib.Path) -> None:
+    points = pl.read_parquet(out / "_points.parquet")
+    assert sorted(points["scenario"]) == sorted(sweep.points["scenario"])
+    assert set(points.columns) == {LOSS, RATE, "scenario"}
+
+
+def test_values_with_units_are_numbers_in_order_in_arrays_and_plots(sweep: sc.Sweep, out: pathlib.Path) -> None:
+    array = sc.Sweep.open(out).to_xarray("goodput_bps")
+    assert array.coords[RATE].to_numpy().tolist() == [1e6, 2e6]
+    one = sc.Sweep(sweep.store, [cell for cell in sweep.cells if cell.values[LOSS] == 0.02])
+    (ax,) = one.plot("goodput_bps", RATE, width=3.5).axes
+    assert ax.get_xlabel() == f"{RATE} (SI units)"
+    assert sorted(ax.containers[0].lines[0].get_xdata()) == [1e6, 2e6]
+    with pytest.raises(ValueError, match="has several values; choose one of"):
+        sweep.plot("goodput_bps", RATE)
 
 
 def test_metrics_of_paths_and_parts(sweep: sc.Sweep) -> None:
@@ -136,7 +165,7 @@ def test_what_is_missing(sweep: sc.Sweep, two_paths: sc.Scenario, out: pathlib.P
 
 def test_schemes_are_paired_at_each_point(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
     told = sweep.paired("goodput_bps")
-    assert told.columns == [LOSS, RATE, "scheme", "against", "subject", "n", "mean", "ci95", "sd"]
+    assert told.columns == [LOSS, RATE, "scheme", "against", "subject", "n", "mean", "median", "low", "high", "p"]
     assert told.height == 4
     plain = sc.run(two_paths.set({LOSS: 0.02, RATE: "2 Mbit/s"}), SCHEMES, runs=3, seed=4, progress=False)
     row = told.row(by_predicate=(pl.col(LOSS) == 0.02) & (pl.col(RATE) == "2 Mbit/s"))
@@ -238,16 +267,20 @@ def test_policies_of_one_name_are_not_mixed(client: Client, two_paths: sc.Scenar
 
 def test_nothing_is_left_of_writing(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["_scenarios", f"epoch={sc.RESULTS_EPOCH}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "_points.parquet",
+        "_scenarios",
+        f"epoch={sc.RESULTS_EPOCH}",
+    ]
 
 
 def test_more_runs_cost_only_what_is_new(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     def grown(**wanted: Any) -> int:
-        before = set(tmp_path.rglob("*.parquet"))
+        before = set(tmp_path.glob("epoch=*/**/*.parquet"))
         stamps = {file: file.stat().st_mtime_ns for file in before}
         sc.sweep(two_paths, out=tmp_path, client=client, progress=False, **wanted)
         assert {file: file.stat().st_mtime_ns for file in before} == stamps
-        return len(set(tmp_path.rglob("*.parquet"))) - len(before)
+        return len(set(tmp_path.glob("epoch=*/**/*.parquet"))) - len(before)
 
     assert grown(grid={LOSS: [0]}, schemes=["cmt"], runs=2, seed=1) == 2
     assert grown(grid={LOSS: [0]}, schemes=["cmt"], runs=3, seed=1) == 1
@@ -293,7 +326,6 @@ def test_values_may_be_of_several_kinds(client: Client, two_paths: sc.Scenario, 
 @pytest.mark.parametrize(
     ("wanted", "error", "told"),
     [
-        ({"grid": {}}, sc.SweepError, "the grid is empty"),
         ({"grid": {LOSS: [0, 0.1], RATE: []}}, sc.SweepError, f"no values of {RATE}"),
         ({"grid": {RATE: "1 Mbit/s"}}, sc.SweepError, f"values of {RATE} are '1 Mbit/s'; give a list"),
         ({"grid": {LOSS: 0.1}}, sc.SweepError, "give a list"),
@@ -388,12 +420,19 @@ def test_the_command_prints_the_goodput_of_each_point(
     assert command(client, two_paths, tmp_path, *grid, "--scheme", "cmt,rtx=same,cmt-la", "--runs", "2") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("  ")[0] == LOSS
+    assert lines[0].endswith("goodput kbit/s"), "a bulk flow misses nothing"
     assert len(lines) == 1 + 2 * 2 * 2
     scenario = two_paths.set("run.time", "4 s").set(LOSS, 0.02).set(RATE, "2 Mbit/s")
     summary = sc.run(scenario, "cmt,rtx=same", runs=2, seed=1, progress=False).summary
     wanted = (pl.col("metric") == "goodput_bps") & (pl.col("subject_kind") == "flow")
     row = summary.row(by_predicate=wanted, named=True)
-    cells = ["0.02", "2 Mbit/s", "cmt,rtx=same", "2", f"{row['mean'] / 1e3:.1f} ± {row['ci95'] / 1e3:.1f}"]
+    cells = [
+        "0.02",
+        "2 Mbit/s",
+        "cmt,rtx=same",
+        "2",
+        f"{row['median'] / 1e3:.1f} [{row['low'] / 1e3:.1f}, {row['high'] / 1e3:.1f}]",
+    ]
     assert [word.strip() for word in lines[7].split("  ") if word.strip()] == cells
 
 
@@ -468,7 +507,7 @@ def test_an_error_of_our_own_is_no_policys(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "--grid"),
+        ([], "--scheme"),
         (["--grid", LOSS, "--scheme", "cmt"], "has no values"),
         (["--grid", f"{LOSS}=0", "--scheme", "rtx=same"], "follows no scheme"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt,,sctp"], "a name is missing"),

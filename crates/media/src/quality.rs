@@ -75,9 +75,70 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
     frames.iter().zip(decodable(frames)).map(&mut psnr).collect()
 }
 
+/// Pictures a second of a video whose messages do not tell their pictures.
+pub const NOMINAL_PICTURES: u32 = 25;
+/// Pictures from one in which all that follow begin anew to the next, of the same video.
+pub const NOMINAL_GROUP: u64 = 25;
+/// Longest time that a picture may stay on: beyond it the video is frozen.
+pub const FREEZE: Duration = Duration::from_millis(200);
+
+/// The nominal picture of what was captured so long after the video's begin. Captures are rounded to microseconds at worst.
+pub fn nominal_picture(captured: Duration) -> u64 {
+    let pictures = (captured + Duration::from_nanos(40)).as_nanos() * u128::from(NOMINAL_PICTURES);
+    (pictures / 1_000_000_000) as u64
+}
+
+/// Determines which nominal pictures can be decoded. Pictures ascend, each with whether all of it was received. A picture
+/// that was not, or that another one of its group before it lacks, cannot be decoded.
+pub fn nominal_decodable(pictures: impl IntoIterator<Item = (u64, bool)>) -> Vec<bool> {
+    let (mut group, mut whole) = (None, true);
+    let mut next = |(picture, received): (u64, bool)| {
+        if group.replace(picture / NOMINAL_GROUP) != Some(picture / NOMINAL_GROUP) {
+            whole = true;
+        }
+        whole &= received;
+        whole
+    };
+    pictures.into_iter().map(&mut next).collect()
+}
+
+/// Counts how often a picture stays on for longer than [`FREEZE`]: one that n others, which cannot be decoded, should have
+/// followed, stays on for n + 1 pictures.
+pub fn freezes(decodable: impl IntoIterator<Item = bool>, picture: Duration) -> u64 {
+    let (mut count, mut missing) = (0, 0_u32);
+    for shown in decodable.into_iter().chain([true]) {
+        if shown {
+            count += u64::from(missing > 0 && picture.saturating_mul(missing + 1) > FREEZE);
+            missing = 0;
+        } else {
+            missing = missing.saturating_add(1);
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_that_stays_on_for_more_than_200_ms_is_a_freeze() {
+        let count = |text: &str, ms| freezes(text.chars().map(|c| c == '1'), Duration::from_millis(ms));
+        // 40 ms a picture: with four missing it stays on for exactly 200 ms, with five for 240.
+        assert_eq!([count("1000011", 40), count("10000011", 40), count("1000001100000", 40)], [0, 1, 2]);
+        assert_eq!([count("", 40), count("000000", 40), count("11", 300), count("101", 101)], [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_nominal_picture_needs_those_before_it_in_its_group() {
+        let lost = [30, 49, 60];
+        let all = nominal_decodable((0..100).map(|picture| (picture, !lost.contains(&picture))));
+        let shown: Vec<usize> = (0..100).filter(|&i| all[i]).collect();
+        let expected: Vec<usize> = (0..30).chain(50..60).chain(75..100).collect();
+        assert_eq!(shown, expected);
+        let at = |us| nominal_picture(Duration::from_micros(us));
+        assert_eq!([at(0), at(39_999), at(40_000), at(999_999), at(1_000_000)], [0, 0, 1, 24, 25]);
+    }
 
     /// One letter per frame, lower case if it was lost.
     fn frames(text: &str) -> Vec<(Option<FrameType>, bool)> {

@@ -10,6 +10,7 @@ mod policy;
 mod results;
 mod runs;
 mod source;
+mod stats;
 mod traces;
 
 use pyo3::prelude::*;
@@ -34,6 +35,8 @@ mod _native {
     use super::runs::run;
     #[pymodule_export]
     use super::source::{Source, canonical, parse_amount};
+    #[pymodule_export]
+    use super::stats::{metrics, sign_tests, stat};
     #[pymodule_export]
     use super::traces::{csv_trace, mahimahi_trace};
     #[pymodule_export]

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use strandcast_lab::batch::Finished;
 use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summary_table};
-use strandcast_lab::result::{ScenarioName, Summary};
+use strandcast_lab::result::{ScenarioName, Summary, remarks};
+use strandcast_lab::scenario::Scenario;
 
 use crate::source::Source;
 
@@ -17,6 +18,7 @@ use crate::source::Source;
 pub(crate) struct Results {
     finished: Finished,
     name: ScenarioName,
+    scenario: Scenario,
     seed: u64,
 }
 
@@ -47,7 +49,10 @@ impl Results {
 
     /// What `simulate --json` prints.
     fn json(&self) -> String {
-        Summary::of(self.name.clone(), env!("CARGO_PKG_VERSION"), self.seed, &self.finished.runs).json()
+        let (name, runs) = (self.name.clone(), &self.finished.runs);
+        let mut summary = Summary::of(name, env!("CARGO_PKG_VERSION"), self.seed, runs);
+        summary.remarks = remarks(&self.scenario, &summary);
+        summary.json()
     }
 
     /// Scheme, seed and the run's fingerprint, of each run.
@@ -70,7 +75,7 @@ impl Results {
 
 impl Results {
     pub(crate) fn new(source: &Source, seed: u64, finished: Finished) -> Self {
-        Results { finished, name: source.name(), seed }
+        Results { finished, name: source.name(), scenario: source.scenario.clone(), seed }
     }
 }
 

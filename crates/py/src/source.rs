@@ -132,13 +132,7 @@ impl Source {
 
     /// What it is called in results.
     pub(crate) fn name(&self) -> ScenarioName {
-        ScenarioName {
-            title: self.scenario.title.clone(),
-            hash: self.hash.clone(),
-            file: Some(self.file.clone()),
-            set: self.sets.clone(),
-            profiles: self.scenario.profiles(),
-        }
+        ScenarioName::of(&self.scenario, &self.hash, Path::new(&self.file), &self.sets)
     }
 
     /// A mistake that was only found later, with its line.

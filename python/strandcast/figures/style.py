@@ -33,6 +33,8 @@ BLACK, GREY, PALE, WHITE = "#000000", "#5f5f5f", "#d9d9d9", "#ffffff"
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILLION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
 """The colours of Okabe and Ito, which colour-blind readers tell apart."""
+BROWN = "#7f3f00"
+"""A tenth colour, darker than all but black."""
 
 RC: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -119,6 +121,17 @@ def looks(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
     others = [scheme for scheme in dict.fromkeys(schemes) if scheme not in LOOKS]
     spare = {scheme: SPARE[i % len(SPARE)] for i, scheme in enumerate(others)}
     return {scheme: LOOKS.get(scheme) or spare[scheme] for scheme in schemes}
+
+
+def distinct(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
+    """As `looks`, but no two of up to ten have the same colour: one that is taken is replaced."""
+    free = [BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK, YELLOW, GREY, BROWN]
+    usual, taken = looks(schemes), {}
+    for scheme, look in sorted(usual.items(), key=lambda one: one[0] not in LOOKS):
+        colour = look.colour if look.colour in free or not free else free[0]
+        free = [one for one in free if one != colour]
+        taken[scheme] = dataclasses.replace(look, colour=colour)
+    return {scheme: taken[scheme] for scheme in usual}
 
 
 @contextlib.contextmanager

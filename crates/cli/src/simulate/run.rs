@@ -1,7 +1,7 @@
 //! `strandcast simulate`, from its arguments to its results.
 
 use std::io::{IsTerminal, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -11,7 +11,7 @@ use strandcast_lab::batch::{
     Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split,
 };
 use strandcast_lab::result::output::{Format, Output, OutputError};
-use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
+use strandcast_lab::result::{ScenarioName, Speed, Summary, remarks, table};
 
 use super::output;
 use super::progress::Progress;
@@ -66,13 +66,7 @@ struct Plan {
 impl Plan {
     fn new(args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
         let mut loaded = LoadedScenario::open(&args.file, &args.set)?;
-        let name = ScenarioName {
-            title: loaded.scenario.title.clone(),
-            hash: loaded.hash.clone(),
-            file: Some(absolute(&args.file)),
-            set: args.set.clone(),
-            profiles: loaded.scenario.profiles(),
-        };
+        let name = ScenarioName::of(&loaded.scenario, &loaded.hash, &args.file, &args.set);
         if let Some(step) = args.series {
             loaded.scenario.run.series = Some(step);
         }
@@ -164,6 +158,7 @@ impl Plan {
         let hops: u64 = runs.iter().map(|run| run.packet_hops).sum();
         let packet_hops_per_s = hops as f64 / finished.time.as_secs_f64().max(1e-9);
         summary.speed = Some(Speed { packet_hops_per_s });
+        summary.remarks = remarks(&self.loaded.scenario, &summary);
         if let Some(output) = &self.output {
             output.finish(&summary, runs).map_err(media)?;
         }
@@ -185,11 +180,6 @@ impl Plan {
 /// The choice is ambiguous.
 pub(crate) fn compared(loaded: &mut LoadedScenario) -> Result<(), CliError> {
     mark_compared(&mut loaded.scenario).map_err(|e| loaded.error(&e.key, &e.message))
-}
-
-/// The file's absolute path.
-fn absolute(file: &Path) -> String {
-    std::path::absolute(file).unwrap_or_else(|_| file.into()).display().to_string()
 }
 
 fn media(error: OutputError) -> CliError {

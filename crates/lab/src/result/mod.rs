@@ -6,6 +6,7 @@ mod model;
 mod names;
 #[cfg(feature = "tables")]
 pub mod output;
+mod remarks;
 mod stat;
 mod summary;
 mod table;
@@ -16,7 +17,8 @@ mod topology;
 pub use histogram::Histogram;
 pub use model::{Diagnostic, Frame, Metric, RunResult, Subject, jain};
 pub use names::{Across, DEFINITIONS, Definition, definition};
-pub use stat::{Stat, deviation, median, t_975};
+pub use remarks::remarks;
+pub use stat::{FEWEST, Stat, clopper_pearson, deviation, holm, median, sign_test, t_975};
 pub use summary::{By, FlowStats, LinkStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
 pub use table::table;
 pub use topology::{RadioMap, RouteKind, RouteTaken, Topology};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use strandcast_media::ts::FrameType;
 use strandcast_netem::engine::Fingerprint;
 
+use super::meter::Window;
 use super::names::{Across, definition};
 use super::topology::Topology;
 
@@ -69,6 +70,14 @@ impl Subject {
             Subject::Radio(name) => ("radio", name, "".into()),
         };
         [kind.into(), name.into(), part]
+    }
+
+    /// The flow that it is about, or whose path it is.
+    fn flow(&self) -> Option<&str> {
+        match self {
+            Subject::Flow(flow) | Subject::Path { flow, .. } => Some(flow),
+            _ => None,
+        }
     }
 
     /// The flow all instances of which this subject is one of (`tcp#2`: `tcp`), or the same of a path.
@@ -140,18 +149,24 @@ pub struct RunResult {
 impl RunResult {
     /// Adds what flows of several instances did together: for `tcp#1`, `tcp#2` and so on each of their metrics, summed,
     /// averaged or the largest of them as its [definition](super::DEFINITIONS) says (a transport's own counters:
-    /// summed), and `jain`, the fairness of their goodput. Call it once, when all metrics are there.
-    pub fn add_aggregates(&mut self) {
-        let mut groups: BTreeMap<(Subject, &'static str), Vec<f64>> = BTreeMap::new();
+    /// summed), and `jain`, the fairness of their goodput. `lives`: the time of each flow in which it was measured. A rate of
+    /// flows together is over the time from the begin of the first to the end of the last, so that it obeys what links can
+    /// carry. Call it once, when all metrics are there.
+    pub fn add_aggregates(&mut self, lives: &BTreeMap<String, Window>) {
+        let mut groups: BTreeMap<(Subject, &'static str), Vec<Lived>> = BTreeMap::new();
         for metric in &self.metrics {
             if let Some(together) = metric.subject.together() {
-                groups.entry((together, metric.name)).or_default().push(metric.value);
+                let life = metric.subject.flow().and_then(|flow| lives.get(flow)).copied();
+                groups.entry((together, metric.name)).or_default().push((life, metric.value));
             }
         }
         for ((subject, name), values) in groups {
+            let own: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
             if name == "goodput_bps" && matches!(subject, Subject::Flow(_)) {
-                self.metrics.push(Metric { subject: subject.clone(), name: "jain", value: jain(&values) });
+                self.metrics.push(Metric { subject: subject.clone(), name: "jain", value: jain(&own) });
             }
+            let is_rate = matches!(name, "goodput_bps" | "throughput_bps");
+            let values = if is_rate { over_all_time(&values) } else { own };
             let sum: f64 = values.iter().sum();
             let value = match definition(name).map_or(Across::Sum, |definition| definition.across) {
                 Across::Sum => sum,
@@ -161,6 +176,21 @@ impl RunResult {
             self.metrics.push(Metric { subject, name, value });
         }
     }
+}
+
+/// What a flow had, and in which time, if that is known.
+type Lived = (Option<Window>, f64);
+
+/// Rates, each over its own time, as rates over all of their time.
+fn over_all_time(rates: &[Lived]) -> Vec<f64> {
+    let lives = || rates.iter().filter_map(|(life, _)| *life);
+    let all = lives().reduce(|a, b| Window { from: a.from.min(b.from), to: a.to.max(b.to) });
+    let part = |life: Option<Window>| match (life, all) {
+        (Some(life), Some(all)) if all.seconds() > 0.0 => life.seconds() / all.seconds(),
+        _ => 1.0,
+    };
+    // Who did not live in the time that counts has no rate, and adds none.
+    rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 
 /// Jain's fairness index, (Σx)² / (n·Σx²): 1 if all get the same (also nothing), 1/n if one gets everything.

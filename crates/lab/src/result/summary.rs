@@ -1,15 +1,17 @@
 //! All runs together.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use strandcast_netem::engine::Fingerprint;
 use strandcast_proto::time::Instant;
 
-use super::stat::Stat;
 #[cfg(feature = "tables")]
-use super::stat::{deviation, median};
+use super::stat::deviation;
+use super::stat::{Stat, holm, sign_test};
 use super::{Diagnostic, RunResult, Subject};
+use crate::scenario::Scenario;
 
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
@@ -48,6 +50,9 @@ pub struct Summary {
     /// What schemes had to say at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
+    /// What [`remarks`](super::remarks()) says, once it was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// How fast the machine was: outside of fingerprints, and never the same twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
@@ -69,6 +74,25 @@ pub struct ScenarioName {
     /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub profiles: By<String>,
+    /// What each flow sends, as its key `app.kind` says it.
+    #[serde(default, skip_serializing_if = "By::is_empty")]
+    pub apps: By<String>,
+}
+
+impl ScenarioName {
+    /// Of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the machine: of an
+    /// absolute path only the file's name is kept.
+    pub fn of(scenario: &Scenario, hash: &str, file: &Path, set: &[String]) -> Self {
+        let file = if file.is_absolute() { file.file_name().map_or(file, Path::new) } else { file };
+        ScenarioName {
+            title: scenario.title.clone(),
+            hash: hash.to_owned(),
+            file: Some(file.display().to_string()),
+            set: set.to_vec(),
+            profiles: scenario.profiles(),
+            apps: scenario.apps(),
+        }
+    }
 }
 
 /// Which run.
@@ -127,11 +151,10 @@ impl Sample<'_> {
         Stat::of(&self.numbers()).expect("a sample begins with a value")
     }
 
-    /// Standard deviation and median.
+    /// Standard deviation.
     #[cfg(feature = "tables")]
-    pub fn spread(&self) -> (Option<f64>, Option<f64>) {
-        let numbers = self.numbers();
-        (deviation(&numbers), median(&numbers))
+    pub fn deviation(&self) -> Option<f64> {
+        deviation(&self.numbers())
     }
 }
 
@@ -189,6 +212,7 @@ impl Summary {
             radios: By::new(),
             paired: By::new(),
             diagnostics: Vec::new(),
+            remarks: Vec::new(),
             speed: None,
         };
         let samples = samples(runs);
@@ -242,15 +266,22 @@ impl Summary {
     fn pair(&mut self, samples: &[Sample<'_>]) {
         for same in samples.chunk_by(|a, b| (a.subject, a.name) == (b.subject, b.name)) {
             let Subject::Flow(flow) = same[0].subject else { continue };
+            let mut found: Vec<(String, Stat, f64)> = Vec::new();
             for (i, a) in same.iter().enumerate() {
                 for b in &same[i + 1..] {
                     let of_b: BTreeMap<u64, f64> = b.values.iter().copied().collect();
                     let differences: Vec<f64> =
                         a.values.iter().filter_map(|(seed, x)| of_b.get(seed).map(|y| x - y)).collect();
                     let Some(stat) = Stat::of(&differences) else { continue };
-                    let pair = self.paired.entry(format!("{}-{}", a.scheme, b.scheme)).or_default();
-                    pair.entry(flow.clone()).or_default().insert(a.name.to_owned(), stat);
+                    found.push((format!("{}-{}", a.scheme, b.scheme), stat, sign_test(&differences)));
                 }
+            }
+            let corrected = holm(&found.iter().map(|(_, _, p)| *p).collect::<Vec<_>>());
+            for ((pair, stat, _), p) in found.into_iter().zip(corrected) {
+                let pair = self.paired.entry(pair).or_default();
+                pair.entry(flow.clone())
+                    .or_default()
+                    .insert(same[0].name.to_owned(), Stat { p: Some(p), ..stat });
             }
         }
     }

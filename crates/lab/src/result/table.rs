@@ -1,16 +1,21 @@
 //! A summary for people.
 
 use core::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use strandcast_keys::text::printable;
 
-use super::stat::Stat;
+use super::stat::{FEWEST, Stat, clopper_pearson};
 use super::summary::{Stats, Summary};
 
 /// A metric in a table: its name, its column's title, by what its numbers are multiplied, and their decimals.
 type Column = (&'static str, &'static str, f64, usize);
 
 const FLOWS: &[Column] = &[
+    ("missed_ratio", "missed %", 100.0, 2),
+    ("decodable_ratio", "decodable %", 100.0, 2),
+    ("freezes_per_min", "freezes/min", 1.0, 2),
+    ("underflows", "underflows", 1.0, 1),
     ("goodput_bps", "goodput kbit/s", 1e-3, 1),
     ("loss_ratio", "lost %", 100.0, 2),
     ("retransmitted_packets", "resent", 1.0, 1),
@@ -20,9 +25,7 @@ const FLOWS: &[Column] = &[
     ("delay_mean_ms", "delay ms", 1.0, 1),
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     ("rwnd_blocked_s", "blocked s", 1.0, 2),
-    ("psnr_eq17_db", "PSNR dB", 1.0, 2),
-    ("underflows", "underflows", 1.0, 1),
-    ("frames_decodable", "decodable", 1.0, 1),
+    (PSNR, "PSNR dB", 1.0, 2),
     ("jain", "Jain", 1.0, 3),
     ("hops_mean", "hops", 1.0, 2),
 ];
@@ -53,17 +56,23 @@ const RADIOS: &[Column] = &[
 const SHARES: &[Column] = &[("served_share", "share %", 100.0, 1), ("served_bps", "served kbit/s", 1e-3, 1)];
 const CROSS: &[Column] = &[("offered_load", "offered %", 100.0, 1), ("carried_load", "carried %", 100.0, 1)];
 const PAIRED: &[Column] = &[
+    ("missed_ratio", "missed %", 100.0, 2),
+    ("decodable_ratio", "decodable %", 100.0, 2),
     ("goodput_bps", "goodput kbit/s", 1e-3, 1),
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
-    ("psnr_eq17_db", "PSNR dB", 1.0, 2),
-    ("frames_decodable", "decodable", 1.0, 1),
+    (PSNR, "PSNR dB", 1.0, 2),
 ];
+/// What is 0 in many runs, and has a mean that a few of them make.
+const RARE: &[&str] = &["missed_ratio", "freezes_per_min", "underflows"];
+/// A paper's measure of a video, which is shown of flows with the papers' constants alone.
+const PSNR: &str = "psnr_eq17_db";
+const PAPERS: &str = "ns2";
 
 /// Words in front, and the numbers behind them.
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
 /// The main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of schemes;
-/// mean ± half the 95 % interval. Of flows alike only what they do together, of links only directions that carried
+/// how numbers of several runs are written [`cell`] says, and a line below. Of flows alike only what they do together, of links only directions that carried
 /// something, and shares only of those that were used to the half and served several flows. Below, what schemes had to say.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
@@ -85,7 +94,11 @@ pub fn table(summary: &Summary) -> String {
     }
     let [flows, paths] = flows(summary);
     let [links, shares] = links(summary);
-    block(&mut text, &["flow", "scheme", "limit"], FLOWS, &flows);
+    let of_paper =
+        |column: &&Column| column.0 != PSNR || summary.scenario.profiles.values().any(|p| p == PAPERS);
+    let [of_flows, of_pairs] =
+        [FLOWS, PAIRED].map(|all| all.iter().filter(of_paper).copied().collect::<Vec<_>>());
+    block(&mut text, &["flow", "scheme", "limit"], &of_flows, &flows);
     block(&mut text, &["flow", "scheme", "path"], PATHS, &paths);
     block(&mut text, &["link", "direction", "scheme"], LINKS, &links);
     block(&mut text, &["link", "direction", "scheme", "flow"], SHARES, &shares);
@@ -101,7 +114,11 @@ pub fn table(summary: &Summary) -> String {
         let flows = flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow));
         flows.map(move |(flow, stats)| (vec![flow.as_str(), pair], stats))
     });
-    block(&mut text, &["flow", "difference"], PAIRED, &paired.collect::<Vec<_>>());
+    block(&mut text, &["flow", "difference"], &of_pairs, &paired.collect::<Vec<_>>());
+    text.push_str(&legend(summary));
+    for (i, remark) in summary.remarks.iter().enumerate() {
+        let _ = writeln!(text, "{}note: {remark}", if i == 0 { "\n" } else { "" });
+    }
     for (i, diagnostic) in summary.diagnostics.iter().enumerate() {
         let (scheme, flow) = (printable(&diagnostic.scheme), printable(&diagnostic.flow));
         let _ = writeln!(
@@ -114,12 +131,35 @@ pub fn table(summary: &Summary) -> String {
     text
 }
 
+/// How numbers of several runs are to be read.
+fn legend(summary: &Summary) -> String {
+    let schemes = summary.runs.iter().map(|run| run.scheme.as_str()).collect::<BTreeSet<_>>().len().max(1);
+    let each = summary.runs.len() / schemes;
+    if each < 2 {
+        return String::new();
+    }
+    let interval = match each < FEWEST as usize {
+        true => format!("range of {each} runs: an interval needs {FEWEST}"),
+        false => "95 % interval of the median".to_owned(),
+    };
+    let pairs = match schemes * (schemes - 1) / 2 {
+        0 => String::new(),
+        1 => "; * differs at 5 % (sign test)".to_owned(),
+        pairs => format!("; * differs at 5 % (sign test, Holm over {pairs} pairs)"),
+    };
+    format!(
+        "\nmedian [{interval}]; mean (runs that are not 0, or differ from most: 95 % of their share){pairs}\n"
+    )
+}
+
 /// Flows, and the paths of those that have several.
 fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut flows, mut paths) = (Vec::new(), Vec::new());
     for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow)) {
         for (scheme, stats) in schemes {
-            flows.push((vec![flow.as_str(), scheme, limit(&stats.metrics)], &stats.metrics));
+            let limit =
+                limit(&stats.metrics, summary.scenario.apps.get(flow).is_some_and(|app| app == "video"));
+            flows.push((vec![flow.as_str(), scheme, limit], &stats.metrics));
             if stats.paths.len() > 1 {
                 paths.extend(stats.paths.iter().map(|(path, s)| (vec![flow.as_str(), scheme, path], s)));
             }
@@ -161,14 +201,14 @@ fn mean(stats: &Stats, name: &str) -> f64 {
 /// What keeps a flow from being faster, as far as its metrics tell: the receive window or the send buffer, whichever blocked
 /// it longer, if both did for half of the time together; the source if that had nothing to send for longer than the congestion window was full; else what most of
 /// its losses were. Of a video, whose source is slow on purpose, only the first.
-fn limit(stats: &Stats) -> &'static str {
+fn limit(stats: &Stats, is_video: bool) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
     let routing = mean("lost_routing_packets");
     let (window, buffer) = (mean("rwnd_blocked_ratio"), mean("send_buffer_blocked_ratio"));
     if window + buffer >= 0.5 {
         if buffer > window { "send buffer" } else { "receive window" }
-    } else if stats.contains_key("psnr_eq17_db") {
+    } else if is_video {
         "-"
     } else if mean("app_limited_s") > mean("cwnd_limited_s") {
         "source"
@@ -214,11 +254,26 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-fn cell(stat: Option<&Stat>, &(_, _, factor, decimals): &Column) -> String {
+/// Of a single run its value. Of what is 0 in many runs ([`RARE`]) the mean and in how many runs it is not. Else the median
+/// with its interval, of fewer runs than an interval needs with their range; and where nearly all runs are equal how many are.
+/// A difference of schemes that is no chance has a star.
+fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
-    let mean = stat.mean * factor;
-    match stat.ci95 {
-        Some(half) => format!("{mean:.decimals$} ± {:.decimals$}", half * factor),
-        None => format!("{mean:.decimals$}"),
+    let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);
+    let star = if stat.p.is_some_and(|p| p < 0.05) { "*" } else { "" };
+    let rare = RARE.contains(&name) && stat.p.is_none();
+    if stat.n == 1 {
+        number(stat.mean)
+    } else if rare || (stat.n >= FEWEST && stat.is_mostly_equal()) {
+        let counted = if rare { stat.nonzero } else { stat.n - stat.equal };
+        let (low, high) = clopper_pearson(counted, stat.n);
+        let percent = |share: f64| format!("{:.0}", share * 100.0);
+        let bounds = match counted {
+            0 => format!("≤{}%", percent(high)),
+            _ => format!("{}–{}%", percent(low), percent(high)),
+        };
+        format!("{}{star} ({counted}/{}: {bounds})", number(stat.mean), stat.n)
+    } else {
+        format!("{}{star} [{}, {}]", number(stat.median), number(stat.low), number(stat.high))
     }
 }

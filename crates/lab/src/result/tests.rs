@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use strandcast_netem::engine::Fingerprint;
 use strandcast_proto::time::Instant;
 
+use super::meter::Window;
 use super::*;
 
 pub(super) fn run(scheme: &str, seed: u64, metrics: &[(Subject, &'static str, f64)]) -> RunResult {
@@ -40,6 +41,7 @@ pub(super) fn scenario() -> ScenarioName {
         file: None,
         set: Vec::new(),
         profiles: Default::default(),
+        apps: Default::default(),
     }
 }
 
@@ -92,7 +94,7 @@ fn flows_alike_are_taken_together() {
         ],
     );
     let before = run.metrics.len();
-    run.add_aggregates();
+    run.add_aggregates(&Default::default());
     let together = Subject::Path { flow: "tcp".into(), path: "a".into() };
     let expected = [
         (flow("tcp"), "delay_max_ms", 31.0),
@@ -104,6 +106,19 @@ fn flows_alike_are_taken_together() {
     ]
     .map(|(subject, name, value)| Metric { subject, name, value });
     assert_eq!(run.metrics[before..], expected);
+}
+
+/// 100 Mbit/s first for one flow alone, then for another one: together they have 100, not 200.
+#[test]
+fn rates_of_flows_that_follow_each_other_do_not_add_up() {
+    let metrics =
+        [("tcp#1", 1e8), ("tcp#2", 1e8), ("tcp#3", 2e7)].map(|(name, bps)| (flow(name), "goodput_bps", bps));
+    let mut run = run("cmt", 1, &metrics);
+    let life = |from, to| Window { from: Instant::from_millis(from), to: Instant::from_millis(to) };
+    let lives = [("tcp#1", life(1000, 6000)), ("tcp#2", life(6000, 11_000)), ("tcp#3", life(9000, 11_000))];
+    run.add_aggregates(&lives.map(|(name, life)| (name.to_owned(), life)).into());
+    let together = run.metrics.iter().find(|m| m.subject == flow("tcp") && m.name == "goodput_bps").unwrap();
+    assert_eq!(together.value, 5e7 + 5e7 + 4e6);
 }
 
 #[test]
@@ -130,7 +145,7 @@ fn means_and_differences_are_over_the_runs_that_have_the_metric() {
     // s = 4, t(2) = 4.303.
     assert_eq!((a["goodput_bps"].mean, a["goodput_bps"].n), (14.0, 3));
     assert!((a["goodput_bps"].ci95.unwrap() - 4.302_652_73 * 4.0 / 3.0_f64.sqrt()).abs() < 1e-6);
-    assert_eq!(a["psnr_eq17_db"], Stat { mean: 30.0, ci95: None, n: 1 });
+    assert_eq!(a["psnr_eq17_db"], Stat::of(&[30.0]).unwrap());
     // Seeds 2 and 3: 1 and -1; s = √2, t(1) = 12.706.
     let paired = &summary.paired["a-b"]["f"]["goodput_bps"];
     assert_eq!((paired.mean, paired.n), (0.0, 2));
@@ -216,7 +231,7 @@ fn the_table_is_aligned_and_without_single_instances() {
             run.metrics.push(Metric { subject, name, value: f64::from(n) * 1e3 });
             run.metrics.push(share(&format!("tcp#{n}"), f64::from(n) * 0.25));
         }
-        run.add_aggregates();
+        run.add_aggregates(&Default::default());
     }
     let table = table(&Summary::of(scenario(), "1", 1, &runs));
     let expected = "\
@@ -227,41 +242,74 @@ two paths: 4 runs, seed 1, fingerprint ";
         body,
         [
             "",
-            "flow   scheme  limit   goodput kbit/s           Jain",
-            "tcp    cmt     -            3.0 ± 0.0  0.900 ± 0.000",
-            "tcp    sctp    -            3.0 ± 0.0  0.900 ± 0.000",
-            "video  cmt     -      1500.0 ± 6353.1              -",
-            "video  sctp    -       625.0 ± 1588.3              -",
+            "flow   scheme  limit           goodput kbit/s                  Jain",
+            "tcp    cmt     -               3.0 [3.0, 3.0]  0.900 [0.900, 0.900]",
+            "tcp    sctp    -               3.0 [3.0, 3.0]  0.900 [0.900, 0.900]",
+            "video  cmt     -      1500.0 [1000.0, 2000.0]                     -",
+            "video  sctp    -         625.0 [500.0, 750.0]                     -",
             "",
-            "link  direction  scheme      used %",
-            "b     forward    cmt     50.0 ± 0.0",
-            "b     forward    sctp    50.0 ± 0.0",
+            "link  direction  scheme             used %",
+            "b     forward    cmt     50.0 [50.0, 50.0]",
+            "b     forward    sctp    50.0 [50.0, 50.0]",
             "",
-            "link  direction  scheme  flow      share %",
-            "b     forward    cmt     tcp    75.0 ± 0.0",
-            "b     forward    cmt     video  25.0 ± 0.0",
-            "b     forward    sctp    tcp    75.0 ± 0.0",
-            "b     forward    sctp    video  25.0 ± 0.0",
+            "link  direction  scheme  flow             share %",
+            "b     forward    cmt     tcp    75.0 [75.0, 75.0]",
+            "b     forward    cmt     video  25.0 [25.0, 25.0]",
+            "b     forward    sctp    tcp    75.0 [75.0, 75.0]",
+            "b     forward    sctp    video  25.0 [25.0, 25.0]",
             "",
-            "cross  scheme   offered %",
-            "load   cmt     30.0 ± 0.0",
-            "load   sctp    30.0 ± 0.0",
+            "cross  scheme          offered %",
+            "load   cmt     30.0 [30.0, 30.0]",
+            "load   sctp    30.0 [30.0, 30.0]",
             "",
-            "flow   difference  goodput kbit/s",
-            "tcp    cmt-sctp         0.0 ± 0.0",
-            "video  cmt-sctp    875.0 ± 4764.8",
+            "flow   difference         goodput kbit/s",
+            "tcp    cmt-sctp           0.0 [0.0, 0.0]",
+            "video  cmt-sctp    875.0 [500.0, 1250.0]",
+            "",
+            "median [range of 2 runs: an interval needs 10]; mean (runs that are not 0, or differ from most: 95 % of \
+             their share); * differs at 5 % (sign test)",
         ]
     );
 }
 
+/// Ten runs: nine without a missed unit, and goodputs of 1 to 10; scheme b has one more in each.
+#[test]
+fn numbers_of_many_runs_have_bounds_that_hold() {
+    let runs: Vec<RunResult> = ["a", "b"]
+        .into_iter()
+        .flat_map(|scheme| (1..=10).map(move |seed| (scheme, seed)))
+        .map(|(scheme, seed)| {
+            let goodput = 1e3 * (seed + u64::from(scheme == "b")) as f64;
+            let missed = if seed == 4 { 0.5 } else { 0.0 };
+            let equal = ("jain", 0.5);
+            let numbers = [("goodput_bps", goodput), ("missed_ratio", missed), equal];
+            run(scheme, seed, &numbers.map(|(name, value)| (flow("v"), name, value)))
+        })
+        .collect();
+    let text = table(&Summary::of(scenario(), "1", 1, &runs));
+    let rows = [
+        "v     a       -      5.00 (1/10: 0–45%)   5.5 [2.0, 9.0]  0.500 (0/10: ≤26%)",
+        "v     b       -      5.00 (1/10: 0–45%)  6.5 [3.0, 10.0]  0.500 (0/10: ≤26%)",
+        "v     a-b         0.00 (0/10: ≤26%)  -1.0* (0/10: ≤26%)",
+    ];
+    for row in rows {
+        assert!(text.contains(row), "{row}\n{text}");
+    }
+    let legend = "median [95 % interval of the median]; mean (runs that are not 0, or differ from most: 95 % of their share); \
+                  * differs at 5 % (sign test)\n";
+    assert!(text.ends_with(legend), "{text}");
+}
+
 #[test]
 fn what_limits_a_flow() {
-    let limit = |metrics: &[(&'static str, f64)]| {
+    let limit_of = |app: &str, metrics: &[(&'static str, f64)]| {
         let metrics: Vec<_> = metrics.iter().map(|&(name, value)| (flow("f"), name, value)).collect();
-        let text = table(&Summary::of(scenario(), "1", 1, &[run("a", 1, &metrics)]));
+        let apps = [("f".to_owned(), app.to_owned())].into();
+        let text = table(&Summary::of(ScenarioName { apps, ..scenario() }, "1", 1, &[run("a", 1, &metrics)]));
         let row = text.lines().nth(3).unwrap().to_owned();
         row.split("  ").map(str::trim).filter(|word| !word.is_empty()).nth(2).unwrap().to_owned()
     };
+    let limit = |metrics: &[(&'static str, f64)]| limit_of("bulk", metrics);
     let losses = [("lost_random_packets", 3.0), ("lost_queue_packets", 2.0)];
     assert_eq!(limit(&[("rwnd_blocked_ratio", 0.5), losses[0], losses[1]]), "receive window");
     assert_eq!(limit(&[("rwnd_blocked_ratio", 0.4), losses[0], losses[1]]), "random loss");
@@ -274,7 +322,13 @@ fn what_limits_a_flow() {
     assert_eq!(both(0.2, 0.2), "queue");
     assert_eq!(limit(&[losses[1]]), "queue");
     assert_eq!(limit(&[losses[0], ("app_limited_s", 2.0), ("cwnd_limited_s", 1.0)]), "source");
-    assert_eq!(limit(&[losses[0], ("psnr_eq17_db", 60.0)]), "-");
+    assert_eq!(
+        limit(&[losses[0], ("psnr_eq17_db", 60.0)]),
+        "random loss",
+        "a metric does not tell the source"
+    );
+    assert_eq!(limit_of("video", &losses), "-", "however short the video is");
+    assert_eq!(limit_of("video", &[("rwnd_blocked_ratio", 0.6)]), "receive window");
     assert_eq!(limit(&[("goodput_bps", 1.0)]), "-");
 }
 

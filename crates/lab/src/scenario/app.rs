@@ -96,7 +96,8 @@ pub struct Video {
     pub expire: bool,
     /// Playing time of the media that the player buffers before it begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17.
+    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17: `deadline`, unless
+    /// the file or a paper's profile says otherwise.
     pub psnr_deadline: Duration,
     /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised only if
     /// given, so that scenarios without it keep their hash.

@@ -21,8 +21,10 @@
 
 use core::time::Duration;
 
+use super::keys::app::AppKind;
 use super::keys::sctp::{IP, Sctp, SctpProfile};
-use super::model::{Flow, Scenario, Transport};
+use super::model::{App, Flow, Scenario, Transport};
+use super::typed::Kind;
 use super::value::Named;
 
 /// Bytes of SCTP's common header and of a DATA chunk's.
@@ -78,12 +80,34 @@ fn ns2() -> Sctp {
 impl Scenario {
     /// Whose constants the transport of each flow has, by the flow's name; UDP has none.
     pub fn profiles(&self) -> Named<String> {
-        let of = |flow: &Flow| match &flow.transport {
-            Transport::Sctp { sctp, .. } => Some(sctp.profile.name().to_owned()),
-            Transport::Tcp { tcp, .. } | Transport::Mptcp { tcp, .. } => Some(tcp.profile.clone()),
-            Transport::Udp { .. } => None,
-        };
+        let of = |flow: &Flow| Some(flow.transport.profile()?.to_owned());
         self.flows.iter().filter_map(|(name, flow)| Some((name.clone(), of(flow)?))).collect()
+    }
+}
+
+impl Scenario {
+    /// What each flow sends, by the flow's name: the word of its key `app.kind`.
+    pub fn apps(&self) -> Named<String> {
+        let of = |flow: &Flow| match flow.app {
+            App::Bulk { .. } => AppKind::Bulk,
+            App::Finite { .. } => AppKind::Finite,
+            App::Cbr { .. } => AppKind::Cbr,
+            App::Poisson { .. } => AppKind::Poisson,
+            App::OnOff { .. } => AppKind::OnOff,
+            App::Video(_) => AppKind::Video,
+        };
+        self.flows.iter().map(|(name, flow)| (name.clone(), of(flow).word().to_owned())).collect()
+    }
+}
+
+impl Transport {
+    /// Whose constants it has; UDP has none.
+    pub fn profile(&self) -> Option<&str> {
+        match self {
+            Transport::Sctp { sctp, .. } => Some(sctp.profile.name()),
+            Transport::Tcp { tcp, .. } | Transport::Mptcp { tcp, .. } => Some(&tcp.profile),
+            Transport::Udp { .. } => None,
+        }
     }
 }
 

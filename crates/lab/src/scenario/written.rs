@@ -281,7 +281,7 @@ fn frames(video: &Video) -> Vec<Entry> {
     let Video { frames, size: _, deadline, expire, prebuffer, psnr_deadline, keep_alive } = video;
     let mut own =
         vec![VIDEO.deadline.write(deadline), VIDEO.expire.write(expire), VIDEO.prebuffer.write(prebuffer)];
-    own.extend([VIDEO.psnr_deadline.write(psnr_deadline), VIDEO.keep_alive.write(keep_alive.as_ref())]);
+    own.extend([VIDEO.psnr_deadline.write(Some(psnr_deadline)), VIDEO.keep_alive.write(keep_alive.as_ref())]);
     match frames {
         Frames::Constant { rate } => own.push(VIDEO.rate.write(Some(rate))),
         Frames::Live { rate, burst, spacing, key_frames, pause } => {

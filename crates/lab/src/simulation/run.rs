@@ -253,7 +253,9 @@ impl Simulation {
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,
         };
-        result.add_aggregates();
+        let metered = self.flows.iter().zip(&self.network.observer().flows);
+        let lives = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.window()));
+        result.add_aggregates(&lives.collect());
         result
     }
 }

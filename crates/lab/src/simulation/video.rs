@@ -72,11 +72,15 @@ pub(super) fn video(
         }
         Frames::Live { .. } | Frames::Trace { .. } => {
             let trace = |_: &TraceFile| trace.expect("the trace of this video was read just now");
-            VideoSource::Frames(listed(video_source(video, level, trace, start, end)))
+            let listed = listed(video_source(video, level, trace, start, end));
+            match &video.frames {
+                Frames::Live { key_frames: None, .. } => VideoSource::Messages(listed),
+                _ => VideoSource::Frames(listed),
+            }
         }
     };
-    let Video { deadline, prebuffer, psnr_deadline, .. } = *video;
-    Ok(Some(VideoSpec { source, deadline, prebuffer, psnr_deadline }))
+    let Video { deadline, prebuffer, psnr_deadline, expire, .. } = *video;
+    Ok(Some(VideoSpec { source, deadline, prebuffer, psnr_deadline, complete: !expire }))
 }
 
 /// All frames, each with the numbers of its messages.

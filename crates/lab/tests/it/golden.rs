@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 }
 
 /// All scenario files, by their names in golden lines: below `experiments` or `scenarios`.
-fn scenarios() -> BTreeMap<String, PathBuf> {
+pub fn scenarios() -> BTreeMap<String, PathBuf> {
     let folders = ["experiments", "scenarios"].map(|folder| root().join(folder));
     let named = |folder: &PathBuf| {
         let name = |path: &Path| path.strip_prefix(folder).expect("it was found there").display().to_string();
@@ -58,7 +58,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Half a minute of a scenario. An example in profile `live` is run as an RFC 9260 endpoint would run it.
-fn short(path: &Path) -> Scenario {
+pub fn short(path: &Path) -> Scenario {
     let mut scenario = scenario::load(path, &[]).unwrap_or_else(|error| panic!("{error}"));
     for flow in scenario.flows.values_mut() {
         if let Transport::Sctp { sctp, .. } = &mut flow.transport

@@ -2,6 +2,7 @@
 
 mod bond;
 mod buffers;
+mod capacity;
 mod conservation;
 mod dropped;
 mod explain;

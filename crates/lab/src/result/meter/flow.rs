@@ -108,6 +108,11 @@ impl FlowMeter {
         }
     }
 
+    /// The time over which it measures.
+    pub fn window(&self) -> Window {
+        self.spec.window
+    }
+
     /// A packet of the flow's sender entered the network: its bytes at IP level, and those of the application in it (0:
     /// a control packet or an acknowledgement). `again`: it carries data that were sent before.
     ///
@@ -262,6 +267,7 @@ impl FlowMeter {
                 if counts {
                     self.message_delay.record((now - message.submitted).as_nanos() as u64);
                 }
+                video.delivered(now, message.number);
                 video.in_order(now, message);
             }
         }

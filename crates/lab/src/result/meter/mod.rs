@@ -11,6 +11,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod video;
+mod viewer;
 mod window;
 
 pub use background::BackgroundMeter;

@@ -278,6 +278,7 @@ fn constant(end: u64) -> VideoSpec {
         source: VideoSource::Constant { rate_bps: 1e6, message_bytes: 1250, start, end },
         deadline: Duration::from_secs(1),
         prebuffer: Duration::from_secs(2),
+        complete: true,
         psnr_deadline: Duration::from_secs(2),
     }
 }
@@ -348,16 +349,101 @@ fn equation_17_has_a_deadline() {
 /// Plays from 2.04 s on, when the 200th message completes 2 s of media; nothing comes from 5.04 s to 8.04 s, and all is
 /// played at 7.04 s.
 #[test]
-fn underflows_follow_what_is_in_order() {
-    let underflows = |from| {
+fn a_player_that_waits_stalls_when_nothing_is_in_order() {
+    let stalls = |from| {
         let mut meter = FlowMeter::new(spec(&["a"], (from, 30_000), Some(constant(20_000))));
         for number in 0..2000 {
             let delay = if (500..800).contains(&number) { 8_040 - number * 10 } else { 50 };
             deliver(&mut meter, number, delay.max(50));
         }
-        flow(&meter)["underflows"]
+        flow(&meter)["stalls"]
     };
-    assert_eq!([underflows(0), underflows(7_040), underflows(7_041)], [1.0, 1.0, 0.0]);
+    assert_eq!([stalls(0), stalls(7_040), stalls(7_041)], [1.0, 1.0, 0.0]);
+}
+
+/// Of 100 messages per second one in time, one late, one never, and so on; judged are captures from 1 s to 19 s.
+#[test]
+fn missed_messages_are_late_ones_and_those_that_never_come() {
+    let mut meter = FlowMeter::new(spec(&["a"], (1_000, 20_000), Some(constant(30_000))));
+    for number in 0..1900 {
+        match number % 3 {
+            0 => deliver(&mut meter, number, 1000),
+            1 => deliver(&mut meter, number, 1001),
+            _ => {}
+        }
+    }
+    assert_has(
+        &flow(&meter),
+        &[
+            ("due_messages", 1800.0),
+            ("late_messages", 600.0),
+            ("missed_messages", 1200.0),
+            ("missed_ratio", 2.0 / 3.0),
+            // No nominal picture of 40 ms is without one of them.
+            ("decodable_ratio", 0.0),
+            ("freezes_per_min", 60.0 / 18.0),
+        ],
+    );
+}
+
+/// Messages 1000 to 1024 are lost: pictures 250 to 256, and with the first of them (a group begins at 250) all to 274.
+#[test]
+fn a_group_is_lost_with_its_first_picture() {
+    let mut meter = FlowMeter::new(spec(&["a"], (0, 21_000), Some(constant(20_000))));
+    (0..2000).filter(|n| !(1000..1025).contains(n)).for_each(|number| deliver(&mut meter, number, 50));
+    let frozen = [("missed_messages", 25.0), ("decodable_ratio", 475.0 / 500.0), ("freezes_per_min", 3.0)];
+    assert_has(&flow(&meter), &frozen);
+}
+
+/// Messages listed one by one see what messages at even intervals do.
+#[test]
+fn messages_are_seen_alike_however_they_are_listed() {
+    let message = |n: u64| VideoFrame {
+        kind: Some(FrameType::I),
+        capture: ms(10 * n),
+        bytes: 1250,
+        messages: n..n + 1,
+    };
+    let listed = VideoSource::Messages((0..2000).map(message).collect());
+    let seen = |video: VideoSpec| {
+        let mut meter = FlowMeter::new(spec(&["a"], (3_000, 18_000), Some(video)));
+        for number in (0..2000).filter(|n| n % 400 > 3) {
+            let delay = if (700..1300).contains(&number) { 14_000 - 10 * number } else { 90 };
+            deliver(&mut meter, number, delay);
+        }
+        let names = [
+            "due_messages",
+            "late_messages",
+            "missed_ratio",
+            "decodable_ratio",
+            "freezes_per_min",
+            "underflows",
+        ];
+        names.map(|name| flow(&meter)[name])
+    };
+    let even = seen(constant(20_000));
+    assert_eq!(seen(VideoSpec { source: listed, ..constant(20_000) }), even);
+    assert!(even[2] > 0.3 && even[5] > 0.0, "{even:?}");
+}
+
+/// Frames of two messages, of which the second one overtakes the first: all are there in time, and nothing underflows.
+#[test]
+fn a_frame_whose_last_message_overtakes_adds_media_all_the_same() {
+    let frame = |n: u64| VideoFrame {
+        kind: Some(FrameType::P),
+        capture: ms(40 * n),
+        bytes: 2000,
+        messages: 2 * n..2 * n + 2,
+    };
+    let source = VideoSource::Frames((0..500).map(frame).collect());
+    let video = VideoSpec { source, complete: false, ..constant(20_000) };
+    let mut meter = FlowMeter::new(spec(&["a"], (0, 25_000), Some(video)));
+    for n in 0..500 {
+        meter.delivered(ms(40 * n + 50), 2 * n + 1, 1000, ms(40 * n), true);
+        meter.delivered(ms(40 * n + 60), 2 * n, 1000, ms(40 * n), true);
+    }
+    assert_has(&flow(&meter), &[("underflows", 0.0), ("missed_frames", 0.0), ("frames_received", 500.0)]);
+    assert!(!flow(&meter).contains_key("stalls"), "a player does not wait for what was given up");
 }
 
 /// I B B P B B P, a frame each 100 ms, of two messages of 1000 bytes, sent in coding order: I P B B P B B.
@@ -374,6 +460,7 @@ fn gop() -> VideoSpec {
         source: VideoSource::Frames(coded.into_iter().enumerate().map(frame).collect()),
         deadline: Duration::from_secs(1),
         prebuffer: Duration::from_millis(200),
+        complete: false,
         psnr_deadline: Duration::from_secs(2),
     }
 }
@@ -419,6 +506,7 @@ fn sent_in_order_of_coding() -> VideoSpec {
         source,
         deadline: Duration::from_secs(1),
         prebuffer: Duration::from_millis(200),
+        complete: false,
         psnr_deadline: Duration::from_secs(2),
     }
 }

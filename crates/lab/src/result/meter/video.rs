@@ -10,6 +10,7 @@ use strandcast_proto::time::Instant;
 use super::Window;
 use super::order::Message;
 use super::player::Player;
+use super::viewer::{LivePlayer, Messages, Nominal, Seen, underflows};
 use crate::result::Frame;
 
 /// Length of the parts of the mean of eq. 17 over time.
@@ -26,6 +27,8 @@ pub struct VideoSpec {
     pub deadline: Duration,
     /// Media buffered before playing begins, and again after an underflow.
     pub prebuffer: Duration,
+    /// Whether all is delivered in the end, so that a player can wait for it.
+    pub complete: bool,
     /// From capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when its rate is
     /// measured.
     pub psnr_deadline: Duration,
@@ -47,6 +50,18 @@ pub enum VideoSource {
     },
     /// Frames in the order in which they are sent.
     Frames(Vec<VideoFrame>),
+    /// Messages at any times, each as a frame; they do not tell their pictures.
+    Messages(Vec<VideoFrame>),
+}
+
+impl VideoSource {
+    /// What has been listed one by one.
+    fn listed(&self) -> Option<&[VideoFrame]> {
+        match self {
+            VideoSource::Constant { .. } => None,
+            VideoSource::Frames(units) | VideoSource::Messages(units) => Some(units),
+        }
+    }
 }
 
 /// A frame.
@@ -83,6 +98,8 @@ pub(super) struct VideoMeter {
     frame_time: Duration,
     frames: Vec<Progress>,
     player: Player,
+    /// The viewer of a constant rate.
+    viewer: Option<Messages>,
     /// In order by capture + `psnr_deadline`, by the end of sending, and in each bin.
     in_time: u64,
     by_end: u64,
@@ -111,9 +128,9 @@ impl VideoMeter {
     pub fn new(spec: VideoSpec, window: Window) -> Self {
         let (start, end, rate_bps) = extent(&spec.source);
         let life = Window { from: window.from.max(start), to: window.to.min(end) };
-        let (frames, frame_time) = match &spec.source {
-            VideoSource::Constant { .. } => (Vec::new(), Duration::ZERO),
-            VideoSource::Frames(frames) => {
+        let (frames, frame_time) = match spec.source.listed() {
+            None => (Vec::new(), Duration::ZERO),
+            Some(frames) => {
                 let progress = |f: &VideoFrame| {
                     let missing = f.messages.end - f.messages.start;
                     Progress { missing, whole: (missing == 0).then_some(f.capture) }
@@ -123,8 +140,18 @@ impl VideoMeter {
             }
         };
         let bins = (life.to - life.from).as_nanos() / BIN.as_nanos();
+        let viewer = match &spec.source {
+            VideoSource::Constant { rate_bps, message_bytes, start, end } => {
+                let interval_s = f64::from(*message_bytes) * 8.0 / rate_bps;
+                let player = LivePlayer::new(spec.deadline, spec.prebuffer, window);
+                let judged = judged(life, *end, window, spec.deadline);
+                Some(Messages::new([*start, *end], interval_s, spec.deadline, judged, player))
+            }
+            VideoSource::Frames(_) | VideoSource::Messages(_) => None,
+        };
         VideoMeter {
             player: Player::new(spec.prebuffer, window),
+            viewer,
             spec,
             window,
             life,
@@ -141,6 +168,9 @@ impl VideoMeter {
 
     /// A message came, in order or not.
     pub fn delivered(&mut self, now: Instant, number: u64) {
+        if let Some(viewer) = &mut self.viewer {
+            viewer.came(now, number);
+        }
         let Some(frame) = self.frame_of(number) else { return };
         let progress = &mut self.frames[frame];
         progress.missing = progress.missing.saturating_sub(1);
@@ -171,7 +201,7 @@ impl VideoMeter {
     /// Bytes of the stream came.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.stream.rest += bytes;
-        let VideoSource::Frames(frames) = &self.spec.source else { return };
+        let Some(frames) = self.spec.source.listed() else { return };
         let mut rest = self.stream.rest;
         let come = self.stream.units as usize;
         for (frame, progress) in frames.iter().zip(&mut self.frames).skip(come) {
@@ -186,12 +216,11 @@ impl VideoMeter {
     pub fn next_in_stream(&mut self) -> Option<Message> {
         let unit = self.stream.units;
         let message = match &self.spec.source {
-            VideoSource::Constant { rate_bps, message_bytes, start, .. } => {
-                let interval_s = f64::from(*message_bytes) * 8.0 / rate_bps;
-                let submitted = *start + Duration::from_secs_f64(interval_s * unit as f64);
+            VideoSource::Constant { message_bytes, .. } => {
+                let submitted = self.viewer.as_ref()?.capture(unit);
                 Message { number: unit, bytes: *message_bytes, submitted }
             }
-            VideoSource::Frames(frames) => {
+            VideoSource::Frames(frames) | VideoSource::Messages(frames) => {
                 let frame = frames.get(unit as usize)?;
                 let number = frame.messages.end.saturating_sub(1);
                 Message { number, bytes: frame.bytes, submitted: frame.capture }
@@ -211,15 +240,54 @@ impl VideoMeter {
         put("psnr_eq17_end_db", eq17(self.by_end, &self.life));
         let bin = |&bytes: &u64| eq17_db(self.rate_bps, bytes as f64 * 8.0 / BIN.as_secs_f64());
         put("psnr_eq17_bins_db", self.bins.iter().map(bin).sum::<f64>() / self.bins.len() as f64);
-        put("underflows", self.player.underflows() as f64);
-        if let VideoSource::Frames(frames) = &self.spec.source {
-            self.put_frames(frames, put);
+        if self.spec.complete {
+            put("stalls", self.player.underflows() as f64);
         }
+        let of_messages = |seen: Seen, put: &mut dyn FnMut(&'static str, f64)| {
+            put("due_messages", seen.due as f64);
+            seen.put(["late_messages", "missed_messages"], put);
+        };
+        match &self.spec.source {
+            VideoSource::Constant { .. } => {
+                let Some(viewer) = &self.viewer else { return };
+                put("underflows", viewer.underflows() as f64);
+                of_messages(viewer.seen(), put);
+            }
+            VideoSource::Messages(messages) => {
+                put("underflows", self.underflows(messages));
+                of_messages(self.messages(messages), put);
+            }
+            VideoSource::Frames(frames) => {
+                put("underflows", self.underflows(frames));
+                self.put_frames(frames, put).put(["late_frames", "missed_frames"], put);
+            }
+        }
+    }
+
+    fn underflows(&self, frames: &[VideoFrame]) -> f64 {
+        let shown = order_of_display(frames).into_iter().filter(|&i| frames[i].kind.is_some());
+        let units: Vec<_> = shown.map(|i| (frames[i].capture, self.frames[i].whole)).collect();
+        underflows(LivePlayer::new(self.spec.deadline, self.spec.prebuffer, self.window), &units) as f64
+    }
+
+    /// What is seen of messages that do not tell their pictures.
+    fn messages(&self, messages: &[VideoFrame]) -> Seen {
+        let judged = self.judged(self.spec.deadline);
+        let start = messages.first().map_or(judged.from, |first| first.capture);
+        let mut nominal = Nominal::new(start, judged);
+        for (message, progress) in messages.iter().zip(&self.frames) {
+            let due = message.capture + self.spec.deadline;
+            if judged.contains(message.capture) {
+                let missed = progress.whole.is_none_or(|at| at > due);
+                nominal.unit(message.capture, missed.then_some(progress.whole.is_some()));
+            }
+        }
+        nominal.seen()
     }
 
     /// The outcome of each frame, in the order of sending; times are seconds since `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
-        let VideoSource::Frames(frames) = &self.spec.source else { return Vec::new() };
+        let Some(frames) = self.spec.source.listed() else { return Vec::new() };
         // Background load begins before the flows' time 0, videos don't.
         let seconds = |at: Instant| (at - origin).as_secs_f64();
         let of = |(frame, progress): (&VideoFrame, &Progress)| Frame {
@@ -233,11 +301,11 @@ impl VideoMeter {
 
     /// What of the video can be judged within the window if something has this much time to happen.
     fn judged(&self, time: Duration) -> Window {
-        Window { from: self.life.from, to: self.end.min(self.window.to - time) }
+        judged(self.life, self.end, self.window, time)
     }
 
     fn frame_of(&self, number: u64) -> Option<usize> {
-        let VideoSource::Frames(frames) = &self.spec.source else { return None };
+        let frames = self.spec.source.listed()?;
         let frame = frames.partition_point(|frame| frame.messages.end <= number);
         frames.get(frame).filter(|f| f.messages.contains(&number)).map(|_| frame)
     }
@@ -249,7 +317,7 @@ impl VideoMeter {
                 // Captures are rounded to nanoseconds.
                 (media, message.submitted + media + Duration::from_micros(1) >= self.end)
             }
-            VideoSource::Frames(frames) => {
+            VideoSource::Frames(frames) | VideoSource::Messages(frames) => {
                 let Some(i) = self.frame_of(message.number) else { return };
                 let ends = message.number + 1 == frames[i].messages.end;
                 let media =
@@ -284,7 +352,8 @@ impl VideoMeter {
         usable
     }
 
-    fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) {
+    /// Puts counts of frames by type, and returns what the viewer sees.
+    fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) -> Seen {
         let deadline = self.spec.deadline;
         let shown = order_of_display(frames);
         let in_time = |i: usize| self.frames[i].whole.map(|at| at <= frames[i].capture + deadline);
@@ -311,10 +380,24 @@ impl VideoMeter {
             put(names[1], of(kind, &|n| received[n].1));
             put(names[2], of(kind, &|n| decodable[n]));
         }
-        put("late_frames", of(None, &|n| in_time(shown[n]) == Some(false)));
         let sum: f64 = counted.iter().filter_map(|&n| psnr[n]).sum();
         put("psnr_model_db", sum / counted.len() as f64);
+        let count = |which: &dyn Fn(usize) -> bool| counted.iter().filter(|&&n| which(n)).count() as u64;
+        let mut seen = Seen {
+            due: counted.len() as u64,
+            late: count(&|n| in_time(shown[n]) == Some(false)),
+            missed: count(&|n| !received[n].1),
+            seconds: judged.seconds(),
+            ..Seen::default()
+        };
+        seen.show(&counted.iter().map(|&n| decodable[n]).collect::<Vec<_>>(), self.frame_time);
+        seen
     }
+}
+
+/// What of a video with this life and end can be judged within a window if something has this much time to happen.
+fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window {
+    Window { from: life.from, to: end.min(window.to - time) }
 }
 
 /// In which order frames are shown. Captures that do not ascend tell it; if they do, they may be times of sending. Then B frames
@@ -347,7 +430,7 @@ fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
 fn extent(source: &VideoSource) -> (Instant, Instant, f64) {
     match source {
         VideoSource::Constant { rate_bps, start, end, .. } => (*start, *end, *rate_bps),
-        VideoSource::Frames(frames) => {
+        VideoSource::Frames(frames) | VideoSource::Messages(frames) => {
             let captures = || frames.iter().map(|frame| frame.capture);
             let (start, last) = (captures().min().unwrap_or_default(), captures().max().unwrap_or_default());
             let intervals = (frames.len() as u32).saturating_sub(1).max(1);

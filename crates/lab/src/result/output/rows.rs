@@ -28,6 +28,10 @@ pub(super) const SUMMARY: &[(&str, Kind)] = &[
     ("ci95", Kind::Number),
     ("sd", Kind::Number),
     ("median", Kind::Number),
+    ("low", Kind::Number),
+    ("high", Kind::Number),
+    ("nonzero", Kind::Count),
+    ("equal", Kind::Count),
 ];
 /// What was seen while a run went on.
 pub(super) const SERIES: &[(&str, Kind)] = &[
@@ -110,7 +114,7 @@ pub(super) fn rows_of_summary<E>(
     for sample in samples(runs) {
         let words = sample.subject.words();
         let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
-        let (stat, (sd, median)) = (sample.stat(), sample.spread());
+        let (stat, sd) = (sample.stat(), sample.deviation());
         push(&[
             Cell::Text(sample.scheme),
             kind,
@@ -121,7 +125,11 @@ pub(super) fn rows_of_summary<E>(
             Cell::Number(Some(stat.mean)),
             Cell::Number(stat.ci95),
             Cell::Number(sd),
-            Cell::Number(median),
+            Cell::Number(Some(stat.median)),
+            Cell::Number(Some(stat.low)),
+            Cell::Number(Some(stat.high)),
+            Cell::Count(stat.nonzero),
+            Cell::Count(stat.equal),
         ])?;
     }
     Ok(())

@@ -99,8 +99,8 @@ fn csv_quotes_what_needs_it() {
     );
     assert_eq!(
         fs::read_to_string(folder.0.join("summary.csv")).unwrap(),
-        "scheme,subject_kind,subject,part,metric,n,mean,ci95,sd,median\n\
-         \"cmt,rtx=cwnd\",flow,\"a \"\"b\"\"\",,goodput_bps,1,0.1,,,0.1\n"
+        "scheme,subject_kind,subject,part,metric,n,mean,ci95,sd,median,low,high,nonzero,equal\n\
+         \"cmt,rtx=cwnd\",flow,\"a \"\"b\"\"\",,goodput_bps,1,0.1,,,0.1,0.1,0.1,1,1\n"
     );
 }
 

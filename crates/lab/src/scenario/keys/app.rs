@@ -124,7 +124,7 @@ table! {
         /// playing time of the media that the player buffers before it begins, and again after an underflow
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
         /// bytes that are in order later than this after their capture do not count for `psnr_eq17_db`
-        psnr_deadline: Given<Duration> = SPAN.or("2 s").at_most(Longest::Minute),
+        psnr_deadline: Optional<Duration> = SPAN.otherwise("`deadline`; 2 s in profile `ns2`").at_most(Longest::Minute),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What flows send.
 
+use core::time::Duration;
+
 use crate::scenario::keys::app::{AppKind, BULK, CBR, FINITE, KEY_FRAMES, Law, ONOFF, PAUSE, POISSON, VIDEO};
 use crate::scenario::keys::flow::ENDS;
 use crate::scenario::model::{App, Frames, KeyFrames, OnOffLaw, Pause, Transport, Video};
@@ -11,6 +13,8 @@ use crate::scenario::value::Named;
 
 /// Bytes of a message that isn't SCTP's, if the file doesn't say.
 const MESSAGE: u32 = 1400;
+/// Until when bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: none says.
+const PAPERS_DEADLINE: Duration = Duration::from_secs(2);
 
 /// What the flow of this table sends, and whether its messages are as long as a packet of SCTP takes.
 pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> {
@@ -99,7 +103,9 @@ fn video(table: &Table<'_>, size: u32, transport: &Transport) -> Read<Video> {
         );
     }
     let (deadline, prebuffer) = (table.get(&VIDEO.deadline)?, table.get(&VIDEO.prebuffer)?);
-    let psnr_deadline = table.get(&VIDEO.psnr_deadline)?;
+    let of_papers = transport.profile() == Some("ns2");
+    let psnr_deadline = table.maybe(&VIDEO.psnr_deadline)?;
+    let psnr_deadline = psnr_deadline.unwrap_or(if of_papers { PAPERS_DEADLINE } else { deadline });
     Ok(Video { frames, size, deadline, expire, prebuffer, psnr_deadline, keep_alive })
 }
 

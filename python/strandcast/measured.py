@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import abc
-import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-import strandcast.stats as stats
+import strandcast._native as _native
+from strandcast.amounts import UNITS
 from strandcast.errors import MetricError
 
 if TYPE_CHECKING:
     import xarray
+
+
+OVER_RUNS: dict[str, Any] = {
+    "n": pl.UInt64,
+    "mean": pl.Float64,
+    "median": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+"""What runs together say of a metric: how many, their mean, and their median with its 95 % interval.
+
+The interval holds whatever the distribution is. Of fewer than 10 runs it is their range.
+"""
+
+
+def metrics() -> pl.DataFrame:
+    """Every metric that results name: `name, unit, together, meaning`, as docs/results.md has them.
+
+    `unit` is empty of counts and shares; `together` says how flows alike are taken together: `sum`, `mean` or `max`.
+    """
+    rows = [(name, UNITS.get(name.rpartition("_")[2], ""), *rest) for name, *rest in _native.metrics()]
+    return pl.DataFrame(rows, schema=["name", "unit", "together", "meaning"], orient="row")
 
 
 class Metrics(abc.ABC):
@@ -56,10 +78,12 @@ class Metrics(abc.ABC):
         subject: str | None = None,
         part: str | None = None,
     ) -> pl.DataFrame:
-        """How much schemes differ, run by run: the mean of the differences of runs with the same seed.
+        """How much schemes differ, run by run: the differences of runs with the same seed.
 
-        The same draws befall runs with the same seed, so that this tells more than two means do. Zero outside of the
-        interval is a difference that is no chance (at 5 %). Runs of a sweep are compared at each point of its grid.
+        The same draws befall runs with the same seed, so that this tells more than two means do. `p` is the probability
+        of signs that differ as much by chance (sign test), corrected for the number of schemes that are compared at
+        the same place (Holm): a `p` below 0.05 is a difference that is no chance. Runs of a sweep are compared at each
+        point of its grid.
 
         Args:
             name: The metric, as in `metric`.
@@ -69,9 +93,9 @@ class Metrics(abc.ABC):
             part: As in `metric`.
 
         Returns:
-            `scheme, against, subject, n, mean, ci95, sd`, `part` and the grid's keys as in `metric`: `mean` is
-            scheme - against, in the metric's unit, over `n` seeds; `ci95` is half of its 95 % interval (Student), null
-            of a single pair.
+            `scheme, against, subject, n, mean, median, low, high, p`, `part` and the grid's keys as in `metric`:
+            scheme - against, in the metric's unit, over `n` seeds. `low` and `high` are its 95 % interval,
+            of fewer than 10 pairs their range.
 
         Raises:
             MetricError: No run has such a metric.
@@ -137,15 +161,16 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
     both = runs.filter(pl.col("scheme") != against).join(other, on=keys, nulls_equal=True, maintain_order="left")
     same = [name for name in keys if name != "seed"]
     by_pair = both.with_columns(value=pl.col("value") - pl.col("other")).group_by("scheme", *same, maintain_order=True)
-    rows = []
-    for group, pair in by_pair:
-        told = stats.summary(pair["value"].to_list())
-        sd = pair["value"].std() if told.n > 1 else None
-        rows.append((group[0], against, *group[1:], told.n, told.mean, told.half, sd))
+    groups = {group: pair["value"].to_list() for group, pair in by_pair}
+    chances: dict[tuple[Any, ...], float] = {}
+    for place in dict.fromkeys(group[1:] for group in groups):
+        together = [group for group in groups if group[1:] == place]
+        tests = _native.sign_tests([groups[group] for group in together])
+        chances |= dict(zip(together, tests, strict=True))
+    rows = [(group[0], against, *group[1:], *_over(values), chances[group]) for group, values in groups.items()]
     columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
     columns |= {name: runs.schema[name] for name in same}
-    columns |= {"n": pl.UInt64, "mean": pl.Float64, "ci95": pl.Float64, "sd": pl.Float64}
-    table = pl.DataFrame(rows, schema=columns, orient="row")
+    table = pl.DataFrame(rows, schema=columns | OVER_RUNS | {"p": pl.Float64}, orient="row")
     # The grid's keys of a sweep stand in front, as in its other frames.
     ahead = same[: same.index("subject")]
     return table.select(*ahead, pl.exclude(ahead))
@@ -153,15 +178,17 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
 
 def over_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """A metric over runs, as `Sweep.summary` has it, for each value of the columns other than `seed`."""
-    value = pl.col("value")
     keys = [column for column in runs.columns if column not in ("seed", "value")]
-    over = runs.group_by(keys, maintain_order=True).agg(
-        value.len().alias("n"), value.mean().alias("mean"), value.std().alias("sd"), value.median().alias("median")
-    )
-    half = [
-        None if sd is None else stats.t_quantile(n - 1) * sd / math.sqrt(n) for n, sd in over.select("n", "sd").rows()
-    ]
-    return over.select(*keys, "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median")
+    rows = [(*group, *_over(one["value"].to_list())) for group, one in runs.group_by(keys, maintain_order=True)]
+    return pl.DataFrame(rows, schema={name: runs.schema[name] for name in keys} | OVER_RUNS, orient="row")
+
+
+def _over(values: list[float]) -> tuple[float, ...]:
+    """The numbers of `OVER_RUNS`."""
+    told = _native.stat(values)
+    assert told is not None, "a group has a row"
+    n, mean, _, _, median, low, high, _, _ = told
+    return n, mean, median, low, high
 
 
 def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:

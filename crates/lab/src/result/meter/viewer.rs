@@ -1,0 +1,265 @@
+//! The viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed time after its
+//! capture: what is missed by then, which pictures can be decoded, where the picture freezes, and when nothing is left to
+//! play.
+
+use core::time::Duration;
+
+use strandcast_media::quality::{NOMINAL_PICTURES, freezes, nominal_decodable, nominal_picture};
+use strandcast_proto::time::Instant;
+
+use super::Window;
+
+/// What a viewer gets of the units whose deadline is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Units, those that came after their deadline, and those that did or never came.
+    pub due: u64,
+    pub late: u64,
+    pub missed: u64,
+    /// Pictures, those that can be decoded, and how often one stays on for too long.
+    pub pictures: u64,
+    pub decodable: u64,
+    pub freezes: u64,
+    /// Time in which their captures lie.
+    pub seconds: f64,
+}
+
+impl Seen {
+    /// Adds pictures in the order in which they are shown, each with whether it can be decoded.
+    pub fn show(&mut self, decodable: &[bool], picture: Duration) {
+        self.pictures = decodable.len() as u64;
+        self.decodable = decodable.iter().filter(|&&shown| shown).count() as u64;
+        self.freezes = freezes(decodable.iter().copied(), picture);
+    }
+
+    /// Puts shares, and under the names of the units how many came late and were missed.
+    pub fn put(&self, [late, missed]: [&'static str; 2], put: &mut dyn FnMut(&'static str, f64)) {
+        put("missed_ratio", self.missed as f64 / self.due as f64);
+        put("decodable_ratio", self.decodable as f64 / self.pictures as f64);
+        put("freezes_per_min", self.freezes as f64 * 60.0 / self.seconds);
+        put(late, self.late as f64);
+        put(missed, self.missed as f64);
+    }
+}
+
+/// A player that plays each unit a fixed time after its capture. When neither the unit whose turn it is nor a later one
+/// is there, it pauses (an underflow), and goes on with the unit whose turn it is after the pause. What comes earlier thus
+/// never makes more underflows: a turn that is empty is empty for all who get later what this one gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LivePlayer {
+    delay: Duration,
+    pause: Duration,
+    window: Window,
+    /// The last turn, and the end of the last pause.
+    last: Instant,
+    resumes: Instant,
+    underflows: u64,
+}
+
+impl LivePlayer {
+    /// Plays `prebuffer` after the capture, and not before the deadline; it pauses for `prebuffer`.
+    pub fn new(deadline: Duration, prebuffer: Duration, window: Window) -> Self {
+        let delay = deadline.max(prebuffer);
+        let (last, resumes) = (Instant::ZERO, Instant::ZERO);
+        LivePlayer { delay, pause: prebuffer, window, last, resumes, underflows: 0 }
+    }
+
+    /// The turn of the next unit. `there`: when it or a later one first was.
+    pub fn turn(&mut self, capture: Instant, there: Option<Instant>) {
+        let turn = self.last.max(capture + self.delay);
+        self.last = turn;
+        let empty = there.is_none_or(|at| at > turn);
+        if empty && turn >= self.resumes && self.window.contains(turn) {
+            self.underflows += 1;
+            self.resumes = turn + self.pause;
+        }
+    }
+
+    pub fn underflows(&self) -> u64 {
+        self.underflows
+    }
+}
+
+/// A player's underflows over units in the order in which they are shown, each with its capture and when it was whole.
+pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Instant>)]) -> u64 {
+    let mut there = vec![None; units.len()];
+    let mut first: Option<Instant> = None;
+    for (i, (_, whole)) in units.iter().enumerate().rev() {
+        first = first.into_iter().chain(*whole).min();
+        there[i] = first;
+    }
+    units.iter().zip(there).for_each(|((capture, _), there)| player.turn(*capture, there));
+    player.underflows()
+}
+
+/// Units in a message each, at any times; their pictures are nominal, counted from `start` on.
+#[derive(Debug)]
+pub(super) struct Nominal {
+    start: Instant,
+    /// Nominal pictures of judged units, ascending, each with how many of these were missed.
+    pictures: Vec<(u64, u64)>,
+    seen: Seen,
+}
+
+impl Nominal {
+    /// No unit so far; `judged`: captures of units that count.
+    pub fn new(start: Instant, judged: Window) -> Self {
+        Nominal { start, pictures: Vec::new(), seen: Seen { seconds: judged.seconds(), ..Seen::default() } }
+    }
+
+    /// The next unit; `late`: whether it came late, if it was missed.
+    pub fn unit(&mut self, capture: Instant, missed: Option<bool>) {
+        let picture = nominal_picture(capture - self.start);
+        if self.pictures.last().is_none_or(|(last, _)| *last < picture) {
+            self.pictures.push((picture, 0));
+        }
+        self.seen.due += 1;
+        if let (Some(late), Some((_, lacking))) = (missed, self.pictures.last_mut()) {
+            *lacking += 1;
+            self.seen.missed += 1;
+            self.seen.late += u64::from(late);
+        }
+    }
+
+    /// A unit that was missed so far came after all.
+    pub fn came(&mut self, capture: Instant, in_time: bool) {
+        if !in_time {
+            self.seen.late += 1;
+            return;
+        }
+        self.seen.missed -= 1;
+        let picture = nominal_picture(capture - self.start);
+        if let Ok(at) = self.pictures.binary_search_by_key(&picture, |(picture, _)| *picture) {
+            self.pictures[at].1 -= 1;
+        }
+    }
+
+    pub fn seen(&self) -> Seen {
+        let mut seen = self.seen;
+        let received = self.pictures.iter().map(|&(picture, lacking)| (picture, lacking == 0));
+        seen.show(&nominal_decodable(received), Duration::from_secs(1) / NOMINAL_PICTURES);
+        seen
+    }
+}
+
+/// The viewer of messages at even intervals, without the memory of each.
+#[derive(Debug)]
+pub(super) struct Messages {
+    start: Instant,
+    interval_s: f64,
+    count: u64,
+    deadline: Duration,
+    judged: Window,
+    nominal: Nominal,
+    player: LivePlayer,
+    /// All before this one have come, or a later one has.
+    next: u64,
+}
+
+impl Messages {
+    /// Messages captured from `start` on and before `end`.
+    pub fn new(
+        [start, end]: [Instant; 2],
+        interval_s: f64,
+        deadline: Duration,
+        judged: Window,
+        player: LivePlayer,
+    ) -> Self {
+        let count = ((end - start).as_secs_f64() / interval_s).ceil() as u64;
+        let nominal = Nominal::new(start, judged);
+        let mut all = Messages { start, interval_s, count, deadline, judged, nominal, player, next: 0 };
+        let captures = (0..count).map(|number| all.capture(number)).filter(|at| judged.contains(*at));
+        let captures: Vec<Instant> = captures.collect();
+        captures.into_iter().for_each(|capture| all.nominal.unit(capture, Some(false)));
+        all
+    }
+
+    pub fn capture(&self, number: u64) -> Instant {
+        self.start + Duration::from_secs_f64(self.interval_s * number as f64)
+    }
+
+    /// A message came, for the first time.
+    pub fn came(&mut self, now: Instant, number: u64) {
+        if number >= self.count {
+            return;
+        }
+        let capture = self.capture(number);
+        if self.judged.contains(capture) {
+            self.nominal.came(capture, now <= capture + self.deadline);
+        }
+        for number in self.next..=number {
+            let capture = self.capture(number);
+            self.player.turn(capture, Some(now));
+        }
+        self.next = self.next.max(number + 1);
+    }
+
+    pub fn seen(&self) -> Seen {
+        self.nominal.seen()
+    }
+
+    pub fn underflows(&self) -> u64 {
+        let mut player = self.player;
+        (self.next..self.count).for_each(|number| player.turn(self.capture(number), None));
+        player.underflows()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    /// Underflows of frames 40 ms apart that are whole so many ms after their capture.
+    fn count(deadline: u64, prebuffer: u64, delays: &[Option<u64>]) -> u64 {
+        let window = Window { from: Instant::ZERO, to: ms(1_000_000) };
+        let [deadline, prebuffer] = [deadline, prebuffer].map(Duration::from_millis);
+        let unit = |(n, delay): (u64, &Option<u64>)| (ms(40 * n), delay.map(|delay| ms(40 * n + delay)));
+        let units: Vec<_> = (0..).zip(delays).map(unit).collect();
+        underflows(LivePlayer::new(deadline, prebuffer, window), &units)
+    }
+
+    /// Plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) come at 10 s, when the turn is at frame 200:
+    /// from 4 s on nothing is there, since those behind them come later still; pauses begin at 4, 6 and 8 s.
+    #[test]
+    fn an_outage_makes_an_underflow_for_each_pause() {
+        let delay = |n: u64| Some(if n < 50 { 50 } else { (10_000_u64).saturating_sub(40 * n).max(50) });
+        let delays: Vec<_> = (0..400).map(delay).collect();
+        assert_eq!(count(500, 2_000, &delays), 3);
+        assert_eq!(count(500, 2_000, &[Some(50), None, Some(50)]), 0, "a later one is there to be played");
+        assert_eq!(count(500, 2_000, &[Some(50), None, None]), 1, "the end is empty");
+    }
+
+    proptest! {
+        /// Who misses nothing never runs out of media.
+        #[test]
+        fn without_a_late_frame_there_is_no_underflow(
+            deadline in 1_u64..3_000,
+            prebuffer in 0_u64..3_000,
+            shares in proptest::collection::vec(0.0..=1.0, 1..200),
+        ) {
+            let delays: Vec<_> = shares.iter().map(|share| Some((share * deadline as f64) as u64)).collect();
+            prop_assert_eq!(count(deadline, prebuffer, &delays), 0);
+        }
+
+        /// Who gets each frame earlier has no more underflows.
+        #[test]
+        fn earlier_frames_make_no_more_underflows(
+            deadline in 1_u64..1_000,
+            prebuffer in 0_u64..2_000,
+            delays in proptest::collection::vec((proptest::option::of(0_u64..6_000), 0.0..=1.0), 1..300),
+        ) {
+            let later: Vec<_> = delays.iter().map(|(delay, _)| *delay).collect();
+            let earlier: Vec<_> = delays
+                .iter()
+                .map(|(delay, share)| Some((delay.unwrap_or(7_000) as f64 * share) as u64))
+                .collect();
+            prop_assert!(count(deadline, prebuffer, &earlier) <= count(deadline, prebuffer, &later));
+        }
+    }
+}

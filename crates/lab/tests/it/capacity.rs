@@ -1,0 +1,89 @@
+//! What flows get obeys what links can carry.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use strandcast_lab::result::{Metric, RunResult, Subject};
+use strandcast_lab::scenario::{self, Scenario};
+use strandcast_testing::lab::{metric, run};
+
+use crate::golden::{scenarios, short};
+
+/// The most that a station of 802.11b or a faster one sends, bit/s; radios have no rate as links do.
+const RADIO_BPS: f64 = 54e6;
+
+/// Bits per second that each link could carry on average, in its better direction; none of an infinite rate.
+fn capacities(result: &RunResult) -> BTreeMap<&str, f64> {
+    let of = |wanted: &str| -> BTreeMap<(&str, &str), f64> {
+        let named = result.metrics.iter().filter(|metric| metric.name == wanted);
+        let of_link = named.filter_map(|metric| match &metric.subject {
+            Subject::Link { link, direction } => Some(((link.as_str(), direction.as_str()), metric.value)),
+            _ => None,
+        });
+        of_link.collect()
+    };
+    let (served, used) = (of("served_bps"), of("utilisation"));
+    let mut all = BTreeMap::new();
+    for ((link, direction), used) in used {
+        let capacity = if used > 0.0 { served[&(link, direction)] / used } else { 0.0 };
+        let most = all.entry(link).or_insert(0.0_f64);
+        *most = most.max(capacity);
+    }
+    all
+}
+
+/// Each flow, those of several together, with its goodput and the most that the links of its paths can carry.
+fn against_capacity<'a>(scenario: &'a Scenario, result: &RunResult) -> Vec<(&'a str, f64, f64)> {
+    let capacities = capacities(result);
+    let of = |name: &str| match scenario.radio.contains_key(name) {
+        true => RADIO_BPS,
+        false => capacities.get(name).copied().unwrap_or(f64::INFINITY),
+    };
+    let mut all = Vec::new();
+    for (name, flow) in &scenario.flows {
+        let path = |via: &[String]| via.iter().map(|link| of(link)).fold(f64::INFINITY, f64::min);
+        let capacity = flow.paths.values().map(|way| path(&way.via)).sum();
+        let goodput = |m: &&Metric| m.name == "goodput_bps" && m.subject == Subject::Flow(name.clone());
+        if let Some(metric) = result.metrics.iter().find(goodput) {
+            all.push((name.as_str(), metric.value, capacity));
+        }
+    }
+    all
+}
+
+#[test]
+fn no_flow_of_any_scenario_gets_more_than_its_links_carry() {
+    let mut judged = 0;
+    for (name, path) in scenarios() {
+        let scenario = short(&path);
+        let result = run(&scenario, 1);
+        for (flow, goodput, capacity) in against_capacity(&scenario, &result) {
+            assert!(goodput <= capacity, "{name}, {flow}: {goodput} of {capacity} bit/s");
+            judged += usize::from(goodput > 0.0 && capacity.is_finite());
+        }
+    }
+    assert!(judged > 20, "{judged} flows over links with a rate");
+}
+
+/// 20 flows that begin within 18 of 20 s, each with the link for itself at times.
+#[test]
+fn flows_that_begin_one_after_the_other_get_no_more_than_the_link_carries() {
+    let text = r#"
+        run = { time = "20 s" }
+        nodes = { a = {}, b = {} }
+        links.x = { from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms" }
+        [flows.f]
+        from = "a"
+        to = "b"
+        transport = "tcp"
+        count = 20
+        start = { uniform = ["0 s", "18 s"], every = "run" }
+        paths.x = { via = ["x"] }
+    "#;
+    let scenario = scenario::parse(text, "test.toml", Path::new(""), &[]).expect("it is a scenario");
+    let result = run(&scenario, 1);
+    let [(_, goodput, capacity)] = against_capacity(&scenario, &result)[..] else { panic!("one flow") };
+    assert!((9e6..=capacity).contains(&goodput), "{goodput} of {capacity} bit/s");
+    let bytes = metric(&result, &Subject::Flow("f".into()), "delivered_bytes");
+    assert!(bytes * 8.0 / 20.0 <= goodput, "the flows together began after the run did");
+}

@@ -1,0 +1,124 @@
+"""Results in a folder: what `Result.save` writes and `strandcast simulate --out` does, and how both are read again."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+import strandcast._native as _native
+from strandcast.errors import StoreError
+
+SCENARIO = "scenario.json"
+"""What runs are made again of: the scenario's text, its name, what was changed, and the files that it refers to."""
+
+
+class Tables:
+    """The tables of runs that are over, as `_native.Results` has them, from a folder.
+
+    Raises:
+        StoreError: A file is missing, or can't be read.
+    """
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+        self._json = read(folder / "result.json")
+        self._content: dict[str, Any] = json.loads(self._json)
+
+    def runs(self) -> pl.DataFrame:
+        """The table `runs`."""
+        return self._table("runs")
+
+    def summary(self) -> pl.DataFrame:
+        """The table `summary`."""
+        return self._table("summary")
+
+    def series(self) -> pl.DataFrame:
+        """Time series of all runs."""
+        files = sorted((self._folder / "series").glob("*.parquet"), key=lambda file: file.name)
+        schema = {**dict(self.runs().clear().drop("value", "metric").schema)}
+        if not files:
+            whole = {"scheme": pl.String, "seed": pl.UInt64, "time_s": pl.Float64} | schema
+            return pl.DataFrame(schema=whole | {"metric": pl.String, "value": pl.Float64})
+        return pl.concat([_parquet(file) for file in files])
+
+    def frames(self) -> pl.DataFrame:
+        """The table `frames`, without rows if there was no video with frames."""
+        if (self._folder / "frames.parquet").exists():
+            return self._table("frames")
+        texts = dict.fromkeys(("scheme", "flow", "type"), pl.String)
+        numbers = dict.fromkeys(("captured_s", "due_s", "whole_s", "late_ms"), pl.Float64)
+        schema = texts | {"seed": pl.UInt64, "frame": pl.UInt64} | numbers
+        order = ["scheme", "seed", "flow", "frame", "type", *numbers]
+        return pl.DataFrame(schema={name: schema[name] for name in order})
+
+    def json(self) -> str:
+        """What `simulate --json` prints."""
+        return self._json
+
+    def fingerprints(self) -> list[tuple[str, int, str]]:
+        """Scheme, seed and fingerprint of each run."""
+        return [(run["scheme"], run["seed"], run["fingerprint"]) for run in self._content["runs"]]
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return _parquet(self._folder / f"{name}.parquet")
+
+
+def source(folder: pathlib.Path) -> _native.Source | None:
+    """The scenario of results, to make a run again; None: the folder has none."""
+    if not (folder / SCENARIO).exists():
+        return None
+    kept = json.loads(read(folder / SCENARIO))
+    return _native.Source(kept["text"], kept["file"], kept["set"], kept["files"])
+
+
+def save(
+    tables: Mapping[str, pl.DataFrame], content: Mapping[str, Any], source: _native.Source, folder: pathlib.Path
+) -> None:
+    """Writes results into a folder; `result.json` last, so that what has it is whole.
+
+    Args:
+        tables: `runs`, `summary`, `frames` and `series`.
+        content: What is in `result.json`.
+        source: The scenario.
+        folder: Where.
+
+    Raises:
+        StoreError: Something can't be written.
+    """
+    try:
+        (folder / "series").mkdir(parents=True, exist_ok=True)
+        for name in ("runs", "summary", "frames"):
+            tables[name].write_parquet(folder / f"{name}.parquet")
+        for (scheme, seed), series in tables["series"].group_by("scheme", "seed", maintain_order=True):
+            series.write_parquet(folder / "series" / f"{re.sub(r'[^A-Za-z0-9.=-]', '_', str(scheme))}-{seed}.parquet")
+        files = {str(path): text for path, text in source.files.items()}
+        kept = {"text": source.text, "file": source.file, "set": list(source.sets), "files": files}
+        (folder / SCENARIO).write_text(json.dumps(kept), encoding="utf-8")
+        (folder / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}") from error
+
+
+def read(path: pathlib.Path) -> str:
+    """The text of a file.
+
+    Raises:
+        StoreError: It can't be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise StoreError(f"{path}: {why}; results have been saved by Result.save or simulate --out") from error
+
+
+def _parquet(path: pathlib.Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path, hive_partitioning=False, glob=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StoreError(f"{path}: {str(error).partition(chr(10))[0]}") from error
