@@ -77,12 +77,13 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
 
 /// Pictures a second of a video whose messages do not tell their pictures.
 pub const NOMINAL_PICTURES: u32 = 25;
-/// Pictures from one in which all that follow begin anew to the next, of the same video.
+/// Number of pictures of the nominal video from one I picture to the next.
 pub const NOMINAL_GROUP: u64 = 25;
 /// Longest time that a picture may stay on: beyond it the video is frozen.
 pub const FREEZE: Duration = Duration::from_millis(200);
 
-/// The nominal picture of what was captured so long after the video's begin. Captures are rounded to microseconds at worst.
+/// Number of the nominal picture that was captured `captured` after the video's begin. Capture times are rounded to
+/// microseconds at worst.
 pub fn nominal_picture(captured: Duration) -> u64 {
     let pictures = (captured + Duration::from_nanos(40)).as_nanos() * u128::from(NOMINAL_PICTURES);
     (pictures / 1_000_000_000) as u64
