@@ -75,22 +75,22 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
     frames.iter().zip(decodable(frames)).map(&mut psnr).collect()
 }
 
-/// Pictures a second of a video whose messages do not tell their pictures.
+/// Pictures per second of a video whose messages have no picture numbers.
 pub const NOMINAL_PICTURES: u32 = 25;
-/// Number of pictures of the nominal video from one I picture to the next.
+/// Pictures in a group of such a video. No picture depends on a picture of another group.
 pub const NOMINAL_GROUP: u64 = 25;
-/// Longest time that a picture may stay on: beyond it the video is frozen.
+/// Longest time for which one picture may be displayed; the video is frozen beyond it.
 pub const FREEZE: Duration = Duration::from_millis(200);
 
-/// Number of the nominal picture that was captured `captured` after the video's begin. Capture times are rounded to
-/// microseconds at worst.
+/// Returns the nominal picture of a message by `captured`, its time of capture since the start of the video.
+/// Times of capture may be rounded to microseconds.
 pub fn nominal_picture(captured: Duration) -> u64 {
     let pictures = (captured + Duration::from_nanos(40)).as_nanos() * u128::from(NOMINAL_PICTURES);
     (pictures / 1_000_000_000) as u64
 }
 
-/// Determines which nominal pictures can be decoded. Pictures ascend, each with whether all of it was received. A picture
-/// that was not, or that another one of its group before it lacks, cannot be decoded.
+/// Determines which nominal pictures can be decoded. Pictures are in ascending order, each with whether all
+/// of it was received. A picture cannot be decoded if it or an earlier picture of its group was not received.
 pub fn nominal_decodable(pictures: impl IntoIterator<Item = (u64, bool)>) -> Vec<bool> {
     let (mut group, mut whole) = (None, true);
     let mut next = |(picture, received): (u64, bool)| {
@@ -103,8 +103,8 @@ pub fn nominal_decodable(pictures: impl IntoIterator<Item = (u64, bool)>) -> Vec
     pictures.into_iter().map(&mut next).collect()
 }
 
-/// Counts how often a picture stays on for longer than [`FREEZE`]: one that n others, which cannot be decoded, should have
-/// followed, stays on for n + 1 pictures.
+/// Counts the pictures displayed for longer than [`FREEZE`]. A picture that is followed by n pictures that
+/// cannot be decoded is displayed for n + 1 pictures.
 pub fn freezes(decodable: impl IntoIterator<Item = bool>, picture: Duration) -> u64 {
     let (mut count, mut missing) = (0, 0_u32);
     for shown in decodable.into_iter().chain([true]) {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_picture_that_stays_on_for_more_than_200_ms_is_a_freeze() {
         let count = |text: &str, ms| freezes(text.chars().map(|c| c == '1'), Duration::from_millis(ms));
-        // 40 ms a picture: with four missing it stays on for exactly 200 ms, with five for 240.
+        // 40 ms per picture: with four missing it is displayed for exactly 200 ms, with five for 240 ms.
         assert_eq!([count("1000011", 40), count("10000011", 40), count("1000001100000", 40)], [0, 1, 2]);
         assert_eq!([count("", 40), count("000000", 40), count("11", 300), count("101", 101)], [0, 1, 0, 1]);
     }
