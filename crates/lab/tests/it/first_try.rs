@@ -50,7 +50,7 @@ impl Cell {
         let mut simulation = Simulation::new(&scenario, &Presets, seed, None).expect("it can be built");
         let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
         let of = |name| metric(&result, &Subject::Flow("video".into()), name) as u64;
-        (of("frames_sent") - of("frames_received"), of("frames_sent"))
+        (of("missed_messages"), of("due_messages"))
     }
 }
 
