@@ -53,7 +53,7 @@ def _listed(key: str, values: Iterable[Value]) -> list[Value]:
 
 
 def _names(key: str) -> tuple[str, ...]:
-    """The names a key is made of; those of a wrong key are told by the scenario."""
+    """The names a key is made of; the scenario reports those of a wrong key."""
     try:
         inner: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:

@@ -22,9 +22,9 @@ OVER_RUNS: dict[str, Any] = {
     "low": pl.Float64,
     "high": pl.Float64,
 }
-"""What runs together say of a metric: how many, their mean, and their median with its 95 % interval.
+"""Columns of a metric over runs: their number, their mean, and their median with its 95 % interval.
 
-The interval holds whatever the distribution is. Of fewer than 10 runs it is their range.
+The interval holds whatever the distribution is. With fewer than 10 runs it is their range.
 """
 
 
@@ -78,12 +78,12 @@ class Metrics(abc.ABC):
         subject: str | None = None,
         part: str | None = None,
     ) -> pl.DataFrame:
-        """How much schemes differ, run by run: the differences of runs with the same seed.
+        """Differences of schemes, run by run: of runs with the same seed.
 
-        The same draws befall runs with the same seed, so that this tells more than two means do. `p` is the probability
-        of signs that differ as much by chance (sign test), corrected for the number of schemes that are compared at
-        the same place (Holm): a `p` below 0.05 is a difference that is no chance. Runs of a sweep are compared at each
-        point of its grid.
+        The same draws befall runs with the same seed, so that these differences are more exact than two means. `p` is
+        the probability of signs that differ as much by chance (sign test), corrected for the number of schemes that are
+        compared at the same place (Holm): a `p` below 0.05 is a difference that chance does not explain. Runs of a
+        sweep are compared at each point of its grid.
 
         Args:
             name: The metric, as in `metric`.

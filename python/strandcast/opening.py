@@ -16,7 +16,7 @@ def open(folder: str | os.PathLike[str]) -> Result | Sweep:  # noqa: A001
         folder: Where they are.
 
     Raises:
-        StoreError: There are none, or they can't be read.
+        StoreError: The folder has no results, or they can't be read.
     """
     path = pathlib.Path(folder)
     return Result.open(path) if (path / "result.json").exists() else Sweep.open(path)

@@ -248,7 +248,7 @@ class Result(Metrics):
 
     @property
     def _again(self) -> _native.Source:
-        """What runs are made again of.
+        """The scenario, to make runs again.
 
         Raises:
             StoreError: The folder that it was opened from has no scenario.

@@ -14,11 +14,11 @@ import strandcast._native as _native
 from strandcast.errors import StoreError
 
 SCENARIO = "scenario.json"
-"""What runs are made again of: the scenario's text, its name, what was changed, and the files that it refers to."""
+"""File with the scenario, to make runs again: its text, its name, what was changed, and the files that it refers to."""
 
 
 class Tables:
-    """The tables of runs that are over, as `_native.Results` has them, from a folder.
+    """The tables of runs that are over, from a folder; the same as in `_native.Results`.
 
     Raises:
         StoreError: A file is missing, or can't be read.
@@ -57,7 +57,7 @@ class Tables:
         return pl.DataFrame(schema={name: schema[name] for name in order})
 
     def json(self) -> str:
-        """What `simulate --json` prints."""
+        """The JSON that `simulate --json` prints."""
         return self._json
 
     def fingerprints(self) -> list[tuple[str, int, str]]:
@@ -83,7 +83,7 @@ def save(
 
     Args:
         tables: `runs`, `summary`, `frames` and `series`.
-        content: What is in `result.json`.
+        content: Content of `result.json`.
         source: The scenario.
         folder: Where.
 

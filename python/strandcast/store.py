@@ -157,7 +157,7 @@ class Store:
         self._write(self._cell(key) / f"{seed}.parquet", table)
 
     def keep_points(self, points: pl.DataFrame) -> None:
-        """Writes what the hashes of scenarios stand for, so that the rows can be read without this package.
+        """Writes the settings of each hash, so that the rows can be read without this package.
 
         Readers of the folder as one data set pass over names that begin with `_`.
 

@@ -1,4 +1,4 @@
-"""`strandcast sweep`: a sweep from the command line, and what came of it."""
+"""`strandcast sweep`: a sweep from the command line, and its results."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def table(done: Sweep, flows: list[str], metrics: list[str]) -> str:
 
 
 def shown(metric: str) -> tuple[float, str]:
-    """What a metric is multiplied with in the table, and its column's title."""
+    """Factor of a metric in the table, and its column's title."""
     name, _, end = metric.rpartition("_")
     factor, unit = {"bps": (1e-3, "kbit/s"), "ratio": (100, "%")}.get(end, (1, ""))
     title = " ".join(filter(None, (name.replace("_", " "), unit))) if unit else metric.replace("_", " ")

@@ -1,4 +1,4 @@
-"""What a viewer misses: the simulator says what `tools/livebench` makes of the same run."""
+"""Share of a video that a viewer misses: the simulator and `tools/livebench` agree on the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! What runs say together: the same numbers as in the command's tables.
+//! Statistics over runs: the same numbers as in the command's tables.
 
 use pyo3::prelude::*;
 use strandcast_lab::result::{Across, DEFINITIONS, Stat, deviation, holm, sign_test};

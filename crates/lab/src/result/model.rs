@@ -178,7 +178,7 @@ impl RunResult {
     }
 }
 
-/// What a flow had, and in which time, if that is known.
+/// Value of a flow, and the time in which it was measured, if that is known.
 type Lived = (Option<Window>, f64);
 
 /// Rates, each over its own time, as rates over all of their time.

@@ -1,4 +1,4 @@
-//! What runs cannot tell: remarks on results that mean little, beside the numbers.
+//! Remarks on results that mean little: runs too short or too few, failures that did not come.
 
 use core::time::Duration;
 
@@ -12,10 +12,10 @@ const ROUND_TRIPS: f64 = 10.0;
 const SLOW_START: f64 = 0.1;
 /// Bytes of a first window (RFC 9260 §7.2.1).
 const FIRST_WINDOW: f64 = 4380.0;
-/// How far the mean of a goodput shall be known.
+/// Half the width of an interval of the mean goodput that needs no remark, as a share of the mean.
 const WIDTH: f64 = 0.05;
 
-/// What to know before the numbers of these runs are believed, in the order of their weight.
+/// Remarks on the runs of a summary, the most important first.
 pub fn remarks(scenario: &Scenario, summary: &Summary) -> Vec<String> {
     let mut all = Vec::new();
     let counted = (scenario.run.time - scenario.run.warmup).as_secs_f64();

@@ -19,12 +19,12 @@ pub struct Stat {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// How many runs are not 0.
+    /// Number of runs that are not 0.
     pub nonzero: u64,
     /// The most runs that have the same value.
     pub equal: u64,
-    /// Of differences of schemes: probability of signs that differ at least as much if neither scheme is better (sign test),
-    /// corrected for the number of pairs (Holm).
+    /// Probability of signs that differ at least as much if neither of two schemes is better (sign test), corrected for the
+    /// number of pairs (Holm); only of differences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
 }
@@ -56,13 +56,13 @@ impl Stat {
         })
     }
 
-    /// Whether nearly all runs have the same value, so that only the share of those that differ can be bounded.
+    /// Returns whether nearly all runs have the same value, so that only the share of those that differ can be bounded.
     pub fn is_mostly_equal(&self) -> bool {
         self.equal as f64 >= MOSTLY * self.n as f64
     }
 }
 
-/// How many of the least and of the greatest of `n` values lie outside of the 95 % interval of the median: the most for which
+/// Number of the least and of the greatest of `n` values outside of the 95 % interval of the median: the most for which
 /// the median is that far out, on either side, with at most 2.5 %.
 fn ranks_outside(n: u32) -> usize {
     (0..n / 2).take_while(|&below| binomial_at_most(below, n, 0.5) <= 0.025).count().saturating_sub(1)
@@ -81,7 +81,7 @@ fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// The 95 % interval of a share of which `k` of `n` runs are: Clopper and Pearson's, exact. Of none or all the other end holds
+/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all do, the other end holds
 /// with 95 % by itself (with 30 runs 9.5 %: the rule of three says 3 of 30).
 pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     let (k, n) = (k as u32, n as u32);

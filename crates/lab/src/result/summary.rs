@@ -50,7 +50,7 @@ pub struct Summary {
     /// What schemes had to say at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
-    /// What [`remarks`](super::remarks()) says, once it was asked.
+    /// Remarks of [`remarks`](super::remarks()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// How fast the machine was: outside of fingerprints, and never the same twice.
@@ -74,14 +74,14 @@ pub struct ScenarioName {
     /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub profiles: By<String>,
-    /// What each flow sends, as its key `app.kind` says it.
+    /// Kind of the application of each flow, its key `app.kind`.
     #[serde(default, skip_serializing_if = "By::is_empty")]
     pub apps: By<String>,
 }
 
 impl ScenarioName {
-    /// Of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the machine: of an
-    /// absolute path only the file's name is kept.
+    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the machine:
+    /// only the last part of an absolute path is kept.
     pub fn of(scenario: &Scenario, hash: &str, file: &Path, set: &[String]) -> Self {
         let file = if file.is_absolute() { file.file_name().map_or(file, Path::new) } else { file };
         ScenarioName {

@@ -62,7 +62,7 @@ const PAIRED: &[Column] = &[
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     (PSNR, "PSNR dB", 1.0, 2),
 ];
-/// What is 0 in many runs, and has a mean that a few of them make.
+/// Metrics that are 0 in many runs and have a mean that a few runs make.
 const RARE: &[&str] = &["missed_ratio", "freezes_per_min", "underflows"];
 /// A paper's measure of a video, which is shown of flows with the papers' constants alone.
 const PSNR: &str = "psnr_eq17_db";
@@ -131,7 +131,7 @@ pub fn table(summary: &Summary) -> String {
     text
 }
 
-/// How numbers of several runs are to be read.
+/// Explanation of the numbers of several runs.
 fn legend(summary: &Summary) -> String {
     let schemes = summary.runs.iter().map(|run| run.scheme.as_str()).collect::<BTreeSet<_>>().len().max(1);
     let each = summary.runs.len() / schemes;
@@ -254,9 +254,10 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-/// Of a single run its value. Of what is 0 in many runs ([`RARE`]) the mean and in how many runs it is not. Else the median
-/// with its interval, of fewer runs than an interval needs with their range; and where nearly all runs are equal how many are.
-/// A difference of schemes that is no chance has a star.
+/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`]) has its mean and the number of runs
+/// in which it is not. Others have the median with its interval; fewer runs than an interval needs have their range; where nearly
+/// all runs are equal, the number of those that differ is written. A star marks a difference of schemes that chance does not
+/// explain.
 fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
     let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);

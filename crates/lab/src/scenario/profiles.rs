@@ -86,7 +86,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// What each flow sends, by the flow's name: the word of its key `app.kind`.
+    /// Word of the key `app.kind` of each flow, by the flow's name.
     pub fn apps(&self) -> Named<String> {
         let of = |flow: &Flow| match flow.app {
             App::Bulk { .. } => AppKind::Bulk,
@@ -101,7 +101,7 @@ impl Scenario {
 }
 
 impl Transport {
-    /// Whose constants it has; UDP has none.
+    /// Name of its profile; UDP has none.
     pub fn profile(&self) -> Option<&str> {
         match self {
             Transport::Sctp { sctp, .. } => Some(sctp.profile.name()),

@@ -1,4 +1,4 @@
-//! What flows get obeys what links can carry.
+//! Goodput of flows against the capacity of their links.
 
 use std::collections::BTreeMap;
 use std::path::Path;

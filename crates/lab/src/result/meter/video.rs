@@ -27,7 +27,7 @@ pub struct VideoSpec {
     pub deadline: Duration,
     /// Media buffered before playing begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// Whether all is delivered in the end, so that a player can wait for it.
+    /// True if all is delivered in the end, so that a player can wait for it.
     pub complete: bool,
     /// From capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when its rate is
     /// measured.
@@ -55,7 +55,7 @@ pub enum VideoSource {
 }
 
 impl VideoSource {
-    /// What has been listed one by one.
+    /// Units that are listed one by one.
     fn listed(&self) -> Option<&[VideoFrame]> {
         match self {
             VideoSource::Constant { .. } => None,
@@ -270,7 +270,7 @@ impl VideoMeter {
         underflows(LivePlayer::new(self.spec.deadline, self.spec.prebuffer, self.window), &units) as f64
     }
 
-    /// What is seen of messages that do not tell their pictures.
+    /// Counts of messages that do not tell their pictures.
     fn messages(&self, messages: &[VideoFrame]) -> Seen {
         let judged = self.judged(self.spec.deadline);
         let start = messages.first().map_or(judged.from, |first| first.capture);
@@ -395,7 +395,7 @@ impl VideoMeter {
     }
 }
 
-/// What of a video with this life and end can be judged within a window if something has this much time to happen.
+/// Captures of a video with this life and end that can be judged within a window if something has this much time to happen.
 fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window {
     Window { from: life.from, to: end.min(window.to - time) }
 }

@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// What a viewer gets of the units whose deadline is over.
+/// Counts of the units whose deadline is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     /// Units, those that came after their deadline, and those that did or never came.
@@ -43,8 +43,8 @@ impl Seen {
 }
 
 /// A player that plays each unit a fixed time after its capture. When neither the unit whose turn it is nor a later one
-/// is there, it pauses (an underflow), and goes on with the unit whose turn it is after the pause. What comes earlier thus
-/// never makes more underflows: a turn that is empty is empty for all who get later what this one gets.
+/// is there, it pauses (an underflow), and continues with the unit whose turn it is after the pause. Units that come earlier
+/// thus never make more underflows: a turn that is empty stays empty if they come later.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LivePlayer {
     delay: Duration,
@@ -215,7 +215,7 @@ mod tests {
         Instant::from_millis(ms)
     }
 
-    /// Underflows of frames 40 ms apart that are whole so many ms after their capture.
+    /// Underflows of frames 40 ms apart, each whole a number of ms after its capture.
     fn count(deadline: u64, prebuffer: u64, delays: &[Option<u64>]) -> u64 {
         let window = Window { from: Instant::ZERO, to: ms(1_000_000) };
         let [deadline, prebuffer] = [deadline, prebuffer].map(Duration::from_millis);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     /// Plays 2 s after the capture. Frames 50 to 149 (captures from 2 to 6 s) come at 10 s, when the turn is at frame 200:
-    /// from 4 s on nothing is there, since those behind them come later still; pauses begin at 4, 6 and 8 s.
+    /// from 4 s on nothing is there, since the later ones come later still; pauses begin at 4, 6 and 8 s.
     #[test]
     fn an_outage_makes_an_underflow_for_each_pause() {
         let delay = |n: u64| Some(if n < 50 { 50 } else { (10_000_u64).saturating_sub(40 * n).max(50) });
@@ -236,7 +236,7 @@ mod tests {
     }
 
     proptest! {
-        /// Who misses nothing never runs out of media.
+        /// A viewer who misses nothing never runs out of media.
         #[test]
         fn without_a_late_frame_there_is_no_underflow(
             deadline in 1_u64..3_000,
@@ -247,7 +247,7 @@ mod tests {
             prop_assert_eq!(count(deadline, prebuffer, &delays), 0);
         }
 
-        /// Who gets each frame earlier has no more underflows.
+        /// A viewer who gets each frame earlier has no more underflows.
         #[test]
         fn earlier_frames_make_no_more_underflows(
             deadline in 1_u64..1_000,
