@@ -82,8 +82,8 @@ def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> R
     result: Result = {name: [] for name in ("messages", "pictures", "redundancy", "recovered", "sent")}
     for seed, metrics in sorted(by_seed.items()):
         try:
-            messages = metrics["frames_sent"]
-            result["messages"].append(100 * (1 - metrics["frames_received"] / messages))
+            messages = metrics["due_messages"]
+            result["messages"].append(100 * metrics["missed_ratio"])
             result["pictures"].append(100 * lost.get(seed, 0) / pictures)
             coded = mode != OFF
             result["redundancy"].append(100 * metrics["redundancy"] if coded else 0.0)

@@ -93,8 +93,9 @@ impl Outcome {
 /// What flows have of a run, by `FLOW METRIC`: those of [`METRICS`].
 pub type Values = BTreeMap<String, f64>;
 /// What is kept of each flow.
-const METRICS: [&str; 3] = [GOODPUT, "frames_sent", "frames_received"];
+const METRICS: [&str; 2] = [GOODPUT, MISSED];
 const GOODPUT: &str = "goodput_bps";
+const MISSED: &str = "missed_ratio";
 
 /// The goodput of a flow, bit/s.
 pub fn goodput(values: &Values, flow: &str) -> Result<f64, String> {
@@ -102,13 +103,10 @@ pub fn goodput(values: &Values, flow: &str) -> Result<f64, String> {
     goodput.copied().ok_or_else(|| format!("flow {flow} has no goodput"))
 }
 
-/// The share of a flow's frames that were not whole by their deadline.
+/// Share of a flow's messages or frames that were late or never came.
 pub fn lost(values: &Values, flow: &str) -> Result<f64, String> {
-    let count = |what: &str| values.get(&format!("{flow} frames_{what}")).copied();
-    match (count("sent"), count("received")) {
-        (Some(sent), Some(received)) if sent > 0.0 => Ok(1.0 - received / sent),
-        _ => Err(format!("flow {flow} has no frames")),
-    }
+    let missed = values.get(&format!("{flow} {MISSED}"));
+    missed.copied().ok_or_else(|| format!("flow {flow} has no deadline"))
 }
 
 /// Does runs, or remembers them.
