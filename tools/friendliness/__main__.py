@@ -53,7 +53,9 @@ def main() -> int:
     """Runs what is missing and prints the tables."""
     asked = options()
     if not asked.program.exists():
-        print(f"friendliness: no {asked.program}: cargo build --release -p strandcast-cli, or --program", file=sys.stderr)
+        print(
+            f"friendliness: no {asked.program}: cargo build --release -p strandcast-cli, or --program", file=sys.stderr
+        )
         return 2
     program = Program(asked.program, asked.jobs)
     windows = program.windows()
