@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from distributed import Client, LocalCluster
+from matplotlib.container import ErrorbarContainer
 
 import strandcast as sc
 from strandcast.command import lab
@@ -123,7 +124,9 @@ def test_values_with_units_are_numbers_in_order_in_arrays_and_plots(sweep: sc.Sw
     one = sc.Sweep(sweep.store, [cell for cell in sweep.cells if cell.values[LOSS] == 0.02])
     (ax,) = one.plot("goodput_bps", RATE, width=3.5).axes
     assert ax.get_xlabel() == f"{RATE} (SI units)"
-    assert sorted(ax.containers[0].lines[0].get_xdata()) == [1e6, 2e6]
+    drawn = ax.containers[0]
+    assert isinstance(drawn, ErrorbarContainer)
+    assert sorted(drawn.lines[0].get_xdata()) == [1e6, 2e6]
     with pytest.raises(ValueError, match="has several values; choose one of"):
         sweep.plot("goodput_bps", RATE)
 
