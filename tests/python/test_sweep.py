@@ -126,7 +126,7 @@ def test_values_with_units_are_numbers_in_order_in_arrays_and_plots(sweep: sc.Sw
     assert ax.get_xlabel() == f"{RATE} (SI units)"
     drawn = ax.containers[0]
     assert isinstance(drawn, ErrorbarContainer)
-    assert sorted(drawn.lines[0].get_xdata()) == [1e6, 2e6]
+    assert np.sort(np.asarray(drawn.lines[0].get_xdata())).tolist() == [1e6, 2e6]
     with pytest.raises(ValueError, match="has several values; choose one of"):
         sweep.plot("goodput_bps", RATE)
 
