@@ -7,7 +7,7 @@
 //! | `net` | [`Client`] and [`Server`] over UDP sockets, on tokio |
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
-//! | `lab` | scenario files, simulations and their results: [`lab`] |
+//! | `lab` | scenario files, simulations and their results: `strandcast::lab` |
 //!
 //! `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
 //! own, for what they send. Ports have defaults ([`UDP_PORT`], [`SCTP_PORT`]), and so have seeds and parameters.
