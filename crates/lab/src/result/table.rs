@@ -72,7 +72,7 @@ const PAPERS: &str = "ns2";
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
 /// The main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of schemes;
-/// how numbers of several runs are written [`cell`] says, and a line below. Of flows alike only what they do together, of links only directions that carried
+/// how numbers of several runs are written `cell` says, and a line below. Of flows alike only what they do together, of links only directions that carried
 /// something, and shares only of those that were used to the half and served several flows. Below, what schemes had to say.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
