@@ -50,12 +50,10 @@ impl Cell {
         let mut simulation = Simulation::new(&scenario, &Presets, seed, None).expect("it can be built");
         let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
         let of = |name| metric(&result, &Subject::Flow("video".into()), name) as u64;
-        // A trace has frames, a rate has messages.
-        if self.app.contains("trace") {
-            (of("missed_frames"), of("frames_sent"))
-        } else {
-            (of("missed_messages"), of("due_messages"))
-        }
+        let frames = result.metrics.iter().any(|found| found.name == "missed_frames");
+        let (missed, due) =
+            if frames { ("missed_frames", "frames_sent") } else { ("missed_messages", "due_messages") };
+        (of(missed), of(due))
     }
 }
 
