@@ -119,14 +119,16 @@ fn a_burst_of_others_is_survived() {
 }
 
 /// 6 Mbit/s at 300 ms over a link of 10 that loses all for 150 ms each 1.3 s, beside one of 1: `strand` loses next to nothing,
-/// since neither the slow link is given more than it carries nor what waits for the other one is given up.
+/// since neither the slow link is given more than it carries nor what waits for the other one is given up. Once the
+/// rate of the slow link was tested, messages that this link could not deliver in time were given up with each hole (seeds 8, 58 and
+/// others).
 #[test]
 fn a_slow_link_beside_one_that_goes_dark_for_moments_loses_nothing() {
     let app = "app = { kind = \"video\", rate = 6e6, size = 1316, deadline = \"300 ms\", expire = true }";
     let holes = (0..29).map(|n| 6.0 + 1.3 * f64::from(n));
     let steps: String = holes.map(|at| format!(", [{at:.2}, 1], [{:.2}, 0]", at + 0.15)).collect();
     let dark = format!("loss.uniform.rate = {{ steps = [[0, 0]{steps}] }}");
-    for seed in 1..=6 {
+    for seed in (1..=6).chain([8, 11, 22, 58]) {
         let links = [(10.0, 30.0, 300_000, 0.0, &*dark), (1.0, 50.0, 100_000, 0.0, "")];
         let result = play(&links, &ours("strand", app, 2), 45.0, seed);
         let lost = 1.0 - goodput(&result, "ours") / 6e6;

@@ -160,6 +160,11 @@ impl Forecast {
         waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
+    /// Returns whether the data in flight keep the path busy for longer than [`RECHECK`] at a tested rate.
+    pub fn busy(&self) -> bool {
+        self.tested && self.backlog > RECHECK
+    }
+
     /// Whether it is in time though what is in flight waits for up to [`FILLED`] of the `life` of messages, on a
     /// path that answers.
     fn in_time_behind_others(&self, left: f64, life: f64) -> bool {

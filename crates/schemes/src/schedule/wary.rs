@@ -12,8 +12,9 @@
 //!   quicker ones carry less than comes. If they do, and nothing of it was sent, it is given up.
 //! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind
 //!   it and nothing of it was sent.
-//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while there is time for it
-//!   once that path answers, and a new message would be late on the others as well: then it delays none that could be in time.
+//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while it could still be in
+//!   time by that path, and each of the others has no room, has enough to carry until the next decision, or would be late
+//!   with a new message as well: then it delays none that could be in time.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets no data probes: nothing
@@ -37,9 +38,6 @@ use crate::part::{Estimators, SchedulerPart};
 
 /// Loss below which a path carries data probes without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
-/// What waits for a suspected path has so much time left beyond its round trip, seconds: for two heartbeats and their answer.
-/// ASSUMED.
-const RETURN: f64 = 0.05;
 /// Such a probe leaves once in so many times [`WaryConfig::data_probe`]. ASSUMED; measured in docs/schemes/strand.md.
 const SLOW_PROBE: u32 = 2;
 /// It is one chunk of so many at the most, so that a thin stream does not go that way. ASSUMED.
@@ -153,12 +151,18 @@ impl Wary {
     }
 }
 
-/// Whether another path than these is suspected, but not dead, and could bring in time what has `left` seconds once it answers.
+/// Returns whether another path than these is suspected, but not dead, and would bring in time what has `left` seconds if it answered now.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
-    let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() + RETURN < left);
+    let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
     let other = |p: &PathView| choices.iter().all(|c| c.0.id != p.id);
     choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
+}
+
+/// Returns whether a new message, which has `life` seconds, would be in time on the path, and the path idle without it before the next
+/// decision.
+fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
+    path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
 
 /// Whether the ways of all these paths, queues apart, are too long for a chunk that is worthless after `left` seconds, whenever
@@ -228,7 +232,7 @@ impl Scheduler for Wary {
         let no_way = (backlog.retransmission || others_wait) && pointless(view, &choices, left);
         if may_return(view, &choices, left)
             && (no_way || too_late(&choices, left, self.life, backlog))
-            && (pointless(view, &choices, self.life) || choices.iter().all(|c| c.1.hopeless(self.life)))
+            && (pointless(view, &choices, self.life) || !choices.iter().any(|c| takes_new(c, self.life)))
         {
             return self.inner.hold(view);
         }

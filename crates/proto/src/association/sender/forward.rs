@@ -117,6 +117,13 @@ impl ForwardPoint {
         self.timer = Some(now + rto);
     }
 
+    /// A silence, in which it may have been lost, has ended: it leaves now. Its timer was backed off meanwhile.
+    pub fn tell_again(&mut self, now: Instant, rto: Duration) {
+        if self.is_pending() {
+            (self.due, self.timer) = (true, Some(now + rto));
+        }
+    }
+
     /// It does not leave now: its timer will ask for it again.
     pub fn withhold(&mut self) {
         self.due = false;
@@ -259,5 +266,18 @@ mod tests {
             false,
         );
         assert!(!forward.due() && !forward.is_pending());
+    }
+
+    /// The timer was backed off during the silence.
+    #[test]
+    fn after_a_silence_it_is_told_at_once() {
+        let mut forward = ForwardPoint::new(Tsn(1));
+        forward.tell_again(Instant::ZERO, Duration::from_secs(1));
+        assert_eq!((forward.due(), forward.timeout()), (false, None), "nothing to tell");
+        let rq = queue(&[(ChunkState::Abandoned, 1, 1)]);
+        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(60), false);
+        forward.withhold();
+        forward.tell_again(Instant::from_millis(1000), Duration::from_secs(1));
+        assert_eq!((forward.due(), forward.timeout()), (true, Some(Instant::from_millis(2000))));
     }
 }

@@ -188,6 +188,7 @@ impl Sender {
                 cx.set_path_state(now, other, PathState::PotentiallyFailed);
             }
         }
+        self.forward.tell_again(now, cx.paths.view(path.index()).rto);
         self.keep_a_timer(cx, now);
         cx.offer_burst(now);
     }

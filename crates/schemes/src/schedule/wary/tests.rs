@@ -89,7 +89,7 @@ fn a_thin_stream_does_not_go_by_the_slower_path() {
 #[test]
 fn what_no_path_brings_in_time_makes_way() {
     let mut p = picture(8.0, 120);
-    Verdict::Silent.write(&mut p.paths[0].est);
+    Verdict::Dead.write(&mut p.paths[0].est);
     assert_eq!(takes(&p, 0, Some(70), false), [1], "in time");
     assert_eq!(takes(&p, 0, Some(55), false), [1], "if the player began 10 ms later");
     let too_far = Some(Assignment::nowhere(GiveUp::TooFar));
@@ -171,11 +171,12 @@ fn what_is_late_behind_a_queue_says_so() {
     }
 }
 
-/// The only path that is not suspected has a second of queue. A message waits for the one that stalls, unless that is dead, the
-/// message has too little time left for it, or new ones, of which one was seen before, would be in time where it is too late.
+/// The only path that is not suspected has a second of queue, of which `own_ms` are this sender's. A message waits for the one
+/// that stalls, unless that is dead, the message has too little time left for it, or new ones, of which one was seen before, would
+/// be in time where it is too late, and that path would run empty without them.
 #[test]
 fn what_is_late_elsewhere_waits_for_a_path_that_stalls() {
-    let after = |verdict: Verdict, life_ms: u64, left_ms: u64| {
+    let after = |verdict: Verdict, life_ms: u64, left_ms: u64, own_ms: u64, room: u64| {
         let mut p = picture(1.0, 60);
         let mut wary = WaryConfig { data_probe: Duration::ZERO, ..WaryConfig::default() }.build();
         let backlog = |left_ms| Backlog {
@@ -188,17 +189,25 @@ fn what_is_late_elsewhere_waits_for_a_path_that_stalls() {
         let (new, next) = (backlog(life_ms), backlog(left_ms));
         wary.next(&p.view(), &new).expect("room");
         verdict.write(&mut p.paths[0].est);
-        p.paths[1].in_flight = 125_000;
-        p.paths[1].limit.cwnd = 250_000;
+        // 125 kB in a second, of which 60 ms are in transit.
+        p.paths[1].in_flight = 125 * (60 + own_ms);
+        p.paths[1].limit.cwnd = p.paths[1].in_flight + room;
         p.paths[1].est.queue = Some(1.0);
         wary.next(&p.view(), &next).map(|a| a.paths.len())
     };
     let (given_up, waits) = (Some(0), None);
     for verdict in [Verdict::Stalled, Verdict::Silent] {
-        assert_eq!(after(verdict, 500, 500), waits);
-        assert_eq!(after(verdict, 500, 71), waits, "a round trip of 20 ms, and 50 more");
-        assert_eq!(after(verdict, 500, 70), given_up);
-        assert_eq!(after(verdict, 2000, 500), given_up, "it would stand in the way of new ones");
+        assert_eq!(after(verdict, 500, 500, 940, 125_000), waits);
+        assert_eq!(after(verdict, 500, 11, 940, 125_000), waits, "a way of 10 ms");
+        assert_eq!(after(verdict, 500, 10, 940, 125_000), given_up);
+        assert_eq!(
+            after(verdict, 2000, 500, 940, 125_000),
+            waits,
+            "the other path has enough to carry meanwhile"
+        );
+        assert_eq!(after(verdict, 2000, 500, 0, 0), waits, "it has no room");
+        assert_eq!(after(verdict, 2000, 500, 10, 125_000), waits, "busy until asked again");
+        assert_eq!(after(verdict, 2000, 500, 0, 125_000), given_up, "it would stand in the way of new ones");
     }
-    assert_eq!(after(Verdict::Dead, 500, 500), given_up);
+    assert_eq!(after(Verdict::Dead, 500, 500, 940, 125_000), given_up);
 }
