@@ -78,8 +78,6 @@ pub(super) struct Sender {
     max_user_data: usize,
     /// One chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
-    /// DATA packets since one asked for an acknowledgement at once.
-    unasked: u32,
     /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
     zero_window_answered: PathSet,
     /// What is done about chunks on slow paths that keep others waiting.
@@ -108,7 +106,6 @@ impl Sender {
             max_payload: 512 - 12 - 16,
             max_user_data: 512 - 12 - 16,
             probing_zero_window: false,
-            unasked: 0,
             zero_window_answered: PathSet::default(),
             head_of_line: HeadOfLine::new(config.head_of_line.map_or(Rules::Sooner, |c| c.rules)),
             scratch: Vec::new(),

@@ -101,11 +101,10 @@ fn a_packet_alone_is_not_probed_while_its_acknowledgement_may_be_delayed() {
     }
 }
 
-/// The link holds everything for a while and then delivers it: nothing was lost, and the timeout says so afterwards. A stall of 300 ms
-/// costs a probe and a timeout that takes two bursts of four for lost.
+/// The link holds everything for a while and then delivers it: nothing was lost, and the timeout says so afterwards.
 #[test]
 fn a_stall_of_the_link_is_no_loss() {
-    for (stall, most) in [(150, 1), (300, 9), (600, 16), (1000, 16)] {
+    for (stall, most) in [(150, 1), (300, 8), (600, 16), (1000, 16)] {
         let mut w = TestPair::new(&[30], live(), 5);
         w.connect_with(Box::new(strandcast_proto::rfc::scheme()));
         w.run(ms(1000));

@@ -26,21 +26,6 @@ impl Sender {
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
-    /// Returns whether the chunk that leaves asks the peer to acknowledge at once (I bit, RFC 7053 §4.1). It does if no message
-    /// waits after it: the peer would hold the acknowledgement back for a packet that does not come soon, and a probe would leave
-    /// meanwhile. In a steady stream no message ever waits after another, so at most every [`TransportConfig::sack_frequency`]th packet asks.
-    /// `first`: the chunk is the first of its packet.
-    ///
-    /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
-    pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
-        self.unasked += u32::from(first);
-        let asks = cx.config.tail_probes && self.unasked >= cx.config.sack_frequency && self.nothing_queued();
-        if asks {
-            self.unasked = 0;
-        }
-        asks
-    }
-
     /// Data left on `path`.
     pub fn arm_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         if !cx.config.tail_probes || cx.paths[path.index()].tail.spent {
