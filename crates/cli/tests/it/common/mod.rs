@@ -123,9 +123,10 @@ impl Running {
         self.memory("VmHWM:")
     }
 
-    /// Memory that it has resident, bytes; 0 once it has ended.
+    /// Memory that it has allocated and used, bytes; 0 once it has ended. Pages of its program file, which a longer run touches
+    /// more of, do not count.
     pub fn resident(&self) -> u64 {
-        self.memory("VmRSS:")
+        self.memory("RssAnon:")
     }
 
     fn memory(&self, of: &str) -> u64 {

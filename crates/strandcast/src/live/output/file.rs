@@ -12,6 +12,9 @@ use crate::error::Error;
 use crate::files::{Opened, open_output};
 use crate::text::why;
 
+/// Longest piece that is copied for a thread that writes, bytes: a file keeps a buffer of this size.
+const PIECE: usize = 16 << 10;
+
 /// Writes everything to one file, pipe or device.
 #[derive(Debug)]
 pub struct File {
@@ -51,7 +54,7 @@ impl File {
                  --overwrite"
             )));
         }
-        let to = State::Open(tokio::fs::File::from_std(file));
+        let to = State::Open(pieces(file));
         Ok(File { to, name, truncate: seen.is_file() })
     }
 
@@ -63,9 +66,15 @@ impl File {
         let name = "standard output".to_owned();
         let out = io::stdout().as_fd().try_clone_to_owned();
         let out = out.map_err(|e| Error::Media(format!("cannot write {name}: {}", why(&e))))?;
-        let to = State::Open(tokio::fs::File::from_std(out.into()));
+        let to = State::Open(pieces(out.into()));
         Ok(File { to, name, truncate: false })
     }
+}
+
+fn pieces(file: std::fs::File) -> tokio::fs::File {
+    let mut file = tokio::fs::File::from_std(file);
+    file.set_max_buf_size(PIECE);
+    file
 }
 
 impl Output for File {
@@ -78,7 +87,7 @@ impl Output for File {
             State::Open(file) => file,
             State::Opening(opening) => {
                 let file = opening.await.map_err(io::Error::other)??;
-                self.to = State::Open(tokio::fs::File::from_std(file));
+                self.to = State::Open(pieces(file));
                 let State::Open(file) = &mut self.to else { unreachable!("it was opened") };
                 file
             }
