@@ -29,8 +29,8 @@ const FRAMES: &str = "transmissions.csv";
 /// # Errors
 /// [`CliError`].
 pub(crate) async fn run(args: SimulateArgs, catalog: SharedCatalog) -> Result<(), CliError> {
-    let plan = Plan::new(args, catalog)?;
     let mut stop = signals::watch()?;
+    let plan = Plan::new(args, catalog)?;
     let progress = Arc::clone(&plan.progress);
     let work = tokio::task::spawn_blocking(move || {
         let finished = plan.run();
