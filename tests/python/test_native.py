@@ -242,7 +242,8 @@ def test_there_are_no_more_threads_than_runs(two_paths: sc.Scenario) -> None:
     sc.run(two_paths.set("run.time", 60), "cmt", runs=2, threads=4000)
     over.set()
     counting.join()
-    assert before < most < before + 20
+    # Threads of earlier tests may end meanwhile: that the count rises is not certain.
+    assert 0 < before <= most < before + 20
 
 
 def call(two_paths: sc.Scenario, **changed: object) -> object:
