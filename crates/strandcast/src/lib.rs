@@ -6,10 +6,11 @@
 //! | `schemes` | all schemes by name: [`Scheme::new`]`("strand")` |
 //! | `net` | [`Client`] and [`Server`] over UDP sockets, on tokio |
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
+//! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab` |
 //!
-//! `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
+//! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
 //! own, for what they send. Ports have defaults ([`UDP_PORT`], [`SCTP_PORT`]), and so have seeds and parameters.
 //!
 //! A receiver pairs with a sender once, by a string. Then the sender connects to it over all of its networks:

@@ -34,12 +34,22 @@ pub struct Server {
 pub struct Incoming {
     listener: Listener,
     #[cfg(feature = "seal")]
-    gate: Option<crate::pairing::Gate>,
+    seal: Option<Sealed>,
+}
+
+/// The gate of a server, and what is due there.
+#[cfg(feature = "seal")]
+#[derive(Debug)]
+struct Sealed {
+    gate: crate::pairing::Gate,
+    look: tokio::time::Interval,
+    /// A connection that was accepted and not returned yet.
+    ready: Option<AssociationHandle>,
 }
 
 impl Server {
-    /// One with the transport of live streams, which listens on UDP port 9899 of all addresses unless [`Server::listen`] says otherwise, and accepts
-    /// anyone: nothing is encrypted. Each connection gets `scheme` for what the server sends.
+    /// A server with the transport of live streams that listens on UDP port 9899 of all addresses, unless [`Server::listen`] names
+    /// others, and accepts every client without encryption. It sends by `scheme` on each connection.
     pub fn new(scheme: Scheme) -> Server {
         Server {
             scheme,
@@ -80,7 +90,7 @@ impl Server {
     /// Listens. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or is not this machine's.
+    /// [`Error::Network`]: an address is in use, or is not this machine's; [`Error::Store`]: the gate's store cannot be written.
     pub fn start(self) -> Result<Incoming, Error> {
         let endpoint = self.scheme.endpoint(self.transport, true);
         let endpoint = EndpointConfig { port: self.sctp_port, ..endpoint };
@@ -95,14 +105,22 @@ impl Server {
         let listener = driver::Server { endpoint, listen, seal, tap: None }.listen();
         let listener = listener.map_err(|error| open_error(&error))?;
         #[cfg(feature = "seal")]
-        if let Some(gate) = &mut gate {
-            gate.listens(listener.driver().local_addrs())?;
-        }
-        Ok(Incoming {
+        let seal = gate.map(|gate| {
+            let mut look = tokio::time::interval(LOOK);
+            look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            Sealed { gate, look, ready: None }
+        });
+        #[cfg_attr(not(feature = "seal"), expect(unused_mut, reason = "only a gate changes"))]
+        let mut incoming = Incoming {
             listener,
             #[cfg(feature = "seal")]
-            gate,
-        })
+            seal,
+        };
+        #[cfg(feature = "seal")]
+        if let Some(Sealed { gate, .. }) = &mut incoming.seal {
+            gate.listens(incoming.listener.driver().local_addrs())?;
+        }
+        Ok(incoming)
     }
 }
 
@@ -112,17 +130,22 @@ impl Incoming {
         self.listener.driver().local_addrs()
     }
 
-    /// The next connection; `None`: its driver was stopped. Cancel safe. Who may connect is looked at meanwhile.
+    /// The next connection; `None`: its driver was stopped. Cancel safe. A sealed server looks into its store, for senders that
+    /// were added or revoked, only while this runs: call it in a loop.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         #[cfg(feature = "seal")]
-        while let Some(gate) = &mut self.gate {
+        while let Some(Sealed { gate, look, ready }) = &mut self.seal {
+            if ready.is_some() {
+                // The seal has reported its sender before.
+                gate.poll(self.listener.driver()).await;
+                return ready.take();
+            }
             tokio::select! {
-                accepted = self.listener.accept() => {
-                    // The seal reported it before.
-                    gate.poll(self.listener.driver()).await;
-                    return accepted;
-                }
-                () = tokio::time::sleep(LOOK) => drop(gate.poll(self.listener.driver()).await),
+                accepted = self.listener.accept() => match accepted {
+                    None => return None,
+                    some => *ready = some,
+                },
+                _ = look.tick() => drop(gate.poll(self.listener.driver()).await),
             }
         }
         self.listener.accept().await

@@ -29,6 +29,8 @@ pub struct Gate {
     enrolled: Vec<(TokenId, PublicKey)>,
     /// When access changes by itself, in seconds since 1970.
     expiry: Option<u64>,
+    /// The store has changed since the driver got the list of senders.
+    stale: bool,
     ciphers: BTreeMap<PublicKey, Cipher>,
     keylog: Option<KeyLog>,
     /// Writes to the store, once there is something to write.
@@ -112,6 +114,7 @@ impl Gate {
             senders,
             enrolled: Vec::new(),
             expiry: None,
+            stale: false,
             ciphers: BTreeMap::new(),
             keylog,
             writes: None,
@@ -149,11 +152,12 @@ impl Gate {
         events
     }
 
-    /// Looks at the store and at what the seal has reported, several times per second; returns what there is to report.
+    /// Looks at the store and at what the seal has reported, several times per second; returns what there is to report. A change of the
+    /// store is applied by the next call if this one is cancelled.
     pub async fn poll(&mut self, driver: &Driver) -> Vec<GateEvent> {
         let mut events = self.reported();
-        let changed = self.changes.changed();
-        if changed {
+        if self.changes.changed() {
+            self.stale = true;
             match self.store.senders() {
                 Ok(senders) => self.senders = senders,
                 Err(error) => {
@@ -162,8 +166,9 @@ impl Gate {
                 }
             }
         }
-        if changed || self.expiry.is_some_and(|at| wall_clock() >= at) {
+        if self.stale || self.expiry.is_some_and(|at| wall_clock() >= at) {
             driver.set_access(self.access()).await;
+            self.stale = false;
         }
         events
     }

@@ -127,6 +127,16 @@ async fn a_sender_that_is_dropped_ends_its_stream() {
     assert_eq!(received(&mut receiver).await.identical, Some(true));
 }
 
+/// Before its task has run once.
+#[tokio::test]
+async fn a_receiver_that_is_dropped_at_once_frees_its_port() {
+    let (dropped, address) = receiver(None, |_| (), Collect::default());
+    drop(dropped);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let (_again, at) = receiver(Some(address), |_| (), Collect::default());
+    assert_eq!(at, address);
+}
+
 #[tokio::test]
 async fn a_sender_finds_a_receiver_that_returns() {
     let (mut receiver1, address) = receiver(None, |_| (), Collect::default());

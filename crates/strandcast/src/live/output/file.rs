@@ -71,7 +71,8 @@ impl File {
     }
 }
 
-fn pieces(file: std::fs::File) -> tokio::fs::File {
+/// A file that is written in pieces of [`PIECE`].
+pub(super) fn pieces(file: std::fs::File) -> tokio::fs::File {
     let mut file = tokio::fs::File::from_std(file);
     file.set_max_buf_size(PIECE);
     file

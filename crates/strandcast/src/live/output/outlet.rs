@@ -14,6 +14,8 @@ use crate::text::why;
 
 /// How often to look whether everything is written.
 const POLL: Duration = Duration::from_millis(5);
+/// Maximum capacity of a batch that is kept to be filled again, bytes.
+const KEPT: usize = 64 << 10;
 
 /// An output, and what waits for it.
 #[derive(Debug)]
@@ -95,7 +97,13 @@ impl Outlet {
         self.dropped = (0, 0);
         self.streams += 1;
         let begins = Some(self.streams);
-        self.shared.lock().queue.push_back(Segment { begins, batch: Batch::default() });
+        let mut state = self.shared.lock();
+        match state.queue.back_mut() {
+            // Nothing of the stream before it is to be written.
+            Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
+            _ => state.queue.push_back(Segment { begins, batch: Batch::default() }),
+        }
+        drop(state);
         self.shared.work.notify_one();
     }
 
@@ -182,7 +190,7 @@ impl Outlet {
         state.over || !state.busy && state.queue.is_empty()
     }
 
-    /// Whether nothing of a stream waits or was dropped.
+    /// Returns true if the current stream has no dropped messages, and all of it is written.
     pub(in crate::live) fn is_clean(&self) -> bool {
         let state = self.shared.lock();
         self.dropped.1 == 0 && state.queued == 0 && state.writing == 0
@@ -237,6 +245,9 @@ async fn run(ended: Ended, mut output: impl Output) {
 /// Waits for what is to be written; `spent` is a batch that is written.
 async fn next(shared: &Shared, mut spent: Batch) -> Segment {
     spent.clear();
+    if spent.capacity() > KEPT {
+        spent = Batch::default();
+    }
     shared.lock().spare = spent;
     loop {
         let work = shared.work.notified();
@@ -331,6 +342,16 @@ mod tests {
         assert_eq!(outlet.recovered(), Some(("slow".to_owned(), 2)));
         assert_eq!((outlet.dropped(), outlet.recovered()), (2, None));
         assert_eq!(outlet.flush().await, Ok(()));
+    }
+
+    /// Each of many senders may begin a stream and send nothing.
+    #[tokio::test]
+    async fn streams_without_media_take_no_memory() {
+        let (mut outlet, _may, _tells) = slow();
+        outlet.begin();
+        assert_eq!(outlet.write(b"a", 0), Ok(None));
+        (0..10_000).for_each(|_| outlet.begin());
+        assert_eq!(outlet.shared.lock().queue.len(), 2);
     }
 
     #[tokio::test]

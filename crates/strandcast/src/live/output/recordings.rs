@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use tokio::io::AsyncWriteExt as _;
 
+use super::file::pieces;
 use super::pattern::Pattern;
 use super::sink::{Batch, Output};
 use crate::error::Error;
@@ -22,7 +23,7 @@ pub struct Recordings {
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,
-    /// Its name, until something is written.
+    /// Its name, until a batch is written.
     empty: Option<PathBuf>,
 }
 
@@ -54,7 +55,7 @@ impl Output for Recordings {
             error
         })?;
         self.name = path.display().to_string();
-        self.current = Some(Fresh { file: tokio::fs::File::from_std(file), empty: Some(path) });
+        self.current = Some(Fresh { file: pieces(file), empty: Some(path) });
         Ok(())
     }
 
@@ -65,7 +66,10 @@ impl Output for Recordings {
             fresh.file.flush().await
         };
         let written = written.await;
-        if let (Err(_), Some(name)) = (&written, fresh.empty.take()) {
+        let begun = fresh.empty.take();
+        if let (Err(_), Some(name)) = (&written, begun)
+            && fresh.file.metadata().await.is_ok_and(|found| found.len() == 0)
+        {
             // What cannot be removed either is left.
             let _ = tokio::fs::remove_file(name).await;
         }

@@ -32,6 +32,11 @@ impl Batch {
         self.ends.push(self.bytes.len());
     }
 
+    /// Bytes that it holds memory for.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

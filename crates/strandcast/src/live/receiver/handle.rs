@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use strandcast_net::driver::{self, Listener};
+use strandcast_net::driver;
 use strandcast_proto::endpoint::EndpointConfig;
 
 use super::config::ReceiverConfig;
 use super::session::{Open, Session};
+use super::untaken::Untaken;
 use crate::error::Error;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
@@ -25,16 +26,6 @@ pub struct Listening {
     addresses: Vec<SocketAddr>,
 }
 
-/// A listener whose port is free again when nothing takes it.
-#[derive(Debug)]
-struct Untaken(Option<Listener>);
-
-impl Drop for Untaken {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|listener| listener.driver().stop());
-    }
-}
-
 impl Listening {
     /// Listens. Call it inside a tokio runtime.
     ///
@@ -50,7 +41,7 @@ impl Listening {
         let listener = driver::Server { endpoint, listen, seal, tap }.listen();
         let listener = listener.map_err(|error| open_error(&error))?;
         let addresses = listener.driver().local_addrs().to_vec();
-        Ok(Listening { config, listener: Untaken(Some(listener)), addresses })
+        Ok(Listening { config, listener: Untaken::new(listener), addresses })
     }
 
     /// Addresses that it listens on.
@@ -65,8 +56,7 @@ impl Listening {
 
     /// Plays what comes to `output`. Call it inside a tokio runtime.
     pub fn play(self, output: impl Output) -> Receiver {
-        let Listening { config, mut listener, addresses } = self;
-        let listener = listener.0.take().expect("it is taken here alone");
+        let Listening { config, listener, addresses } = self;
         let listening = Event::Listening { addresses, output: output.name() };
         let unprotected = config.gate.is_none().then_some(Event::Unprotected(Role::Receive));
         let outlet = Outlet::start(output, config.memory.output());

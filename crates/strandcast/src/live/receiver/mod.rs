@@ -8,6 +8,7 @@ mod player;
 mod session;
 mod summary;
 mod takeover;
+mod untaken;
 mod wait;
 
 pub use config::ReceiverConfig;

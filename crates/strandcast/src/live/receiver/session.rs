@@ -17,6 +17,7 @@ use super::incoming::{Arrival, IncomingStream, PendingSender, handshake};
 use super::listening::listen_changes;
 use super::summary::ReceiveSummary;
 use super::takeover::{Claim, Times, Verdict, decide};
+use super::untaken::Untaken;
 use super::wait::{closed, event, read, sleep};
 use crate::error::Error;
 use crate::live::admission::admit;
@@ -77,7 +78,7 @@ enum Step {
 /// What a session begins with.
 pub(super) struct Open {
     pub(super) config: ReceiverConfig,
-    pub(super) listener: Listener,
+    pub(super) listener: Untaken,
     pub(super) outlet: Outlet,
     pub(super) reporter: Reporter,
     pub(super) stop: Stop,
@@ -93,7 +94,7 @@ impl Session {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut session = Session {
-            listener,
+            listener: listener.take(),
             gate: config.gate,
             output: outlet,
             reporter,

@@ -242,7 +242,11 @@ impl<I: Input> Session<I> {
         let len = read.map_err(|error| self.unreadable(&error))?;
         self.over |= len == 0;
         let now = self.now();
-        let taken = self.pump.push(now, &self.buffer[..len]);
+        let Some(read) = self.buffer.get(..len) else {
+            let name = self.input.name();
+            return Err(Error::Media(format!("{name} returned more bytes than there was room for")));
+        };
+        let taken = self.pump.push(now, read);
         taken.map_err(|e| Error::Media(format!("cannot send {}: {e}", self.input.name())))
     }
 
