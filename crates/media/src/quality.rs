@@ -75,7 +75,7 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
     frames.iter().zip(decodable(frames)).map(&mut psnr).collect()
 }
 
-/// Pictures per second of a video whose messages have no picture numbers.
+/// Pictures per second of a video whose messages have no picture numbers. ASSUMED, as are the next two.
 pub const NOMINAL_PICTURES: u32 = 25;
 /// Pictures in a group of such a video. No picture depends on a picture of another group.
 pub const NOMINAL_GROUP: u64 = 25;

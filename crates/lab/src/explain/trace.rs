@@ -1,4 +1,4 @@
-//! A run of which one message or frame is traced.
+//! Run that traces one message or frame.
 
 use std::any::Any;
 

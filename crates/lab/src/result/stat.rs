@@ -29,7 +29,7 @@ pub struct Stat {
     pub p: Option<f64>,
 }
 
-/// Runs that an interval needs.
+/// Runs that an interval needs. ASSUMED, as is the next.
 pub const FEWEST: u64 = 10;
 /// The share of the runs from which on equal values have no interval, but the exact bound of their share.
 const MOSTLY: f64 = 0.8;
@@ -65,7 +65,16 @@ impl Stat {
 /// Number of the least and of the greatest of `n` values outside of the 95 % interval of the median: the most for which
 /// the median is that far out, on either side, with at most 2.5 %.
 fn ranks_outside(n: u32) -> usize {
-    (0..n / 2).take_while(|&below| binomial_at_most(below, n, 0.5) <= 0.025).count().saturating_sub(1)
+    let (mut log, mut sum, mut outside) = (f64::from(n) * libm::log(0.5), 0.0, 0);
+    for below in 0..n / 2 {
+        sum += libm::exp(log);
+        if sum > 0.025 {
+            break;
+        }
+        outside = below as usize;
+        log += libm::log(f64::from(n - below) / f64::from(below + 1));
+    }
+    outside
 }
 
 /// P(X ≤ k) of a binomial distribution of `n` trials.

@@ -426,7 +426,7 @@ fn messages_are_seen_alike_however_they_are_listed() {
     assert!(even[2] > 0.3 && even[5] > 0.0, "{even:?}");
 }
 
-/// Frames of two messages, of which the second one overtakes the first: all are there in time, and nothing underflows.
+/// Each frame has two messages, and the second arrives before the first. All frames are in time, so the player never pauses.
 #[test]
 fn a_frame_whose_last_message_overtakes_adds_media_all_the_same() {
     let frame = |n: u64| VideoFrame {

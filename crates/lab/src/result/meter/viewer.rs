@@ -93,7 +93,7 @@ pub(super) fn underflows(mut player: LivePlayer, units: &[(Instant, Option<Insta
 }
 
 /// Units in a message each, at any times; their pictures are nominal, counted from `start` on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Nominal {
     start: Instant,
     /// Nominal pictures of judged units, ascending, each with how many of these were missed.
@@ -167,11 +167,7 @@ impl Messages {
     ) -> Self {
         let count = ((end - start).as_secs_f64() / interval_s).ceil() as u64;
         let nominal = Nominal::new(start, judged);
-        let mut all = Messages { start, interval_s, count, deadline, judged, nominal, player, next: 0 };
-        let captures = (0..count).map(|number| all.capture(number)).filter(|at| judged.contains(*at));
-        let captures: Vec<Instant> = captures.collect();
-        captures.into_iter().for_each(|capture| all.nominal.unit(capture, Some(false)));
-        all
+        Messages { start, interval_s, count, deadline, judged, nominal, player, next: 0 }
     }
 
     pub fn capture(&self, number: u64) -> Instant {
@@ -183,24 +179,33 @@ impl Messages {
         if number >= self.count {
             return;
         }
+        for next in self.next..=number {
+            let capture = self.capture(next);
+            if self.judged.contains(capture) {
+                self.nominal.unit(capture, Some(false));
+            }
+            self.player.turn(capture, Some(now));
+        }
+        self.next = self.next.max(number + 1);
         let capture = self.capture(number);
         if self.judged.contains(capture) {
             self.nominal.came(capture, now <= capture + self.deadline);
         }
-        for number in self.next..=number {
-            let capture = self.capture(number);
-            self.player.turn(capture, Some(now));
-        }
-        self.next = self.next.max(number + 1);
     }
 
+    /// The outcome if nothing more comes: the rest of the messages that count was missed.
     pub fn seen(&self) -> Seen {
-        self.nominal.seen()
+        let mut nominal = self.nominal.clone();
+        let rest = (self.next..self.count).map(|number| self.capture(number));
+        let rest = rest.take_while(|capture| *capture < self.judged.to);
+        rest.filter(|capture| self.judged.contains(*capture)).for_each(|at| nominal.unit(at, Some(false)));
+        nominal.seen()
     }
 
     pub fn underflows(&self) -> u64 {
         let mut player = self.player;
-        (self.next..self.count).for_each(|number| player.turn(self.capture(number), None));
+        let rest = (self.next..self.count).map(|number| self.capture(number));
+        rest.take_while(|at| *at < self.judged.to).for_each(|at| player.turn(at, None));
         player.underflows()
     }
 }
@@ -233,6 +238,19 @@ mod tests {
         assert_eq!(count(500, 2_000, &delays), 3);
         assert_eq!(count(500, 2_000, &[Some(50), None, Some(50)]), 0, "a later one is there to be played");
         assert_eq!(count(500, 2_000, &[Some(50), None, None]), 1, "the end is empty");
+    }
+
+    /// A viewer of 10^9 s needs no memory before the first message comes, and none for messages that are still to come.
+    #[test]
+    fn messages_are_listed_as_they_come() {
+        let end = Instant::from_secs_f64(1e9);
+        let window = Window { from: Instant::ZERO, to: end };
+        let second = Duration::from_secs(1);
+        let player = LivePlayer::new(second, second, window);
+        let mut messages = Messages::new([Instant::ZERO, end], 0.01, second, window, player);
+        assert_eq!((messages.count, messages.nominal.pictures.capacity()), (100_000_000_000, 0));
+        messages.came(ms(50), 3);
+        assert_eq!((messages.next, messages.nominal.seen.due), (4, 4));
     }
 
     proptest! {

@@ -121,7 +121,7 @@ table! {
         deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
         /// sctp: whether the sender gives messages up after their deadline (RFC 3758)
         expire: Given<bool> = SWITCH.or("false"),
-        /// playing time of the media that the player buffers before it begins, and again after an underflow
+        /// least delay of the player, and its pause after an underflow; of `stalls` the media that the player buffers
         prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
         /// bytes that are in order later than this after their capture do not count for `psnr_eq17_db`
         psnr_deadline: Optional<Duration> = SPAN.otherwise("`deadline`; 2 s in profile `ns2`").at_most(Longest::Minute),
