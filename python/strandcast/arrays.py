@@ -28,7 +28,9 @@ def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
         import xarray
     except ImportError as error:
         raise StrandcastError("to_xarray needs xarray: pip install 'strandcast[xarray]'") from error
-    runs = runs.with_columns(numbers(runs[column]) for column in runs.columns if runs.schema[column] == pl.String)
+    names = ("scheme", "subject", "part")
+    texts = [column for column in runs.columns if runs.schema[column] == pl.String and column not in names]
+    runs = runs.with_columns(numbers(runs[column]) for column in texts)
     dims = [column for column in runs.columns if column != "value"]
     coords = {dim: runs[dim].unique(maintain_order=True) for dim in dims}
     content = np.full([len(values) for values in coords.values()], np.nan)

@@ -92,6 +92,10 @@ def save(
     """
     try:
         (folder / "series").mkdir(parents=True, exist_ok=True)
+        # Earlier results go first, so that an interrupted write leaves none that look complete.
+        (folder / "result.json").unlink(missing_ok=True)
+        for earlier in (folder / "series").glob("*.parquet"):
+            earlier.unlink()
         for name in ("runs", "summary", "frames"):
             tables[name].write_parquet(folder / f"{name}.parquet")
         for (scheme, seed), series in tables["series"].group_by("scheme", "seed", maintain_order=True):

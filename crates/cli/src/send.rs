@@ -42,7 +42,7 @@ struct Shown {
     monitor: Monitor,
     advice: AdviceOutput,
     json: bool,
-    /// Whether the summary could be printed.
+    /// Result of printing the summary.
     printed: Result<(), CliError>,
 }
 

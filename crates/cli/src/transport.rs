@@ -1,4 +1,4 @@
-//! From the command line to the transport's configuration.
+//! Configuration of the transport from the options of the command.
 
 use strandcast::transport::TransportOptions;
 use strandcast::{Error, Scheme};

@@ -356,7 +356,7 @@ impl Demo {
     }
 }
 
-/// The file of what is played, whose content is kept until there is something new.
+/// Opens `received.ts`. A file of an earlier demo keeps its content until the first new byte is written.
 fn received(folder: &Path) -> Result<File, CliError> {
     match open_output(&folder.join("received.ts"), false)? {
         Opened::File(file) => Ok(file),

@@ -108,7 +108,7 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
-    /// When it was last used.
+    /// Time of the last packet that left with [`idle::USED_PART`] of the window in flight.
     used: Option<Instant>,
     /// What it began with, bytes.
     initial: u64,

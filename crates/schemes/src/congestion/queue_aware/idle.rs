@@ -4,9 +4,9 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::Path;
 
-/// A window is used while one part of so many is in flight. ASSUMED: RFC 7661 §4.1 has half; docs/schemes/strand.md.
-const USED_PART: u64 = 4;
-/// So long after its last use a window begins to shrink. ASSUMED: a link that goes dark for moments needs what it had to catch up.
+/// A window is used while at least 1/`USED_PART` of it is in flight. ASSUMED: RFC 7661 §4.1 has half; docs/schemes/strand.md.
+pub(super) const USED_PART: u64 = 4;
+/// Time after its last use from which a window shrinks. ASSUMED: after an outage of moments a link needs its old window to catch up.
 const KEEP: Duration = Duration::from_secs(2);
 
 impl Path {

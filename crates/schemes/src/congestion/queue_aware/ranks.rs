@@ -30,12 +30,13 @@ const KNOWN: u32 = 8;
 const WEIGHT: u32 = 32;
 /// What the mean starts with counts as so many losses.
 const PRIOR: u32 = 4;
-/// Mean rank from which on losses come with long queues. While few are known, it takes [`SURE`] standard deviations of the mean more
-/// than a half; [`DEVIATION`] is that of one rank.
+/// Mean rank above which losses come with long queues.
 const LONG: f64 = 0.65;
+/// While few losses are known, the mean rank must also exceed a half by so many of its standard deviations.
 const SURE: f64 = 3.0;
+/// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
-/// A loss at a shorter queue than this, or than [`MIN_QUEUE`], is none of a full queue.
+/// Rank below which a loss is never blamed on a full queue. Neither is a loss at a queue below [`MIN_QUEUE`].
 const MEDIAN: f64 = 0.5;
 
 /// What a full queue leaves of a window: RFC 9260's half, and where others keep the queue filled what it leaves to them (RFC 9438).
@@ -62,7 +63,8 @@ pub(super) struct Ranks {
     /// The one that is being drawn, and when drawing began.
     drawn: Drawn,
     at: Instant,
-    /// State of the draws (Knuth's MMIX generator).
+    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is taken must not
+    /// follow the burst's structure, and needs no more.
     draw: u64,
     /// Mean rank of losses.
     mean: f64,
