@@ -20,7 +20,15 @@ import strandcast as sc
 #: `SO_ATTACH_REUSEPORT_CBPF` of Linux.
 ATTACH = 51
 #: Classic BPF (operation, jump if true, jump if false, operand): `(byte 0 == 1 ? byte 1 : byte 4) mod 2`.
-PROGRAM = [(0x30, 0, 0, 0), (0x15, 0, 2, 1), (0x30, 0, 0, 1), (0x05, 0, 0, 1), (0x30, 0, 0, 4), (0x94, 0, 0, 2), (0x16, 0, 0, 0)]
+PROGRAM = [
+    (0x30, 0, 0, 0),
+    (0x15, 0, 2, 1),
+    (0x30, 0, 0, 1),
+    (0x05, 0, 0, 1),
+    (0x30, 0, 0, 4),
+    (0x94, 0, 0, 2),
+    (0x16, 0, 0, 0),
+]
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SO_ATTACH_REUSEPORT_CBPF")
 
@@ -103,9 +111,7 @@ def test_a_program_of_the_kernel_sends_a_session_to_one_worker(tmp_path: pathlib
             session = workers.taken[before:]
             # The end of the session before may still be under way.
             route = max({d[1:3] for _, d in session if d[0] == 1}, key=[d[1:3] for _, d in session].count)
-            of_session = [
-                (worker, d) for worker, d in session if (d[1:3] if d[0] == 1 else d[4:6]) == route
-            ]
+            of_session = [(worker, d) for worker, d in session if (d[1:3] if d[0] == 1 else d[4:6]) == route]
             assert {d[0] for _, d in of_session} == {1, 2}
             assert len(of_session) > 100
             assert {worker for worker, _ in of_session} == {route[0] % 2}

@@ -133,7 +133,8 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
         }
         let said = scene.receiver.said();
         assert!(said.contains(&best().to_string()), "{said}");
-        let other = " speaks version 1 of sealed datagrams, this program version 2: update the sender's program";
+        let other =
+            " speaks version 1 of sealed datagrams, this program version 2: update the sender's program";
         assert_eq!(said.matches(other).count(), 1, "{said}");
     });
     let handshakes = out.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)).count();
