@@ -54,7 +54,7 @@ pub(crate) type Sessions = BTreeMap<SealId, Box<Session>>;
 
 impl Accepting {
     pub fn new(config: &SealConfig, random: Random) -> Self {
-        let limits = Limits { ciphers: config.ciphers, ..Limits::default() };
+        let limits = Limits { ciphers: config.ciphers, route: config.route, ..Limits::default() };
         Accepting {
             responder: Responder::new(config.identity.clone(), random, limits),
             waiting: BTreeMap::new(),

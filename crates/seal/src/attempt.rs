@@ -6,7 +6,7 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::context::Context;
 use crate::handshake::{Answer, Initiator};
 use crate::identity::Peer;
-use crate::keys::{Completed, HandshakeId};
+use crate::keys::{Completed, HandshakeId, RouteBytes};
 
 /// Bounds of the wait for an answer: it starts at the first and doubles up to the second.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -31,18 +31,20 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Sends message 1 to `tuples` with `packet` in it. Returns `None` if the packet or the peer's key does
+    /// Sends message 1 to `tuples` with `packet` in it. Without `route` it draws its route bytes. Returns `None` if the packet or the peer's key does
     /// not allow it.
     pub fn begin(
         now: Instant,
         peer: &Peer,
         continues: Option<HandshakeId>,
+        route: Option<RouteBytes>,
         packet: &[u8],
         tuples: Vec<FourTuple>,
         cx: &mut Context,
     ) -> Option<Self> {
         let (identity, ciphers) = (&cx.config.identity, cx.config.ciphers);
-        let initiator = Initiator::start(identity, peer, ciphers, continues, packet, &mut cx.random).ok()?;
+        let initiator =
+            Initiator::start(identity, peer, ciphers, continues, route, packet, &mut cx.random).ok()?;
         let (began, next, wait) = (now, now + FIRST_WAIT, FIRST_WAIT);
         let attempt = Attempt { initiator, continues, tuples, began, next, wait, resumed: false };
         cx.outbox.stats.begun += 1;
@@ -59,6 +61,11 @@ impl Attempt {
     /// Initiator's id, by which datagrams name the handshake.
     pub fn id(&self) -> [u8; 8] {
         self.initiator.id()
+    }
+
+    /// Route bytes of message 1.
+    pub fn route(&self) -> RouteBytes {
+        RouteBytes::of_id(self.id())
     }
 
     /// Age of the attempt.

@@ -3,6 +3,7 @@
 use crate::aead::Ciphers;
 use crate::identity::{Access, SecretKey};
 use crate::keys::KEYS_HEAP;
+use crate::wire::RouteBytes;
 
 /// Heap of a session without its keys, in bytes: connection ids, paths and their addresses. ASSUMED: a
 /// generous estimate.
@@ -23,6 +24,8 @@ pub struct SealConfig {
     /// longest, so one sender cannot take every place, and a restarted sender does not wait for its abandoned
     /// sessions.
     pub max_sessions_of_key: usize,
+    /// Route bytes that this side gives to those who connect. `None`: those that each has drawn.
+    pub route: Option<RouteBytes>,
 }
 
 impl SealConfig {
@@ -33,6 +36,6 @@ impl SealConfig {
     /// A configuration with the ciphers that suit this processor, and room for 2048 sessions, 8 per key.
     pub fn new(identity: SecretKey, access: Access) -> Self {
         let ciphers = Ciphers::available();
-        SealConfig { identity, access, ciphers, max_sessions: 2048, max_sessions_of_key: 8 }
+        SealConfig { identity, access, ciphers, max_sessions: 2048, max_sessions_of_key: 8, route: None }
     }
 }

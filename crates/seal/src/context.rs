@@ -81,7 +81,10 @@ impl Context {
         let log = self.log.is_some().then(|| keylog::lines(&keys));
         let mut keyset = Keyset { number: self.keysets, keys, log };
         let number = keyset.number;
-        self.ids.extend(ids(&keyset).map(|(path, id)| (id, Receiving { keyset: number, path })));
+        // An id that another keyset has stays with it: what a peer negotiates takes no path from another one.
+        for (path, id) in ids(&keyset) {
+            self.ids.entry(id).or_insert(Receiving { keyset: number, path });
+        }
         self.own(&mut keyset, owner);
         keyset
     }
@@ -99,7 +102,9 @@ impl Context {
     pub fn disown(&mut self, keyset: &Keyset) {
         self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {
-            self.ids.remove(&id);
+            if self.receiving(id).is_some_and(|receiving| receiving.keyset == keyset.number) {
+                self.ids.remove(&id);
+            }
         }
     }
 
@@ -129,4 +134,43 @@ impl Context {
 /// Returns path and connection id of each datagram that these keys receive.
 fn ids(keyset: &Keyset) -> impl Iterator<Item = (u8, ConnectionId)> {
     (0..PATHS).filter_map(|path| Some((path, keyset.keys.connection_id(path)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+    use crate::aead::Cipher;
+    use crate::identity::{Access, PublicKey, SecretKey};
+    use crate::keys::{HandshakeId, RouteBytes};
+    use crate::secret::Secret;
+
+    /// Keys at a responder; equal `receive` gives equal connection ids.
+    fn completed(receive: u8) -> Completed {
+        let [send, receive] = [1, receive].map(|byte| Secret::new([byte; 32]));
+        let (handshake, remote, route) = (HandshakeId([2; 16]), PublicKey([3; 32]), RouteBytes([4, 5]));
+        Completed { cipher: Cipher::Aes128Gcm, send, receive, handshake, route, initiates: false, remote }
+    }
+
+    /// ADR 17: six bytes of a connection id are derived, so that two sessions may have the same one.
+    #[test]
+    fn an_id_that_is_there_twice_stays_with_the_earlier_keys() {
+        let seeds = Seeds::new(1, 0);
+        let identity = SecretKey::generate(&mut seeds.stream("identity"));
+        let outbox = Outbox::new(seeds.stream("outbox"));
+        let mut cx = Context::new(SealConfig::new(identity, Access::default()), outbox, seeds.stream("seal"));
+        let [earlier, later, other] =
+            [9, 9, 8].map(|receive| cx.keyset(completed(receive), Owner::Session(SealId(receive.into()))));
+        let id = |keyset: &Keyset, path| keyset.keys.connection_id(path).expect("a path");
+        assert_eq!(id(&earlier, 3), id(&later, 3));
+        assert_eq!(id(&earlier, 3).0[..2], [4, 5]);
+        assert_ne!(id(&earlier, 3).0[2..], id(&other, 3).0[2..]);
+        let of = |cx: &Context, keyset: &Keyset| cx.receiving(id(keyset, 3)).map(|r| (r.keyset, r.path));
+        assert_eq!(of(&cx, &later), Some((earlier.number, 3)));
+        cx.disown(&later);
+        assert_eq!(of(&cx, &earlier), Some((earlier.number, 3)), "the later keys have gone");
+        cx.disown(&earlier);
+        assert_eq!((of(&cx, &earlier), of(&cx, &other)), (None, Some((other.number, 3))));
+    }
 }

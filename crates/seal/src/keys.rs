@@ -10,7 +10,7 @@ use crate::path::{Receiver, Resting, Sender};
 use crate::secret::Secret;
 
 pub(crate) use crate::path::Discard;
-pub(crate) use crate::wire::ConnectionId;
+pub(crate) use crate::wire::{ConnectionId, RouteBytes};
 
 /// Path numbers of a handshake: 0 to 31. An initiator that needs another number makes a new handshake, in
 /// which only the remaining paths have numbers.
@@ -40,6 +40,10 @@ pub(crate) struct Completed {
     pub receive: Secret,
     /// Identifier of the handshake.
     pub handshake: HandshakeId,
+    /// Route bytes of connection ids towards the responder.
+    pub route: RouteBytes,
+    /// True if this side has begun the handshake.
+    pub initiates: bool,
     /// Key that the other side has proven.
     pub remote: PublicKey,
 }
@@ -84,10 +88,13 @@ enum Receiving {
 impl Keys {
     /// The keys of a complete handshake.
     pub(crate) fn new(completed: Completed) -> Self {
-        let Completed { cipher, ref send, ref receive, handshake, remote } = completed;
+        let Completed { cipher, ref send, ref receive, handshake, route, initiates, remote } = completed;
+        let id = |direction, number, towards_responder: bool| {
+            connection_id(direction, number, towards_responder.then_some(route))
+        };
         let path = |number| Path {
-            id: connection_id(receive, number),
-            send: Sending::Unused { id: connection_id(send, number), secret: first_secret(send, number) },
+            id: id(receive, number, !initiates),
+            send: Sending::Unused { id: id(send, number, initiates), secret: first_secret(send, number) },
             receive: Receiving::Unused(first_secret(receive, number)),
         };
         Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0, opened: 0 }
@@ -271,10 +278,13 @@ impl Receiving {
     }
 }
 
-/// Connection id of a path in a direction.
-fn connection_id(direction: &Secret, path: u8) -> ConnectionId {
+/// Connection id of a path in a direction. Towards the responder it begins with `route`.
+fn connection_id(direction: &Secret, path: u8, route: Option<RouteBytes>) -> ConnectionId {
     let mut id = [0; 8];
     direction.expand("connection id", &[path], &mut id);
+    if let Some(route) = route {
+        route.begin(&mut id);
+    }
     ConnectionId(id)
 }
 

@@ -105,6 +105,7 @@ pub use layer::{Opened, Seal, Sealing};
 pub use plain::PlainAnswers;
 pub use stats::SealStats;
 pub use tap::PacketTap;
+pub use wire::RouteBytes;
 
 /// Version of sealed datagrams.
 pub const VERSION: u8 = wire::VERSION;

@@ -8,6 +8,7 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::attempt::Attempt;
 use crate::context::Keyset;
 use crate::identity::Peer;
+use crate::keys::RouteBytes;
 
 /// Age of keys at which a handshake renews them.
 const RENEW_AFTER: Duration = Duration::from_secs(3600);
@@ -67,6 +68,8 @@ pub(crate) struct Opening {
     /// Packet that opens the session's association, and its destinations.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
+    /// Route bytes: drawn by the first attempt, then those of the last message 2.
+    pub route: Option<RouteBytes>,
     /// Attempts. The last one is under way; answers to the earlier ones may still arrive.
     attempts: VecDeque<Attempt>,
     /// Keys of a handshake that continues the session. They replace the current keys when a datagram opens
@@ -88,6 +91,7 @@ impl Opening {
             peer,
             packet: Vec::new(),
             tuples: Vec::new(),
+            route: None,
             attempts: VecDeque::new(),
             next: None,
             confirming: None,
@@ -109,6 +113,7 @@ impl Opening {
 
     /// Adds an attempt, which is then under way. Returns the id of an attempt that it replaces.
     pub fn add_attempt(&mut self, attempt: Attempt) -> Option<[u8; 8]> {
+        self.route = Some(attempt.route());
         let oldest = (self.attempts.len() >= MOST_ATTEMPTS).then(|| self.attempts.pop_front()).flatten();
         self.attempts.push_back(attempt);
         oldest.map(|attempt| attempt.id())

@@ -372,9 +372,10 @@ impl Session {
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
         let attempt = if continues.is_some() {
             let tuples = self.routes.iter().map(|route| route.addr.tuple).collect();
-            Attempt::begin(now, &opening.peer, continues, &[], tuples, cx)
+            Attempt::begin(now, &opening.peer, continues, opening.route, &[], tuples, cx)
         } else {
-            Attempt::begin(now, &opening.peer, None, &opening.packet, opening.tuples.clone(), cx)
+            let tuples = opening.tuples.clone();
+            Attempt::begin(now, &opening.peer, None, opening.route, &opening.packet, tuples, cx)
         };
         let Some(attempt) = attempt else { return };
         cx.attempts.insert(attempt.id(), self.id);
@@ -456,6 +457,7 @@ impl Session {
             return Ok(None);
         };
         let (continues, took) = (attempt.continues.is_some(), attempt.age(now));
+        opening.route = Some(completed.route);
         self.touched = true;
         match (answer, continues) {
             (Answer::New, false) => {

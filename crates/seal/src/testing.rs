@@ -7,22 +7,24 @@ use strandcast_proto::time::Instant;
 use crate::aead::{Cipher, Ciphers};
 use crate::handshake::{Answer, Initiator, Limits, Outcome, Responder};
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
-use crate::keys::{Completed, HandshakeId, Keys};
+use crate::keys::{Completed, HandshakeId, Keys, RouteBytes};
 use crate::secret::Secret;
 
 /// The keys of both ends.
 pub(crate) fn keys(cipher: Cipher) -> [Keys; 2] {
-    let of = |send, receive| {
+    let of = |send, receive, initiates| {
         let [send, receive] = [send, receive].map(|byte| Secret::new([byte; 32]));
         Keys::new(Completed {
             cipher,
             send,
             receive,
             handshake: HandshakeId([3; 16]),
+            route: RouteBytes([5, 6]),
+            initiates,
             remote: PublicKey([4; 32]),
         })
     };
-    [of(1, 2), of(2, 1)]
+    [of(1, 2, true), of(2, 1, false)]
 }
 
 /// One end that seals and one that opens.
@@ -73,7 +75,7 @@ impl Handshakes {
         let token = Token::generate(&mut random);
         let senders = [sender.public()].into();
         let grant = Grant { token: token.clone(), senders, open: false, once: false };
-        let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::MAX, ceiling: u32::MAX };
+        let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::MAX, ceiling: u32::MAX, route: None };
         Handshakes {
             sender,
             peer: Peer { key: receiver.public(), token },
@@ -107,6 +109,6 @@ impl Handshakes {
 
     fn begin(&mut self) -> Option<Initiator> {
         let Handshakes { sender, peer, random, .. } = self;
-        Initiator::start(sender, peer, Ciphers::ALL, None, &[0; 256], random).ok()
+        Initiator::start(sender, peer, Ciphers::ALL, None, None, &[0; 256], random).ok()
     }
 }

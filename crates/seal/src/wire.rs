@@ -3,7 +3,7 @@
 use strandcast_proto::path::Envelope;
 
 /// The only version there is.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 /// Bytes of an authentication tag.
 pub(crate) const TAG: usize = 16;
 /// Bytes before the ciphertext of a data datagram: type, connection id, packet number. They are authenticated
@@ -48,6 +48,31 @@ pub(crate) enum Kind {
     PlainHere = 5,
     /// The hint that a handshake message had another version than the one that this datagram names.
     OtherVersion = 6,
+}
+
+/// First two bytes of each id that datagrams carry towards a responder. All datagrams of a session have the same
+/// ones, on all paths and through all handshakes, so that a rule without state can send a session to one worker or
+/// machine ([`RouteBytes::of_datagram`]). They are no secret and give no access.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RouteBytes(pub [u8; 2]);
+
+impl RouteBytes {
+    /// Returns the route bytes of a datagram towards a responder: bytes 1 and 2 of type 1, bytes 4 and 5 of the
+    /// other types. Returns `None` for a datagram that is shorter.
+    pub fn of_datagram(datagram: &[u8]) -> Option<Self> {
+        let at = if *datagram.first()? == Kind::Data as u8 { 1 } else { 4 };
+        datagram.get(at..)?.first_chunk().copied().map(RouteBytes)
+    }
+
+    /// Returns the route bytes of an initiator's id.
+    pub(crate) fn of_id([first, second, ..]: [u8; 8]) -> Self {
+        RouteBytes([first, second])
+    }
+
+    /// Writes the route bytes at the beginning of an id.
+    pub(crate) fn begin(self, id: &mut [u8; 8]) {
+        id[..2].copy_from_slice(&self.0);
+    }
 }
 
 /// Identifier of the receiving path of a data datagram.
@@ -291,7 +316,7 @@ mod tests {
             datagram[1] = 9;
             assert_eq!(other_version(&datagram), answered.then_some((INITIATOR, 9)), "{kind:?}");
         }
-        let expected = [6, 1, 0, 0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8];
+        let expected = [6, 2, 0, 0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8];
         assert_eq!(handshake_header(Kind::OtherVersion, INITIATOR), expected);
         let mut hint = with(Kind::OtherVersion, 12);
         assert_eq!(Datagram::parse(&hint), Err(Malformed::Layout), "that there is no difference");
@@ -306,8 +331,8 @@ mod tests {
     fn other_versions_and_reserved_bytes_are_refused() {
         for kind in [Kind::Message1, Kind::Message2, Kind::Retry, Kind::PlainHere] {
             let mut datagram = with(kind, 28);
-            datagram[1] = 2;
-            assert_eq!(Datagram::parse(&datagram), Err(Malformed::Version(2)));
+            datagram[1] = 1;
+            assert_eq!(Datagram::parse(&datagram), Err(Malformed::Version(1)));
             for reserved in [2, 3] {
                 let mut datagram = with(kind, 28);
                 datagram[reserved] = 1;

@@ -89,14 +89,14 @@ fn an_answer_that_claims_to_be_plain_does_not_downgrade() {
     let scene = Scene::set("downgrade", |direction, bytes| match (direction, bytes.first()) {
         // Type 5 (ADR 17), with the initiator's id of what it answers, in front of the receiver's own answer.
         (Direction::ToSender, Some(3)) => {
-            let hint = [&[5, 1, 0, 0], &bytes[4..12]].concat();
+            let hint = [&[5, 2, 0, 0], &bytes[4..12]].concat();
             vec![hint, bytes.to_vec()]
         }
         _ => as_it_is(direction, bytes),
     });
     let wire = scene.plays_on(3, "", |scene| {
         let first = scene.wire.recorded().swap_remove(0).bytes;
-        scene.strike(Direction::ToSender, &[&[5, 1, 0, 0], &first[4..12]].concat());
+        scene.strike(Direction::ToSender, &[&[5, 2, 0, 0], &first[4..12]].concat());
     });
     // Nothing of SCTP was in the clear: all datagrams are of types 1 to 5, and a plain one begins with a port.
     assert!(wire.recorded().iter().all(|r| (1..=4).contains(&r.bytes[0])));
@@ -117,7 +117,7 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
         passed[side] += 1;
         let mut changed = bytes.to_vec();
         match passed[side] {
-            1 => changed[1] = 2,
+            1 => changed[1] = 1,
             2 => changed[CIPHERS[side]] ^= 1,
             _ => {}
         }
@@ -125,7 +125,7 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
     });
     let out = scene.plays_on(3, "", |scene| {
         for recorded in scene.wire.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)) {
-            for version in [0, 2, 255] {
+            for version in [0, 1, 255] {
                 let mut other = recorded.bytes.clone();
                 other[1] = version;
                 scene.strike(recorded.direction, &other);
@@ -133,7 +133,8 @@ fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
         }
         let said = scene.receiver.said();
         assert!(said.contains(&best().to_string()), "{said}");
-        let other = " speaks version 2 of sealed datagrams, this program version 1: update this program";
+        let other =
+            " speaks version 1 of sealed datagrams, this program version 2: update the sender's program";
         assert_eq!(said.matches(other).count(), 1, "{said}");
     });
     let handshakes = out.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)).count();

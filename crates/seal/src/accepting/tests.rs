@@ -72,7 +72,7 @@ impl Ends {
         self.begun += 1;
         let mut random = self.seeds.stream(&format!("handshake {}", self.begun));
         let packet: &[u8] = if continues.is_none() { &[0x13; 32] } else { &[] };
-        let start = Initiator::start(sender, &self.peer, Ciphers::ALL, continues, packet, &mut random);
+        let start = Initiator::start(sender, &self.peer, Ciphers::ALL, continues, None, packet, &mut random);
         let mut initiator = start.expect("a short packet");
         let len = initiator.message().len();
         let message = BytesMut::from(initiator.message());
@@ -105,7 +105,7 @@ impl Ends {
     /// Computation that a host in another network can cause at a receiver if it has the token.
     fn keep_busy(&mut self, port: u16, random: &mut Random) {
         let mut message = vec![0; MESSAGE_1];
-        message[..4].copy_from_slice(&[2, 1, 0, 0]);
+        message[..4].copy_from_slice(&[2, 2, 0, 0]);
         random.fill(&mut message[4..52]);
         message[12..20].copy_from_slice(&self.peer.token.id().0);
         sign(&mut message, &self.peer.token);

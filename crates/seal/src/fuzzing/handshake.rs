@@ -16,7 +16,7 @@ use crate::handshake::{
 };
 use crate::identity::{Access, Grant, Peer, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
-use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, handshake_header};
+use crate::wire::{Kind, MESSAGE_1, MESSAGE_1_COOKIE, RouteBytes, handshake_header};
 
 /// Limit on handshakes begun, on open questions, and on datagrams on the return path.
 const KEPT: usize = 8;
@@ -84,6 +84,7 @@ struct Run {
     wire: VecDeque<Vec<u8>>,
     received: u64,
     ceiling: u32,
+    route: Option<RouteBytes>,
     now: Instant,
 }
 
@@ -98,6 +99,7 @@ impl Run {
             ciphers: Ciphers::ALL,
             cookies: if load & 1 == 0 { 1 } else { 100 },
             ceiling: if load & 2 == 0 { 8 } else { 500 },
+            route: (load & 4 == 4).then_some(RouteBytes([9, load])),
         };
         Run {
             access: Access { grants: vec![grant], ..Access::default() },
@@ -111,6 +113,7 @@ impl Run {
             wire: VecDeque::new(),
             received: 0,
             ceiling: limits.ceiling,
+            route: limits.route,
             now: Instant::ZERO,
         }
     }
@@ -119,7 +122,9 @@ impl Run {
         let packet = vec![who; usize::from(length) * 5];
         let continues = (continues & 1 == 1).then_some(HandshakeId([continues; 16]));
         let local = &self.senders[usize::from(who & 1)];
-        let started = Initiator::start(local, &self.peer, Ciphers::ALL, continues, &packet, &mut self.random);
+        let route = continues.map(|handshake| RouteBytes([1, handshake.0[0]]));
+        let started =
+            Initiator::start(local, &self.peer, Ciphers::ALL, continues, route, &packet, &mut self.random);
         let Ok(initiator) = started else {
             assert!(packet.len() > MOST_1, "a packet that fits");
             return;
@@ -199,6 +204,7 @@ impl Run {
             self.responder.close(asked.slot);
         }
         if let Some(begun) = self.begun.iter_mut().find(|b| b.number == number) {
+            assert_eq!(keys.route, self.route.unwrap_or(RouteBytes::of_id(begun.initiator.id())));
             begun.written.push(Written { message: message.clone(), keys: Some(keys), answer, packet });
         }
         keep(&mut self.wire, message);

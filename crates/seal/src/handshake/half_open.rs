@@ -8,6 +8,7 @@ use strandcast_proto::time::{Duration, Instant};
 use super::noise::Noise;
 use crate::aead::Cipher;
 use crate::identity::Token;
+use crate::wire::RouteBytes;
 
 /// Maximum number of half-open handshakes.
 pub(crate) const MOST: usize = 256;
@@ -25,6 +26,8 @@ pub(super) struct Pending {
     pub noise: Noise,
     pub cipher: Cipher,
     pub id: [u8; 8],
+    /// Route bytes of message 2.
+    pub route: RouteBytes,
     pub token: Token,
 }
 

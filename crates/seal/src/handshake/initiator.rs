@@ -7,7 +7,7 @@ use super::noise::{DhCount, Noise, Role, child};
 use crate::aead::Ciphers;
 use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
-use crate::wire::{COOKIE, Datagram, Malformed};
+use crate::wire::{COOKIE, Datagram, Malformed, RouteBytes};
 
 /// Retries of one handshake that are answered at once. The limit bounds the datagrams that an attacker with
 /// the token can cause. Cookies are bound to addresses, so each path needs its own.
@@ -51,7 +51,8 @@ pub(crate) struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake with `peer`; message 1 carries `packet`.
+    /// Begins a handshake with `peer`; message 1 carries `packet`. Without `route` the handshake draws its route
+    /// bytes.
     ///
     /// # Errors
     /// [`HandshakeError::TooLong`], [`HandshakeError::BadKey`].
@@ -60,12 +61,16 @@ impl Initiator {
         peer: &Peer,
         offer: Ciphers,
         continues: Option<HandshakeId>,
+        route: Option<RouteBytes>,
         packet: &[u8],
         random: &mut Random,
     ) -> Result<Self, HandshakeError> {
         let payload = Asking { offer, continues, packet }.write().ok_or(HandshakeError::TooLong)?;
         let mut id = [0; 8];
         random.fill(&mut id);
+        if let Some(route) = route {
+            route.begin(&mut id);
+        }
         let mut message = Message1::new(id, peer.token.id());
         let role = Role::Initiator(&peer.key);
         let count = DhCount::default();
@@ -119,7 +124,7 @@ impl Initiator {
         if !self.offer.has(payload.cipher) {
             return Err(HandshakeError::Malformed);
         }
-        let completed = self.noise.completed(payload.cipher).ok_or(HandshakeError::Forged)?;
+        let completed = self.noise.completed(payload.cipher, payload.route).ok_or(HandshakeError::Forged)?;
         Ok((completed, payload.answer, payload.packet.to_vec()))
     }
 }

@@ -7,7 +7,9 @@ use subtle::ConstantTimeEq as _;
 use crate::aead::{Cipher, Ciphers};
 use crate::identity::{Token, TokenId};
 use crate::keys::HandshakeId;
-use crate::wire::{self, COOKIE, HANDSHAKE_HEADER, Kind, MAC, MESSAGE_1, Signed, handshake_header};
+use crate::wire::{
+    self, COOKIE, HANDSHAKE_HEADER, Kind, MAC, MESSAGE_1, RouteBytes, Signed, handshake_header,
+};
 
 /// Maximum size of an SCTP packet in message 1, in bytes.
 pub(crate) const MOST_1: usize = PAYLOAD_1 - FIELDS_1;
@@ -22,8 +24,8 @@ const NOISE_2: usize = 32 + 16;
 const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_1;
 /// Bytes of the fields of message 1: ciphers, flags, the handshake to continue, length of the packet.
 const FIELDS_1: usize = 1 + 1 + 16 + 2;
-/// Bytes of the fields of message 2: cipher, answer, length of the packet.
-const FIELDS_2: usize = 1 + 1 + 2;
+/// Bytes of the fields of message 2: cipher, answer, route bytes, length of the packet.
+const FIELDS_2: usize = 1 + 1 + 2 + 2;
 /// Flag of message 1 that names a handshake to continue.
 const CONTINUES: u8 = 1;
 
@@ -171,6 +173,8 @@ impl<'a> Asking<'a> {
 pub(super) struct Answering<'a> {
     pub cipher: Cipher,
     pub answer: Answer,
+    /// Route bytes of datagrams towards the responder from now on.
+    pub route: RouteBytes,
     pub packet: &'a [u8],
 }
 
@@ -179,6 +183,7 @@ impl<'a> Answering<'a> {
     pub fn write(&self) -> Option<Vec<u8>> {
         let len = u16::try_from(self.packet.len()).ok().filter(|_| self.packet.len() <= MOST_2)?;
         let mut out = vec![self.cipher.to_byte(), self.answer as u8];
+        out.extend_from_slice(&self.route.0);
         out.extend_from_slice(&len.to_be_bytes());
         out.extend_from_slice(self.packet);
         Some(out)
@@ -186,7 +191,7 @@ impl<'a> Answering<'a> {
 
     /// Reads a payload. Returns `None` for bytes that [`Answering::write`] cannot have written.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
-        let ([cipher, answer, high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
+        let ([cipher, answer, route @ .., high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
         let cipher = Cipher::from_byte(*cipher)?;
         let answer = [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused, Answer::Busy]
             .into_iter()
@@ -194,6 +199,7 @@ impl<'a> Answering<'a> {
         (packet.len() == usize::from(u16::from_be_bytes([*high, *low]))).then_some(Answering {
             cipher,
             answer,
+            route: RouteBytes(*route),
             packet,
         })
     }

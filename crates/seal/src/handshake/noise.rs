@@ -20,6 +20,7 @@ use crate::aead::Cipher;
 use crate::identity::{PublicKey, SecretKey, Token};
 use crate::keys::{Completed, HandshakeId};
 use crate::secret::Secret;
+use crate::wire::RouteBytes;
 
 const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const LABEL: &[u8] = b"strandcast seal";
@@ -105,8 +106,8 @@ impl Noise {
         self.0.get_remote_static()?.try_into().ok().map(PublicKey)
     }
 
-    /// The keys of a handshake whose messages were all written and read.
-    pub fn completed(&mut self, cipher: Cipher) -> Option<Completed> {
+    /// The keys of a handshake whose messages were all written and read. `route`: those of message 2.
+    pub fn completed(&mut self, cipher: Cipher, route: RouteBytes) -> Option<Completed> {
         if !self.0.is_handshake_finished() {
             return None;
         }
@@ -118,9 +119,9 @@ impl Noise {
         let (initiators, responders) = (Secret::new(split.0), Secret::new(split.1));
         split.0.zeroize();
         split.1.zeroize();
-        let (send, receive) =
-            if self.0.is_initiator() { (initiators, responders) } else { (responders, initiators) };
-        Some(Completed { cipher, send, receive, handshake, remote })
+        let initiates = self.0.is_initiator();
+        let (send, receive) = if initiates { (initiators, responders) } else { (responders, initiators) };
+        Some(Completed { cipher, send, receive, handshake, route, initiates, remote })
     }
 }
 
@@ -279,11 +280,13 @@ mod tests {
         Noise(state.expect("complete"))
     }
 
+    const ROUTE: RouteBytes = RouteBytes([1, 2]);
+
     #[test]
     fn the_vectors_of_the_pattern() {
         let (of_initiator, of_responder) = (DhCount::default(), DhCount::default());
         let (mut initiator, mut responder) = (end(true, &of_initiator), end(false, &of_responder));
-        assert!(initiator.completed(Cipher::Aes128Gcm).is_none(), "not yet");
+        assert!(initiator.completed(Cipher::Aes128Gcm, ROUTE).is_none(), "not yet");
         for (n, (payload, message)) in HANDSHAKE.into_iter().enumerate() {
             let (from, to) =
                 if n == 0 { (&mut initiator, &mut responder) } else { (&mut responder, &mut initiator) };
@@ -318,8 +321,8 @@ mod tests {
             secret.expand("compare", &[], &mut out);
             out
         };
-        let of_initiator = initiator.completed(Cipher::Aes128Gcm).expect("complete");
-        let of_responder = responder.completed(Cipher::Aes128Gcm).expect("complete");
+        let of_initiator = initiator.completed(Cipher::Aes128Gcm, ROUTE).expect("complete");
+        let of_responder = responder.completed(Cipher::Aes128Gcm, ROUTE).expect("complete");
         let expected = (known(&Secret::new(keys.0)), known(&Secret::new(keys.1)));
         assert_eq!((known(&of_initiator.send), known(&of_initiator.receive)), expected);
         assert_eq!((known(&of_responder.receive), known(&of_responder.send)), expected);

@@ -14,7 +14,7 @@ use super::seen::Seen;
 use crate::aead::Ciphers;
 use crate::identity::{Access, Grant, PublicKey, SecretKey, TokenId};
 use crate::keys::{Completed, HandshakeId};
-use crate::wire::{self, Datagram, Malformed};
+use crate::wire::{self, Datagram, Malformed, RouteBytes};
 
 /// Limits of a responder.
 #[derive(Copy, Clone, Debug)]
@@ -25,11 +25,13 @@ pub(crate) struct Limits {
     pub cookies: u32,
     /// Most handshakes per second.
     pub ceiling: u32,
+    /// Route bytes of each message 2; `None`: those of message 1.
+    pub route: Option<RouteBytes>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { ciphers: Ciphers::available(), cookies: 100, ceiling: 500 }
+        Limits { ciphers: Ciphers::available(), cookies: 100, ceiling: 500, route: None }
     }
 }
 
@@ -229,7 +231,8 @@ impl Responder {
         let remote = noise.remote().ok_or(HandshakeDrop::Forged)?;
         let cipher = self.limits.ciphers.choose(asking.offer).ok_or(HandshakeDrop::NoCipher)?;
         let token = grant.token.clone();
-        let mut pending = Pending { noise, cipher, id: message.initiator, token };
+        let route = self.limits.route.unwrap_or(RouteBytes::of_id(message.initiator));
+        let mut pending = Pending { noise, cipher, id: message.initiator, route, token };
         if !access.admits(grant.token.id(), &remote) {
             // The handshake is not kept: an unknown source with a token must not push others out of the
             // table.
@@ -331,7 +334,8 @@ impl Responder {
 
 /// Writes message 2 and returns the keys of the handshake that it completes.
 fn write_answer(pending: &mut Pending, answer: Answer, packet: &[u8]) -> Option<(Completed, Vec<u8>)> {
-    let payload = Answering { cipher: pending.cipher, answer, packet }.write()?;
+    let (cipher, route) = (pending.cipher, pending.route);
+    let payload = Answering { cipher, answer, route, packet }.write()?;
     let message = message_2(pending.id, &pending.token, |out| pending.noise.write(&payload, out).ok())?;
-    Some((pending.noise.completed(pending.cipher)?, message))
+    Some((pending.noise.completed(cipher, route)?, message))
 }

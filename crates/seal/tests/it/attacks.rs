@@ -249,7 +249,7 @@ fn both_ends_report_another_version_and_an_attempt_goes_on() {
             let answers = w.record.take().expect("kept");
             assert_eq!(answers.len(), 10, "ten a second");
             for answer in answers {
-                let expected = [&[6, 1, 0, 0], &message.bytes[4..12]].concat();
+                let expected = [&[6, 2, 0, 0], &message.bytes[4..12]].concat();
                 assert_eq!((answer.to, answer.bytes), (message.from, expected));
             }
             // Answer of a program of that version.

@@ -7,3 +7,4 @@ mod corpus;
 mod memory;
 mod moving;
 mod sessions;
+mod steering;

@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn the_older_program_is_to_be_updated() {
         let line = |version| speaks(version, "the receiver's");
-        let expected = "speaks version 2 of sealed datagrams, this program version 1: update this program";
-        assert_eq!(line(2), expected);
-        assert!(line(0).ends_with("update the receiver's program"));
+        let expected = "speaks version 3 of sealed datagrams, this program version 2: update this program";
+        assert_eq!(line(3), expected);
+        assert!(line(1).ends_with("update the receiver's program"));
     }
 }

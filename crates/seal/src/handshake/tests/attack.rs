@@ -29,7 +29,7 @@ fn without_the_token_nothing_is_computed() {
     sign(&mut forged, &other);
     dropped(&mut fixture, &forged, HandshakeDrop::BadMac);
     let mut version = honest.clone();
-    version[1] = 2;
+    version[1] = 1;
     dropped(&mut fixture, &version, HandshakeDrop::Version);
     for length in [0, 1, 12, 20, 1199, 1201, 1500] {
         let mut cut = honest.clone();
@@ -45,8 +45,9 @@ fn without_the_token_nothing_is_computed() {
 fn a_message_for_another_receiver_is_refused() {
     let mut fixture = Fixture::new(2);
     let peer = Peer { key: SecretKey::generate(&mut fixture.random).public(), token: fixture.token() };
-    let initiator = Initiator::start(&fixture.sender, &peer, Ciphers::ALL, None, INIT, &mut fixture.random)
-        .expect("fits");
+    let initiator =
+        Initiator::start(&fixture.sender, &peer, Ciphers::ALL, None, None, INIT, &mut fixture.random)
+            .expect("fits");
     dropped(&mut fixture, initiator.message(), HandshakeDrop::Forged);
 }
 
@@ -77,7 +78,7 @@ fn who_may_not_connect_is_told_so_and_leaves_nothing() {
             fixture.access.grants[0].open = true;
         }
         let mut initiator =
-            Initiator::start(&key, &fixture.peer(), Ciphers::ALL, None, INIT, &mut fixture.random)
+            Initiator::start(&key, &fixture.peer(), Ciphers::ALL, None, None, INIT, &mut fixture.random)
                 .expect("fits");
         let outcome = fixture.receive(at(0), &from(1), initiator.message());
         assert!(matches!(outcome, Outcome::Refused(refused) if refused == key.public()), "{outcome:?}");
@@ -99,8 +100,9 @@ fn a_one_time_token_enrols_one_sender() {
     let id = fixture.token().id();
     fixture.access.grants[0] = Grant { open: true, once: true, senders: [].into(), token: fixture.token() };
     for key in &keys {
-        let initiator = Initiator::start(key, &fixture.peer(), Ciphers::ALL, None, INIT, &mut fixture.random)
-            .expect("fits");
+        let initiator =
+            Initiator::start(key, &fixture.peer(), Ciphers::ALL, None, None, INIT, &mut fixture.random)
+                .expect("fits");
         assert!(matches!(fixture.receive(at(0), &from(1), initiator.message()), Outcome::Asked(_)));
     }
     assert_eq!(fixture.access.enrol(id, keys[1].public()), crate::identity::Enrolment::New);
@@ -181,18 +183,18 @@ fn payloads_of_message_2_that_are_not_in_the_format() {
     let mut fixture = Fixture::new(8);
     let offer = Ciphers::only(Cipher::ChaCha20Poly1305);
     let payloads: [(&str, &[u8], bool); 8] = [
-        ("honest", &[2, 0, 0, 1, 9], true),
-        ("not offered", &[1, 0, 0, 1, 9], false),
-        ("two ciphers", &[3, 0, 0, 1, 9], false),
-        ("no cipher", &[0, 0, 0, 1, 9], false),
-        ("unknown answer", &[2, 5, 0, 1, 9], false),
-        ("too long", &[2, 0, 0, 2, 9], false),
-        ("too short", &[2, 0, 0, 0, 9], false),
-        ("cut", &[2, 0, 0], false),
+        ("honest", &[2, 0, 7, 8, 0, 1, 9], true),
+        ("not offered", &[1, 0, 7, 8, 0, 1, 9], false),
+        ("two ciphers", &[3, 0, 7, 8, 0, 1, 9], false),
+        ("no cipher", &[0, 0, 7, 8, 0, 1, 9], false),
+        ("unknown answer", &[2, 5, 7, 8, 0, 1, 9], false),
+        ("too long", &[2, 0, 7, 8, 0, 2, 9], false),
+        ("too short", &[2, 0, 7, 8, 0, 0, 9], false),
+        ("cut", &[2, 0, 7, 8, 0], false),
     ];
     for (what, payload, good) in payloads {
         let mut initiator =
-            Initiator::start(&fixture.sender, &fixture.peer(), offer, None, INIT, &mut fixture.random)
+            Initiator::start(&fixture.sender, &fixture.peer(), offer, None, None, INIT, &mut fixture.random)
                 .expect("fits");
         let clear = &initiator.message()[..20];
         let random = child(&mut fixture.random);
@@ -293,7 +295,7 @@ proptest! {
         shape in 0..4u8,
         seed: u64,
     ) {
-        let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::from(seed % 2 == 0), ceiling: 500 };
+        let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::from(seed % 2 == 0), ceiling: 500, route: None };
         let mut fixture = Fixture::with(seed, limits);
         let token = fixture.token();
         // The responder is loaded if only one handshake per second needs no cookie.
@@ -302,7 +304,7 @@ proptest! {
         let mut datagram = datagram;
         if shape > 0 {
             datagram.resize(MESSAGE_1, 0);
-            datagram[..4].copy_from_slice(&[2, 1, 0, 0]);
+            datagram[..4].copy_from_slice(&[2, 2, 0, 0]);
         } else if let Some(first) = datagram.first_mut() {
             *first = kind;
         }

@@ -49,7 +49,7 @@ fn the_cipher_is_one_that_both_have() {
     ] {
         let mut fixture = Fixture::with(3, Limits { ciphers: here, ..Limits::default() });
         let mut initiator =
-            Initiator::start(&fixture.sender, &fixture.peer(), offer, None, INIT, &mut fixture.random)
+            Initiator::start(&fixture.sender, &fixture.peer(), offer, None, None, INIT, &mut fixture.random)
                 .expect("fits");
         let answer = fixture.answer(at(0), initiator.message());
         assert_eq!(answer.as_ref().map(|(c, _)| c.cipher), chosen);
@@ -71,6 +71,7 @@ fn a_handshake_names_the_one_it_continues_and_learns_what_became_of_it() {
             &fixture.peer(),
             Ciphers::ALL,
             Some(before),
+            None,
             b"",
             &mut fixture.random,
         )
@@ -92,7 +93,15 @@ fn packets_ride_up_to_the_longest_that_fits() {
     let mut fixture = Fixture::new(5);
     let long = vec![0x5a; MOST_1 + 1];
     let start = |fixture: &mut Fixture, packet: &[u8]| {
-        Initiator::start(&fixture.sender, &fixture.peer(), Ciphers::ALL, None, packet, &mut fixture.random)
+        Initiator::start(
+            &fixture.sender,
+            &fixture.peer(),
+            Ciphers::ALL,
+            None,
+            None,
+            packet,
+            &mut fixture.random,
+        )
     };
     assert_eq!(start(&mut fixture, &long).err(), Some(HandshakeError::TooLong));
     let mut initiator = start(&mut fixture, &long[..MOST_1]).expect("fits");

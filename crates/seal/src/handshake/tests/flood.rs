@@ -118,7 +118,7 @@ fn twenty_thousand_a_second_without_the_token_compute_and_allocate_nothing() {
     let mut allocated = 0;
     let took = run(&mut fixture, at(0), 8, 20_000, false, |fixture, now, n| {
         let mut bytes = datagram.get();
-        bytes[..4].copy_from_slice(&[2, 1, 0, 0]);
+        bytes[..4].copy_from_slice(&[2, 2, 0, 0]);
         random.fill(&mut bytes[4..60]);
         if n % 2 == 0 {
             bytes[12..20].copy_from_slice(&id.0);
@@ -179,7 +179,7 @@ fn insider(seed: u64, hosts: u32, per_s: u64, known: bool) -> (u64, Vec<Duration
     let seconds = 14;
     let took = run(&mut fixture, at(0), seconds, per_s, known, |fixture, now, n| {
         let mut message = vec![0; MESSAGE_1];
-        message[..4].copy_from_slice(&[2, 1, 0, 0]);
+        message[..4].copy_from_slice(&[2, 2, 0, 0]);
         random.fill(&mut message[4..52]);
         message[12..20].copy_from_slice(&token.id().0);
         sign(&mut message, &token);
@@ -242,7 +242,8 @@ fn a_flood_from_a_hundred_thousand_prefixes_delays_no_sender_that_was_there_befo
 /// as they are.
 #[test]
 fn half_open_handshakes_fill_a_fixed_table() {
-    let mut fixture = Fixture::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000 });
+    let mut fixture =
+        Fixture::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000, route: None });
     let mut forgotten = Vec::new();
     let mut given = Vec::new();
     let mut fill = |fixture: &mut Fixture, from_ms: u64, rounds: u64| {
@@ -278,7 +279,7 @@ fn half_open_handshakes_fill_a_fixed_table() {
 /// limited time.
 #[test]
 fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
-    let limits = Limits { ciphers: Ciphers::ALL, cookies: 1, ceiling: 1000 };
+    let limits = Limits { ciphers: Ciphers::ALL, cookies: 1, ceiling: 1000, route: None };
     let mut fixture = Fixture::with(8, limits);
     let shown = |fixture: &mut Fixture, ms: u64, host: u32, message: &[u8]| {
         // One more handshake causes a demand for cookies in this second.

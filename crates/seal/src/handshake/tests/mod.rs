@@ -64,7 +64,7 @@ impl Fixture {
 
     fn initiator(&mut self) -> Initiator {
         let (peer, sender) = (self.peer(), self.sender.clone());
-        Initiator::start(&sender, &peer, Ciphers::ALL, None, INIT, &mut self.random).expect("fits")
+        Initiator::start(&sender, &peer, Ciphers::ALL, None, None, INIT, &mut self.random).expect("fits")
     }
 
     fn receive(&mut self, now: Instant, from: &FourTuple, datagram: &[u8]) -> Outcome {

@@ -153,6 +153,10 @@ impl Harness {
     pub fn add_server(&mut self, access: Access) -> usize {
         let config = SealConfig::new(secret(&self.seeds, "receiver"), access);
         let end = self.endpoint(Some(config), true, "receiver");
+        self.add_server_with(end)
+    }
+
+    pub fn add_server_with(&mut self, end: SealedEndpoint) -> usize {
         let node = self.add_node(end);
         let mut uplink = self.uplink(node, 0, 0);
         (uplink.inside, uplink.outside) = (server_address(), server_address());
