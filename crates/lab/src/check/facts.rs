@@ -11,7 +11,7 @@ use super::coding::{CodingFacts, Load};
 use super::losses::Losses;
 use super::mean::{mean, video_bps};
 use super::pftk::Repair;
-use crate::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
+use crate::scenario::{self, App, Direction, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
 use crate::simulation::{BuildError, RadioSurvey, Simulation};
 
 /// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
@@ -330,10 +330,12 @@ impl Network<'_> {
 
     /// A link's mean rate over the run.
     fn rate_bps(&self, hop: &Hop) -> Option<f64> {
-        match &self.scenario.direction(hop)?.rate {
+        let Direction { rate, policer, .. } = self.scenario.direction(hop)?;
+        let rate = match rate {
             LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
             LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop)?.rate.mean_bps(),
-        }
+        };
+        rate.into_iter().chain(policer.map(|policer| policer.rate)).min_by(f64::total_cmp)
     }
 
     /// The links, the transit time of a packet over empty queues, and the loss models.
@@ -392,7 +394,10 @@ fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) ->
         QueueLimit::Packets(packets) => Some(packets as f64),
         QueueLimit::Bytes(limit) => Some(limit as f64 / f64::from(bytes.max(1))),
     };
-    let seconds = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
+    let full = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
+    // Managed queues let bursts wait, but none that lasts.
+    let stands = config.queue.discipline.interval().map(|interval| interval.as_secs_f64());
+    let seconds = full.into_iter().chain(stands).min_by(f64::total_cmp);
     let queue = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
     LinkFacts { name, rate_bps, queue_packets, queue, radio: None }
 }

@@ -160,7 +160,7 @@ pub(super) fn reasons(message: &MessageTrace) -> String {
 /// Where a packet was lost.
 pub(super) fn place_of(place: LossPlace) -> &'static str {
     match place {
-        LossPlace::Queue => "queue full",
+        LossPlace::Queue => "dropped by its queue",
         LossPlace::Random => "at random",
         LossPlace::Down => "link down",
         LossPlace::Routing => "no way on",

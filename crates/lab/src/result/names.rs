@@ -59,7 +59,7 @@ pub const DEFINITIONS: &[Definition] = &[
     ),
     sum("delivered_bytes", "bytes handed to the receiving application"),
     sum("lost_packets", "packets with data lost in the network"),
-    sum("lost_queue_packets", "those that found a queue full"),
+    sum("lost_queue_packets", "those that found a queue full, or that its management or a policer dropped"),
     sum("lost_random_packets", "those that a loss model took"),
     sum("lost_down_packets", "those that a link took which was down"),
     sum("lost_routing_packets", "those that a router on a radio dropped"),

@@ -93,6 +93,9 @@ pub struct Direction {
     /// hash.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_order: bool,
+    /// Token bucket before the queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Policer>,
     /// The queue in front of the transmitter.
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
@@ -119,6 +122,46 @@ pub struct Queue {
     pub limit: QueueLimit,
     /// Whether the packet being sent counts to the limit (as in ns-2).
     pub in_service: bool,
+    /// Constants of `codel` and `fq-codel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codel: Option<Codel>,
+    /// Constants of `fq-codel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
+}
+
+impl Queue {
+    /// A drop-tail queue.
+    pub fn drop_tail(limit: QueueLimit) -> Self {
+        Queue { kind: QueueKind::DropTail, limit, in_service: false, codel: None, turns: None }
+    }
+}
+
+/// `target = "5 ms", interval = "100 ms"`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Codel {
+    /// Waiting time that may stand.
+    pub target: Duration,
+    /// Time for which it must be exceeded before a packet is dropped.
+    pub interval: Duration,
+}
+
+/// `quantum = 1514, flows = 1024`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Turns {
+    /// Bytes that a flow may send in its turn.
+    pub quantum: u32,
+    /// Queues to which flows are hashed.
+    pub flows: u32,
+}
+
+/// `policer = { rate = "5 Mbit/s", burst = "64 KiB" }`
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Policer {
+    /// bit/s that pass.
+    pub rate: f64,
+    /// Bytes that may pass at once after a pause.
+    pub burst: u64,
 }
 
 words! {
@@ -127,6 +170,10 @@ words! {
     pub enum QueueKind {
         /// What arrives at a full queue is dropped.
         DropTail = "drop-tail",
+        /// Packets are dropped when they wait too long.
+        Codel = "codel",
+        /// Flows take turns, each with a queue of kind `codel`.
+        FqCodel = "fq-codel",
     }
 }
 

@@ -133,6 +133,12 @@ impl<T> Optional<T> {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
 
+    /// The same key of a link's other direction, which is as forward where it isn't given.
+    pub const fn as_forward(&self) -> Self {
+        let key = Key { default: Default::Else("as forward"), ..self.key };
+        Optional { key, read: self.read, write: self.write }
+    }
+
     pub fn write(&self, value: Option<&T>) -> Entry {
         self.with(value.map_or(Json::Null, self.write))
     }

@@ -9,14 +9,14 @@ use super::keys::cross::{CROSS, PACKET_SIZE};
 use super::keys::flow::{
     ENDS, FLOW, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, TCP, TCP_FLOW, UDP_FLOW,
 };
-use super::keys::link::{ARQ, DOWN, LINK, LossTakes, QUEUE, REORDER};
+use super::keys::link::{ARQ, DOWN, LINK, LossTakes, POLICER, QUEUE, REORDER};
 use super::keys::loss::{LIST, LOSS, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
 use super::keys::radio::{FILE_PLACE, GRID, NAMED, NODE, PLACE, PlaceKind, RADIO, RECTANGLE};
 use super::keys::root::{HOST, ROOT, RUN};
 use super::keys::sctp::{SCTP, Sctp};
 use super::model::{
-    App, Arq, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node, OnOffLaw,
-    PacketSize, Path, Pause, Queue, Reorder, Run, Scenario, Tcp, Transport, Video,
+    App, Arq, Codel, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node, OnOffLaw,
+    PacketSize, Path, Pause, Policer, Queue, Reorder, Run, Scenario, Tcp, Transport, Turns, Video,
 };
 use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
@@ -121,13 +121,14 @@ fn link(link: &Link) -> Value {
 }
 
 /// A direction of a link; `none` tells that it has no retransmission, which another one has by default.
-fn direction(direction: &Direction, none: bool) -> [Entry; 10] {
-    let Direction { rate, delay, keep_order, queue, loss, arq, reorder, duplicate, corrupt, down } =
+fn direction(direction: &Direction, none: bool) -> [Entry; 11] {
+    let Direction { rate, delay, keep_order, policer, queue, loss, arq, reorder, duplicate, corrupt, down } =
         direction;
     let arq = arq.or(none.then_some(Arq { retries: 0 }));
     let arq = arq.map_or(Value::Null, |Arq { retries }| table([ARQ.retries.write(&retries)]));
-    let Queue { kind, limit, in_service } = queue;
-    let queue = table([QUEUE.kind.write(kind), QUEUE.limit.write(limit), QUEUE.in_service.write(in_service)]);
+    let policer = policer.map_or(Value::Null, |Policer { rate, burst }| {
+        table([POLICER.rate.write(&rate), POLICER.burst.write(&burst)])
+    });
     let reorder = reorder.map_or(Value::Null, |Reorder { probability, extra }| {
         table([REORDER.probability.write(&probability), REORDER.extra.write(&extra)])
     });
@@ -135,7 +136,8 @@ fn direction(direction: &Direction, none: bool) -> [Entry; 10] {
         LINK.rate.write(rate),
         LINK.delay.write(delay),
         LINK.keep_order.write(keep_order),
-        LINK.queue.with(queue),
+        LINK.policer.with(policer),
+        LINK.queue.with(queue_of(queue)),
         LINK.loss.with(each(loss, model)),
         LINK.arq.with(arq),
         LINK.reorder.with(reorder),
@@ -143,6 +145,21 @@ fn direction(direction: &Direction, none: bool) -> [Entry; 10] {
         LINK.corrupt.write(corrupt),
         LINK.down.with(each(down, outage)),
     ]
+}
+
+fn queue_of(queue: &Queue) -> Value {
+    let Queue { kind, limit, in_service, codel, turns } = queue;
+    let (target, interval) = codel.map(|Codel { target, interval }| (target, interval)).unzip();
+    let (quantum, flows) = turns.map(|Turns { quantum, flows }| (quantum, flows)).unzip();
+    table([
+        QUEUE.kind.write(kind),
+        QUEUE.limit.write(Some(limit)),
+        QUEUE.in_service.write(in_service),
+        QUEUE.target.write(target.as_ref()),
+        QUEUE.interval.write(interval.as_ref()),
+        QUEUE.quantum.write(quantum.as_ref()),
+        QUEUE.flows.write(flows.as_ref()),
+    ])
 }
 
 fn model(loss: &Loss) -> Value {

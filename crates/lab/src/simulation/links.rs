@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use strandcast_netem::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
+use strandcast_netem::link::{
+    Codel, Discipline, FqCodel, LinkConfig, Opportunities, Policer, Queue, QueueLimit, Rate, Reorder,
+};
 use strandcast_netem::loss::{LossList, LossModel};
 use strandcast_proto::time::Instant;
 
@@ -26,11 +28,16 @@ pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<
         scenario::QueueLimit::Packets(n) => QueueLimit::Packets(n as usize),
         scenario::QueueLimit::Bytes(n) => QueueLimit::Bytes(n),
     };
+    let discipline = discipline(&direction.queue);
+    let policer = direction
+        .policer
+        .map(|policer| Policer { rate: (libm::round(policer.rate) as u64).max(1), burst: policer.burst });
     let config = LinkConfig {
         rate: rate(&direction.rate, &format!("{key}.rate"))?,
         delay: number(&direction.delay, &format!("{key}.delay"))?,
         keep_order: direction.keep_order,
-        queue: Queue { limit, in_service: direction.queue.in_service },
+        policer,
+        queue: Queue { discipline, limit, in_service: direction.queue.in_service },
         losses,
         retries: direction.arq.map_or(0, |arq| arq.retries),
         reorder: direction.reorder.map(|r| Reorder { probability: r.probability, extra: r.extra }),
@@ -40,6 +47,18 @@ pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<
     };
     config.validate().map_err(|error| BuildError::new(key, &error.to_string()))?;
     Ok(config)
+}
+
+fn discipline(queue: &scenario::Queue) -> Discipline {
+    let scenario::Queue { codel, turns, .. } = *queue;
+    let codel = codel.map(|scenario::Codel { target, interval }| Codel { target, interval });
+    match (codel, turns) {
+        (None, _) => Discipline::DropTail,
+        (Some(codel), None) => Discipline::Codel(codel),
+        (Some(codel), Some(scenario::Turns { quantum, flows })) => {
+            Discipline::FqCodel(FqCodel { codel, quantum, flows })
+        }
+    }
 }
 
 fn rate(rate: &LinkRate, key: &str) -> Result<Rate, BuildError> {

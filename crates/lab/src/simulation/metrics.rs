@@ -22,6 +22,8 @@ pub trait Recorder: Any + Debug + Send {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
     /// A packet came to a link.
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
+    /// A link's queue sent or dropped a packet that waited in it.
+    fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// A packet came out of a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
     /// Something happened on a radio.
@@ -114,6 +116,20 @@ impl Metrics {
     }
 }
 
+impl Metrics {
+    /// Counts the outcome of a packet at a link.
+    fn outcome(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        if let (EnqueueOutcome::Taken { departs, .. }, Some(shares)) = (outcome, &mut self.shares) {
+            shares.departs(departs, wire.index(), meta.flow.0 as usize, meta.len);
+        }
+        if let Some(place) = LossPlace::of(outcome)
+            && let Some(flow) = self.data_of(meta)
+        {
+            flow.lost(now, meta.path, place);
+        }
+    }
+}
+
 impl Observer for Metrics {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
         let meta = packet.meta;
@@ -135,22 +151,16 @@ impl Observer for Metrics {
     }
 
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
-        if let (EnqueueOutcome::Taken { departs, .. }, Some(shares)) = (outcome, &mut self.shares) {
-            shares.departs(departs, wire.index(), meta.flow.0 as usize, meta.len);
-        }
-        let place = match outcome {
-            EnqueueOutcome::Taken { lost: false, .. } => None,
-            EnqueueOutcome::Taken { lost: true, .. } => Some(LossPlace::Random),
-            EnqueueOutcome::QueueFull => Some(LossPlace::Queue),
-            EnqueueOutcome::Down => Some(LossPlace::Down),
-        };
-        if let Some(place) = place
-            && let Some(flow) = self.data_of(meta)
-        {
-            flow.lost(now, meta.path, place);
-        }
+        self.outcome(now, wire, meta, outcome);
         if let Some(recorder) = &mut self.recorder {
             recorder.offered(now, wire, meta, outcome);
+        }
+    }
+
+    fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        self.outcome(now, wire, meta, outcome);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.decided(now, wire, meta, outcome);
         }
     }
 

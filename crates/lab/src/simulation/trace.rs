@@ -202,6 +202,27 @@ fn message_name(message: &Message) -> &'static str {
     }
 }
 
+impl Trace {
+    /// Writes the outcome of a packet at a link.
+    fn outcome(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        let (event, what) = match outcome {
+            EnqueueOutcome::Taken { departs, lost, .. } => {
+                let seconds = (departs - now).as_secs_f64();
+                (if lost { "lose" } else { "enter" }, format!("{seconds:.9}"))
+            }
+            EnqueueOutcome::Waits => ("wait", String::new()),
+            EnqueueOutcome::QueueFull => ("drop", "queue full".to_owned()),
+            EnqueueOutcome::Policed => ("drop", "policed".to_owned()),
+            EnqueueOutcome::Managed => ("drop", "waited too long".to_owned()),
+            EnqueueOutcome::Down => ("drop", "down".to_owned()),
+        };
+        self.begin(now, event);
+        self.packet(meta, Some(wire));
+        self.put(format_args!("{what}"));
+        self.end();
+    }
+}
+
 impl Recorder for Trace {
     fn sent(&mut self, now: Instant, _: AgentId, packet: &Packet) {
         self.begin(now, "send");
@@ -211,18 +232,11 @@ impl Recorder for Trace {
     }
 
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
-        let (event, what) = match outcome {
-            EnqueueOutcome::Taken { departs, lost, .. } => {
-                let seconds = (departs - now).as_secs_f64();
-                (if lost { "lose" } else { "enter" }, format!("{seconds:.9}"))
-            }
-            EnqueueOutcome::QueueFull => ("drop", "queue full".to_owned()),
-            EnqueueOutcome::Down => ("drop", "down".to_owned()),
-        };
-        self.begin(now, event);
-        self.packet(meta, Some(wire));
-        self.put(format_args!("{what}"));
-        self.end();
+        self.outcome(now, wire, meta, outcome);
+    }
+
+    fn decided(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        self.outcome(now, wire, meta, outcome);
     }
 
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta) {

@@ -1,6 +1,7 @@
 //! Every packet with data that a flow sends is accounted for: sent = delivered + duplicates + damaged + refused + lost + in
 //! flight, copies that links make aside.
 
+use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -80,9 +81,24 @@ fn in_flight(metrics: &BTreeMap<&'static str, f64>) -> f64 {
 
 #[test]
 fn no_packet_is_unaccounted_for() {
-    let scenario = network();
-    for seed in 1..=5 {
-        let result = run(&scenario, seed);
+    all_are_accounted_for(&network(), 1..=5);
+}
+
+#[test]
+fn managed_queues_and_policers_account_for_their_drops() {
+    for (queue, policer) in [
+        (r#"{ kind = "codel" }"#, r#"{ rate = "3 Mbit/s", burst = "6 kB" }"#),
+        (r#"{ kind = "fq-codel", limit = 30 }"#, r#"{ rate = "1 Gbit/s", burst = "1 MB" }"#),
+    ] {
+        let sets = [format!("links.x.queue={queue}"), format!("links.x.policer={policer}")];
+        let scenario = parse(NETWORK, "net.toml", Path::new(""), &sets);
+        all_are_accounted_for(&scenario.unwrap_or_else(|error| panic!("{error}")), 1..=2);
+    }
+}
+
+fn all_are_accounted_for(scenario: &Scenario, seeds: RangeInclusive<u64>) {
+    for seed in seeds {
+        let result = run(scenario, seed);
         for (name, flow) in &scenario.flows {
             let of = metrics(&result, &Subject::Flow(name.clone()));
             let under_way = in_flight(&of);

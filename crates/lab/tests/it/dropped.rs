@@ -28,6 +28,7 @@ struct Drops(Vec<(Instant, Dropped)>);
 impl Recorder for Drops {
     fn sent(&mut self, _: Instant, _: AgentId, _: &Packet) {}
     fn offered(&mut self, _: Instant, _: DirectedLinkId, _: &PacketMeta, _: EnqueueOutcome) {}
+    fn decided(&mut self, _: Instant, _: DirectedLinkId, _: &PacketMeta, _: EnqueueOutcome) {}
     fn arrived(&mut self, _: Instant, _: DirectedLinkId, _: &PacketMeta) {}
     fn event(&mut self, now: Instant, _: FlowId, _: AgentId, event: &TraceEvent) {
         if let TraceEvent::Dropped(dropped) = *event {

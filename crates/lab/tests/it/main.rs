@@ -12,6 +12,7 @@ mod golden;
 mod head_of_line;
 mod memory;
 mod primary;
+mod queues;
 mod radio;
 mod random_networks;
 mod right_sizing;

@@ -98,6 +98,7 @@ rate = { uniform = ["1 Mbit/s", "3 Mbit/s"], every = "run" }
 delay = { steps = [[0, "10 ms"], ["0.3 s", "7 ms"]] }
 keep_order = false
 queue = { limit = "64 KiB", in_service = true }
+policer = { rate = "2 Mbit/s", burst = "20 kB" }
 loss = { first = { model = "markov", by = "time", good = "3 s", bad = "7 ms", loss_good = 0.001 }, second = { model = "markov", p_good_to_bad = 0.1, p_bad_to_good = 0.3, loss_bad = 0.7 }, snr = { modulation = "16qam", snr = "21 dB" } }
 arq.retries = 3
 reorder = { probability = "1 %", extra = "3 ms" }
@@ -111,6 +112,8 @@ reverse = { rate = "infinite", arq.retries = 0, queue.limit = "unlimited", down 
 from = "b c"
 to = "d"
 rate = "5 Mbit/s"
+queue = { kind = "fq-codel", target = "7 ms", flows = 64 }
+reverse = { policer = { rate = "1 Mbit/s", burst = 9000 }, queue.quantum = 300 }
 [flows.video]
 from = "a"
 to = "d"

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use strandcast_proto::time::{Duration, Instant};
 
 use super::Opportunities;
+use super::codel::Codel;
+use super::fq_codel::FqCodel;
+use super::policer::Policer;
 use crate::loss::LossModel;
-use crate::number::{Every, Number, NumberError};
+use crate::number::{Every, Number, NumberError, Offset};
 
 /// One direction of a link. The default is the perfect link: infinite rate, no delay, no loss.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +21,9 @@ pub struct LinkConfig {
     /// True if packets keep their order when the delay changes: a packet that would overtake an earlier one
     /// arrives together with it. Otherwise each packet has its own delay, independent of the earlier ones.
     pub keep_order: bool,
-    /// Limit of the packets that wait for the transmitter.
+    /// A token bucket before the queue.
+    pub policer: Option<Policer>,
+    /// The packets that wait for the transmitter.
     pub queue: Queue,
     /// Random loss after the transmitter: a lost packet has waited and used its whole serialisation time.
     /// Every packet passes every model, even if another model has already lost it.
@@ -42,6 +47,7 @@ impl Default for LinkConfig {
             rate: Rate::Infinite,
             delay: Number::Constant(0.0),
             keep_order: true,
+            policer: None,
             queue: Queue::default(),
             losses: Vec::new(),
             retries: 0,
@@ -82,6 +88,12 @@ impl LinkConfig {
         {
             return Err(LinkConfigError::NoRoom);
         }
+        if self.policer.is_some_and(|policer| policer.rate == 0 || policer.burst == 0) {
+            return Err(LinkConfigError::Policer);
+        }
+        if !self.queue.discipline.is_valid() {
+            return Err(LinkConfigError::Discipline(self.queue.discipline));
+        }
         if let Some(model) = self.losses.iter().find(|model| !model.is_valid()) {
             return Err(LinkConfigError::Loss(model.clone()));
         }
@@ -106,6 +118,15 @@ pub enum Rate {
     Varying(Number),
     /// 1500 bytes at each of these moments.
     Opportunities(Arc<Opportunities>),
+    /// One of several such traces, drawn once, from some time of it on.
+    Recorded {
+        /// The traces, at least one.
+        traces: Vec<Arc<Opportunities>>,
+        /// Time of the trace at time 0.
+        offset: Offset,
+        /// Seed of the cause, whose draws then hold.
+        cause: Option<u64>,
+    },
 }
 
 impl Rate {
@@ -116,12 +137,22 @@ impl Rate {
             Rate::Constant(bps) => Some(*bps as f64),
             Rate::Varying(number) => Some(number.mean()),
             Rate::Opportunities(opportunities) => Some(opportunities.mean_bps()),
+            Rate::Recorded { traces, .. } => {
+                Some(traces.iter().map(|trace| trace.mean_bps()).sum::<f64>() / traces.len() as f64)
+            }
         }
     }
 
     fn validate(&self) -> Result<(), LinkConfigError> {
-        let Rate::Varying(number) = self else {
-            return if *self == Rate::Constant(0) { Err(LinkConfigError::ZeroRate) } else { Ok(()) };
+        let number = match self {
+            Rate::Varying(number) => number,
+            Rate::Constant(0) => return Err(LinkConfigError::ZeroRate),
+            Rate::Recorded { traces, .. } if traces.is_empty() => {
+                return Err(LinkConfigError::Rate(NumberError::Empty));
+            }
+            Rate::Infinite | Rate::Constant(_) | Rate::Opportunities(_) | Rate::Recorded { .. } => {
+                return Ok(());
+            }
         };
         number.validate().map_err(LinkConfigError::Rate)?;
         let (low, high) = number.range();
@@ -129,6 +160,9 @@ impl Rate {
             _ if low < 0.0 => Err(LinkConfigError::NegativeRate(low)),
             Number::Uniform { every: Every::Packet, .. } if low < 1.0 => Err(LinkConfigError::ZeroRate),
             Number::Constant(_) if high < 1.0 => Err(LinkConfigError::ZeroRate),
+            Number::Uniform { .. } => Ok(()),
+            // The mean rate of another law by packets, which slow ones determine, has no closed form.
+            _ if number.is_drawn_by_packet() => Err(LinkConfigError::RateByPacket),
             _ => Ok(()),
         }
     }
@@ -141,20 +175,54 @@ impl From<u64> for Rate {
     }
 }
 
-/// A drop-tail queue before the transmitter.
+/// A queue before the transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
+    /// Order of sending, and choice of the packets to drop.
+    pub discipline: Discipline,
     /// Limit of the queue.
     pub limit: QueueLimit,
-    /// True if the packet in the transmitter counts, as in ns-2. Otherwise 0 means a transmitter without a
-    /// queue, which always accepts a packet while it is idle.
+    /// True if the packet in the transmitter counts, as in ns-2; drop-tail only. Otherwise 0 means a
+    /// transmitter without a queue, which always accepts a packet while it is idle.
     pub in_service: bool,
 }
 
 impl Queue {
     /// A queue with room for `limit` packets besides the one in the transmitter.
     pub fn packets(limit: usize) -> Self {
-        Queue { limit: QueueLimit::Packets(limit), in_service: false }
+        Queue { limit: QueueLimit::Packets(limit), ..Queue::default() }
+    }
+}
+
+/// Discipline of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discipline {
+    /// First in, first out; what arrives at a full queue is dropped.
+    #[default]
+    DropTail,
+    /// Controlled delay (RFC 8289).
+    Codel(Codel),
+    /// A queue with controlled delay for each flow, in turns (RFC 8290).
+    FqCodel(FqCodel),
+}
+
+impl Discipline {
+    /// Time for which packets may wait longer than its target before it drops one; `None`: for ever.
+    pub fn interval(self) -> Option<Duration> {
+        match self {
+            Discipline::DropTail => None,
+            Discipline::Codel(codel) | Discipline::FqCodel(FqCodel { codel, .. }) => Some(codel.interval),
+        }
+    }
+
+    fn is_valid(self) -> bool {
+        match self {
+            Discipline::DropTail => true,
+            Discipline::Codel(codel) => !codel.interval.is_zero(),
+            Discipline::FqCodel(FqCodel { codel, quantum, flows }) => {
+                !codel.interval.is_zero() && quantum > 0 && flows > 0
+            }
+        }
     }
 }
 
@@ -168,6 +236,17 @@ pub enum QueueLimit {
     Packets(usize),
     /// Maximum number of bytes at IP level; a packet that does not fit completely is dropped.
     Bytes(u64),
+}
+
+impl QueueLimit {
+    /// Returns whether this number of packets, with this number of bytes together, is within it.
+    pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(most) => packets <= most,
+            QueueLimit::Bytes(most) => bytes <= most,
+        }
+    }
 }
 
 /// Reordering: some packets get an extra delay after propagation, without delaying the packets after them.
@@ -186,6 +265,9 @@ pub enum LinkConfigError {
     /// No packet would ever leave; use [`Link::set_down`](super::Link::set_down) for a link that is down.
     #[error("a link's rate must be above 0 bit/s")]
     ZeroRate,
+    /// A rate is drawn for each packet from a distribution that is not uniform.
+    #[error("a link's rate can be drawn for each packet only from a uniform distribution")]
+    RateByPacket,
     /// The rate is negative.
     #[error("a link's rate can't be {0} bit/s")]
     NegativeRate(f64),
@@ -201,6 +283,12 @@ pub enum LinkConfigError {
     /// The limit counts the packet in the transmitter and is 0.
     #[error("a queue whose limit counts the packet in service needs room for one")]
     NoRoom,
+    /// A policer without a rate or a burst.
+    #[error("a policer's rate and burst must be above 0")]
+    Policer,
+    /// An interval, a quantum or a number of queues is 0.
+    #[error("no such queue: {0:?} has a 0 where none can be")]
+    Discipline(Discipline),
     /// A probability of the model is outside `[0, 1]`, a time too short, or a ratio below 0 dB.
     #[error("no such loss: {0:?} has a probability outside 0..=1, a time under 1 µs or a ratio under 0 dB")]
     Loss(LossModel),

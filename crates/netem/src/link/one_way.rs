@@ -5,25 +5,35 @@ use std::collections::VecDeque;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
+use super::backlog::Queued;
+use super::managed::Managed;
+use super::policer::Bucket;
 use super::transmitter::Transmitter;
-use super::{Count, LinkConfig, LinkStats, Payload, QueueLimit};
+use super::{Count, LinkConfig, LinkStats, Payload};
 use crate::loss::Loss;
 use crate::number::Varying;
 
-/// One direction of a link: drop-tail queue, transmitter, random loss, retransmission, propagation.
+/// One direction of a link: policer, queue, transmitter, random loss, retransmission, propagation.
 ///
 /// Use: `enqueue` the packets to send, and `poll` until `None` at each `poll_timeout`. Time must not go back.
+/// `serve` before these reports the outcome of packets that [wait](EnqueueOutcome::Waits).
 ///
 /// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the
 /// transmitter is busy), passes the loss models, is sent again at once if they lost it and the link
-/// retransmits, and propagates. In a FIFO all of this is determined when the packet enters, even at a varying
-/// rate, so its outcome is drawn then and only its arrival is an event; late polling delays only the
-/// delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
-/// the tail. Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
-/// conservation of packets under random use, delays of packets that overtake each other.
+/// retransmits, and propagates. In a drop-tail queue all of this is determined when the packet enters, even
+/// at a varying rate, so its outcome is drawn then and only its arrival is an event. A managed queue chooses
+/// the next packet when the transmitter becomes free. Late polling delays only the delivery. Limits: the link
+/// adds no overhead (the caller gives the IP-level length), and marks no packets (ECN). Validation: exact
+/// serialisation times for any course of the rate, the mean wait of M/D/1, conservation of packets under
+/// random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
+    policer: Option<Bucket>,
+    /// The queue, if it is not drop-tail.
+    managed: Option<Box<Managed<P>>>,
+    /// Arrival of the last packet at the managed queue.
+    latest: Instant,
     transmitter: Transmitter,
     delay: Delay,
     losses: Vec<Loss>,
@@ -52,7 +62,7 @@ pub struct Link<P> {
     wait_ns: u128,
 }
 
-/// Result of offering a packet to a link.
+/// Outcome of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnqueueOutcome {
     /// The packet waits for the transmitter and leaves it, unless the link goes down before.
@@ -65,8 +75,14 @@ pub enum EnqueueOutcome {
         /// Number of retransmissions by the link.
         retransmissions: u8,
     },
+    /// It waits in a managed queue, which has not yet decided.
+    Waits,
     /// The queue was full.
     QueueFull,
+    /// The policer dropped it.
+    Policed,
+    /// The queue's management dropped it, to keep waiting times short.
+    Managed,
     /// The link was down.
     Down,
 }
@@ -117,6 +133,9 @@ impl<P: Payload> Link<P> {
         let delay = Varying::new(&config.delay, seeds.stream("delay"), origin);
         let loss = |(i, model)| Loss::new(model, &seeds, &format!("loss/{i}"), origin);
         Link {
+            policer: config.policer.map(Bucket::new),
+            managed: Managed::new(config.queue.discipline, || seeds.stream("flows").u64()).map(Box::new),
+            latest: Instant::ZERO,
             transmitter: Transmitter::new(&config.rate, seeds.stream("rate"), origin),
             delay: match delay.constant() {
                 Some(delay) => Delay::Constant(nanos(delay)),
@@ -150,23 +169,71 @@ impl<P: Payload> Link<P> {
             self.stats.dropped_down.add(len);
             return EnqueueOutcome::Down;
         }
+        self.serve(now, |_, _| ());
         self.settle(now);
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, len)) {
+            self.stats.dropped_queue.add(len);
+            return EnqueueOutcome::Policed;
+        }
         if !self.has_room(len) {
             self.stats.dropped_queue.add(len);
             return EnqueueOutcome::QueueFull;
         }
-        let start = self.busy_until.max(now);
-        let pending = self.transmit(now, len, packet.is_spared());
-        let Pending { departs, lost, retransmissions, .. } = pending;
-        self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
-        self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
-        self.pending.push_back(pending);
-        self.pending_bytes += len as u64;
+        if let Some(managed) = &mut self.managed {
+            self.latest = now;
+            managed.push(packet.flow(), Queued { packet, len, since: now });
+            let waiting = managed.len() - usize::from(self.busy_until <= now);
+            self.stats.max_queue = self.stats.max_queue.max(waiting);
+            return EnqueueOutcome::Waits;
+        }
+        let pending = self.send(now, &packet, len);
         self.stats.max_queue = self.stats.max_queue.max(self.pending.len() - 1);
+        let Pending { departs, lost, retransmissions, .. } = pending;
         if departs < Instant::MAX && !lost {
             self.propagate(departs, packet, len);
         }
         EnqueueOutcome::Taken { departs, lost, retransmissions }
+    }
+
+    /// Lets the transmitter take the packets of a managed queue whose turn has come by `now`, and calls
+    /// `decided` for each that it takes and each that the queue drops.
+    pub fn serve(&mut self, now: Instant, mut decided: impl FnMut(&P, EnqueueOutcome)) {
+        let Some(mut managed) = self.managed.take() else { return };
+        let limit = self.config.queue.limit;
+        while managed.len() > 0 {
+            let (latest, turn, mut wait) = (self.latest, self.turn(), 0);
+            let stats = &mut self.stats;
+            let mut drop = |at: Instant, packet: Queued<P>, outcome| {
+                stats.dropped_queue.add(packet.len);
+                wait += (at - packet.since).as_nanos();
+                decided(&packet.packet, outcome);
+            };
+            managed.trim(limit, &mut |packet| drop(latest, packet, EnqueueOutcome::QueueFull));
+            let mut early = |packet| drop(turn, packet, EnqueueOutcome::Managed);
+            let next = (turn <= now).then(|| managed.pop(turn, &mut early));
+            self.wait_ns += wait;
+            let Some(next) = next else { break };
+            let Some(Queued { packet, len, since }) = next else { continue };
+            self.settle(turn);
+            let Pending { departs, lost, retransmissions, .. } = self.send(since, &packet, len);
+            decided(&packet, EnqueueOutcome::Taken { departs, lost, retransmissions });
+            if departs < Instant::MAX && !lost {
+                self.propagate(departs, packet, len);
+            }
+        }
+        self.managed = Some(managed);
+    }
+
+    /// Hands a packet that came at `now` to the transmitter.
+    fn send(&mut self, now: Instant, packet: &P, len: usize) -> Pending {
+        let start = self.busy_until.max(now);
+        let pending = self.transmit(now, len, packet.is_spared());
+        let departs = pending.departs;
+        self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
+        self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
+        self.pending.push_back(pending);
+        self.pending_bytes += len as u64;
+        pending
     }
 
     /// Transmits a packet until it is not lost or the retries are used up.
@@ -188,20 +255,32 @@ impl<P: Payload> Link<P> {
 
     /// Time of the next poll; `None` until the next `enqueue`.
     pub fn poll_timeout(&self) -> Option<Instant> {
+        let turn = self.managed.as_ref().filter(|managed| managed.len() > 0).map(|_| self.turn());
+        self.next_arrival().into_iter().chain(turn).min().filter(|&at| at < Instant::MAX)
+    }
+
+    /// Time at which the transmitter takes the next packet of a managed queue: an idle one takes what has just
+    /// come, so it is never idle while others wait.
+    fn turn(&self) -> Instant {
+        self.busy_until.max(self.latest)
+    }
+
+    fn next_arrival(&self) -> Option<Instant> {
         let prompt = self.prompt.front().map(|flight| flight.arrival);
         let held_up = self.held_up.front().map(|flight| flight.arrival);
-        prompt.into_iter().chain(held_up).min().filter(|&at| at < Instant::MAX)
+        prompt.into_iter().chain(held_up).min()
     }
 
     /// Returns the next packet that has arrived by `now`, in order of arrival.
     pub fn poll(&mut self, now: Instant) -> Option<P> {
+        self.serve(now, |_, _| ());
         loop {
-            let arrival = self.poll_timeout().filter(|&arrival| arrival <= now)?;
+            let arrival = self.next_arrival().filter(|&arrival| arrival <= now)?;
             let ring = match self.prompt.front() {
                 Some(flight) if flight.arrival == arrival => &mut self.prompt,
                 _ => &mut self.held_up,
             };
-            let flight = ring.pop_front().expect("poll_timeout named the front of one of the two rings");
+            let flight = ring.pop_front().expect("next_arrival named the front of one of the two rings");
             if self.black_hole {
                 self.stats.dropped_black_hole.add(flight.len);
             } else {
@@ -238,6 +317,10 @@ impl<P: Payload> Link<P> {
             self.stats.dropped_down.add(flight.len);
             dropped.push(flight.packet);
         }
+        for waiting in self.managed.iter_mut().flat_map(|managed| managed.drain()) {
+            self.stats.dropped_down.add(waiting.len);
+            dropped.push(waiting.packet);
+        }
         self.pending_bytes = 0;
         self.busy_until = now.min(self.busy_until);
         self.last_arrival = Instant::ZERO;
@@ -246,6 +329,9 @@ impl<P: Payload> Link<P> {
 
     /// Number of packets waiting at `now`, without the one in the transmitter.
     pub fn waiting(&self, now: Instant) -> usize {
+        if let Some(managed) = &self.managed {
+            return managed.len();
+        }
         (self.pending.len() - self.served(now)).saturating_sub(1)
     }
 
@@ -285,16 +371,17 @@ impl<P: Payload> Link<P> {
 
     /// Returns whether a packet may enter, after [`settle`](Self::settle).
     fn has_room(&self, len: usize) -> bool {
+        if let Some(managed) = &self.managed {
+            // The transmitter takes at once what comes while it is idle.
+            return self.pending.is_empty() || managed.has_room(self.config.queue.limit, len);
+        }
         let in_service = match self.pending.front() {
             None if !self.config.queue.in_service => return true,
             Some(first) if !self.config.queue.in_service => (1, first.len as u64),
             _ => (0, 0),
         };
-        match self.config.queue.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.pending.len() - in_service.0 < limit,
-            QueueLimit::Bytes(limit) => self.pending_bytes - in_service.1 + len as u64 <= limit,
-        }
+        let (packets, bytes) = (self.pending.len() - in_service.0, self.pending_bytes - in_service.1);
+        self.config.queue.limit.holds(packets + 1, bytes + len as u64)
     }
 
     /// Number of pending packets that have left the transmitter by `now`.
@@ -309,7 +396,8 @@ impl<P: Payload> Link<P> {
         let mut left = self.pending.range(self.served(now)..);
         left.next_back();
         let wait = left.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
-        (busy, self.wait_ns - wait)
+        let managed = self.managed.as_ref().map_or(0, |managed| managed.waited(now));
+        (busy, self.wait_ns - wait + managed)
     }
 
     /// Propagates a packet whose last bit leaves the transmitter at `departs`.

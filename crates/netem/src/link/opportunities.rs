@@ -78,6 +78,10 @@ impl Opportunities {
         (self.moments.len() as u64 * Self::BYTES * 8) as f64 / self.period().as_secs_f64()
     }
 
+    pub(super) fn period_ns(&self) -> u64 {
+        self.period_ms() * NANOS_PER_MS
+    }
+
     fn period_ms(&self) -> u64 {
         *self.moments.last().expect("a trace has a moment")
     }
@@ -87,7 +91,7 @@ impl Opportunities {
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     trace: Arc<Opportunities>,
-    /// Nanoseconds by which the trace's repetitions begin before multiples of its period, so that one begins
+    /// Nanoseconds by which the trace's repetitions begin before multiples of its period, so that its offset is
     /// at the origin.
     shift: u64,
     /// Number of the opportunity after the last one used.
@@ -97,9 +101,9 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub fn new(trace: Arc<Opportunities>, origin: Instant) -> Self {
-        let period = trace.period_ms() * NANOS_PER_MS;
-        let shift = (period - origin.as_nanos() % period) % period;
+    pub fn new(trace: Arc<Opportunities>, origin: Instant, offset: u64) -> Self {
+        let period = trace.period_ns();
+        let shift = (period - origin.as_nanos() % period + offset % period) % period;
         Slots { trace, shift, next: 0, left: 0 }
     }
 
@@ -130,7 +134,7 @@ impl Slots {
     /// Number of the first opportunity after `now`.
     fn first_after(&self, now: Instant) -> u64 {
         let now = now.as_nanos().saturating_add(self.shift);
-        let period = self.trace.period_ms() * NANOS_PER_MS;
+        let period = self.trace.period_ns();
         let (cycle, within) = (now / period, now % period);
         let first = self.trace.moments.partition_point(|&ms| ms * NANOS_PER_MS <= within);
         cycle.saturating_mul(self.trace.moments.len() as u64).saturating_add(first as u64)
@@ -141,7 +145,8 @@ impl Slots {
         let (cycle, n) = (n / moments.len() as u64, n % moments.len() as u64);
         let ms = cycle.saturating_mul(self.trace.period_ms()).saturating_add(moments[n as usize]);
         match ms.checked_mul(NANOS_PER_MS) {
-            Some(ns) => Instant::from_nanos(ns - self.shift),
+            // Only before the origin.
+            Some(ns) => Instant::from_nanos(ns.saturating_sub(self.shift)),
             None => Instant::MAX,
         }
     }

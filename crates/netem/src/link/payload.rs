@@ -8,6 +8,11 @@ pub trait Payload: Clone {
     /// Damages the packet, like a bit error that the lower layers missed.
     fn corrupt(&mut self, random: &mut Random);
 
+    /// Number of the flow to which the packet belongs, for queues that treat flows alike.
+    fn flow(&self) -> u64 {
+        0
+    }
+
     /// Returns whether the packet is exempt from random loss.
     fn is_spared(&self) -> bool {
         false

@@ -42,7 +42,7 @@ pub struct LinkStats {
     pub repeated: Count,
     /// Packets that reached the other end and were polled.
     pub delivered: Count,
-    /// Packets that arrived at a full queue.
+    /// Packets that arrived at a full queue, or that a queue's management or a policer dropped.
     pub dropped_queue: Count,
     /// Packets lost at random after the transmitter.
     pub dropped_loss: Count,

@@ -1,6 +1,6 @@
 //! The transmitter, which puts packets on the wire.
 
-use strandcast_proto::seeds::Random;
+use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::Rate;
@@ -35,7 +35,16 @@ impl Transmitter {
         match rate {
             Rate::Infinite => Transmitter::Infinite,
             Rate::Constant(bps) => Transmitter::Constant { bps: *bps, owed: 0 },
-            Rate::Opportunities(trace) => Transmitter::Slots(Slots::new(trace.clone(), origin)),
+            Rate::Opportunities(trace) => Transmitter::Slots(Slots::new(trace.clone(), origin, 0)),
+            Rate::Recorded { traces, offset, cause } => {
+                let mut random = match cause {
+                    Some(cause) => Seeds::new(*cause, 0).stream("cause"),
+                    None => random,
+                };
+                let trace = &traces[random.below(traces.len() as u64) as usize];
+                let offset = offset.within(trace.period_ns(), &mut random);
+                Transmitter::Slots(Slots::new(trace.clone(), origin, offset))
+            }
             Rate::Varying(number) => {
                 let bps = Varying::new(number, random, origin);
                 match bps.constant().map(whole).filter(|&bps| bps > 0) {

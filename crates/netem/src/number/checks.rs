@@ -20,6 +20,12 @@ pub enum NumberError {
     /// The number is drawn too often.
     #[error("a number can't be drawn every {0:?}: at least 1 µs")]
     Period(Duration),
+    /// A deviation, shape or correlation is outside of its range.
+    #[error("a deviation, shape or correlation is outside of its range")]
+    Law,
+    /// A trace that does not repeat has no random begin.
+    #[error("only a trace that begins again can begin anywhere")]
+    Endless,
     /// Steps or a trace have no value.
     #[error("no value is given")]
     Empty,

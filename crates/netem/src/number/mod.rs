@@ -2,6 +2,7 @@
 //! time.
 
 mod checks;
+mod law;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -9,6 +10,7 @@ mod value;
 mod varying;
 
 pub use checks::NumberError;
+pub use law::{Law, Shape};
 pub use trace::{Trace, TraceError, content_lines};
-pub use value::{Every, Number};
+pub use value::{Every, Number, Offset};
 pub use varying::Varying;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
-use super::{Every, Number, NumberError, Trace, Varying};
+use super::{Every, Law, Number, NumberError, Offset, Shape, Trace, Varying};
 
 fn varying(number: Number, origin: Instant) -> Varying {
     Varying::new(&number, Seeds::new(1, 0).stream("number"), origin)
@@ -184,4 +184,119 @@ fn durations_become_seconds_and_come_back() {
         let Number::Constant(seconds) = Number::from(Duration::from_nanos(ns)) else { panic!("constant") };
         assert_eq!((seconds * 1e9).round() as u64, ns);
     }
+}
+
+/// Draws of a law, with their mean, standard deviation and autocorrelation.
+fn sample(shape: Shape, correlation: f64, n: usize) -> (Vec<f64>, f64, f64) {
+    let law = Law { shape, low: -1e9, high: 1e9, correlation };
+    let mut number = varying(Number::Drawn { law, every: Every::Packet }, Instant::ZERO);
+    let values: Vec<f64> = (0..n).map(|_| number.at(at(0))).collect();
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1) as f64;
+    (values, mean, variance.sqrt())
+}
+
+#[test]
+fn laws_have_their_means_and_deviations() {
+    const N: usize = 100_000;
+    let root = (N as f64).sqrt();
+    let (_, mean, deviation) = sample(Shape::Normal { mean: 40.0, deviation: 5.0 }, 0.0, N);
+    // Standard errors: σ/√n of the mean, σ/√2n of the deviation.
+    assert!((mean - 40.0).abs() < 4.0 * 5.0 / root, "{mean}");
+    assert!((deviation - 5.0).abs() < 4.0 * 5.0 / (2f64.sqrt() * root), "{deviation}");
+    let (values, mean, deviation) = sample(Shape::Lognormal { mean: 3.0, deviation: 1.5 }, 0.0, N);
+    assert!((mean - 3.0).abs() < 4.0 * 1.5 / root, "{mean}");
+    // The variance of a variance is (kurtosis - 1) σ⁴ / n; with w = exp(s²) = 1.25 the kurtosis is w⁴ + 2w³ + 3w² - 3.
+    let w = 1.25f64;
+    let kurtosis = w * w * (w * w + 2.0 * w + 3.0) - 3.0;
+    let error = 1.5 * ((kurtosis - 1.0).sqrt() / 2.0) / root;
+    assert!((deviation - 1.5).abs() < 4.0 * error, "{deviation}, {error}");
+    // Half of all are below the median, mean / √w.
+    let below = values.iter().filter(|v| **v < 3.0 / w.sqrt()).count() as f64 / N as f64;
+    assert!((below - 0.5).abs() < 4.0 * 0.5 / root, "{below}");
+    // Pareto: the least value is mean · (shape - 1) / shape, and P(x > 2 · least) = 2^-shape.
+    let (values, mean, deviation) = sample(Shape::Pareto { mean: 2.0, shape: 4.0 }, 0.0, N);
+    assert!((mean - 2.0).abs() < 4.0 * deviation / root, "{mean}");
+    assert!(values.iter().all(|v| *v >= 1.5));
+    let above = values.iter().filter(|v| **v > 3.0).count() as f64 / N as f64;
+    assert!((above - 0.0625).abs() < 4.0 * (0.0625f64 * 0.9375).sqrt() / root, "{above}");
+}
+
+#[test]
+fn correlated_draws_keep_their_law_and_forget_by_powers() {
+    const N: usize = 200_000;
+    let rho = 0.8f64;
+    let (values, mean, deviation) = sample(Shape::Normal { mean: 10.0, deviation: 2.0 }, rho, N);
+    // The mean of an autoregressive process has the variance σ²/n · (1 + ρ)/(1 - ρ); its variance that of ρ².
+    let root = (N as f64).sqrt();
+    assert!((mean - 10.0).abs() < 4.0 * 2.0 / root * ((1.0 + rho) / (1.0 - rho)).sqrt(), "{mean}");
+    let wider = ((1.0 + rho * rho) / (1.0 - rho * rho)).sqrt();
+    assert!((deviation - 2.0).abs() < 4.0 * 2.0 / (2f64.sqrt() * root) * wider, "{deviation}");
+    for lag in [1, 2, 5, 20] {
+        let pairs = values.iter().zip(&values[lag..]);
+        let products: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+        let correlation = products / ((N - lag) as f64 * deviation * deviation);
+        // Bartlett: the variance is at most (1 + ρ²)/(1 - ρ²)/n.
+        let expected = libm::pow(rho, lag as f64);
+        assert!(
+            (correlation - expected).abs() < 4.0 * wider / root,
+            "lag {lag}: {correlation}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn draws_stay_within_their_range_and_depend_on_time_alone() {
+    let law =
+        Law { shape: Shape::Normal { mean: 1.0, deviation: 9.0 }, low: 0.0, high: 2.0, correlation: 0.9 };
+    let number = Number::Drawn { law, every: Every::Period(ms(10)) };
+    assert_eq!((number.range(), number.mean()), ((0.0, 2.0), 1.0));
+    let mut forward = varying(number.clone(), at(0));
+    let all: Vec<f64> = (0..100).map(|n| forward.at(at(10 * n))).collect();
+    assert!(all.iter().all(|v| (0.0..=2.0).contains(v)) && all.contains(&0.0) && all.contains(&2.0));
+    let mut back = varying(number, at(0));
+    for n in (0..100).rev() {
+        assert_eq!(back.at(at(10 * n as u64 + 3)), all[n]);
+    }
+}
+
+#[test]
+fn a_trace_begins_where_it_is_told_and_one_of_several_is_drawn() {
+    let trace = |value: f64| {
+        let points = (0..100).map(|n| (ms(10 * n), value + n as f64)).collect();
+        Arc::new(Trace::new(points, Some(ms(1000))).expect("a trace"))
+    };
+    let fixed = |offset| Number::Traces { traces: vec![trace(0.0)], offset: Offset::Fixed(ms(offset)) };
+    let mut number = varying(fixed(985), at(100));
+    assert_eq!(values(&mut number, &[0, 100, 104, 105, 115, 1100]), [98., 98., 98., 99., 0., 98.]);
+    assert_eq!(number.next_change(at(100)), Some(at(105)));
+    assert_eq!(number.next_change(at(106)), Some(at(115)));
+    let random = |seed| {
+        let traces = vec![trace(0.0), trace(1000.0)];
+        let number = Number::Traces { traces, offset: Offset::Random };
+        Varying::new(&number, Seeds::new(seed, 0).stream("number"), at(0)).at(at(0))
+    };
+    let begins: Vec<f64> = (0..1000).map(random).collect();
+    assert_eq!(begins[..5], (0..5).map(random).collect::<Vec<_>>());
+    let second = begins.iter().filter(|v| **v >= 1000.0).count() as f64;
+    assert!((second - 500.0).abs() < 4.0 * 1000f64.sqrt() / 2.0, "{second}");
+    // A uniform time: its mean is 49.5 of 100 steps, with a standard error of 28.9/√1000.
+    let mean = begins.iter().map(|v| v % 1000.0).sum::<f64>() / 1000.0;
+    assert!((mean - 49.5).abs() < 4.0 * 28.9 / 1000f64.sqrt(), "{mean}");
+    let endless = Arc::new(Trace::new(vec![(ms(0), 1.0)], None).expect("a trace"));
+    let number = Number::Traces { traces: vec![endless], offset: Offset::Random };
+    assert_eq!(number.validate(), Err(NumberError::Endless));
+}
+
+/// Numbers of one cause are equal whatever stream they are given, those of another are not.
+#[test]
+fn a_cause_moves_all_its_numbers_alike() {
+    let draw = |cause, label| {
+        let number = Box::new(drawn(Every::Period(ms(10))));
+        let mut number =
+            Varying::new(&Number::Caused { cause, number }, Seeds::new(1, 0).stream(label), Instant::ZERO);
+        values(&mut number, &[0, 10, 20, 30])
+    };
+    assert_eq!(draw(7, "a"), draw(7, "b"));
+    assert_ne!(draw(7, "a"), draw(8, "a"));
 }

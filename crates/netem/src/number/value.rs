@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Duration;
 
 use super::checks::{NumberError, check_points, finite};
+use super::law::Law;
 use super::trace::Trace;
 
 /// A number that may change during a run. The owner defines its unit: bit/s, seconds, a probability.
@@ -26,6 +28,46 @@ pub enum Number {
     Steps(Vec<(Duration, f64)>),
     /// A recorded number.
     Trace(Arc<Trace>),
+    /// Drawn from a distribution.
+    Drawn {
+        /// Distribution.
+        law: Law,
+        /// Times at which it is drawn.
+        every: Every,
+    },
+    /// One of several recorded numbers, drawn once, from some time of it on.
+    Traces {
+        /// The recorded numbers, at least one.
+        traces: Vec<Arc<Trace>>,
+        /// Time of the trace at time 0.
+        offset: Offset,
+    },
+    /// A number with the draws of a cause: all numbers of one cause, with equal laws and times, are equal.
+    Caused {
+        /// Seed of the cause.
+        cause: u64,
+        /// The number.
+        number: Box<Number>,
+    },
+}
+
+/// Begin of a recorded trace within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offset {
+    /// This time of the trace.
+    Fixed(Duration),
+    /// A uniform time within a trace that repeats, drawn once.
+    Random,
+}
+
+impl Offset {
+    /// The offset in nanoseconds within a trace of this period.
+    pub(crate) fn within(self, period: u64, random: &mut Random) -> u64 {
+        match self {
+            Offset::Fixed(offset) => u64::try_from(offset.as_nanos()).unwrap_or(u64::MAX),
+            Offset::Random => random.below(period),
+        }
+    }
 }
 
 /// Times at which a random number is drawn.
@@ -37,6 +79,15 @@ pub enum Every {
     Packet,
     /// Once per multiple of this time, at least 1 µs.
     Period(Duration),
+}
+
+impl Every {
+    fn validate(self) -> Result<(), NumberError> {
+        match self {
+            Every::Period(period) if period < Duration::from_micros(1) => Err(NumberError::Period(period)),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl From<f64> for Number {
@@ -63,14 +114,20 @@ impl Number {
             Number::Uniform { low, high, every } => {
                 finite(low)?;
                 finite(high)?;
-                match every {
-                    _ if low > high => Err(NumberError::Range { low, high }),
-                    Every::Period(period) if period < Duration::from_micros(1) => {
-                        Err(NumberError::Period(period))
-                    }
-                    _ => Ok(()),
+                if low > high {
+                    return Err(NumberError::Range { low, high });
                 }
+                every.validate()
             }
+            Number::Drawn { law, every } => law.validate().and_then(|()| every.validate()),
+            Number::Traces { ref traces, offset } => match offset {
+                _ if traces.is_empty() => Err(NumberError::Empty),
+                Offset::Random if traces.iter().any(|trace| trace.repeat().is_none()) => {
+                    Err(NumberError::Endless)
+                }
+                _ => Ok(()),
+            },
+            Number::Caused { ref number, .. } => number.validate(),
             Number::Steps(ref steps) => check_points(steps),
             // A trace is checked at its creation.
             Number::Trace(_) => Ok(()),
@@ -86,18 +143,39 @@ impl Number {
         match self {
             Number::Constant(value) => (*value, *value),
             Number::Uniform { low, high, .. } => (*low, *high),
+            Number::Drawn { law, .. } => (law.low, law.high),
+            Number::Traces { traces, .. } => {
+                let ranges = traces.iter().map(|trace| of(trace.points()));
+                ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((f64::NAN, f64::NAN))
+            }
+            Number::Caused { number, .. } => number.range(),
             Number::Steps(steps) => of(steps),
             Number::Trace(trace) => of(trace.points()),
         }
     }
 
-    /// Long-run mean: the last value of steps, and of a trace that does not repeat.
+    /// Returns whether it is drawn for each packet.
+    pub fn is_drawn_by_packet(&self) -> bool {
+        match self {
+            Number::Uniform { every, .. } | Number::Drawn { every, .. } => *every == Every::Packet,
+            Number::Caused { number, .. } => number.is_drawn_by_packet(),
+            Number::Constant(_) | Number::Steps(_) | Number::Trace(_) | Number::Traces { .. } => false,
+        }
+    }
+
+    /// Long-run mean: the last value of steps, and of a trace that does not repeat; of a distribution without
+    /// regard to the ends of its range.
     pub fn mean(&self) -> f64 {
         match self {
             Number::Constant(value) => *value,
             Number::Uniform { low, high, .. } => (low + high) / 2.0,
             Number::Steps(steps) => steps.last().map_or(f64::NAN, |&(_, value)| value),
             Number::Trace(trace) => trace.mean(),
+            Number::Drawn { law, .. } => law.mean(),
+            Number::Traces { traces, .. } => {
+                traces.iter().map(|trace| trace.mean()).sum::<f64>() / traces.len() as f64
+            }
+            Number::Caused { number, .. } => number.mean(),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use strandcast_proto::seeds::Random;
+use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
+use super::law::Draws;
 use super::{Every, Number, Trace};
 
 /// A running [`Number`], with its value at any time.
@@ -22,14 +23,14 @@ pub struct Varying {
 enum Law {
     Constant(f64),
     Packet {
-        low: f64,
-        high: f64,
+        draws: Draws,
         random: Random,
     },
     Periods(Periods),
-    /// `cursor` is the point of the last query.
+    /// `cursor` is the point of the last query, `offset` the trace's time at the origin.
     Points {
         trace: Arc<Trace>,
+        offset: Duration,
         cursor: usize,
     },
 }
@@ -37,8 +38,7 @@ enum Law {
 /// One draw per period, starting at period 0.
 #[derive(Clone, Debug)]
 struct Periods {
-    low: f64,
-    high: f64,
+    draws: Draws,
     length: u64,
     /// Random state before the first draw.
     first: Random,
@@ -56,24 +56,24 @@ impl Varying {
         if let Err(error) = number.validate() {
             panic!("{number:?}: {error}");
         }
-        let points = |trace| Law::Points { trace, cursor: 0 };
+        let points = |trace, offset| Law::Points { trace, offset, cursor: 0 };
         let law = match *number {
             Number::Constant(value) => Law::Constant(value),
-            Number::Uniform { low, high, every: Every::Run } => Law::Constant(random.uniform(low, high)),
-            Number::Uniform { low, high, every: Every::Packet } => Law::Packet { low, high, random },
-            Number::Uniform { low, high, every: Every::Period(length) } => Law::Periods(Periods {
-                low,
-                high,
-                length: nanos(length),
-                first: random.clone(),
-                random,
-                drawn: 0,
-                value: low,
-            }),
-            Number::Steps(ref steps) => {
-                points(Arc::new(Trace::new(steps.clone(), None).expect("the number was validated")))
+            Number::Uniform { low, high, every } => Law::drawn(Draws::Uniform { low, high }, every, random),
+            Number::Drawn { law, every } => Law::drawn(Draws::Law { law, last: None }, every, random),
+            Number::Traces { ref traces, offset } => {
+                let trace = &traces[random.below(traces.len() as u64) as usize];
+                let offset = offset.within(trace.repeat().map_or(0, nanos), &mut random);
+                points(Arc::clone(trace), Duration::from_nanos(offset))
             }
-            Number::Trace(ref trace) => points(Arc::clone(trace)),
+            Number::Caused { cause, ref number } => {
+                return Varying::new(number, Seeds::new(cause, 0).stream("cause"), origin);
+            }
+            Number::Steps(ref steps) => points(
+                Arc::new(Trace::new(steps.clone(), None).expect("the number was validated")),
+                Duration::ZERO,
+            ),
+            Number::Trace(ref trace) => points(Arc::clone(trace), Duration::ZERO),
         };
         Varying { origin, law }
     }
@@ -91,10 +91,10 @@ impl Varying {
         let since = now - self.origin;
         match &mut self.law {
             Law::Constant(value) => *value,
-            Law::Packet { low, high, random } => random.uniform(*low, *high),
+            Law::Packet { draws, random } => draws.next(random),
             Law::Periods(periods) => periods.value(nanos(since) / periods.length),
-            Law::Points { trace, cursor } => {
-                *cursor = find(trace, *cursor, within(trace, since).1);
+            Law::Points { trace, offset, cursor } => {
+                *cursor = find(trace, *cursor, within(trace, since.saturating_add(*offset)).1);
                 trace.points()[*cursor].1
             }
         }
@@ -110,12 +110,30 @@ impl Varying {
                 let n = nanos(since) / periods.length;
                 Some(self.origin + Duration::from_nanos((n + 1).saturating_mul(periods.length)))
             }
-            Law::Points { trace, cursor } => {
-                let (begin, since) = within(trace, since);
+            Law::Points { trace, offset, cursor } => {
+                let (begin, since) = within(trace, since.saturating_add(*offset));
                 let cursor = find(trace, *cursor, since);
                 let next = trace.points()[cursor..].iter().map(|point| point.0).find(|&time| time > since);
-                next.or(trace.repeat()).map(|time| self.origin + begin.saturating_add(time))
+                let next = next.or(trace.repeat())?;
+                Some(self.origin + begin.saturating_add(next).saturating_sub(*offset))
             }
+        }
+    }
+}
+
+impl Law {
+    fn drawn(mut draws: Draws, every: Every, mut random: Random) -> Self {
+        match every {
+            Every::Run => Law::Constant(draws.next(&mut random)),
+            Every::Packet => Law::Packet { draws, random },
+            Every::Period(length) => Law::Periods(Periods {
+                draws,
+                length: nanos(length),
+                first: random.clone(),
+                random,
+                drawn: 0,
+                value: f64::NAN,
+            }),
         }
     }
 }
@@ -124,10 +142,11 @@ impl Periods {
     fn value(&mut self, period: u64) -> f64 {
         if period + 1 < self.drawn {
             self.random = self.first.clone();
+            self.draws.restart();
             self.drawn = 0;
         }
         while self.drawn <= period {
-            self.value = self.random.uniform(self.low, self.high);
+            self.value = self.draws.next(&mut self.random);
             self.drawn += 1;
         }
         self.value

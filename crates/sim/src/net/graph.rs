@@ -2,14 +2,17 @@
 
 use std::collections::VecDeque;
 
-use strandcast_netem::link::Link;
+use strandcast_netem::engine::Engine;
+use strandcast_netem::link::{EnqueueOutcome, Link};
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 use strandcast_radio::StationId;
 
+use super::event::Event;
 use super::ids::{AgentId, DirectedLinkId, RadioId};
 use super::nic::Nic;
-use super::packet::Packet;
+use super::observer::Observer;
+use super::packet::{Packet, PacketMeta};
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -25,6 +28,65 @@ pub struct DirectedLink {
     pub(super) departing: VecDeque<Departing>,
     /// Frames that left a wireless link.
     pub(super) frames: Frames,
+}
+
+/// Parts of the network that a link needs.
+pub(super) struct Around<'a, W> {
+    pub routes: &'a [Route],
+    pub engine: &'a mut Engine<Event>,
+    pub observer: &'a mut W,
+}
+
+impl DirectedLink {
+    /// Takes a packet, and reports its outcome.
+    pub(super) fn enter<W: Observer>(
+        &mut self,
+        now: Instant,
+        id: DirectedLinkId,
+        packet: Packet,
+        mut around: Around<'_, W>,
+    ) {
+        self.serve(now, id, &mut around);
+        let meta = packet.meta;
+        let outcome = self.link.enqueue(now, packet, meta.len as usize);
+        around.observer.offered(now, id, &meta, outcome);
+        if self.wireless {
+            around.note_departure(id, &mut self.departing, &meta, outcome);
+        }
+        self.serve(now, id, &mut around);
+    }
+
+    /// Lets a managed queue send what is due.
+    pub(super) fn serve<W: Observer>(
+        &mut self,
+        now: Instant,
+        id: DirectedLinkId,
+        around: &mut Around<'_, W>,
+    ) {
+        let DirectedLink { link, wireless, departing, .. } = self;
+        link.serve(now, |packet, outcome| {
+            around.observer.decided(now, id, &packet.meta, outcome);
+            if *wireless {
+                around.note_departure(id, departing, &packet.meta, outcome);
+            }
+        });
+    }
+}
+
+impl<W> Around<'_, W> {
+    /// Keeps a frame that a wireless link has taken until its last bit has left.
+    fn note_departure(
+        &mut self,
+        id: DirectedLinkId,
+        departing: &mut VecDeque<Departing>,
+        meta: &PacketMeta,
+        outcome: EnqueueOutcome,
+    ) {
+        let EnqueueOutcome::Taken { departs, lost, retransmissions } = outcome else { return };
+        let from = self.routes[meta.route.index()].from;
+        departing.push_back(Departing { at: departs, len: meta.len, lost, retransmissions, from });
+        self.engine.schedule(departs, Event::Departed(id));
+    }
 }
 
 /// A packet that waits for a wireless link's transmitter, or is in it.

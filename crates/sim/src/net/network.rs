@@ -12,11 +12,11 @@ use strandcast_routing::Routing;
 
 use super::air::{Air, Surroundings};
 use super::event::Event;
-use super::graph::Departing;
+use super::graph::Around;
 use super::nic::Nic;
 use super::{
-    Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Observer,
-    Outgoing, Packet, PacketMeta, RadioId, Route, RouteId, Step,
+    Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, FlowId, Frame, Observer, Outgoing, Packet,
+    PacketMeta, RadioId, Route, RouteId, Step,
 };
 
 /// Links, radios, routes and agents, in simulated time.
@@ -425,18 +425,10 @@ impl<W: Observer> Network<W> {
     }
 
     fn enter(&mut self, now: Instant, id: DirectedLinkId, mut packet: Packet) {
-        let wire = &mut self.wires[id.index()];
+        let Network { wires, routes, engine, observer, .. } = self;
+        let wire = &mut wires[id.index()];
         packet.meta.spared = wire.spares_background && packet.meta.flow >= self.background;
-        let meta = packet.meta;
-        let outcome = wire.link.enqueue(now, packet, meta.len as usize);
-        self.observer.offered(now, id, &meta, outcome);
-        if let EnqueueOutcome::Taken { departs, lost, retransmissions } = outcome
-            && wire.wireless
-        {
-            let from = self.routes[meta.route.index()].from;
-            wire.departing.push_back(Departing { at: departs, len: meta.len, lost, retransmissions, from });
-            self.engine.schedule(departs, Event::Departed(id));
-        }
+        wire.enter(now, id, packet, Around { routes, engine, observer });
         self.observe_link(id);
     }
 
@@ -455,6 +447,8 @@ impl<W: Observer> Network<W> {
         if wire.alarm.is_some_and(|at| at <= now) {
             wire.alarm = None;
         }
+        let Network { wires, routes, engine, observer, .. } = self;
+        wires[id.index()].serve(now, id, &mut Around { routes, engine, observer });
         let mut pending = None;
         while let Some(mut packet) = self.wires[id.index()].link.poll(now) {
             self.hops += 1;

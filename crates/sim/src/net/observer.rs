@@ -84,6 +84,17 @@ pub trait Observer {
     ) {
     }
 
+    /// Called when a link's queue sends or drops a packet of which `offered` said that it
+    /// [waits](EnqueueOutcome::Waits).
+    fn decided(
+        &mut self,
+        _now: Instant,
+        _wire: DirectedLinkId,
+        _head: &PacketMeta,
+        _outcome: EnqueueOutcome,
+    ) {
+    }
+
     /// Called when a packet leaves a link.
     fn arrived(&mut self, _now: Instant, _wire: DirectedLinkId, _head: &PacketMeta) {}
 

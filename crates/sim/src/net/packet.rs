@@ -135,6 +135,11 @@ impl Payload for Packet {
         }
     }
 
+    /// A direction of a path of a flow, as addresses and ports tell them apart.
+    fn flow(&self) -> u64 {
+        u64::from(self.meta.route.0)
+    }
+
     fn is_spared(&self) -> bool {
         self.meta.spared
     }

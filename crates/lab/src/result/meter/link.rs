@@ -17,7 +17,7 @@ pub struct LinkReading {
     pub offered: u64,
     /// Packets that came out.
     pub delivered: u64,
-    /// Packets that found the queue full.
+    /// Packets that found the queue full, or that its management or a policer dropped.
     pub lost_queue: u64,
     /// Packets lost at random.
     pub lost_random: u64,

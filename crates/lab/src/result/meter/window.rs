@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use strandcast_proto::time::Instant;
+use strandcast_sim::net::EnqueueOutcome;
 
 /// The time that counts: from `from` on, and before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Window {
 /// Where a packet died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPlace {
-    /// A queue was full.
+    /// A queue was full, or its management or a policer dropped it.
     Queue,
     /// A loss model took it.
     Random,
@@ -41,4 +42,18 @@ pub enum LossPlace {
     Down,
     /// A router on a radio dropped it: no route, a neighbour that did not answer, too many hops.
     Routing,
+}
+
+impl LossPlace {
+    /// Place of a loss by a link; `None` if the packet is not lost.
+    pub fn of(outcome: EnqueueOutcome) -> Option<Self> {
+        match outcome {
+            EnqueueOutcome::Taken { lost: false, .. } | EnqueueOutcome::Waits => None,
+            EnqueueOutcome::Taken { lost: true, .. } => Some(LossPlace::Random),
+            EnqueueOutcome::QueueFull | EnqueueOutcome::Policed | EnqueueOutcome::Managed => {
+                Some(LossPlace::Queue)
+            }
+            EnqueueOutcome::Down => Some(LossPlace::Down),
+        }
+    }
 }

@@ -7,7 +7,8 @@ use strandcast_keys::words;
 use super::loss::{LOSS, LossKind};
 use crate::scenario::model::{DownMode, QueueKind};
 use crate::scenario::sorts::{
-    CHANGING_TIME, LIMIT, LINK_RATE, SHARE, SWITCH, TEXT, TIME, whole, word, words_of,
+    CHANGING_TIME, CONSTANT_RATE, LIMIT, LINK_RATE, SHARE, SPAN, SWITCH, TEXT, TIME, size, whole, word,
+    words_of,
 };
 use crate::scenario::typed::{EachOf, Given, Inner, Optional, Outages, table};
 use crate::scenario::value::{LinkRate, Number, QueueLimit};
@@ -34,6 +35,8 @@ table! {
         delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
         /// whether packets keep their order when the delay changes; otherwise a packet with a shorter delay overtakes earlier packets
         keep_order: Given<bool> = SWITCH.or("true"),
+        /// token bucket before the queue
+        policer: Inner = Inner::of(&PolicerKeys::KEYS, "none"),
         /// random loss, by name; every packet passes all models, behind the transmitter
         loss: EachOf<LossKind> = EachOf::of(&LOSS, "none"),
         /// the link holds some packets up, so that later packets overtake them
@@ -55,6 +58,7 @@ table! {
         rate: Given<LinkRate> = DIRECTION.rate,
         delay: Given<Number> = DIRECTION.delay,
         keep_order: Given<bool> = DIRECTION.keep_order,
+        policer: Inner = DIRECTION.policer,
         /// the queue in front of the transmitter
         queue: Inner = Inner::of(&QueueKeys::KEYS, "all defaults"),
         loss: EachOf<LossKind> = DIRECTION.loss,
@@ -72,7 +76,7 @@ table! {
         /// the direction from `to` to `from`
         reverse: Inner = Inner::of(
             &ReverseKeys::KEYS,
-            "same rate, delay, order, queue, retransmission and outages, nothing random",
+            "same rate, delay, order, queue, retransmission and outages, nothing random, no policer",
         ),
     }
 }
@@ -83,6 +87,7 @@ table! {
         rate: Optional<LinkRate> = DIRECTION.rate.as_forward(),
         delay: Optional<Number> = DIRECTION.delay.as_forward(),
         keep_order: Optional<bool> = DIRECTION.keep_order.as_forward(),
+        policer: Inner = DIRECTION.policer,
         /// the queue in front of the transmitter
         queue: Inner = Inner::of(&ReverseQueueKeys::KEYS, "as forward"),
         loss: EachOf<LossKind> = DIRECTION.loss,
@@ -99,12 +104,20 @@ table! {
 table! {
     /// The queue in front of a transmitter.
     QUEUE: QueueKeys = "queue" {
-        /// discipline; drop-tail drops what arrives when it is full
+        /// discipline; drop-tail drops what arrives when it is full, `codel` (RFC 8289) drops when packets wait too long, `fq-codel` (RFC 8290) does so for each flow, and lets flows take turns
         kind: Given<QueueKind> = word().or("drop-tail"),
         /// how much fits: packets, bytes with a unit, or `"unlimited"`
-        limit: Given<QueueLimit> = LIMIT.or("100 packets"),
+        limit: Optional<QueueLimit> = LIMIT.otherwise("100 packets; 1000 with `codel`, 10240 with `fq-codel`"),
         /// whether the packet being sent counts to the limit, as in ns-2
         in_service: Given<bool> = SWITCH.or("false"),
+        /// `codel`, `fq-codel`: waiting time that may stand
+        target: Optional<Duration> = SPAN.otherwise("5 ms").at_most(Longest::Delay),
+        /// `codel`, `fq-codel`: time for which the target must be exceeded before a packet is dropped
+        interval: Optional<Duration> = SPAN.otherwise("100 ms").at_most(Longest::Delay),
+        /// `fq-codel`: bytes that a flow may send in its turn
+        quantum: Optional<u32> = size::<u32, 1, 65_536>().otherwise("1514"),
+        /// `fq-codel`: queues to which flows are hashed
+        flows: Optional<u32> = whole::<u32, 1, 65_536>().otherwise("1024"),
     }
 }
 
@@ -114,6 +127,20 @@ table! {
         kind: Optional<QueueKind> = QUEUE.kind.as_forward(),
         limit: Optional<QueueLimit> = QUEUE.limit.as_forward(),
         in_service: Optional<bool> = QUEUE.in_service.as_forward(),
+        target: Optional<Duration> = QUEUE.target.as_forward(),
+        interval: Optional<Duration> = QUEUE.interval.as_forward(),
+        quantum: Optional<u32> = QUEUE.quantum.as_forward(),
+        flows: Optional<u32> = QUEUE.flows.as_forward(),
+    }
+}
+
+table! {
+    /// A token bucket that drops packets beyond its rate and burst; none waits.
+    POLICER: PolicerKeys = "policer" {
+        /// rate that passes
+        rate: Given<f64> = CONSTANT_RATE.required(),
+        /// bytes that may pass at once after a pause; a longer packet never passes
+        burst: Given<u64> = size::<u64, 1, 1_125_899_906_842_624>().required(),
     }
 }
 

@@ -1,13 +1,15 @@
 //! Links.
 
 use crate::scenario::error::hint;
-use crate::scenario::keys::link::{ARQ, DOWN, LINK, LossTakes, QUEUE, REORDER, REVERSE, REVERSE_QUEUE};
+use crate::scenario::keys::link::{ARQ, DOWN, LINK, LossTakes, REORDER, REVERSE};
 use crate::scenario::keys::loss::{LIST, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
-use crate::scenario::model::{Arq, Direction, Down, Link, Loss, Node, Queue, Reorder};
+use crate::scenario::model::{Arq, Direction, Down, Link, Loss, Node, Reorder};
 use crate::scenario::spec::Key;
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
-use crate::scenario::value::{LinkRate, Named, QueueLimit};
+use crate::scenario::value::{LinkRate, Named};
+
+use super::queue::{policer, queue, reverse_queue};
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
     let (from, to) = (table.get(&LINK.from)?, table.get(&LINK.to)?);
@@ -21,6 +23,7 @@ pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
         rate: table.get(&LINK.rate)?,
         delay: table.get(&LINK.delay)?,
         keep_order: table.get(&LINK.keep_order)?,
+        policer: policer(table)?,
         queue: queue(&table.inner(&LINK.queue)?)?,
         loss: losses(table)?,
         arq: if table.has(&LINK.arq) { arq(table)? } else { None },
@@ -55,6 +58,7 @@ fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
         rate: table.maybe(&REVERSE.rate)?.unwrap_or_else(|| forward.rate.clone()),
         delay: table.maybe(&REVERSE.delay)?.unwrap_or_else(|| forward.delay.clone()),
         keep_order: table.maybe(&REVERSE.keep_order)?.unwrap_or(forward.keep_order),
+        policer: policer(table)?,
         queue: reverse_queue(&table.inner(&REVERSE.queue)?, forward.queue)?,
         loss: losses(table)?,
         arq: if table.has(&REVERSE.arq) { arq(table)? } else { forward.arq },
@@ -63,36 +67,6 @@ fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
         corrupt: table.get(&REVERSE.corrupt)?,
         down: if table.has(&REVERSE.down) { outages(table)? } else { forward.down.clone() },
     })
-}
-
-fn queue(table: &Table<'_>) -> Read<Queue> {
-    let queue = Queue {
-        kind: table.get(&QUEUE.kind)?,
-        limit: table.get(&QUEUE.limit)?,
-        in_service: table.get(&QUEUE.in_service)?,
-    };
-    passing(table, queue, &QUEUE.limit.key)
-}
-
-/// The queue of the other direction; what isn't given is as forward.
-fn reverse_queue(table: &Table<'_>, forward: Queue) -> Read<Queue> {
-    let queue = Queue {
-        kind: table.maybe(&REVERSE_QUEUE.kind)?.unwrap_or(forward.kind),
-        limit: table.maybe(&REVERSE_QUEUE.limit)?.unwrap_or(forward.limit),
-        in_service: table.maybe(&REVERSE_QUEUE.in_service)?.unwrap_or(forward.in_service),
-    };
-    passing(table, queue, &REVERSE_QUEUE.limit.key)
-}
-
-/// A queue that lets something pass.
-fn passing(table: &Table<'_>, queue: Queue, limit: &Key) -> Read<Queue> {
-    match queue.limit {
-        QueueLimit::Packets(0) | QueueLimit::Bytes(0) if queue.in_service => Err(table.error_at(
-            limit,
-            "no packet can ever be sent; the packet in service counts, so let it be 1 or more",
-        )),
-        QueueLimit::Packets(_) | QueueLimit::Bytes(_) | QueueLimit::Unlimited => Ok(queue),
-    }
 }
 
 /// Retransmission by the link.

@@ -1,6 +1,7 @@
 //! Links compared with closed forms, properties and scripts.
 
 mod arq;
+mod managed;
 mod order;
 mod queueing;
 mod random;
@@ -14,12 +15,13 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::{
-    Count, EnqueueOutcome, Link, LinkConfig, LinkConfigError, Payload, Queue, QueueLimit, Rate, Reorder,
+    Codel, Count, Discipline, EnqueueOutcome, FqCodel, Link, LinkConfig, LinkConfigError, Payload, Policer,
+    Queue, QueueLimit, Rate, Reorder,
 };
 use crate::loss::LossModel;
 use crate::number::{Every, Number, NumberError};
 
-/// A numbered packet; damage sets the flag.
+/// A numbered packet; damage sets the flag. Every third belongs to the same flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Packet {
     id: usize,
@@ -29,6 +31,10 @@ struct Packet {
 impl Payload for Packet {
     fn corrupt(&mut self, _: &mut Random) {
         self.damaged = true;
+    }
+
+    fn flow(&self) -> u64 {
+        self.id as u64 % 3
     }
 }
 
@@ -328,7 +334,7 @@ fn impossible_links_are_refused() {
     let uniform = |low, high, every| Number::Uniform { low, high, every };
     let half = LossModel::bursts(0.1, 0.5);
     let default = LinkConfig::default;
-    let no_room = Queue { limit: QueueLimit::Packets(0), in_service: true };
+    let no_room = Queue { in_service: true, ..Queue::packets(0) };
     let empty = NumberError::Range { low: 2e-3, high: 1e-3 };
     for (config, error) in [
         (LinkConfig { rate: Rate::Constant(0), ..default() }, LinkConfigError::ZeroRate),

@@ -46,7 +46,7 @@ fn mean_wait(rho: f64, service: f64, seed: u64, packets: usize) -> f64 {
 /// Packets that waited when the link went down take no room afterwards.
 #[test]
 fn an_outage_empties_a_queue_of_bytes() {
-    let queue = Queue { limit: QueueLimit::Bytes(2500), in_service: true };
+    let queue = Queue { limit: QueueLimit::Bytes(2500), in_service: true, ..Queue::default() };
     let mut link = link(megabyte_a_second(LinkConfig { queue, ..LinkConfig::default() }), 1);
     for outage in 0..3 {
         let now = ms(10 * outage);
@@ -61,7 +61,7 @@ fn an_outage_empties_a_queue_of_bytes() {
 #[test]
 fn the_packet_in_service_counts_if_asked() {
     let taken = |limit, in_service, lens: &[usize]| -> Vec<bool> {
-        let queue = Queue { limit, in_service };
+        let queue = Queue { limit, in_service, ..Queue::default() };
         let mut link = link(megabyte_a_second(LinkConfig { queue, ..LinkConfig::default() }), 1);
         lens.iter().map(|&len| take(&mut link, ms(0), 0, len)).collect()
     };

@@ -60,26 +60,45 @@ fn config(ordered: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
         (1..10usize).prop_map(QueueLimit::Packets),
         (1..9000u64).prop_map(QueueLimit::Bytes),
     ];
-    let queue = (limit, any::<bool>()).prop_map(|(limit, in_service)| Queue { limit, in_service });
+    let quick = Codel { target: Duration::from_micros(500), interval: Duration::from_millis(2) };
+    let fair = Discipline::FqCodel(FqCodel { codel: quick, quantum: 700, flows: 2 });
+    let discipline = prop_oneof![
+        2 => Just(Discipline::DropTail),
+        1 => Just(Discipline::Codel(quick)),
+        // Packets of different flows overtake each other.
+        1 => Just(if ordered { Discipline::Codel(quick) } else { fair }),
+    ];
+    let queue = (discipline, limit, any::<bool>()).prop_map(|(discipline, limit, in_service)| Queue {
+        discipline,
+        limit,
+        in_service,
+    });
+    let policer = prop_oneof![
+        3 => Just(None),
+        1 => (100_000..10_000_000u64, 1..9000u64).prop_map(|(rate, burst)| Some(Policer { rate, burst })),
+    ];
     let order = any::<bool>().prop_map(move |keeps| keeps || ordered);
-    (rate(), 0..20u64, 0..20u64, order, queue, losses(), 0..4u8, 0.0..0.5f64, 0.0..0.5f64).prop_map(
-        move |(rate, min, more, keep_order, queue, losses, retries, duplicate, corrupt)| {
-            let (low, high) = (min as f64 / 1e3, (min + more) as f64 / 1e3);
-            let config = LinkConfig {
-                rate,
-                delay: Number::Uniform { low, high, every: Every::Packet },
-                keep_order,
-                queue,
-                losses,
-                retries,
-                reorder: (!ordered).then_some(Reorder { probability: 0.3, extra: Duration::from_millis(7) }),
-                duplicate,
-                corrupt,
-                origin: Instant::ZERO,
-            };
-            (min, config)
-        },
-    )
+    (rate(), 0..20u64, 0..20u64, order, (policer, queue), losses(), 0..4u8, 0.0..0.5f64, 0.0..0.5f64)
+        .prop_map(
+            move |(rate, min, more, keep_order, (policer, queue), losses, retries, duplicate, corrupt)| {
+                let (low, high) = (min as f64 / 1e3, (min + more) as f64 / 1e3);
+                let config = LinkConfig {
+                    rate,
+                    delay: Number::Uniform { low, high, every: Every::Packet },
+                    keep_order,
+                    policer,
+                    queue,
+                    losses,
+                    retries,
+                    reorder: (!ordered)
+                        .then_some(Reorder { probability: 0.3, extra: Duration::from_millis(7) }),
+                    duplicate,
+                    corrupt,
+                    origin: Instant::ZERO,
+                };
+                (min, config)
+            },
+        )
 }
 
 /// Runs `ops` and returns the arrivals with the time of their poll, and the send time of each packet. `eager`

@@ -69,16 +69,11 @@ impl Recorder for Explainer {
             self.free.resize(index + 1, Instant::ZERO);
         }
         let mut hop = Hop { link: String::new(), entered: now, started: None, departed: None, arrived: None };
-        let lost = match outcome {
-            EnqueueOutcome::Taken { departs, lost, .. } => {
-                hop.started = Some(now.max(self.free[index].min(departs)));
-                hop.departed = Some(departs);
-                self.free[index] = departs;
-                lost.then_some(LossPlace::Random)
-            }
-            EnqueueOutcome::QueueFull => Some(LossPlace::Queue),
-            EnqueueOutcome::Down => Some(LossPlace::Down),
-        };
+        if let EnqueueOutcome::Taken { departs, .. } = outcome {
+            hop.started = Some(now.max(self.free[index].min(departs)));
+            hop.departed = Some(departs);
+            self.free[index] = departs;
+        }
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
         // The second copy of a packet that a link has doubled is not followed.
         if flight.steps.len() != usize::from(meta.hop) {
@@ -88,7 +83,19 @@ impl Recorder for Explainer {
         flight.steps.push(flight.wires.len());
         flight.wires.push(Some(wire));
         flight.transmission.hops.push(hop);
-        if let Some(place) = lost {
+        if let Some(place) = LossPlace::of(outcome) {
+            flight.transmission.outcome = Outcome::Lost(place);
+        }
+    }
+
+    fn decided(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
+        let hop = flight.steps.get(usize::from(meta.hop)).copied();
+        let Some(hop) = hop.and_then(|hop| flight.transmission.hops.get_mut(hop)) else { return };
+        if let EnqueueOutcome::Taken { departs, .. } = outcome {
+            (hop.started, hop.departed) = (Some(now), Some(departs));
+        }
+        if let Some(place) = LossPlace::of(outcome) {
             flight.transmission.outcome = Outcome::Lost(place);
         }
     }

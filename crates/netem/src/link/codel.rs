@@ -1,0 +1,102 @@
+//! CoDel (RFC 8289).
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::backlog::{Backlog, Dropped, Queued};
+
+/// A queue of at most this many bytes drops nothing: the RFC's MAXPACKET, the MTU of an interface.
+const MAXPACKET: u64 = 1500;
+/// A queue that begins to drop within this many intervals after it stopped begins near the rate it had.
+const RECENT: u32 = 16;
+
+/// Constants of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codel {
+    /// Waiting time that may stand.
+    pub target: Duration,
+    /// Time for which it must be exceeded before the first packet is dropped; above 0.
+    pub interval: Duration,
+}
+
+impl Default for Codel {
+    /// The RFC's 5 ms and 100 ms.
+    fn default() -> Self {
+        Codel { target: Duration::from_millis(5), interval: Duration::from_millis(100) }
+    }
+}
+
+/// State of CoDel, with the names of RFC 8289, section 5.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    constants: Codel,
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+}
+
+impl Control {
+    pub fn new(constants: Codel) -> Self {
+        Control {
+            constants,
+            first_above_time: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            lastcount: 0,
+            dropping: false,
+        }
+    }
+
+    /// Takes the next packet to send, and hands those that it drops before it to `dropped`.
+    pub fn dequeue<P>(
+        &mut self,
+        now: Instant,
+        backlog: &mut Backlog<P>,
+        dropped: Dropped<'_, P>,
+    ) -> Option<Queued<P>> {
+        let (mut first, mut may_drop) = self.look(now, backlog);
+        if self.dropping {
+            self.dropping = may_drop;
+            while self.dropping && now >= self.drop_next {
+                first.into_iter().for_each(&mut *dropped);
+                self.count += 1;
+                (first, may_drop) = self.look(now, backlog);
+                self.dropping = may_drop;
+                if may_drop {
+                    self.drop_next = self.control_law(self.drop_next);
+                }
+            }
+        } else if may_drop {
+            first.into_iter().for_each(&mut *dropped);
+            (first, _) = self.look(now, backlog);
+            self.dropping = true;
+            let delta = self.count - self.lastcount;
+            let recent = now - self.drop_next < self.constants.interval * RECENT;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.lastcount = self.count;
+            self.drop_next = self.control_law(now);
+        }
+        first
+    }
+
+    /// Takes a packet, and says whether the waiting time has been above the target for an interval.
+    fn look<P>(&mut self, now: Instant, backlog: &mut Backlog<P>) -> (Option<Queued<P>>, bool) {
+        let Some(first) = backlog.pop() else {
+            self.first_above_time = None;
+            return (None, false);
+        };
+        if now - first.since < self.constants.target || backlog.bytes() <= MAXPACKET {
+            self.first_above_time = None;
+            return (Some(first), false);
+        }
+        let above = *self.first_above_time.get_or_insert(now + self.constants.interval);
+        (Some(first), now >= above)
+    }
+
+    /// The time of the next drop: the interval shrinks with the root of the number of drops.
+    fn control_law(&self, from: Instant) -> Instant {
+        let nanos = self.constants.interval.as_secs_f64() * 1e9 / libm::sqrt(f64::from(self.count));
+        from + Duration::from_nanos(libm::round(nanos) as u64)
+    }
+}

@@ -1,0 +1,80 @@
+//! Queues that choose the packet to send when the transmitter is free, and not when it arrives.
+
+use strandcast_proto::time::Instant;
+
+use super::backlog::{Backlog, Dropped, Queued};
+use super::codel::Control;
+use super::config::{Discipline, QueueLimit};
+use super::fq_codel::Fair;
+
+/// A queue with active management.
+#[derive(Debug)]
+pub(super) enum Managed<P> {
+    Codel { backlog: Backlog<P>, control: Control },
+    Fair(Fair<P>),
+}
+
+impl<P> Managed<P> {
+    /// The queue of a discipline; `None`: drop-tail. `salt` is for the hash of flows.
+    pub fn new(discipline: Discipline, salt: impl FnOnce() -> u64) -> Option<Self> {
+        match discipline {
+            Discipline::DropTail => None,
+            Discipline::Codel(codel) => {
+                Some(Managed::Codel { backlog: Backlog::default(), control: Control::new(codel) })
+            }
+            Discipline::FqCodel(constants) => Some(Managed::Fair(Fair::new(constants, salt()))),
+        }
+    }
+
+    /// Returns whether a packet of `len` bytes may enter. Fair queues make room by dropping others.
+    pub fn has_room(&self, limit: QueueLimit, len: usize) -> bool {
+        let Managed::Codel { backlog, .. } = self else { return true };
+        limit.holds(backlog.len() + 1, backlog.bytes() + len as u64)
+    }
+
+    pub fn push(&mut self, flow: u64, packet: Queued<P>) {
+        match self {
+            Managed::Codel { backlog, .. } => backlog.push(packet),
+            Managed::Fair(fair) => fair.push(flow, packet),
+        }
+    }
+
+    /// Drops what exceeds the limit.
+    pub fn trim(&mut self, limit: QueueLimit, dropped: Dropped<'_, P>) {
+        if let Managed::Fair(fair) = self {
+            fair.trim(|packets, bytes| limit.holds(packets, bytes), dropped);
+        }
+    }
+
+    /// Takes the next packet to send.
+    pub fn pop(&mut self, now: Instant, dropped: Dropped<'_, P>) -> Option<Queued<P>> {
+        match self {
+            Managed::Codel { backlog, control } => control.dequeue(now, backlog, dropped),
+            Managed::Fair(fair) => fair.pop(now, dropped),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Managed::Codel { backlog, .. } => backlog.len(),
+            Managed::Fair(fair) => fair.len(),
+        }
+    }
+
+    /// Time for which the packets have waited until `now`, all together, in nanoseconds.
+    pub fn waited(&self, now: Instant) -> u128 {
+        let waited = |packet: &Queued<P>| (now - packet.since).as_nanos();
+        match self {
+            Managed::Codel { backlog, .. } => backlog.iter().map(waited).sum(),
+            Managed::Fair(fair) => fair.iter().map(waited).sum(),
+        }
+    }
+
+    /// Takes all packets.
+    pub fn drain(&mut self) -> Vec<Queued<P>> {
+        match self {
+            Managed::Codel { backlog, .. } => backlog.drain().collect(),
+            Managed::Fair(fair) => fair.drain(),
+        }
+    }
+}

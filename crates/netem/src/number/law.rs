@@ -1,0 +1,136 @@
+//! Distributions of numbers that are drawn.
+
+use strandcast_proto::seeds::Random;
+
+use super::checks::{NumberError, finite};
+
+/// A distribution. Draws outside of `low` to `high` are moved to the nearer end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law {
+    /// Its shape.
+    pub shape: Shape,
+    /// Least value.
+    pub low: f64,
+    /// Greatest value.
+    pub high: f64,
+    /// Correlation of a draw with the one before it, from 0 to below 1: that of draw n + k with draw n is its
+    /// k-th power. It correlates the logarithms of log-normal numbers; a Pareto law has none.
+    pub correlation: f64,
+}
+
+/// Shape of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// The normal distribution.
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        deviation: f64,
+    },
+    /// The distribution of a number whose logarithm is normal.
+    Lognormal {
+        /// Mean of the number.
+        mean: f64,
+        /// Standard deviation of the number.
+        deviation: f64,
+    },
+    /// The Pareto distribution: P(x > a) = (least / a)^shape from its least value on.
+    Pareto {
+        /// Mean.
+        mean: f64,
+        /// Shape, above 1.
+        shape: f64,
+    },
+}
+
+impl Law {
+    pub(super) fn validate(&self) -> Result<(), NumberError> {
+        let (first, second) = match self.shape {
+            Shape::Normal { mean, deviation } | Shape::Lognormal { mean, deviation } => (mean, deviation),
+            Shape::Pareto { mean, shape } => (mean, shape),
+        };
+        [first, second, self.low, self.high].into_iter().try_for_each(finite)?;
+        if self.low > self.high {
+            return Err(NumberError::Range { low: self.low, high: self.high });
+        }
+        let valid = (0.0..1.0).contains(&self.correlation)
+            && match self.shape {
+                Shape::Normal { deviation, .. } => deviation >= 0.0,
+                Shape::Lognormal { mean, deviation } => mean > 0.0 && deviation >= 0.0,
+                Shape::Pareto { mean, shape } => mean > 0.0 && shape > 1.0 && self.correlation == 0.0,
+            };
+        if valid { Ok(()) } else { Err(NumberError::Law) }
+    }
+
+    /// Mean of the shape, which draws outside of the range do not move.
+    pub(super) fn mean(&self) -> f64 {
+        match self.shape {
+            Shape::Normal { mean, .. } | Shape::Lognormal { mean, .. } | Shape::Pareto { mean, .. } => {
+                mean.clamp(self.low, self.high)
+            }
+        }
+    }
+}
+
+/// Draws of a number.
+#[derive(Clone, Debug)]
+pub(super) enum Draws {
+    Uniform {
+        low: f64,
+        high: f64,
+    },
+    /// `last` is the normal number of the last draw.
+    Law {
+        law: Law,
+        last: Option<f64>,
+    },
+}
+
+impl Draws {
+    pub fn next(&mut self, random: &mut Random) -> f64 {
+        let (law, last) = match self {
+            Draws::Uniform { low, high } => return random.uniform(*low, *high),
+            Draws::Law { law, last } => (law, last),
+        };
+        let value = match law.shape {
+            Shape::Normal { mean, deviation } => {
+                mean + deviation * next_normal(law.correlation, last, random)
+            }
+            Shape::Lognormal { mean, deviation } => {
+                let variance = libm::log1p((deviation / mean) * (deviation / mean));
+                let normal = next_normal(law.correlation, last, random);
+                mean * libm::exp(libm::sqrt(variance) * normal - variance / 2.0)
+            }
+            Shape::Pareto { mean, shape } => {
+                let least = mean * (shape - 1.0) / shape;
+                least * libm::pow(1.0 - random.unit(), -1.0 / shape)
+            }
+        };
+        value.clamp(law.low, law.high)
+    }
+
+    /// Begins anew, without an earlier draw.
+    pub fn restart(&mut self) {
+        if let Draws::Law { last, .. } = self {
+            *last = None;
+        }
+    }
+}
+
+/// The next normal number, an autoregressive process of first order.
+fn next_normal(correlation: f64, last: &mut Option<f64>, random: &mut Random) -> f64 {
+    let fresh = standard_normal(random);
+    let next = match *last {
+        Some(before) => correlation * before + libm::sqrt(1.0 - correlation * correlation) * fresh,
+        None => fresh,
+    };
+    *last = Some(next);
+    next
+}
+
+/// Box and Muller's transform.
+fn standard_normal(random: &mut Random) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
+    radius * libm::cos(core::f64::consts::TAU * random.unit())
+}
