@@ -1,5 +1,5 @@
-//! Sends what a UDP port takes, as `ffmpeg -f mpegts udp://127.0.0.1:5004` writes it, to `strandcast receive`, and connects again
-//! for as long as it lasts: `cargo run --example live_sender -- PORT PAIRING-STRING`.
+//! Sends what arrives at a UDP port to `strandcast receive`, as `ffmpeg -f mpegts udp://127.0.0.1:5004` writes it.
+//! Connects again as long as the input lasts: `cargo run --example live_sender -- PORT PAIRING-STRING`.
 
 use std::error::Error;
 use std::path::Path;
@@ -10,7 +10,8 @@ use strandcast::live::input::{Input, Udp};
 use strandcast::live::{Event, Retry, SendSummary, Sender, SenderConfig};
 use strandcast::pairing::{Destination, Pairing, Store};
 
-/// Starts to send `input` to the receiver of a pairing string. The identity is in `keys`, or is made there.
+/// Starts to send `input` to the receiver of a pairing string. `keys` is the file of the identity, which is made if it
+/// does not exist.
 pub async fn start(input: impl Input, pairing: &str, keys: &Path) -> Result<Sender, Box<dyn Error>> {
     let to = Destination::paired(&Store::at(keys), Pairing::decode(pairing)?)?;
     let mut config = SenderConfig::new(to, Scheme::new("strand")?);

@@ -8,12 +8,12 @@ use std::path::Path;
 use strandcast::pairing::{Gate, Store};
 use strandcast::{Incoming, Scheme, Server};
 
-/// Listens, and makes a pairing string. The identity is in `keys`, or is made there.
+/// Listens, and makes a pairing string. `keys` is the file of the identity, which is made if it does not exist.
 pub fn listen(address: SocketAddr, keys: &Path) -> Result<(Incoming, String), Box<dyn Error>> {
     let store = Store::at(keys);
     let gate = Gate::open(&store, None)?;
     let server = Server::new(Scheme::new("strand")?).listen(address).sealed(gate).start()?;
-    // Without a host, the string names the addresses where the server listens and that others can reach.
+    // Without a host, the string names those addresses of the server that others can reach.
     let hosts: Vec<_> = if address.ip().is_unspecified() { Vec::new() } else { hosts(&server)? };
     let pairing = store.pair(&hosts, false, None)?;
     Ok((server, pairing.to_string()))
@@ -23,7 +23,7 @@ fn hosts(server: &Incoming) -> Result<Vec<strandcast::HostPort>, Box<dyn Error>>
     server.addresses().iter().map(|address| Ok(address.to_string().parse()?)).collect()
 }
 
-/// Writes what the first sender sends, and returns how much that was.
+/// Writes the bytes that the first sender sends, and returns their number.
 pub async fn receive(server: &mut Incoming, mut file: impl Write) -> Result<u64, Box<dyn Error>> {
     let connection = server.accept().await.ok_or("the server has ended")?;
     let (mut messages, mut bytes) = (Vec::new(), 0);
@@ -33,7 +33,7 @@ pub async fn receive(server: &mut Incoming, mut file: impl Write) -> Result<u64,
             bytes += message.payload.len() as u64;
         }
     }
-    // Reading is over once the sender has closed: then everything is here.
+    // The loop ends after the sender has closed: then all data have arrived.
     match connection.closed().await {
         strandcast::CloseReason::Shutdown => Ok(bytes),
         why => Err(why.into()),

@@ -7,10 +7,11 @@ use std::path::Path;
 use strandcast::pairing::{Destination, Pairing, Store};
 use strandcast::{Client, CloseReason, Scheme, SendOptions};
 
-/// Bytes of a message: it fits one packet on nearly every path.
+/// Bytes of a message. A message of this size fits one packet on nearly every path.
 const MESSAGE: usize = 1200;
 
-/// Sends `file` to the receiver of a pairing string. The identity is in `keys`, or is made there.
+/// Sends `file` to the receiver of a pairing string. `keys` is the file of the identity, which is made if it does not
+/// exist.
 pub async fn send(file: &Path, pairing: &str, paths: &[&str], keys: &Path) -> Result<(), Box<dyn Error>> {
     let to = Destination::paired(&Store::at(keys), Pairing::decode(pairing)?)?;
     let mut client = Client::new(Scheme::new("strand")?);

@@ -15,7 +15,7 @@ use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Default time to connect.
+/// Default limit of the time that connecting takes.
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// Connects to servers over several networks at once.
@@ -46,32 +46,32 @@ pub struct Client {
 }
 
 impl Client {
-    /// One with the transport of live streams, over every interface that is up and has a route to the server.
+    /// Client with the transport of live streams, over every interface that is up and has a route to the server.
     pub fn new(scheme: Scheme) -> Client {
         let (transport, paths) = (TransportConfig::live(), Paths::default());
         Client { scheme, transport, sctp_port: SCTP_PORT, paths, timeout: CONNECT }
     }
 
-    /// Adds a path, as `if=wlan0` or `bind=192.0.2.7` names it: then only such paths are used.
+    /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added.
     #[must_use]
     pub fn path(mut self, path: PathSpec) -> Client {
         self.paths.paths.push(path);
         self
     }
 
-    /// Parameters of the transport, which the scheme tunes.
+    /// Sets the parameters of the transport. The scheme tunes them.
     #[must_use]
     pub fn transport(self, transport: TransportConfig) -> Client {
         Client { transport, ..self }
     }
 
-    /// The SCTP port on both sides.
+    /// Sets the SCTP port of both sides.
     #[must_use]
     pub fn sctp_port(self, sctp_port: u16) -> Client {
         Client { sctp_port, ..self }
     }
 
-    /// Time that a connection may take.
+    /// Sets the time that connecting may take.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Client {
         Client { timeout, ..self }
@@ -80,14 +80,14 @@ impl Client {
     /// Connects to `HOST[:PORT]`. Nothing is encrypted or authenticated. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: it is not a host; [`Error::Network`]: it has no address, or no path leads there; [`Error::Peer`]: it does
-    /// not answer, or refuses.
+    /// [`Error::Usage`]: `host` is not a host; [`Error::Network`]: the host has no address, or no path leads there;
+    /// [`Error::Peer`]: the host does not answer, or refuses.
     pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
         let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;
         self.open(&[to], host, None).await
     }
 
-    /// Connects to a receiver of a store or of a pairing, encrypted. Call it inside a tokio runtime.
+    /// Connects to a receiver of a store or of a pairing. The connection is encrypted. Call it inside a tokio runtime.
     ///
     /// # Errors
     /// As [`Client::connect`].

@@ -1,13 +1,13 @@
-//! Why an operation failed.
+//! Errors of operations.
 
 #[cfg(feature = "net")]
 use std::io;
 
-/// Why an operation failed, in one line that says what is wrong and how to mend it.
+/// Reason why an operation failed: one line that says what is wrong and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was asked for is not possible.
+    /// The request is not possible.
     #[error("{0}")]
     Usage(String),
     /// Media cannot be read or written.
@@ -19,10 +19,10 @@ pub enum Error {
     /// This machine's network or name resolution failed.
     #[error("{0}")]
     Network(String),
-    /// The peer is silent, has gone, or refuses.
+    /// The peer is silent, has left, or refuses.
     #[error("{0}")]
     Peer(String),
-    /// It came to its end, and missed its purpose.
+    /// The operation ended without reaching its goal.
     #[error("{0}")]
     Unmet(String),
     /// A task or thread that the operation needed has ended.
@@ -30,7 +30,7 @@ pub enum Error {
     Aborted,
 }
 
-/// The system's error message without its number.
+/// Returns the system's error message without its number.
 #[cfg(feature = "net")]
 pub fn why(error: &io::Error) -> String {
     let text = error.to_string();

@@ -13,41 +13,41 @@ use rustix::process::geteuid;
 
 use crate::error::{Error, why};
 
-/// The mode of new files.
+/// Mode of new files.
 pub const MODE: u32 = 0o600;
-/// The word in front of the version and the key of an identity.
+/// Word that precedes the version and the key of an identity.
 pub const IDENTITY: &str = "strandcast-identity";
 
-/// How the files of keys begin, and what the identity has in it: none of them is ever an output.
+/// First words of the files of keys, and the text that marks an identity. Such a file is never used as an output.
 pub const KEY_FILES: [&str; 3] = [
     "# The identity of this Strandcast",
     "# Receivers that this machine may send to",
     "# Who may send to this machine",
 ];
-/// Bytes at the beginning of a file that tell whether it is one of keys.
+/// Bytes at the beginning of a file that show whether it is a file of keys.
 const HEAD: usize = 4096;
 
-/// An output that was opened. What was in a file still is.
+/// An output that was opened. Opening does not change the content of a file.
 pub enum Opened {
     /// A file or a device.
     File(File),
-    /// A named pipe: opening it waits for a reader, for which only a thread of its own has time.
+    /// A named pipe. Opening it waits for a reader and therefore needs a thread of its own.
     Pipe(Opening),
 }
 
 /// Opens a named pipe.
 pub type Opening = Box<dyn FnOnce() -> io::Result<File> + Send>;
 
-/// Opens a file, a device or a named pipe to write to. With `private` only its owner can read it, whatever it was before: a
-/// file must belong to this user, and have no other name and be no link.
+/// Opens a file, a device or a named pipe to write to. With `private` only its owner can read it, whatever its mode was
+/// before: a file must belong to this user, must not have another name and must not be a link.
 ///
 /// # Errors
-/// [`Error::Store`]: it is a file of keys, or not this user's alone; [`Error::Media`]: those of the system.
+/// [`Error::Store`]: it is a file of keys, or not this user's alone; [`Error::Media`]: the system refused.
 pub fn open_output(path: &Path, private: bool) -> Result<Opened, Error> {
     open_checked(path, private, |_| Ok(()))
 }
 
-/// The same for an output that has to be new or empty: a file that has content keeps it.
+/// Opens an output that has to be new or empty: a file that has content keeps it.
 ///
 /// # Errors
 /// [`Error::Usage`]: the file has content; else as [`open_output`].
@@ -77,7 +77,7 @@ fn open_checked(
         let path = path.to_owned();
         return Ok(Opened::Pipe(Box::new(move || OpenOptions::new().write(true).open(path))));
     }
-    // A process's descriptors look like links, and are none to a file that anyone could have put there.
+    // Descriptors of a process look like links, but no other user can have put a link to a file there.
     let follows = !private || there.is_ok_and(|there| !there.is_file());
     let file = open(path, private, follows).map_err(|error| match error.raw_os_error() {
         Some(error) if error == Errno::LOOP.raw_os_error() => {
@@ -102,7 +102,7 @@ fn open_checked(
     Ok(Opened::File(file))
 }
 
-/// Opens an output of lines that are added to what is there. A last line that lacks its line feed, as after a crash, gets one.
+/// Opens an output to which lines are added. If the last line lacks its line feed, as after a crash, it gets one.
 ///
 /// # Errors
 /// As [`open_output`].
@@ -112,7 +112,7 @@ pub fn append_output(path: &Path, private: bool) -> Result<Opened, Error> {
         let appends = fcntl_getfl(file).and_then(|flags| fcntl_setfl(file, flags | OFlags::APPEND));
         appends.map_err(|e| Error::Media(format!("cannot write {}: {}", path.display(), why(&e.into()))))?;
         if ends_within_a_line(file) {
-            // What cannot be written now cannot be written later: the first line tells.
+            // The first line shows whether the output can be written: an output that fails now fails later as well.
             let mut file = file;
             let _ = file.write_all(b"\n");
         }
@@ -120,11 +120,11 @@ pub fn append_output(path: &Path, private: bool) -> Result<Opened, Error> {
     Ok(opened)
 }
 
-/// Whether the last line of a file lacks its line feed.
+/// Returns whether the last line of a file lacks its line feed.
 fn ends_within_a_line(file: &File) -> bool {
     let last = file.metadata().ok().filter(|seen| seen.is_file()).and_then(|seen| seen.len().checked_sub(1));
     let mut end = [b'\n'];
-    // What cannot be read is not mended.
+    // A file that cannot be read is left as it is.
     last.is_some_and(|last| file.read_at(&mut end, last).is_ok_and(|_| end != [b'\n']))
 }
 
@@ -135,11 +135,11 @@ fn open(path: &Path, private: bool, follows: bool) -> io::Result<File> {
     if private {
         options.mode(MODE);
     }
-    // Read to see what is in it; some can only be written.
+    // Opened for reading as well, to inspect the content; some outputs can only be written.
     options.clone().read(true).open(path).or_else(|_| options.open(path))
 }
 
-/// Refuses a place whose content would be lost and is one of keys.
+/// Refuses a path whose content would be lost and holds keys.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -152,13 +152,13 @@ pub fn spare_keys(path: &Path) -> Result<(), Error> {
 
 fn begins_as_keys(file: &File) -> bool {
     let mut head = [0; HEAD];
-    // What cannot be read is no file of keys, since these can.
+    // A file that cannot be read is not a file of keys, since those can be read.
     let len = file.read_at(&mut head, 0).unwrap_or(0);
     let text = String::from_utf8_lossy(&head[..len]);
     KEY_FILES.iter().any(|begin| text.starts_with(begin)) || text.contains(IDENTITY)
 }
 
-/// Refuses a file that belongs to another user, or has another name: who made it may read what is written to it.
+/// Refuses a file that belongs to another user or has another name: its maker may read what is written to it.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -166,7 +166,10 @@ pub fn refuse_if_shared(path: &Path, seen: &Metadata) -> Result<(), Error> {
     refuse_if_foreign(path, seen)?;
     match seen.nlink() {
         0 | 1 => Ok(()),
-        _ => Err(Error::Store(format!("{} has other names, too: name a file that has none", path.display()))),
+        _ => Err(Error::Store(format!(
+            "{} also has other names: name a file that has only one",
+            path.display()
+        ))),
     }
 }
 
@@ -185,7 +188,7 @@ pub fn refuse_if_foreign(path: &Path, seen: &Metadata) -> Result<(), Error> {
     }
 }
 
-/// Whether two names stand for one file, which need not be there yet.
+/// Returns whether two names stand for one file. The file need not exist yet.
 pub fn same_file(a: &Path, b: &Path) -> bool {
     match (std::fs::metadata(a), std::fs::metadata(b)) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
@@ -194,29 +197,29 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The folder of a file, however it is named.
+/// Folder of a file. The name may be relative or absolute.
 fn folder(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    // It need not be there either.
+    // The folder need not exist either.
     folder.canonicalize().or_else(|_| std::path::absolute(folder)).ok()
 }
 
-/// A private file that takes the place of another one once it is complete; else nothing of it is left.
+/// A private file that replaces another one once it is complete. An incomplete file is removed.
 #[derive(Debug)]
 pub struct Replacement {
     path: PathBuf,
-    /// Beside it; none if what is at `path` is no file, but a pipe or a device.
+    /// Path of the temporary file, in the same folder; `None` if `path` is a pipe or a device instead of a file.
     temporary: Option<PathBuf>,
 }
 
 impl Replacement {
-    /// Creates the file beside `path`.
+    /// Creates the file in the folder of `path`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn create(path: &Path) -> io::Result<(Replacement, File)> {
-        // A link stays one.
+        // A link stays a link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|there| !there.is_file()) {
             let file = OpenOptions::new().write(true).open(&path)?;
@@ -229,10 +232,10 @@ impl Replacement {
         Ok((Replacement { path, temporary: Some(temporary) }, file))
     }
 
-    /// It is complete: puts it in its place.
+    /// Puts the complete file in its place.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn keep(mut self) -> io::Result<()> {
         let Some(temporary) = &self.temporary else { return Ok(()) };
         std::fs::rename(temporary, &self.path)?;
@@ -244,7 +247,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // What is left of it is of no use; that it cannot be removed either changes nothing.
+            // The incomplete file is useless. A failure to remove it changes nothing.
             let _ = std::fs::remove_file(temporary);
         }
     }

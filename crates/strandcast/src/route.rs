@@ -17,9 +17,9 @@ const RESOLVE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Paths {
-    /// These; without any, one over every interface that is up and has a route to the peer.
+    /// Paths to use; if empty, one over every interface that is up and has a route to the peer.
     pub paths: Vec<PathSpec>,
-    /// A path whose interface or address is not there is used once it is; else it is an error.
+    /// If true, a path whose interface or address does not exist yet is used once it does. Otherwise it is an error.
     pub awaited: bool,
 }
 
@@ -29,7 +29,7 @@ impl From<Vec<PathSpec>> for Paths {
     }
 }
 
-/// The addresses of each host, or why there are none; all are looked up at once, and each may take `time`.
+/// Returns the addresses of each host, or the error. All hosts are resolved at once, and each may take `time`.
 pub async fn addresses(hosts: &[HostPort], time: Duration) -> Vec<Result<Vec<SocketAddr>, Error>> {
     let look = |host: &HostPort| {
         let (host, port) = (host.host.clone(), host.port.unwrap_or(UDP_PORT));
@@ -42,13 +42,13 @@ pub async fn addresses(hosts: &[HostPort], time: Duration) -> Vec<Result<Vec<Soc
     let under_way: Vec<_> = hosts.iter().map(look).collect();
     let mut all = Vec::new();
     for found in under_way {
-        // A look-up that panicked found nothing.
+        // A look-up that panicked has found nothing.
         all.push(found.await.unwrap_or(Err(Error::Aborted)));
     }
     all
 }
 
-/// All addresses of all hosts, each once, beginning with those of host number `first`.
+/// Returns all addresses of all hosts, each once, beginning with those of host number `first`.
 pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
     let (before, after) = hosts.split_at(first.min(hosts.len()));
     let mut all = Vec::new();
@@ -60,10 +60,11 @@ pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
     all
 }
 
-/// The addresses of each of the receiver's hosts, and the paths to them. Of several hosts, some may be out of reach from here.
+/// Returns the addresses of each of the receiver's hosts, and the paths to them. Some of several hosts may be out of
+/// reach from here.
 ///
 /// # Errors
-/// [`Error::Network`]: no host has an address, or paths lead to none.
+/// [`Error::Network`]: no host has an address, or no path leads to one.
 pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<SocketAddr>>, Vec<Uplink>), Error> {
     let (mut all, mut mistake) = (Vec::new(), None);
     for found in addresses(hosts, RESOLVE).await {
@@ -82,8 +83,9 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
 }
 
-/// The paths to `remotes`, each of which goes to the one that answers: the configured ones, or else one per interface with a
-/// route to any. If the first that can be reached is this machine, there is one path inside it.
+/// Returns the paths to `remotes`. Each path connects to the remote that answers. The paths are the configured ones, or
+/// else one per interface with a route to any remote. If the first remote that can be reached is this machine, there is
+/// one path inside it.
 ///
 /// # Errors
 /// [`Error::Network`] if a configured path has no interface here, or no path is left.
@@ -116,7 +118,8 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
     Ok(specs.into_iter().map(|spec| Uplink::new(spec, &outside)).collect())
 }
 
-/// A path that is only down is retried later, and so is an awaited one; one that cannot exist is an error.
+/// Checks a configured path. A path that is only down is retried later, and so is an awaited one. A path that cannot
+/// exist is an error.
 fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr], awaited: bool) -> Result<(), Error> {
     match mistake(spec, here, remotes) {
         None | Some(PathError::Down(_)) => Ok(()),
@@ -125,7 +128,7 @@ fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr], awaited: b
     }
 }
 
-/// Why a path leads to none of the remotes now; that it is down counts before anything else.
+/// Reason why a path leads to no remote now. A path that is down reports that first.
 fn mistake(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Option<PathError> {
     let mut mistake = None;
     for remote in remotes {
@@ -138,9 +141,9 @@ fn mistake(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Optio
     mistake
 }
 
-/// Each configured path that cannot be used yet, and why it cannot.
+/// Returns each configured path that cannot be used yet, and the reason.
 pub fn not_yet(args: &Paths, remotes: &[SocketAddr]) -> Vec<(String, String)> {
-    // What the system does not list now was checked a moment ago.
+    // An interface list that cannot be read now was read a moment ago.
     let here = interfaces().unwrap_or_default();
     let why = |spec: &PathSpec| {
         let why = mistake(spec, &here, remotes)?;
@@ -149,7 +152,7 @@ pub fn not_yet(args: &Paths, remotes: &[SocketAddr]) -> Vec<(String, String)> {
     args.paths.iter().filter_map(why).collect()
 }
 
-/// Text of the paths: `wlan0 (192.0.2.7), wwan0`.
+/// Returns the paths as text: `wlan0 (192.0.2.7), wwan0`.
 pub fn describe(uplinks: &[Uplink]) -> String {
     let one = |u: &Uplink| match u.spec.address.map(|a| a.to_string()).filter(|a| *a != u.name) {
         Some(address) => format!("{} ({address})", u.name),

@@ -8,11 +8,11 @@ use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::Scheme as Policies;
 use strandcast_proto::rfc;
 
-/// Sets what a scheme needs of the transport.
+/// Sets the parameters of the transport that a scheme needs.
 type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
-/// Decides windows, paths and retransmissions: a preset with its parameters, or policies of one's own. It makes the policies of any
-/// number of associations, and sets what they need of the transport.
+/// Decides windows, paths and retransmissions: a preset with its parameters, or custom policies. It makes the policies
+/// of any number of associations, and sets the parameters of the transport that they need.
 #[derive(Clone)]
 pub struct Scheme {
     name: String,
@@ -21,10 +21,10 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The scheme that a spec names, as `strand` or `cmt,rtx=ssthresh`.
+    /// Returns the scheme of a spec, such as `strand` or `cmt,rtx=ssthresh`.
     ///
     /// # Errors
-    /// [`SpecError`](strandcast_schemes::SpecError), which says in one line what is possible instead.
+    /// [`SpecError`](strandcast_schemes::SpecError), which lists in one line what is possible instead.
     #[cfg(feature = "schemes")]
     pub fn new(spec: &str) -> Result<Scheme, strandcast_schemes::SpecError> {
         let plan = Arc::new(strandcast_schemes::parse_spec(spec)?);
@@ -33,7 +33,8 @@ impl Scheme {
         Ok(Scheme::custom(spec, tune, Arc::new(move |seeds| plan.build(seeds))))
     }
 
-    /// Policies of one's own: `tune` sets what they need of the transport, `build` makes those of an association.
+    /// Makes a scheme of custom policies. `tune` sets the parameters of the transport that they need, and `build` makes
+    /// the policies of an association.
     pub fn custom(
         name: impl Into<String>,
         tune: impl Fn(&mut TransportConfig) + Send + Sync + 'static,
@@ -42,28 +43,29 @@ impl Scheme {
         Scheme { name: name.into(), tune: Arc::new(tune), build }
     }
 
-    /// RFC 9260's own policies: new data leave by the primary path.
+    /// RFC 9260's own policies: new data use the primary path.
     pub fn rfc9260() -> Scheme {
         Scheme::custom("rfc9260", |_| (), Arc::new(|_| Box::new(rfc::scheme())))
     }
 
-    /// The same under another name.
+    /// Returns the scheme with another name.
     #[must_use]
     pub fn named(self, name: &str) -> Scheme {
         Scheme { name: name.to_owned(), ..self }
     }
 
-    /// Its name.
+    /// Name of the scheme.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The policies of one association, whose random draws come from `seeds`.
+    /// Makes the policies of one association. Their random draws come from `seeds`.
     pub fn build(&self, seeds: &strandcast_proto::seeds::Seeds) -> Box<dyn Policies> {
         (self.build)(seeds)
     }
 
-    /// An endpoint with this transport, tuned for the scheme. With `accepts`, it accepts associations, which get this scheme.
+    /// Returns the configuration of an endpoint with this transport, tuned for the scheme. With `accepts` the endpoint
+    /// accepts associations, which use this scheme.
     pub fn endpoint(&self, mut transport: TransportConfig, accepts: bool) -> EndpointConfig {
         (self.tune)(&mut transport);
         EndpointConfig {

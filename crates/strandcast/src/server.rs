@@ -11,10 +11,10 @@ use crate::scheme::Scheme;
 use crate::transport::open_error;
 use crate::{SCTP_PORT, UDP_PORT};
 
-/// Interval at which a server looks into its store.
+/// Interval between two reads of a server's store.
 #[cfg(feature = "seal")]
 const LOOK: std::time::Duration = std::time::Duration::from_millis(250);
-/// Heap that sealed sessions may take, bytes.
+/// Maximum memory of sealed sessions, in bytes.
 #[cfg(feature = "seal")]
 const SESSIONS: usize = 32 << 20;
 
@@ -29,7 +29,7 @@ pub struct Server {
     gate: Option<crate::pairing::Gate>,
 }
 
-/// A server that listens. Its connections end with it.
+/// A server that listens. Dropping it ends its connections.
 #[derive(Debug)]
 pub struct Incoming {
     listener: Listener,
@@ -37,7 +37,7 @@ pub struct Incoming {
     seal: Option<Sealed>,
 }
 
-/// The gate of a server, and what is due there.
+/// Gate of a server, and the time of its next poll.
 #[cfg(feature = "seal")]
 #[derive(Debug)]
 struct Sealed {
@@ -48,8 +48,9 @@ struct Sealed {
 }
 
 impl Server {
-    /// A server with the transport of live streams that listens on UDP port 9899 of all addresses, unless [`Server::listen`] names
-    /// others, and accepts every client without encryption. It sends by `scheme` on each connection.
+    /// Server with the transport of live streams. It listens on UDP port 9899 of all addresses, unless
+    /// [`Server::listen`] adds others, and accepts every client without encryption. It sends by `scheme` on each
+    /// connection.
     pub fn new(scheme: Scheme) -> Server {
         Server {
             scheme,
@@ -61,36 +62,37 @@ impl Server {
         }
     }
 
-    /// Adds an address to listen on; the unspecified one means all.
+    /// Adds an address to listen on. The unspecified address means all.
     #[must_use]
     pub fn listen(mut self, address: SocketAddr) -> Server {
         self.listen.push(address);
         self
     }
 
-    /// Parameters of the transport, which the scheme tunes.
+    /// Sets the parameters of the transport. The scheme tunes them.
     #[must_use]
     pub fn transport(self, transport: TransportConfig) -> Server {
         Server { transport, ..self }
     }
 
-    /// The SCTP port on both sides.
+    /// Sets the SCTP port of both sides.
     #[must_use]
     pub fn sctp_port(self, sctp_port: u16) -> Server {
         Server { sctp_port, ..self }
     }
 
-    /// Encrypts, and accepts only whom this gate admits.
+    /// Encrypts, and accepts only the senders that this gate admits.
     #[cfg(feature = "seal")]
     #[must_use]
     pub fn sealed(self, gate: crate::pairing::Gate) -> Server {
         Server { gate: Some(gate), ..self }
     }
 
-    /// Listens. Call it inside a tokio runtime.
+    /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or is not this machine's; [`Error::Store`]: the gate's store cannot be written.
+    /// [`Error::Network`]: an address is in use, or does not belong to this machine; [`Error::Store`]: the gate's store
+    /// cannot be written.
     pub fn start(self) -> Result<Incoming, Error> {
         let endpoint = self.scheme.endpoint(self.transport, true);
         let endpoint = EndpointConfig { port: self.sctp_port, ..endpoint };
@@ -125,18 +127,18 @@ impl Server {
 }
 
 impl Incoming {
-    /// Addresses that it listens on.
+    /// Addresses on which the server listens.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.listener.driver().local_addrs()
     }
 
-    /// The next connection; `None`: its driver was stopped. Cancel safe. A sealed server looks into its store, for senders that
-    /// were added or revoked, only while this runs: call it in a loop.
+    /// Returns the next connection; `None`: its driver was stopped. Cancel safe. A sealed server reads changes of its
+    /// store only inside this call: call it in a loop.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         #[cfg(feature = "seal")]
         while let Some(Sealed { gate, look, ready }) = &mut self.seal {
             if ready.is_some() {
-                // The seal has reported its sender before.
+                // The seal has reported the sender earlier.
                 gate.poll(self.listener.driver()).await;
                 return ready.take();
             }
@@ -154,7 +156,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // It drives the connections that were accepted: they end with it.
+        // The driver runs the connections that were accepted: they end with it.
         self.listener.driver().stop();
     }
 }

@@ -1,4 +1,4 @@
-//! The transport of live media and bulk.
+//! Transport of live media and bulk data.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -13,15 +13,15 @@ use crate::error::Error;
 use crate::scheme::Scheme;
 use crate::{SCTP_PORT, UDP_PORT};
 
-/// What both ends of a connection set of the transport.
+/// Parameters of the transport that both ends of a connection set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransportOptions {
-    /// SCTP port on both sides.
+    /// SCTP port of both sides.
     pub sctp_port: u16,
-    /// IP-level MTU in bytes of paths without one of their own.
+    /// IP-level MTU in bytes of paths without their own.
     pub mtu: u16,
-    /// Bytes to which the send and the receive buffer of an association may grow.
+    /// Maximum size in bytes of the send and the receive buffer of an association.
     pub buffer: usize,
 }
 
@@ -32,7 +32,7 @@ impl Default for TransportOptions {
 }
 
 impl TransportOptions {
-    /// The endpoint's configuration, tuned for the scheme.
+    /// Returns the endpoint's configuration, tuned for the scheme.
     pub fn endpoint(&self, scheme: &Scheme, accepts: bool) -> EndpointConfig {
         let live = TransportConfig::live();
         let transport = TransportConfig {
@@ -47,16 +47,16 @@ impl TransportOptions {
     }
 }
 
-/// The policies of an association opened here.
+/// Makes the policies of an association that is opened here.
 ///
 /// # Errors
-/// [`Error::Network`]: no randomness.
+/// [`Error::Network`]: the system has no randomness.
 pub fn policies(scheme: &Scheme) -> Result<Box<dyn Policies>, Error> {
     let seeds = entropy::seeds().map_err(|e| open_error(&OpenError::Entropy(e)))?;
     Ok(scheme.build(&seeds))
 }
 
-/// Addresses to listen on: those of `host`, or all of this machine.
+/// Returns the addresses to listen on: those of `host`, or all of this machine.
 ///
 /// # Errors
 /// [`Error::Network`].
@@ -64,7 +64,7 @@ pub async fn listen_addresses(host: Option<&str>, port: Option<u16>) -> Result<V
     let port = port.unwrap_or(UDP_PORT);
     match host {
         Some(host) => resolve(host, port).await.map_err(|e| Error::Network(e.to_string())),
-        // IPv4 as well.
+        // It also receives IPv4.
         None => Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]),
     }
 }

@@ -15,17 +15,18 @@ use super::stats::{Diagnostic, Role, Stats, StreamEvent};
 use crate::pairing::GateEvent;
 use crate::text::{bytes, count, duration};
 
-/// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line; that of a summary is several.
+/// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line; the text of a summary
+/// has several.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// New figures. Only the newest of those that wait is kept.
+    /// New figures. An unread snapshot is replaced by a newer one.
     Stats(Arc<Stats>),
-    /// Number of events that made room for newer ones, since they were not read.
+    /// Number of events that were dropped because they were not read in time.
     Missed(u64),
     /// A diagnostic of the scheme.
     Diagnostic(Diagnostic),
-    /// Playout moves, or the peer is silent.
+    /// Playout was shifted, or the peer is silent.
     Stream {
         /// Seconds since the start of the sender, or of the stream that is received.
         seconds: f64,
@@ -34,19 +35,19 @@ pub enum Event {
         /// The event.
         what: StreamEvent,
     },
-    /// Nothing is encrypted or authenticated.
+    /// Warning: nothing is encrypted or authenticated.
     Unprotected(Role),
 
     /// The sender begins to connect.
     Sending {
-        /// Its input.
+        /// Name of the input.
         input: String,
         /// The receiver.
         to: String,
-        /// The paths.
+        /// Names of the paths.
         over: String,
     },
-    /// A path that was asked for cannot be used yet.
+    /// A configured path cannot be used yet.
     PathMissing {
         /// The path.
         path: String,
@@ -57,10 +58,10 @@ pub enum Event {
     Capped {
         /// The link.
         link: String,
-        /// Bytes.
+        /// Bytes that may still be used.
         left: u64,
     },
-    /// The first connection is there, and encrypted.
+    /// The first connection is established and encrypted.
     Encrypted(Cipher),
     /// There is no connection yet.
     Waiting {
@@ -84,16 +85,16 @@ pub enum Event {
         /// Time without a connection.
         after: Option<Duration>,
     },
-    /// The receiver, which had refused, plays the stream.
+    /// The receiver plays the stream after it had refused it.
     Admitted {
         /// The receiver.
         peer: String,
     },
-    /// A path changes.
+    /// The state of a path changes.
     Path {
-        /// Its name.
+        /// Name of the path.
         path: String,
-        /// Its state.
+        /// State of the path.
         trouble: PathTrouble,
     },
     /// Messages were dropped.
@@ -110,17 +111,17 @@ pub enum Event {
         /// The rates.
         advice: Advice,
     },
-    /// The stream that was sent is over: its figures.
+    /// The stream that was sent is over. Its summary.
     Sent(Box<SendSummary>),
 
     /// The receiver listens.
     Listening {
-        /// The addresses that it listens on.
+        /// Addresses on which the receiver listens.
         addresses: Vec<SocketAddr>,
-        /// Its output.
+        /// Name of the output.
         output: String,
     },
-    /// An address that it listens on fails or returns.
+    /// A listening address fails or returns.
     Socket(ListenChange),
     /// Event of the gate.
     Gate(GateEvent),
@@ -133,51 +134,51 @@ pub enum Event {
     },
     /// The stream continues over another association.
     Resumed {
-        /// The sender as it was called.
+        /// Previous name of the sender.
         before: String,
-        /// The sender as it is called.
+        /// Present name of the sender.
         peer: String,
         /// Time without the sender.
         after: Duration,
     },
-    /// Another sender takes the place of the current one.
+    /// Another sender replaces the current one.
     Replaced {
-        /// The current one.
+        /// The current sender.
         before: String,
-        /// The other one.
+        /// The new sender.
         peer: String,
-        /// It has the same key.
+        /// True if both have the same key.
         same_key: bool,
-        /// Time for which the current one was silent.
+        /// Time for which the current sender was silent.
         silent: Duration,
     },
-    /// A sender was refused, since another one is received.
+    /// A sender was refused because the receiver plays another one.
     Busy {
         /// The sender.
         peer: String,
-        /// The other one.
+        /// The sender that is played.
         current: String,
     },
-    /// A sender's messages are of another version.
+    /// The messages of a sender have another version.
     OtherVersion {
         /// The sender.
         peer: String,
-        /// The version that it sends.
+        /// Version of the sender's messages.
         version: u8,
-        /// The version that this program reads.
+        /// Version that this program reads.
         reads: u8,
     },
-    /// The stream is recorded into a file of its own.
+    /// The stream is recorded into its own file.
     Recording {
         /// The file.
         output: String,
     },
-    /// The stream is not recorded: its file's names are taken.
+    /// The stream is not recorded because all names of its file are taken.
     NotRecorded {
         /// The file.
         output: String,
     },
-    /// The output is not read: what is to be played is dropped.
+    /// The output is not read, and media are dropped.
     Unread {
         /// The output.
         output: String,
@@ -186,12 +187,12 @@ pub enum Event {
     ReadAgain {
         /// The output.
         output: String,
-        /// Messages that were dropped meanwhile.
+        /// Number of messages that were dropped in between.
         messages: u64,
     },
-    /// The stream that was received is over: its figures.
+    /// The stream that was received is over. Its summary.
     Received(Box<ReceiveSummary>),
-    /// It ended without an end of stream.
+    /// The stream ended without its end having arrived.
     SenderLost {
         /// The reason.
         why: String,
@@ -202,13 +203,13 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathTrouble {
-    /// It does not answer.
+    /// The path does not answer.
     Silent,
-    /// It is given up until it answers.
+    /// The path has failed. It is used again once it answers.
     Failed,
-    /// It is usable again.
+    /// The path is usable again.
     Over,
-    /// It never carried anything: the probable reason.
+    /// The path never carried anything. The probable reason.
     Mute(String),
 }
 
@@ -216,11 +217,11 @@ pub enum PathTrouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropCause {
-    /// They were too late when this process had time for them.
+    /// The messages were late because this process did not run in time.
     Overslept,
     /// The paths carry less than the input.
     Capacity {
-        /// Messages of frames that the scheme gave up as a whole.
+        /// Number of messages of frames that the scheme gave up as a whole.
         whole: u64,
     },
 }
@@ -272,10 +273,9 @@ impl Event {
             Event::Dropped { messages, cause } => {
                 let messages = count(*messages, "message");
                 match cause {
-                    DropCause::Overslept => write!(
-                        f,
-                        "this machine was suspended or is too slow: {messages} dropped, too late to be sent"
-                    ),
+                    DropCause::Overslept => {
+                        write!(f, "this machine was suspended or is too slow: {messages} dropped as too late")
+                    }
                     DropCause::Capacity { whole: 0 } => write!(
                         f,
                         "the paths carry less than the input rate: {messages} dropped, the oldest first"
@@ -333,7 +333,8 @@ impl Event {
             }
             Event::Received(summary) => f.write_str(&summary.lines().join("\n")),
             Event::SenderLost { why } => f.write_str(why),
-            // Their texts are above. All are named, so that a new event without a text does not compile.
+            // These texts are written above. All events are listed, so that a new event without a text does not
+            // compile.
             Event::Stats(_)
             | Event::Missed(_)
             | Event::Diagnostic(_)

@@ -1,4 +1,4 @@
-//! Events on their way from a stream's task to the application.
+//! Queue of events from a stream's task to the application.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::stats::Stats;
 use super::stop::Stop;
 use crate::error::Error;
 
-/// Events that wait; the oldest make room for newer ones.
+/// Maximum number of events that wait. Newer events replace the oldest ones.
 const MOST: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     events: VecDeque<Event>,
-    /// Events that made room for newer ones.
+    /// Number of events that newer ones replaced.
     missed: u64,
     stats: Option<Arc<Stats>>,
     over: bool,
@@ -35,7 +35,7 @@ impl Shared {
     }
 }
 
-/// The task's end. It never waits for the application.
+/// The task's end of the queue. It never waits for the application.
 #[derive(Debug)]
 pub(in crate::live) struct Reporter(Arc<Shared>);
 
@@ -50,7 +50,7 @@ impl Reporter {
         self.0.came.notify_one();
     }
 
-    /// A new snapshot. Of those that wait only the newest is kept.
+    /// Queues a snapshot. It replaces an unread one.
     pub(in crate::live) fn stats(&self, stats: Arc<Stats>) {
         let mut state = self.0.lock();
         state.events.retain(|event| !matches!(event, Event::Stats(_)));
@@ -67,7 +67,7 @@ impl Drop for Reporter {
     }
 }
 
-/// The application's end, which ends the task when it is dropped.
+/// The application's end of the queue. Dropping it ends the task.
 #[derive(Debug)]
 pub(in crate::live) struct Feed {
     shared: Arc<Shared>,
@@ -87,7 +87,7 @@ impl Feed {
         Feed { shared, stop, task }
     }
 
-    /// The next event; `None` after the last one. Cancel safe.
+    /// Returns the next event; `None` after the last one. Cancel safe.
     pub(in crate::live) async fn event(&self) -> Option<Event> {
         loop {
             let came = self.shared.came.notified();
@@ -110,11 +110,11 @@ impl Feed {
     }
 
     pub(in crate::live) fn stop(&self) {
-        // Without a receiver it has ended.
+        // Without a receiver the task has ended.
         let _ = self.stop.send(true);
     }
 
-    /// The outcome.
+    /// Waits for the outcome of the task.
     pub(in crate::live) async fn wait(&mut self) -> Result<(), Error> {
         (&mut self.task).await.unwrap_or(Err(Error::Aborted))
     }

@@ -2,31 +2,31 @@
 
 /// Minimum memory of a receiver, including its code and fixed buffers.
 const LEAST: usize = 32 << 20;
-/// Maximum of a playout buffer, also without a limit.
+/// Maximum size of a playout buffer, also without a limit.
 const MAX_PLAYOUT: usize = 64 << 20;
 
-/// Memory of a receiver or another server that takes what untrusted peers send: the limit of its whole process, bytes.
+/// Memory limit in bytes of the whole process, for a receiver or another server that accepts data of untrusted peers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Memory(usize);
 
 impl Memory {
-    /// A limit in bytes; `None`: it is below 32 MiB.
+    /// Creates a limit in bytes; `None`: it is below 32 MiB.
     pub fn new(bytes: usize) -> Option<Memory> {
         (bytes >= LEAST).then_some(Memory(bytes))
     }
 
-    /// The associations' share beside a playout buffer; the rest is for received media, socket buffers and allocator
-    /// overhead. Behind a seal its sessions have a part of it.
+    /// Share of the associations in addition to a playout buffer. The rest is for received media, socket buffers and
+    /// allocator overhead. With a seal, its sessions take a part of this share.
     pub(in crate::live) fn beside_playout(self, sealed: bool) -> usize {
         self.0 / 2 - self.sessions_if(sealed)
     }
 
-    /// The associations' share without a playout buffer.
+    /// Share of the associations without a playout buffer.
     pub fn for_transfers(self, sealed: bool) -> usize {
         self.0 / 4 * 3 - self.sessions_if(sealed)
     }
 
-    /// The share of sealed sessions, whatever their peers send.
+    /// Share of sealed sessions. It does not depend on the data that their peers send.
     pub fn sessions(self) -> usize {
         self.0 / 8
     }
@@ -35,12 +35,12 @@ impl Memory {
         if sealed { self.sessions() } else { 0 }
     }
 
-    /// Bytes of media that may wait for an output that is not read: those of some seconds.
+    /// Bytes of media that may wait for an output that is not read: a few seconds.
     pub(in crate::live) fn output(self) -> usize {
         self.0 / 32
     }
 
-    /// Payload that a playout buffer may hold; its bookkeeping comes on top.
+    /// Maximum payload of a playout buffer. Its bookkeeping needs additional memory.
     pub(in crate::live) fn playout(self) -> usize {
         (self.0 / 16 * 3).min(MAX_PLAYOUT)
     }

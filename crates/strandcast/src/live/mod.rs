@@ -1,10 +1,10 @@
 //! Live streams: `strandcast send` and `strandcast receive` as objects.
 //!
-//! A [`Sender`] takes an MPEG transport stream from an [`Input`](input::Input), connects, and connects again for as long as
-//! [`Retry`] says. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output), at send time plus a latency. Each
-//! runs in a task of the tokio runtime it was started in, which may have one thread; any number run side by side, and each ends
-//! when it is dropped. They print nothing and read no environment: they report [`Event`]s, each also as one line of text, and
-//! [`Stats`], the current figures.
+//! A [`Sender`] reads an MPEG transport stream from an [`Input`](input::Input), connects, and connects again after a
+//! loss as [`Retry`] permits. A [`Receiver`] plays one sender at a time to an [`Output`](output::Output), at send time
+//! plus a latency. Each runs in a task of the tokio runtime in which it was started; the runtime may have one thread.
+//! Any number can run in parallel, and dropping one ends it. They print nothing and read no environment. They report
+//! [`Event`]s, each of which also has a line of text, and [`Stats`], the current figures.
 //!
 //! ```
 //! use std::io;

@@ -1,12 +1,12 @@
-//! Time for which a sender tries.
+//! Time for which a sender tries to connect.
 
 use std::time::Duration;
 
-/// Time to try.
+/// Time for which a sender tries to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// This time.
+    /// A limited time.
     For(Duration),
-    /// Until stopped.
+    /// Without a limit, until the sender is stopped.
     Forever,
 }

@@ -1,11 +1,11 @@
-//! Asking a stream to end.
+//! Requests of an application to end a stream.
 
 use tokio::sync::watch;
 
-/// Turns true when the application wants the end.
+/// Becomes true when the application requests the end.
 pub(in crate::live) type Stop = watch::Receiver<bool>;
 
-/// Waits until the application wants the end.
+/// Waits until the application requests the end.
 pub(in crate::live) async fn stopped(stop: &mut Stop) {
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strandcast_net::driver::PacketTap;
 
-/// Makes a tap for each connection: it gets every packet, before it is encrypted, in the connection's loop.
+/// Makes a tap for each connection. The tap receives every packet before encryption, in the loop of the connection.
 #[derive(Clone)]
 pub struct Taps(Arc<dyn Fn() -> PacketTap + Send + Sync>);
 
@@ -15,7 +15,7 @@ impl Taps {
         Taps(Arc::new(make))
     }
 
-    /// One more.
+    /// Makes another tap.
     pub(in crate::live) fn tap(&self) -> PacketTap {
         (self.0)()
     }

@@ -6,20 +6,20 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkTariff {
-    /// The path's name: that of its interface, or its address.
+    /// Name of the path: its interface or address.
     pub link: String,
-    /// Class: links of a higher one are used where those below it do not suffice.
+    /// Cost class. Links of a higher class are used where those of lower classes do not suffice.
     pub class: u8,
     /// Price of 10^9 bytes.
     pub price: Option<f64>,
     /// Bytes that may be used.
     pub left: Option<u64>,
-    /// Time for which they have to last.
+    /// Time for which these bytes have to last.
     pub lasts: Option<Duration>,
 }
 
 impl LinkTariff {
-    /// A link that costs nothing.
+    /// Tariff of a link without costs.
     pub fn new(link: impl Into<String>) -> LinkTariff {
         LinkTariff { link: link.into(), class: 0, price: None, left: None, lasts: None }
     }

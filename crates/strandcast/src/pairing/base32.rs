@@ -4,10 +4,10 @@
 //! takes capitals and digits in less space than other text, and no two symbols look alike (I and L are read as 1, O as
 //! 0; there is no U).
 
-/// The symbols in the order of their values.
+/// Symbols in the order of their values.
 const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The bytes as text in lower case; the last symbol is filled up with zero bits.
+/// Returns the bytes as text in lower case. Zero bits fill up the last symbol.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(symbols_for(bytes.len()));
     let (mut bits, mut held) = (0u32, 0);
@@ -24,19 +24,19 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The symbol of the last five bits.
+/// Returns the symbol of the last five bits.
 pub(super) fn symbol(bits: usize) -> char {
     char::from(SYMBOLS[bits & 31])
 }
 
-/// How many symbols so many bytes take.
+/// Number of symbols for a number of bytes.
 pub(super) fn symbols_for(bytes: usize) -> usize {
     (bytes * 8).div_ceil(5)
 }
 
-/// The bytes of a text in either case; `None` if a character is no symbol, or if no bytes have this text.
+/// Returns the bytes of a text in either case; `None` if a character is not a symbol, or if no bytes have this text.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    // A vector that grows would leave secrets behind in memory.
+    // Growing a vector would leave secrets behind in memory.
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
     let (mut bits, mut held) = (0u32, 0);
     for c in text.chars() {
@@ -50,7 +50,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     (bits == 0 && held < 5).then_some(bytes)
 }
 
-/// The value of a symbol in either case, or of one that looks like it.
+/// Returns the value of a symbol in either case, or of a character that looks like one.
 pub(super) fn value(c: char) -> Option<u32> {
     let c = match c.to_ascii_lowercase() {
         'i' | 'l' => '1',

@@ -1,4 +1,4 @@
-//! A client's seal, and what it has reported.
+//! A client's seal, and the reports of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,24 +9,23 @@ use super::destination::Destination;
 use super::forms::{fingerprint, key_text};
 use super::keylog::KeyLog;
 
-/// What the seal of one connection after the other has reported.
+/// Reports of the seals of successive connections.
 #[derive(Clone, Debug, Default)]
 pub struct SealReports(Arc<Mutex<Reported>>);
 
 #[derive(Debug, Default)]
 struct Reported {
-    /// The receiver says that it runs without encryption.
+    /// True if the receiver reports that it runs without encryption.
     plain: bool,
-    /// The other version of sealed datagrams that the receiver says it speaks.
+    /// Other version of sealed datagrams that the receiver reports.
     version: Option<u8>,
     cipher: Option<Cipher>,
-    /// Why the session ended.
+    /// Reason why the session ended.
     lost: Option<Lost>,
 }
 
 impl SealReports {
-    /// The seal of a connection to `destination`; none if nothing is to be encrypted. What was reported before is
-    /// forgotten.
+    /// Returns the seal of a connection to `destination`; `None` without encryption. Drops earlier reports.
     pub fn seal(&self, destination: &Destination) -> Option<ClientSeal> {
         let (identity, peer) = destination.seal.clone()?;
         *self.lock() = Reported::default();
@@ -45,13 +44,13 @@ impl SealReports {
         Some(ClientSeal { identity, peer, hooks: SealHooks { on_event: Some(Box::new(on_event)), keylog } })
     }
 
-    /// How datagrams are encrypted.
+    /// Cipher of the datagrams.
     pub fn cipher(&self) -> Option<Cipher> {
         self.lock().cipher
     }
 
-    /// Why there will be no connection, after the receiver's name, if the seal knows; whether the receiver has proven
-    /// that it says so itself, and another attempt would not help.
+    /// Reason why the seal will not connect, after the receiver's name. The flag is true if the receiver has proven
+    /// that it sent this reason; another attempt would then fail as well.
     pub fn refusal(&self, destination: &Destination) -> Option<(String, bool)> {
         let (identity, _) = destination.seal.as_ref()?;
         let reported = self.lock();
@@ -59,7 +58,7 @@ impl SealReports {
             Some(Lost::Refused | Lost::Revoked) => {
                 let key = identity.public();
                 let (short, key) = (fingerprint(&key), key_text(&key));
-                // A receiver that never had a stream of this machine knows no short form.
+                // A receiver that never had a stream of this machine has no short form of its key.
                 let why = format!(
                     "does not admit this machine, {short}: run there strandcast key allow {key}, or pair again"
                 );
@@ -79,7 +78,7 @@ impl SealReports {
     }
 }
 
-/// That a peer speaks another version of sealed datagrams, and which program to update: this one or the peer's.
+/// Text that a peer uses another version of sealed datagrams, and which program to update: this one or the peer's.
 pub(super) fn speaks(version: u8, theirs: &str) -> String {
     let older = if version < VERSION { theirs } else { "this" };
     format!(

@@ -1,4 +1,4 @@
-//! Whom a sender connects to.
+//! The receiver to which a sender connects.
 
 use strandcast_net::resolve::HostPort;
 use strandcast_seal::{Peer, SecretKey};
@@ -10,27 +10,27 @@ use super::pairing::Pairing;
 use super::store::{Receivers, Store};
 use crate::error::Error;
 
-/// A receiver that can be connected to.
+/// A receiver to which a sender can connect.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Destination {
-    /// What events call it.
+    /// Name in events.
     pub label: String,
-    /// Where it listens.
+    /// Hosts on which the receiver listens.
     pub hosts: Vec<HostPort>,
-    /// Who this machine is and who it must be; `None`: nothing is encrypted.
+    /// Secret key of this machine, and identity of the receiver; `None`: nothing is encrypted.
     pub seal: Option<(SecretKey, Peer)>,
-    /// Takes the keys of all connections.
+    /// Log of the keys of all connections.
     pub keylog: Option<KeyLog>,
 }
 
 impl Destination {
-    /// A host without a pairing: nothing is encrypted or authenticated.
+    /// Host without a pairing: nothing is encrypted or authenticated.
     pub fn plain(host: HostPort) -> Destination {
         Destination { label: host.to_string(), hosts: vec![host], seal: None, keylog: None }
     }
 
-    /// The receiver that a store has by this name. Makes the store's identity if there never was one.
+    /// Returns the receiver with this name in a store. Makes the store's identity if there never was one.
     ///
     /// # Errors
     /// [`Error::Usage`]: there is no such receiver; [`Error::Store`].
@@ -42,7 +42,7 @@ impl Destination {
         Destination::sealed(store, format!("@{name}"), receiver.hosts(), receiver.peer())
     }
 
-    /// The receiver of a pairing. Makes the store's identity if there never was one.
+    /// Returns the receiver of a pairing. Makes the store's identity if there never was one.
     ///
     /// # Errors
     /// [`Error::Store`].

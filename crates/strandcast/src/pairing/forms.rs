@@ -7,15 +7,15 @@ use zeroize::Zeroizing;
 use super::base32;
 use super::text::{Kind, PUBLIC, SECRET, TOKEN, TextError};
 
-/// Bytes of a fingerprint: finding another key with the same one takes 2^80 tries.
+/// Bytes of a fingerprint. Finding another key with the same fingerprint takes 2^80 attempts.
 const FINGERPRINT: usize = 10;
 
-/// A public key as text.
+/// Returns a public key as text.
 pub fn key_text(key: &PublicKey) -> String {
     PUBLIC.encode(&key.0).to_string()
 }
 
-/// The public key of a text.
+/// Parses a public key.
 ///
 /// # Errors
 /// [`TextError`].
@@ -23,12 +23,12 @@ pub(super) fn parse_key(text: &str) -> Result<PublicKey, TextError> {
     Ok(PublicKey(*bytes_of(PUBLIC, text)?))
 }
 
-/// A secret key as text.
+/// Returns a secret key as text.
 pub(super) fn secret_text(key: &SecretKey) -> Zeroizing<String> {
     SECRET.encode(&*key.to_bytes())
 }
 
-/// The secret key of a text.
+/// Parses a secret key.
 ///
 /// # Errors
 /// [`TextError`].
@@ -36,12 +36,12 @@ pub(super) fn parse_secret(text: &str) -> Result<SecretKey, TextError> {
     Ok(SecretKey::from_bytes(*bytes_of(SECRET, text)?))
 }
 
-/// A token as text.
+/// Returns a token as text.
 pub(super) fn token_text(token: &Token) -> Zeroizing<String> {
     TOKEN.encode(&*token.to_bytes())
 }
 
-/// The token of a text.
+/// Parses a token.
 ///
 /// # Errors
 /// [`TextError`].
@@ -55,14 +55,14 @@ fn bytes_of(kind: Kind, text: &str) -> Result<Zeroizing<[u8; 32]>, TextError> {
     array.map_err(|_| TextError::Mistyped(kind))
 }
 
-/// The short form of a key, for reading it aloud and for lines: 16 symbols in groups of four.
+/// Short form of a key, for reading aloud and for messages: 16 symbols in groups of four.
 pub fn fingerprint(key: &PublicKey) -> String {
     let symbols = base32::encode(&digest(key)).to_uppercase();
     let groups: Vec<&str> = (0..symbols.len()).step_by(4).map(|at| &symbols[at..at + 4]).collect();
     groups.join("-")
 }
 
-/// Whether a text is the short form of this key, in either case and with or without hyphens.
+/// Returns whether a text is the short form of this key, in either case and with or without hyphens.
 pub(super) fn is_fingerprint(text: &str, key: &PublicKey) -> bool {
     let symbols: String = text.chars().filter(|c| *c != '-').collect();
     base32::decode(&symbols).is_some_and(|bytes| bytes == digest(key))
@@ -73,7 +73,7 @@ fn digest(key: &PublicKey) -> [u8; FINGERPRINT] {
     digest.first_chunk().copied().expect("SHA-256 has 32 bytes")
 }
 
-/// A token's id in hexadecimal digits: what lines and files call it.
+/// Id of a token in hexadecimal digits, as messages and files show it.
 pub fn token_id_text(id: TokenId) -> String {
     id.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(parse_key(&key_text(&key)), Ok(key));
         assert_eq!(*parse_secret(&secret_text(&SecretKey::from_bytes(bytes))).unwrap().to_bytes(), bytes);
         assert_eq!(*parse_token(&token_text(&Token::from_bytes(bytes))).unwrap().to_bytes(), bytes);
-        // Whole, but of another length.
+        // The text is complete, but has another length.
         assert_eq!(parse_key(&PUBLIC.encode(&bytes[1..])), Err(TextError::Mistyped(PUBLIC)));
         assert_eq!(parse_token(&key_text(&key)).unwrap_err(), TextError::OtherKind(TOKEN));
     }

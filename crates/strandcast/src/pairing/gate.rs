@@ -1,4 +1,4 @@
-//! Who may connect to a command that listens, while the store changes.
+//! Admission of senders to a command that listens, while the store changes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,17 +25,17 @@ pub struct Gate {
     identity: SecretKey,
     changes: ChangeDetector,
     senders: Senders,
-    /// Those who enrolled meanwhile: the file may not have them yet, or ever.
+    /// Senders that enrolled since then. The file may not have them yet, or may never have them.
     enrolled: Vec<(TokenId, PublicKey)>,
-    /// When access changes by itself, in seconds since 1970.
+    /// Time at which access changes by itself, in seconds since 1970.
     expiry: Option<u64>,
-    /// The store has changed since the driver got the list of senders.
+    /// True if the store has changed since the driver received the list of senders.
     stale: bool,
     ciphers: BTreeMap<PublicKey, Cipher>,
     keylog: Option<KeyLog>,
-    /// Writes to the store, once there is something to write.
+    /// Task that writes to the store; started with the first change.
     writes: Option<Keeper>,
-    /// What the seal and writes of the store report.
+    /// Reports of the seal and of writes to the store.
     reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
 }
 
@@ -48,29 +48,29 @@ enum Report {
     Unwritten(String),
 }
 
-/// What a [`Gate`] reports, in one line.
+/// A report of a [`Gate`]. Its text is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateEvent {
     /// A sender has paired.
     Enrolled {
-        /// Its key.
+        /// Key of the sender.
         key: PublicKey,
     },
     /// A sender was refused.
     Refused {
-        /// Its key.
+        /// Key of the sender.
         key: PublicKey,
-        /// Where it is.
+        /// Address of the sender.
         from: SocketAddr,
-        /// The store knows it.
+        /// True if the store contains the sender.
         known: bool,
     },
-    /// A sender speaks another version of sealed datagrams.
+    /// A sender uses another version of sealed datagrams.
     OtherVersion {
-        /// Where it is.
+        /// Address of the sender.
         from: SocketAddr,
-        /// That version.
+        /// Version of the sender.
         version: u8,
     },
     /// The store cannot be read or written.
@@ -86,7 +86,7 @@ impl fmt::Display for GateEvent {
             }
             GateEvent::Refused { key, from, known } => {
                 let short = fingerprint(key);
-                // A sender that never was here is only known by its whole key.
+                // A sender that never connected can only be identified by its whole key.
                 let who = if *known { short.clone() } else { key_text(key) };
                 write!(f, "refused {short} at {from}: strandcast key allow {who} admits it")
             }
@@ -99,7 +99,8 @@ impl fmt::Display for GateEvent {
 }
 
 impl Gate {
-    /// Admits the senders of a store, and makes its identity if there never was one. `keylog` takes the keys of all sessions.
+    /// Admits the senders of a store, and makes its identity if there never was one. `keylog` receives the keys of all
+    /// sessions.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -122,7 +123,7 @@ impl Gate {
         })
     }
 
-    /// The seal of a server, with this much memory in bytes for its sessions.
+    /// Returns the seal of a server. Its sessions may take `memory` bytes.
     pub fn seal(&mut self, memory: usize) -> ServerSeal {
         let max_sessions = Some(memory / SealConfig::SESSION_HEAP);
         let reports = self.reports.0.clone();
@@ -142,7 +143,7 @@ impl Gate {
         ServerSeal { identity: self.identity.clone(), access: self.access(), max_sessions, hooks }
     }
 
-    /// Waits until what was learnt at last is in the store, for a second at most; returns what there is to report.
+    /// Waits until all changes are in the store, for at most a second. Returns events to report.
     pub async fn end(&mut self) -> Vec<GateEvent> {
         let mut events = self.reported();
         if let Some(writes) = self.writes.take() {
@@ -152,8 +153,8 @@ impl Gate {
         events
     }
 
-    /// Looks at the store and at what the seal has reported, several times per second; returns what there is to report. A change of the
-    /// store is applied by the next call if this one is cancelled.
+    /// Reads the store and the reports of the seal. Call it several times per second. Returns events to report. If this
+    /// call is cancelled, the next call applies a change of the store.
     pub async fn poll(&mut self, driver: &Driver) -> Vec<GateEvent> {
         let mut events = self.reported();
         if self.changes.changed() {
@@ -173,7 +174,7 @@ impl Gate {
         events
     }
 
-    /// Takes what the seal and writes of the store have reported.
+    /// Takes the reports of the seal and of writes to the store.
     fn reported(&mut self) -> Vec<GateEvent> {
         let mut events = Vec::new();
         while let Ok(report) = self.reports.1.try_recv() {
@@ -183,12 +184,12 @@ impl Gate {
                     events.push(GateEvent::Enrolled { key });
                 }
                 Report::Established(peer, cipher) => drop(self.ciphers.insert(peer, cipher)),
-                // The seal reports eight a minute at most.
+                // The seal reports at most eight per minute.
                 Report::Refused(key, from) => {
                     let known = self.senders.get(&key).is_some();
                     events.push(GateEvent::Refused { key, from, known });
                 }
-                // The seal reports one a minute.
+                // The seal reports one per minute.
                 Report::OtherVersion(from, version) => events.push(GateEvent::OtherVersion { from, version }),
                 Report::Unwritten(line) => events.push(GateEvent::Store(line)),
             }
@@ -196,13 +197,14 @@ impl Gate {
         events
     }
 
-    /// What lines call a sender: its name or the short form of its key, and the cipher.
+    /// Name of a sender in messages: its name or the short form of its key, and the cipher.
     pub fn label(&self, key: &PublicKey) -> String {
         let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
         self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))
     }
 
-    /// Notes where the receiver listens: that is what pairing strings name by default, here and in `strandcast key pair`.
+    /// Records the addresses on which the receiver listens. Pairing strings contain them by default, here and in
+    /// `strandcast key pair`.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -217,12 +219,12 @@ impl Gate {
         })
     }
 
-    /// Whether any sender has paired.
+    /// Returns whether any sender has paired.
     pub fn has_senders(&self) -> bool {
         !self.senders.senders().is_empty()
     }
 
-    /// The pairing string that any sender may use, until the store says otherwise: the one that is there, or a new one.
+    /// Returns the pairing string that any sender may use until the store changes that: the existing one, or a new one.
     ///
     /// # Errors
     /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach, or too many.
@@ -236,26 +238,26 @@ impl Gate {
         pairing.encode().ok_or_else(|| Error::Network("this machine has too many addresses".into()))
     }
 
-    /// Who may connect now.
+    /// Returns the senders that may connect now.
     fn access(&mut self) -> Access {
         let now = self.now();
         for (token, key) in &self.enrolled {
             self.senders.enrol(*token, *key, now);
         }
         if self.senders.expire(now) {
-            // Else a clock that goes back, as one without a battery does, opens them again.
+            // Otherwise a clock that goes back, such as one without a battery, would open them again.
             self.write(Change::Expired(now));
         }
         self.expiry = self.senders.next_expiry(now);
         self.senders.access(now)
     }
 
-    /// The time of day, never before the newest in the store.
+    /// Returns the time of day. It is never earlier than the newest time in the store.
     fn now(&self) -> WallClock {
         wall_clock().max(self.senders.newest())
     }
 
-    /// Changes what is known here at once, and the store in a while.
+    /// Applies a change in memory at once, and writes it to the store later.
     fn write(&mut self, change: Change) {
         change.apply(&mut self.senders);
         let (store, reports) = (self.store.clone(), self.reports.0.clone());
@@ -264,7 +266,8 @@ impl Gate {
         self.writes.get_or_insert_with(|| Keeper::start(store, told)).write(change);
     }
 
-    /// Stores a sender that has enrolled. A store that cannot be written is reported later, and the stream goes on.
+    /// Stores a sender that has enrolled. If the store cannot be written, that is reported later and the stream
+    /// continues.
     fn enrol(&mut self, token: TokenId, key: PublicKey) {
         self.enrolled.push((token, key));
         self.write(Change::Enrolled(token, key, self.now()));

@@ -1,4 +1,4 @@
-//! Where others reach this machine.
+//! Addresses at which others reach this machine.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,11 +8,12 @@ use strandcast_net::resolve::HostPort;
 use crate::UDP_PORT;
 use crate::error::Error;
 
-/// Addresses in a pairing string, where the user names none: more make a QR code that is hard to read.
+/// Maximum number of addresses in a pairing string without hosts from the user: more would make a QR code that is hard
+/// to read.
 const MOST: usize = 4;
 
-/// What a pairing string names as the receiver's hosts: those of the user, else the addresses where it listens and that
-/// others can reach. `listen`: where the receiver listens; none: it has not been run.
+/// Hosts of the receiver for a pairing string: those that the user names; otherwise the addresses on which the receiver
+/// listens and which others can reach. `listen`: addresses on which the receiver listens; empty: it has not run yet.
 ///
 /// # Errors
 /// [`Error::Network`]: this machine has no such address.
@@ -33,7 +34,8 @@ pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPo
     Ok(found.iter().map(|a| HostPort { host: a.ip().to_string(), port: Some(a.port()) }).collect())
 }
 
-/// The addresses of `listen`, with those of all interfaces in place of the unspecified one; public ones first.
+/// Returns the addresses of `listen`, public ones first. The unspecified address is replaced by those of all
+/// interfaces.
 fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for at in listen {
@@ -42,7 +44,7 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
             continue;
         }
         let outside = here.iter().filter(|i| i.up && !i.loopback).flat_map(|i| &i.addresses);
-        // The unspecified IPv6 address takes IPv4, too.
+        // The unspecified IPv6 address also receives IPv4.
         let taken = outside.map(|a| a.ip).filter(|ip| at.is_ipv6() || ip.is_ipv4());
         found.extend(taken.filter(|ip| scope(ip) < LINK).map(|ip| SocketAddr::new(ip, at.port())));
     }
@@ -58,10 +60,10 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     found
 }
 
-/// Addresses that mean something on one link only.
+/// Scope of addresses that are valid on one link only.
 const LINK: u8 = 2;
 
-/// From where an address can be reached: 0 the Internet, 1 a private network, [`LINK`] one link or this machine.
+/// Scope of an address: 0 the Internet, 1 a private network, [`LINK`] one link or this machine.
 fn scope(ip: &IpAddr) -> u8 {
     match ip {
         IpAddr::V4(v4) if v4.is_loopback() || v4.is_link_local() => LINK,

@@ -1,5 +1,5 @@
-//! Writes what a running receiver learns into its store: one batch after the other, so that a burst of senders does not wait
-//! for the lock with a thread each, and no stream waits at all.
+//! Writes changes of a running receiver to its store, in batches. A burst of senders therefore does not need a thread
+//! each that waits for the lock, and no stream waits.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use super::forms::fingerprint;
 use super::store::{Senders, Store, WallClock};
 use crate::error::Error;
 
-/// Changes that are written at once.
+/// Maximum number of changes in one write.
 const BATCH: usize = 4096;
 
-/// What was learnt.
+/// A change of the store.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// A sender has enrolled with a token.
     Enrolled(TokenId, PublicKey, WallClock),
-    /// It is so late: tokens that have expired by then stay closed, whatever the clock says later.
+    /// The present time. Tokens that have expired by then stay closed, whatever the clock shows later.
     Expired(WallClock),
 }
 
 impl Change {
-    /// The sender that has enrolled.
+    /// Returns the key of the sender that has enrolled.
     fn enrolled(&self) -> Option<PublicKey> {
         match self {
             Change::Enrolled(_, key, _) => Some(*key),
@@ -32,7 +32,7 @@ impl Change {
         }
     }
 
-    /// Makes the change.
+    /// Applies the change.
     pub(super) fn apply(self, senders: &mut Senders) {
         match self {
             Change::Enrolled(token, key, at) => senders.enrol(token, key, at),
@@ -41,10 +41,10 @@ impl Change {
     }
 }
 
-/// How long the end of a command waits for what is not written yet.
+/// Time for which the end of a command waits for unwritten changes.
 const END: Duration = Duration::from_secs(1);
 
-/// The task that writes, until this is dropped.
+/// The writing task. Dropping this ends it.
 #[derive(Debug)]
 pub(super) struct Keeper {
     changes: UnboundedSender<Change>,
@@ -52,7 +52,8 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts to write to `store`; `told` gets a line for each batch that cannot be written. Call it inside the runtime.
+    /// Starts to write to `store`. `told` receives a line for each batch that cannot be written. Call it inside the
+    /// runtime.
     pub(super) fn start(store: Store, told: impl Fn(String) + Send + 'static) -> Keeper {
         let (changes, taken) = unbounded_channel();
         Keeper { changes, task: tokio::spawn(write(store, taken, told)) }
@@ -60,11 +61,11 @@ impl Keeper {
 
     /// Queues a change.
     pub(super) fn write(&self, change: Change) {
-        // Without the task the runtime is ending.
+        // Without the task, the runtime is ending.
         let _ = self.changes.send(change);
     }
 
-    /// Waits until all is written, for a second at most; a line if it is not.
+    /// Waits until everything is written, for at most a second. Returns a line if something is not written.
     pub(super) async fn end(self) -> Option<String> {
         drop(self.changes);
         let ended = tokio::time::timeout(END, self.task).await;

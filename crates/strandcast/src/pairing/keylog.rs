@@ -1,21 +1,22 @@
-//! Where the keys of connections go, for those who want to read what was recorded.
+//! Logs of the keys of connections, with which recorded packets can be decrypted.
 
 use std::fmt;
 use std::sync::Arc;
 
 use strandcast_net::driver::KeyLogSink;
 
-/// Takes the lines of all connections' key logs: with them anyone can read a recorded stream. Clones write to the same place.
+/// Receives the lines of all connections' key logs. With them anyone can read a recorded stream. Clones write to the
+/// same place.
 #[derive(Clone)]
 pub struct KeyLog(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl KeyLog {
-    /// A log that calls `line` with each line, in the loop of a connection: it must not wait.
+    /// Log that calls `line` with each line, in the loop of a connection: `line` must not wait.
     pub fn new(line: impl Fn(&str) + Send + Sync + 'static) -> KeyLog {
         KeyLog(Arc::new(line))
     }
 
-    /// Takes the lines of a driver.
+    /// Returns a sink for the lines of a driver.
     pub(super) fn sink(&self) -> KeyLogSink {
         let line = Arc::clone(&self.0);
         Box::new(move |text| line(text))

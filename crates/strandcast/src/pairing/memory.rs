@@ -1,4 +1,4 @@
-//! Keys that are stored nowhere.
+//! Keys that are not stored.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 use super::store::random;
 use crate::error::Error;
 
-/// The seals of a client and a server that are paired with each other by fresh keys.
+/// Returns the seals of a client and a server that are paired with each other by fresh keys.
 ///
 /// # Errors
 /// [`Error::Store`]: the system has no randomness.

@@ -1,6 +1,6 @@
-//! Identities, pairing strings, and stores of whom this machine may send to and who may send to it.
+//! Identities, pairing strings, and stores of the receivers and the senders of this machine.
 //!
-//! A receiver hands out a pairing string, once; a sender keeps it under a name:
+//! A receiver gives out a pairing string once. A sender keeps it under a name:
 //!
 //! ```
 //! use strandcast::pairing::{Destination, Pairing, Store};
@@ -16,8 +16,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A store is an identity's file and two beside it, which only their owner can read: who has it can send and receive in its
-//! place. [`Gate`] lets a running receiver admit whom its store admits, while the store changes.
+//! A store consists of an identity's file and two files next to it, which only their owner can read: anyone who has
+//! them can send and receive in the owner's place. [`Gate`] lets a running receiver admit the senders of its store,
+//! while the store changes.
 
 mod base32;
 mod client;

@@ -2,16 +2,16 @@
 
 use std::str::FromStr;
 
-/// The longest name.
+/// Maximum length of a name.
 const LONGEST: usize = 32;
 
-/// A name: letters, digits, `-`, `_` and `.`, and the first of them a letter or a digit, so that it is no option and no
-/// hidden file, and needs no quotes in a shell.
+/// A name: letters, digits, `-`, `_` and `.`. The first character is a letter or a digit, so that a name cannot be an
+/// option or a hidden file. It needs no quotes in a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
 impl Name {
-    /// Its text.
+    /// Text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -21,7 +21,7 @@ impl FromStr for Name {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // As `send` takes it.
+        // `send` takes names with this prefix.
         let text = text.strip_prefix('@').unwrap_or(text);
         let first = text.starts_with(|c: char| c.is_ascii_alphanumeric());
         let rest = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
@@ -33,7 +33,7 @@ impl FromStr for Name {
     }
 }
 
-/// The name among `known` that `name` was probably meant to be.
+/// Returns the name among `known` that the user probably meant by `name`.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|other| (strsim::damerau_levenshtein(name, other), other));
     near.min().filter(|(distance, other)| *distance <= 1 + other.len() / 4).map(|(_, other)| other)

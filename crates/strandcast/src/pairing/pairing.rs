@@ -1,4 +1,5 @@
-//! What a receiver hands to a sender, once: where it is, which key it has, and a token that admits.
+//! The data that a receiver gives to a sender once: the receiver's addresses, its key, and a token that admits the
+//! sender.
 //!
 //! ```text
 //! | flags 1 | receiver's public key 32 | token 32 | host | host ...     host: | kind 1 | address 4, 16 or name 1 + n | port 2 |
@@ -12,28 +13,29 @@ use zeroize::Zeroizing;
 
 use super::text::{LONGEST, PAIRING, TextError};
 
-/// The token admits one sender.
+/// Flag: the token admits one sender.
 const ONCE: u8 = 1;
 /// Kinds of hosts.
 const V4: u8 = 4;
 const V6: u8 = 6;
 const NAME: u8 = 1;
-/// The longest name of a host (RFC 1035 §2.3.4, as text).
+/// Maximum length of a host name (RFC 1035 §2.3.4, as text).
 const MAX_NAME: usize = 253;
 
-/// A pairing. Its text is a secret: the token in it admits a sender.
+/// A pairing. Its text is a secret: its token admits a sender.
 #[derive(Clone, Debug)]
 pub struct Pairing {
-    /// The token admits one sender, the first.
+    /// If true, the token admits only the first sender.
     pub once: bool,
-    /// Where the receiver listens; each has a port.
+    /// Hosts on which the receiver listens. Each has a port.
     pub hosts: Vec<HostPort>,
-    /// The receiver's key, and the token.
+    /// Key of the receiver, and the token.
     pub peer: Peer,
 }
 
 impl Pairing {
-    /// As text: `sc1-...`. `None`: too many hosts for the longest text, or a host that is none.
+    /// Returns the pairing as text: `sc1-...`. `None`: there are too many hosts for the longest text, or a host is
+    /// invalid.
     pub fn encode(&self) -> Option<Zeroizing<String>> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST));
         bytes.push(if self.once { ONCE } else { 0 });
@@ -63,13 +65,13 @@ impl Pairing {
         (!self.hosts.is_empty()).then(|| PAIRING.encode(&bytes))
     }
 
-    /// The pairing of a text.
+    /// Parses a pairing.
     ///
     /// # Errors
-    /// [`TextError`]: another text, cut short, mistyped, of a newer version.
+    /// [`TextError`]: the text is of another kind, cut short, mistyped, or from a newer version.
     pub fn decode(text: &str) -> Result<Pairing, TextError> {
         let bytes = PAIRING.decode(text)?;
-        // The checksum has matched: what can't be read was written by a version with more to say.
+        // The checksum has matched: bytes that cannot be read come from a newer version.
         let newer = TextError::Newer(PAIRING);
         let mut rest = Bytes(&bytes);
         let flags = rest.byte().filter(|flags| flags & !ONCE == 0).ok_or(newer.clone())?;
@@ -83,13 +85,13 @@ impl Pairing {
     }
 }
 
-/// Whether a text is meant as a pairing string: it begins as those of any version do. Such a text is never repeated in
-/// a message.
+/// Returns whether a text is meant as a pairing string: it begins as pairing strings of any version do. Messages never
+/// repeat such a text.
 pub fn looks_like_pairing(text: &str) -> bool {
     !matches!(PAIRING.decode(text), Err(TextError::OtherKind(_)))
 }
 
-/// Whether bytes are a host's name: letters, digits, hyphens, dots (RFC 1123 §2.1), and underscores, which occur.
+/// Returns whether bytes are a host name: letters, digits, hyphens, dots (RFC 1123 §2.1), and underscores, which occur.
 fn is_host_name(name: &[u8]) -> bool {
     let valid = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
     (1..=MAX_NAME).contains(&name.len()) && name.iter().all(valid)

@@ -9,18 +9,18 @@ use zeroize::Zeroizing;
 
 use super::base32;
 
-/// What a text stands for.
+/// Kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// The letters in front of its version.
+    /// Letters that precede the version.
     pub prefix: &'static str,
-    /// What messages call it.
+    /// Name of the kind in messages.
     pub name: &'static str,
-    /// How many bytes all of this kind have, if they have the same number.
+    /// Number of bytes of every text of this kind; `None` if it varies.
     pub bytes: Option<usize>,
 }
 
-/// A pairing: whom to connect to, and the token that admits the sender.
+/// A pairing: the receiver, and the token that admits the sender.
 pub(super) const PAIRING: Kind = Kind { prefix: "sc", name: "pairing string", bytes: None };
 /// A public key.
 pub(super) const PUBLIC: Kind = Kind { prefix: "sck", name: "key", bytes: Some(32) };
@@ -29,33 +29,33 @@ pub(super) const SECRET: Kind = Kind { prefix: "scs", name: "secret key", bytes:
 /// A token.
 pub(super) const TOKEN: Kind = Kind { prefix: "sct", name: "token", bytes: Some(32) };
 
-/// The version that this program writes and reads.
+/// Version that this program writes and reads.
 const VERSION: u32 = 1;
 /// Bytes of the checksum: the first ones of SHA-256 over prefix and bytes.
 const CHECKSUM: usize = 4;
-/// Symbols of the count.
+/// Number of symbols of the count.
 const COUNT: usize = 2;
-/// The longest content, bytes: more would not fit a QR code that a telephone reads from a screen.
+/// Maximum length of the content in bytes. More would not fit a QR code that a telephone reads from a screen.
 pub(super) const LONGEST: usize = 255;
 
-/// Why a text stands for nothing.
+/// Reason why a text is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextError {
-    /// It does not begin as this kind does.
+    /// The text does not begin as texts of this kind do.
     OtherKind(Kind),
     /// A newer version made it.
     Newer(Kind),
-    /// Characters are missing: so many, if there are enough to know.
+    /// Characters are missing. Their number, if it can be computed.
     CutShort(Kind, Option<usize>),
-    /// It has so many characters more than it says.
+    /// The text is longer than its count. The number of additional characters.
     TooLong(Kind, usize),
     /// A character is wrong.
     Mistyped(Kind),
 }
 
 impl TextError {
-    /// Whether more characters could complete the text.
+    /// Returns whether more characters could complete the text.
     pub fn is_cut_short(&self) -> bool {
         matches!(self, TextError::CutShort(..))
     }
@@ -67,7 +67,7 @@ impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TextError::OtherKind(kind) => {
-                write!(f, "this is no {}: it would begin with {}{VERSION}-", kind.name, kind.prefix)
+                write!(f, "this is not a {}: it would begin with {}{VERSION}-", kind.name, kind.prefix)
             }
             TextError::Newer(kind) => {
                 write!(f, "the {} is of a newer version of Strandcast: update this one", kind.name)
@@ -89,7 +89,7 @@ impl fmt::Display for TextError {
 }
 
 impl Kind {
-    /// The bytes as text, at most [`LONGEST`].
+    /// Returns the bytes as text. There are at most [`LONGEST`].
     pub(super) fn encode(self, bytes: &[u8]) -> Zeroizing<String> {
         assert!(bytes.len() <= LONGEST, "callers keep to the longest content");
         let mut content = Zeroizing::new(Vec::with_capacity(bytes.len() + CHECKSUM));
@@ -100,7 +100,7 @@ impl Kind {
         Zeroizing::new(format!("{}{VERSION}-{high}{low}{}", self.prefix, symbols.as_str()))
     }
 
-    /// The bytes of a text, however it was copied: blanks, line ends, hyphens and quotes do not matter.
+    /// Returns the bytes of a text. Blanks, line ends, hyphens and quotes from copying do not matter.
     ///
     /// # Errors
     /// [`TextError`].
@@ -113,13 +113,13 @@ impl Kind {
         }
         let (count, symbols) = symbols.split_at_checked(COUNT).ok_or(TextError::CutShort(self, None))?;
         let count = count.chars().filter_map(base32::value).fold(0, |count, value| count << 5 | value);
-        // A count that was mistyped does not count.
+        // A mistyped count is ignored.
         let needed = base32::symbols_for(self.bytes.unwrap_or(count as usize) + CHECKSUM);
         let content = Zeroizing::new(base32::decode(symbols).unwrap_or_default());
         match (content.split_last_chunk(), symbols.len()) {
             (Some((bytes, sum)), len) if *sum == self.checksum(bytes) => match len == needed {
                 true => Ok(Zeroizing::new(bytes.to_vec())),
-                // All is there but for the count.
+                // Everything is there except the count.
                 false => Err(TextError::Mistyped(self)),
             },
             (_, len) if len < needed => Err(TextError::CutShort(self, Some(needed - len))),
@@ -128,9 +128,9 @@ impl Kind {
         }
     }
 
-    /// The symbols behind the prefix of this kind and its version.
+    /// Returns the symbols after the prefix of this kind and its version.
     fn after_prefix<'a>(self, symbols: &'a str, text: &str) -> Result<&'a str, TextError> {
-        // Hyphens are gone from `symbols`: the original tells where the version ends.
+        // `symbols` has no hyphens: the original text shows where the version ends.
         let head = text.trim_start_matches(is_around).split(is_hyphen).next().unwrap_or_default();
         let head: String = head.chars().filter(|c| !is_between(*c)).map(|c| c.to_ascii_lowercase()).collect();
         let version = head.strip_prefix(self.prefix).ok_or(TextError::OtherKind(self))?;
@@ -150,17 +150,17 @@ impl Kind {
     }
 }
 
-/// Hyphens and what word processors and messengers make of them.
+/// Returns whether a character is a hyphen, or a character that word processors and messengers put in its place.
 fn is_hyphen(c: char) -> bool {
     matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Blanks, line ends and characters without a width.
+/// Returns whether a character is a blank, a line end, or without width.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Quotes, marks of code and signs of quotation in mails.
+/// Returns whether a character is a quote, a mark of code, or a mark of quotation in mails.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '`' | '>' | '<' | '*' | '\u{2018}'..='\u{201f}' | '«' | '»')
 }
@@ -231,7 +231,7 @@ mod tests {
                 assert_eq!(error, TextError::CutShort(PAIRING, Some(text.len() - len)));
             }
         }
-        // A line lost in the middle.
+        // A line in the middle is missing.
         let error = read(&format!("{}{}", &text[..20], &text[40..])).unwrap_err();
         assert_eq!(error, TextError::CutShort(PAIRING, Some(20)));
         assert_eq!(read(&format!("{0}{0}", &text[4..])), Err(TextError::OtherKind(PAIRING)));
@@ -275,7 +275,7 @@ mod tests {
         let key = PUBLIC.encode(&BYTES[..32]);
         assert_eq!(PUBLIC.decode(&key).unwrap().as_slice(), &BYTES[..32]);
         assert_eq!(SECRET.decode(&key), Err(TextError::OtherKind(SECRET)));
-        // The checksum tells kinds apart, too.
+        // The checksum also distinguishes kinds.
         let forged = key.replacen("sck1", "scs1", 1);
         assert_eq!(SECRET.decode(&forged), Err(TextError::Mistyped(SECRET)));
     }

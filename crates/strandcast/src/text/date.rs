@@ -2,7 +2,7 @@
 
 const DAY: u64 = 24 * 3600;
 
-/// Text of a time, which is in seconds since 1970: `2026-11-23 16:31 UTC`.
+/// Text of a time in seconds since 1970: `2026-11-23 16:31 UTC`.
 pub fn date(at: u64) -> String {
     let (days, minutes) = (at / DAY, at % DAY / 60);
     let (year, month, day) = civil(days);
@@ -10,7 +10,7 @@ pub fn date(at: u64) -> String {
 }
 
 /// Year, month and day of the Gregorian calendar, `days` after 1970-01-01. Years are counted from March, so that a leap
-/// day is the last of its year; 400 years have 146 097 days.
+/// day is the last day of its year; 400 years have 146 097 days.
 pub fn civil(days: u64) -> (u64, u64, u64) {
     let since_march_of_0 = days + 719_468;
     let (era, day) = (since_march_of_0 / 146_097, since_march_of_0 % 146_097);
@@ -38,7 +38,7 @@ mod tests {
         ] {
             assert_eq!(date(at), text);
         }
-        // Each day follows the one before.
+        // Each day follows the previous one.
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0..150_000 {
             assert_eq!(civil(days), (year, month, day));

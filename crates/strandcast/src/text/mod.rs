@@ -1,4 +1,4 @@
-//! Figures, times, errors and peers' words as people read them.
+//! Numbers, times, errors and texts of peers in a form for people.
 
 mod date;
 mod numbers;

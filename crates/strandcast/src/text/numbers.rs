@@ -33,13 +33,13 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A summary line on outages; `None` without any.
+/// Summary line on outages; `None` without outages.
 pub fn outages(times: u64, longest_s: f64) -> Option<String> {
     let longest = duration(Duration::from_secs_f64(longest_s));
     (times > 0).then(|| format!("{}, the longest of {longest}", count(times, "outage")))
 }
 
-/// A summary line on shifts of playout; `None` without any.
+/// Summary line on shifts of playout; `None` without shifts.
 pub fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
     let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
     let (largest, now) = (time(largest_ms), time(now_ms));

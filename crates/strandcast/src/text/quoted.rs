@@ -1,4 +1,4 @@
-//! Words of peers.
+//! Quotation of texts of peers.
 
 use strandcast_keys::text::printable;
 

@@ -20,7 +20,7 @@ const PIECE: Duration = Duration::from_millis(10);
 /// Bytes of a transport packet.
 const PACKET: usize = 188;
 
-/// About so many seconds of the clip.
+/// About `seconds` seconds of the clip.
 pub fn clip(seconds: usize) -> Vec<u8> {
     CLIP[..CLIP.len() * seconds / 24 / PACKET * PACKET].to_vec()
 }
@@ -30,7 +30,8 @@ pub fn clip(seconds: usize) -> Vec<u8> {
 pub struct Memory {
     all: Vec<u8>,
     at: usize,
-    /// It comes as it is made, 1316 bytes at a time with this pause between; else as fast as it is read.
+    /// If set, the input is live: it delivers 1316 bytes at a time with this pause. Otherwise it delivers as fast as it
+    /// is read.
     live: Option<Duration>,
 }
 
@@ -39,7 +40,7 @@ impl Memory {
         Memory { all, at: 0, live: None }
     }
 
-    /// About 1 Mbit/s, as it is made.
+    /// About 1 Mbit/s, live.
     pub fn live(all: Vec<u8>) -> Memory {
         Memory { live: Some(PIECE), ..Memory::new(all) }
     }
@@ -92,7 +93,7 @@ impl Output for Collect {
     }
 }
 
-/// A receiver on a free port of loopback, or on this one.
+/// Receiver on a free port of loopback, or on this one.
 pub fn receiver(
     at: Option<SocketAddr>,
     change: impl FnOnce(&mut ReceiverConfig),
@@ -110,7 +111,7 @@ pub fn scheme() -> Scheme {
     Scheme::new("strand").expect("it is a preset")
 }
 
-/// Takes events up to the first that `wanted` finds something in, for `seconds` at most.
+/// Takes events until `wanted` returns a value, for at most `seconds`.
 pub async fn until<T>(
     seconds: u64,
     mut next: impl AsyncFnMut() -> Option<Event>,
@@ -151,7 +152,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left in the system's folder for such files harms nothing.
+        // A folder that stays in the system's temporary folder does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

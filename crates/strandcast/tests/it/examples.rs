@@ -1,4 +1,4 @@
-//! The examples, run.
+//! Runs of the examples.
 
 use std::time::Duration;
 

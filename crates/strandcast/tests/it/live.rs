@@ -23,7 +23,7 @@ async fn ends(sender: &mut Sender) -> Result<(), Error> {
     tokio::time::timeout(Duration::from_secs(60), sender.wait()).await.expect("within a minute")
 }
 
-/// The figures of the stream that is received, once it is over.
+/// Summary of the received stream, once it is over.
 async fn received(receiver: &mut Receiver) -> Box<strandcast::live::ReceiveSummary> {
     let summary = |event: &Event| match event {
         Event::Received(summary) => Some(summary.clone()),
@@ -127,7 +127,7 @@ async fn a_sender_that_is_dropped_ends_its_stream() {
     assert_eq!(received(&mut receiver).await.identical, Some(true));
 }
 
-/// Before its task has run once.
+/// The receiver is dropped before its task has run.
 #[tokio::test]
 async fn a_receiver_that_is_dropped_at_once_frees_its_port() {
     let (dropped, address) = receiver(None, |_| (), Collect::default());

@@ -13,7 +13,7 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// Bytes read at once.
+/// Bytes of one read.
 const CHUNK: usize = 64 << 10;
 
 /// A file, which is sent at the pace of its clock.
@@ -24,14 +24,14 @@ pub struct File {
 }
 
 impl File {
-    /// Opens a file, and looks into it: one that is not a transport stream is refused at once.
+    /// Opens a file and inspects its beginning. A file that is not a transport stream is refused.
     ///
     /// # Errors
     /// [`Error::Media`].
     pub async fn open(path: impl Into<PathBuf>) -> Result<File, Error> {
         let path = path.into();
         let look = path.clone();
-        // A named pipe waits for somebody who writes.
+        // Opening a named pipe waits for a writer.
         let file = tokio::task::spawn_blocking(move || {
             let cannot = |e| unreadable(&look, &e);
             look_into(&look, std::fs::File::open(&look).map_err(cannot)?)?;

@@ -1,4 +1,4 @@
-//! Where a sender's media come from: files, standard input, UDP, or anything that implements [`Input`].
+//! Sources of a sender's media: files, standard input, UDP, or anything that implements [`Input`].
 
 mod file;
 mod source;

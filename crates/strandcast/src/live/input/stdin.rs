@@ -11,7 +11,7 @@ use super::source::Input;
 pub struct Stdin(tokio::io::Stdin);
 
 impl Stdin {
-    /// This process's.
+    /// Standard input of this process.
     pub fn open() -> Stdin {
         Stdin(tokio::io::stdin())
     }

@@ -14,24 +14,25 @@ use super::source::Input;
 use crate::error::Error;
 use crate::text::why;
 
-/// How long a live input may do nothing but fail, and the pause before it is read again.
+/// Time for which a live input may only fail, and the pause before the next read.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
-/// Time without an error after which the next one is a first one.
+/// Time without an error after which the next error starts a new series.
 const APART: Duration = Duration::from_secs(1);
 
-/// A UDP input. An error of the system, for want of memory say, costs a datagram at most, and not the stream.
+/// A UDP input. An error of the system, such as a lack of memory, costs at most one datagram and does not end the
+/// stream.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
     name: String,
-    /// The first and the last of errors without a datagram between them.
+    /// Times of the first and the last error since the last datagram.
     failing: Option<(Instant, Instant)>,
 }
 
 impl Udp {
-    /// Listens on a host's first address, which may be a multicast group: that is joined. With `group` that one is joined, on the
-    /// host's interface.
+    /// Listens on a host's first address. A multicast address is joined as a group. With `group` that group is joined
+    /// on the host's interface.
     ///
     /// # Errors
     /// [`Error::Network`].
@@ -81,7 +82,7 @@ impl Udp {
         }
     }
 
-    /// Notes an error; whether it has done nothing but fail for too long.
+    /// Records an error. Returns whether the input has only failed for too long.
     fn lasts(&mut self, now: Instant) -> bool {
         let first = self.failing.filter(|(_, last)| now - *last < APART).map_or(now, |(first, _)| first);
         self.failing = Some((first, now));
@@ -89,13 +90,13 @@ impl Udp {
     }
 }
 
-/// The URL of a UDP input or output.
+/// Returns the URL of a UDP input or output.
 pub(in crate::live) fn place(group: Option<&str>, host: &str, port: u16) -> String {
     let group = group.map(|g| format!("{g}@")).unwrap_or_default();
     format!("udp://{group}{}", HostPort { host: host.to_owned(), port: Some(port) })
 }
 
-/// The first address of a name.
+/// Returns the first address of a name.
 pub(in crate::live) async fn first(host: &str, port: u16) -> Result<SocketAddr, Error> {
     let found = resolve(host, port).await.map_err(|e| Error::Network(e.to_string()))?;
     Ok(*found.first().expect("a name that resolves has an address"))

@@ -1,4 +1,4 @@
-//! A file, a device, a pipe, or standard output. What is written goes through the threads that tokio has for calls that wait.
+//! A file, a device, a pipe, or standard output. Writing uses tokio's threads for blocking calls.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::files::{Opened, open_output};
 use crate::text::why;
 
-/// Longest piece that is copied for a thread that writes, bytes: a file keeps a buffer of this size.
+/// Longest piece that is copied for a writing thread, in bytes. A file keeps a buffer of this size.
 const PIECE: usize = 16 << 10;
 
 /// Writes everything to one file, pipe or device.
@@ -20,7 +20,7 @@ const PIECE: usize = 16 << 10;
 pub struct File {
     to: State,
     name: String,
-    /// The file's content goes with the first byte.
+    /// The file's content is cut when the first byte is written.
     truncate: bool,
 }
 
@@ -32,11 +32,12 @@ enum State {
 }
 
 impl File {
-    /// Opens a file, a device or a named pipe. A file with content is only taken with `overwrite`, and loses it with the first
-    /// message. Call it inside a tokio runtime.
+    /// Opens a file, a device or a named pipe. A file with content is accepted only with `overwrite`, and loses it with
+    /// the first message. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Usage`]: the file has content; [`Error::Media`]: it cannot be written; [`Error::Store`]: it is one of keys.
+    /// [`Error::Usage`]: the file has content; [`Error::Media`]: it cannot be written; [`Error::Store`]: it is a file
+    /// of keys.
     pub fn open(path: &Path, overwrite: bool) -> Result<File, Error> {
         let name = path.display().to_string();
         let file = match open_output(path, false)? {
@@ -58,7 +59,7 @@ impl File {
         Ok(File { to, name, truncate: seen.is_file() })
     }
 
-    /// Standard output.
+    /// Opens standard output.
     ///
     /// # Errors
     /// [`Error::Media`]: it is closed.
@@ -71,7 +72,7 @@ impl File {
     }
 }
 
-/// A file that is written in pieces of [`PIECE`].
+/// Returns a file that is written in pieces of [`PIECE`].
 pub(super) fn pieces(file: std::fs::File) -> tokio::fs::File {
     let mut file = tokio::fs::File::from_std(file);
     file.set_max_buf_size(PIECE);

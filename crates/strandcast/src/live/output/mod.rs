@@ -1,4 +1,4 @@
-//! Where a receiver's media go: files, standard output, UDP, or anything that implements [`Output`].
+//! Destinations of a receiver's media: files, standard output, UDP, or anything that implements [`Output`].
 
 mod file;
 mod outlet;

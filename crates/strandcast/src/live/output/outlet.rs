@@ -1,4 +1,4 @@
-//! The queue in front of an output, so that one that is not read holds up no stream.
+//! The queue of an output. An output that is not read does not stop the stream.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -12,64 +12,64 @@ use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::text::why;
 
-/// How often to look whether everything is written.
+/// Interval between two checks whether everything is written.
 const POLL: Duration = Duration::from_millis(5);
-/// Maximum capacity of a batch that is kept to be filled again, bytes.
+/// Maximum capacity of a batch that is kept to be filled again, in bytes.
 const KEPT: usize = 64 << 10;
 
-/// An output, and what waits for it.
+/// An output, and the data that wait for it.
 #[derive(Debug)]
 pub(in crate::live) struct Outlet {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
     name: String,
-    /// Bytes that may wait.
+    /// Maximum number of bytes that may wait.
     most: usize,
-    /// Messages that did not fit since the last report, and since the stream began.
+    /// Number of messages that did not fit: since the last report, and since the stream began.
     dropped: (u64, u64),
-    /// Streams that have begun.
+    /// Number of streams that have begun.
     streams: u64,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is something to write.
+    /// Notifies the writer of new data.
     work: Notify,
-    /// Nothing more can be written.
+    /// Notifies waiters that nothing more can be written.
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Segment>,
-    /// Bytes in it.
+    /// Bytes in the queue.
     queued: usize,
     /// Bytes that are being written.
     writing: usize,
     busy: bool,
     over: bool,
-    /// Why nothing more can be written.
+    /// Reason why nothing more can be written.
     why: Option<String>,
     recordings: Vec<Recording>,
-    /// An empty batch, to be filled again.
+    /// An empty batch, which will be filled again.
     spare: Batch,
 }
 
 /// Messages of one stream.
 #[derive(Debug, Default)]
 struct Segment {
-    /// The number of the stream that begins with them.
+    /// Number of the stream that begins with these messages.
     begins: Option<u64>,
     batch: Batch,
 }
 
-/// The outcome of the beginning of a stream.
+/// Outcome of the beginning of a stream.
 #[derive(Debug)]
 pub(in crate::live) enum Recording {
-    /// The output's name is another one from now on.
+    /// The output has this name from now on.
     Opened(String),
-    /// The stream's number, and the name that is taken.
+    /// Number of the stream, and the name that is taken.
     Refused(u64, String),
 }
 
@@ -85,21 +85,22 @@ impl Shared {
 }
 
 impl Outlet {
-    /// Starts a task that writes to `output` what waits, `most` bytes of it. Call it inside a tokio runtime.
+    /// Starts a task that writes the waiting data to `output`; at most `most` bytes wait. Call it inside a tokio
+    /// runtime.
     pub(in crate::live) fn start(output: impl Output, most: usize) -> Outlet {
         let (shared, name) = (Arc::<Shared>::default(), output.name());
         let task = tokio::spawn(run(Ended(Arc::clone(&shared)), output));
         Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
     }
 
-    /// A stream begins. [`Outlet::opened`] has the outcome.
+    /// Begins a stream. [`Outlet::opened`] returns the outcome.
     pub(in crate::live) fn begin(&mut self) {
         self.dropped = (0, 0);
         self.streams += 1;
         let begins = Some(self.streams);
         let mut state = self.shared.lock();
         match state.queue.back_mut() {
-            // Nothing of the stream before it is to be written.
+            // The previous stream has no data that wait to be written.
             Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
             _ => state.queue.push_back(Segment { begins, batch: Batch::default() }),
         }
@@ -107,7 +108,7 @@ impl Outlet {
         self.shared.work.notify_one();
     }
 
-    /// The outcome of beginnings, and whether the current stream was refused.
+    /// Returns the outcomes of beginnings, and whether the current stream was refused.
     pub(in crate::live) fn opened(&mut self) -> (Vec<Recording>, bool) {
         let found = std::mem::take(&mut self.shared.lock().recordings);
         let mut refused = false;
@@ -120,8 +121,8 @@ impl Outlet {
         (found, refused)
     }
 
-    /// Queues a message's transport packets. With `rushed` there is room for as many bytes more: those of a buffer that is
-    /// played at once. Returns the output's name if this is the first message for long that finds no room.
+    /// Queues a message's transport packets. `rushed` adds room in bytes, for a buffer that is played at once. Returns
+    /// the output's name if this is the first message in a while that does not fit.
     ///
     /// # Errors
     /// [`Error::Media`]: the disk is full, or the pipe has no reader.
@@ -145,7 +146,7 @@ impl Outlet {
         Ok(None)
     }
 
-    /// Once the output takes more, its name and how many messages were dropped.
+    /// Returns the output's name and the number of dropped messages once the output takes data again.
     pub(in crate::live) fn recovered(&mut self) -> Option<(String, u64)> {
         if self.dropped.0 == 0 || !self.is_idle() {
             return None;
@@ -153,7 +154,7 @@ impl Outlet {
         Some((self.name.clone(), std::mem::take(&mut self.dropped.0)))
     }
 
-    /// Messages of the stream that were dropped because the output was not read.
+    /// Number of messages of the stream that were dropped because the output was not read.
     pub(in crate::live) fn dropped(&self) -> u64 {
         self.dropped.1
     }
@@ -169,7 +170,7 @@ impl Outlet {
         }
     }
 
-    /// What is said if it is not read until the end.
+    /// Error for an output that is not read until the end.
     pub(in crate::live) fn unread(&self) -> Error {
         Error::Media(format!("{} is not read: the rest of the stream is lost", self.name))
     }
@@ -190,7 +191,7 @@ impl Outlet {
         state.over || !state.busy && state.queue.is_empty()
     }
 
-    /// Returns true if the current stream has no dropped messages, and all of it is written.
+    /// Returns true if the current stream has no dropped messages and is written completely.
     pub(in crate::live) fn is_clean(&self) -> bool {
         let state = self.shared.lock();
         self.dropped.1 == 0 && state.queued == 0 && state.writing == 0
@@ -208,7 +209,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Ends an outlet when its task does, also where the output panics: no caller is to wait for it.
+/// Ends an outlet when its task ends, also if the output panics: no caller may wait for it forever.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
@@ -221,7 +222,7 @@ impl Drop for Ended {
 /// Writes what is queued until it fails.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
-    // Of a stream that was refused nothing is written.
+    // No data of a refused stream are written.
     let (mut refused, mut spent) = (false, Batch::default());
     loop {
         let segment = next(shared, std::mem::take(&mut spent)).await;
@@ -242,7 +243,7 @@ async fn run(ended: Ended, mut output: impl Output) {
     }
 }
 
-/// Waits for what is to be written; `spent` is a batch that is written.
+/// Waits for data to write. `spent` is a batch that has been written.
 async fn next(shared: &Shared, mut spent: Batch) -> Segment {
     spent.clear();
     if spent.capacity() > KEPT {
@@ -265,7 +266,7 @@ async fn next(shared: &Shared, mut spent: Batch) -> Segment {
     }
 }
 
-/// Begins a stream; whether it is refused.
+/// Begins a stream. Returns whether it is refused.
 async fn begin(shared: &Shared, output: &mut impl Output, number: u64) -> std::io::Result<bool> {
     let before = output.name();
     let begun = output.begin().await;
@@ -294,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// An output that writes only when it may.
+    /// An output that writes only when permitted.
     struct Slow {
         may: Arc<Semaphore>,
         told: Sender<String>,
@@ -330,7 +331,7 @@ mod tests {
         assert_eq!(outlet.write(b"one", 0), Ok(None));
         turns().await;
         assert_eq!(tells.try_recv().as_deref(), Ok("one"));
-        // The three bytes that are being written count.
+        // The three bytes that are being written count as queued.
         assert_eq!(outlet.write(b"fives", 0), Ok(None));
         assert_eq!(outlet.write(b"six", 0), Ok(Some("slow".to_owned())));
         assert_eq!(outlet.write(b"seven", 0), Ok(None), "told once");
@@ -368,7 +369,7 @@ mod tests {
     #[tokio::test]
     async fn an_output_that_panics_keeps_no_caller_waiting() {
         let (mut outlet, _may, tells) = slow();
-        // It cannot tell what it writes.
+        // It no longer reports what it writes.
         drop(tells);
         assert_eq!(outlet.write(b"a", 0), Ok(None));
         assert!(matches!(outlet.failed().await, Error::Media(_)));

@@ -1,4 +1,4 @@
-//! Names of recordings with the time in them: each stream gets a file of its own, and none replaces another.
+//! Names of recordings that contain the time: each stream gets its own file, and no file replaces another.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,18 +10,19 @@ use crate::text::civil;
 
 /// The fields of a time.
 const FIELDS: &str = "YmdHMS";
-/// Streams that may begin within one second, or whatever the smallest field is.
+/// Maximum number of streams that may begin within one second, or within the smallest field of the pattern.
 const MOST: u32 = 10_000;
 
-/// A file's name with fields of time.
+/// Name of a file with fields for the time.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern(String);
 
 impl Pattern {
-    /// The pattern of a path; `None`: it has no fields.
+    /// Pattern of a path; `None`: the path has no fields.
     ///
     /// # Errors
-    /// [`Error::Usage`]: it has others than those of a time; [`Error::Media`]: its folder is not there.
+    /// [`Error::Usage`]: the path has fields that are not fields of a time; [`Error::Media`]: its folder does not
+    /// exist.
     pub(super) fn of(path: &Path) -> Result<Option<Pattern>, Error> {
         let text = path.to_string_lossy();
         let mut rest = text.chars();
@@ -45,10 +46,10 @@ impl Pattern {
         Ok(Some(Pattern(text.into_owned())))
     }
 
-    /// Creates the file of a stream that begins at `at`. A name that is taken gets a number.
+    /// Creates the file of a stream that begins at `at`. If the name is taken, a number is added.
     ///
     /// # Errors
-    /// Those of the system, with the file's name.
+    /// The errors of the system, with the file's name.
     pub(super) fn create(&self, at: SystemTime) -> Result<(File, PathBuf), (PathBuf, io::Error)> {
         let name = PathBuf::from(self.name(at));
         let mut path = name.clone();
@@ -62,7 +63,7 @@ impl Pattern {
         Err((name, ErrorKind::AlreadyExists.into()))
     }
 
-    /// The name of a stream that begins at `at`, without a number.
+    /// Returns the name of a stream that begins at `at`, without a number.
     pub(super) fn name(&self, at: SystemTime) -> String {
         let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let ((year, month, day), of_day) = (civil(seconds / 86_400), seconds % 86_400);
@@ -83,7 +84,7 @@ impl Pattern {
     }
 }
 
-/// `a.ts` as `a-2.ts`.
+/// Returns `a.ts` as `a-2.ts`.
 fn numbered(name: &Path, n: u32) -> PathBuf {
     let mut numbered = name.file_stem().unwrap_or_default().to_owned();
     numbered.push(format!("-{n}"));

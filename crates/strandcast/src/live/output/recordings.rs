@@ -1,4 +1,4 @@
-//! A file for each stream.
+//! One file per stream.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 use super::sink::{Batch, Output};
 use crate::error::Error;
 
-/// Records each stream into a file of its own, whose name has the time in it.
+/// Records each stream into its own file. The name of the file contains the time.
 #[derive(Debug)]
 pub struct Recordings {
     pattern: Pattern,
@@ -19,20 +19,21 @@ pub struct Recordings {
     current: Option<Fresh>,
 }
 
-/// A new file for a stream, which is removed if nothing can be written to it: each try at a full disk would leave one.
+/// A new file for a stream. It is removed if nothing can be written to it; otherwise each attempt at a full disk would
+/// leave one.
 #[derive(Debug)]
 struct Fresh {
     file: tokio::fs::File,
-    /// Its name, until a batch is written.
+    /// Name of the file until a batch is written.
     empty: Option<PathBuf>,
 }
 
 impl Recordings {
-    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None`: it has none of them. A name that is
-    /// taken gets a number.
+    /// Recordings named by a path with `%Y`, `%m`, `%d`, `%H`, `%M` and `%S`, in UTC; `None`: the path has none of
+    /// these fields. If a name is taken, a number is added.
     ///
     /// # Errors
-    /// [`Error::Usage`]: it has others; [`Error::Media`]: its folder is not there.
+    /// [`Error::Usage`]: the path has other fields; [`Error::Media`]: its folder does not exist.
     pub fn of(path: &Path) -> Result<Option<Recordings>, Error> {
         let name = path.display().to_string();
         Ok(Pattern::of(path)?.map(|pattern| Recordings { pattern, name, current: None }))
@@ -48,7 +49,7 @@ impl Output for Recordings {
         let (at, pattern) = (SystemTime::now(), self.pattern.clone());
         self.current = None;
         self.name = pattern.name(at);
-        // A disk may hang here.
+        // A slow disk may block here.
         let created = tokio::task::spawn_blocking(move || pattern.create(at));
         let (file, path) = created.await.map_err(io::Error::other)?.map_err(|(path, error)| {
             self.name = path.display().to_string();
@@ -70,7 +71,7 @@ impl Output for Recordings {
         if let (Err(_), Some(name)) = (&written, begun)
             && fresh.file.metadata().await.is_ok_and(|found| found.len() == 0)
         {
-            // What cannot be removed either is left.
+            // A file that cannot be removed stays.
             let _ = tokio::fs::remove_file(name).await;
         }
         written

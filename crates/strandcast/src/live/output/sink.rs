@@ -2,27 +2,27 @@
 
 use std::io;
 
-/// Messages that are due, in the order of the stream. Each is a whole number of transport packets.
+/// Messages that are due, in the order of the stream. Each message is a whole number of transport packets.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// End of each message.
+    /// End of each message, in bytes.
     ends: Vec<usize>,
 }
 
 impl Batch {
-    /// All of them.
+    /// Bytes of all messages.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// One after the other: as many packets as one datagram took.
+    /// Messages in order. Each has as many packets as one datagram.
     pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, &end)| &self.bytes[begin..end])
     }
 
-    /// Returns true without messages.
+    /// Returns true if there are no messages.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -32,7 +32,7 @@ impl Batch {
         self.ends.push(self.bytes.len());
     }
 
-    /// Bytes that it holds memory for.
+    /// Capacity in bytes.
     pub(super) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
@@ -43,14 +43,14 @@ impl Batch {
     }
 }
 
-/// Destination of a receiver's media. It may take its time: up to a part of the receiver's memory waits meanwhile; messages
-/// without room are dropped and counted.
+/// Destination of a receiver's media. A slow output is allowed: messages wait in a part of the receiver's memory, and
+/// messages that do not fit there are dropped and counted.
 pub trait Output: Send + 'static {
-    /// Name in events.
+    /// Name of the output in events.
     fn name(&self) -> String;
 
-    /// A stream begins. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream, and plays others; any other
-    /// error ends the receiver.
+    /// Begins a stream. With [`io::ErrorKind::AlreadyExists`] the receiver refuses this stream and plays others; any
+    /// other error ends the receiver.
     fn begin(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Ok(()) }
     }

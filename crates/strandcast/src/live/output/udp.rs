@@ -17,10 +17,10 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Sends to a host's first address, which may be a multicast group.
+    /// Opens a socket that sends to a host's first address, which may be a multicast group.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, or the system gives no socket.
+    /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
     pub async fn open(host: &str, port: u16) -> Result<Udp, Error> {
         let to = first(host, port).await?;
         let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
@@ -38,7 +38,7 @@ impl Output for Udp {
 
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
         for message in batch.messages() {
-            // A missing listener is not an error, and a full buffer of the system loses a datagram as a network does.
+            // A missing listener is not an error. A full buffer of the system loses a datagram as a network does.
             let _ = self.socket.send_to(message, self.to);
         }
         Ok(())

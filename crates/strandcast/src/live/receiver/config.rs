@@ -10,26 +10,26 @@ use crate::pairing::Gate;
 use crate::scheme::Scheme;
 use crate::transport::TransportOptions;
 
-/// Default silence after which a sender is given up.
+/// Default silence after which the receiver gives up a sender.
 const SILENCE: Duration = Duration::from_secs(65);
 
 /// Configuration of a [`Receiver`](crate::live::Receiver).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReceiverConfig {
-    /// Decides how data that the receiver itself sends leave; senders bring their own.
+    /// Scheme of the data that the receiver itself sends. Senders have their own.
     pub scheme: Scheme,
-    /// Addresses to listen on; the unspecified one means all.
+    /// Addresses to listen on. The unspecified address means all.
     pub listen: Vec<SocketAddr>,
-    /// Admits senders; `None`: anyone may send, and nothing is encrypted.
+    /// Gate that admits senders; `None`: anyone may send, and nothing is encrypted.
     pub gate: Option<Gate>,
-    /// Time from sending to playing; `None`: the one that the sender asks for.
+    /// Time from sending to playing; `None`: the latency that the sender requests.
     pub latency: Option<Duration>,
-    /// Silence after which a sender is given up. Another one may take its place sooner.
+    /// Silence after which the receiver gives up a sender. Another sender may replace it earlier.
     pub silence: Duration,
-    /// End after the first sender's stream.
+    /// If true, the receiver ends after the first sender's stream.
     pub once: bool,
-    /// Limit of memory: senders wait or are refused when it is reached.
+    /// Limit of memory. Senders wait or are refused when the limit is reached.
     pub memory: Memory,
     /// Parameters of the transport that both ends set.
     pub transport: TransportOptions,
@@ -38,7 +38,7 @@ pub struct ReceiverConfig {
 }
 
 impl ReceiverConfig {
-    /// The defaults of `strandcast receive`, without encryption.
+    /// Returns the defaults of `strandcast receive`, without encryption.
     pub fn new(scheme: Scheme) -> ReceiverConfig {
         ReceiverConfig {
             scheme,

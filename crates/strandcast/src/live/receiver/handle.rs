@@ -1,4 +1,4 @@
-//! A receiver, as its application holds it.
+//! Handle of a receiver.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Listens. Call it inside a tokio runtime.
+    /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or is not this machine's.
+    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
     pub fn start(mut config: ReceiverConfig) -> Result<Listening, Error> {
         let memory = config.memory;
         let endpoint = config.transport.endpoint(&config.scheme, true);
@@ -44,17 +44,17 @@ impl Listening {
         Ok(Listening { config, listener: Untaken::new(listener), addresses })
     }
 
-    /// Addresses that it listens on.
+    /// Addresses on which the receiver listens.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// The gate, if streams are encrypted.
+    /// Gate of the receiver; `None` if streams are not encrypted.
     pub fn gate(&mut self) -> Option<&mut Gate> {
         self.config.gate.as_mut()
     }
 
-    /// Plays what comes to `output`. Call it inside a tokio runtime.
+    /// Plays received streams to `output`. Call it inside a tokio runtime.
     pub fn play(self, output: impl Output) -> Receiver {
         let Listening { config, listener, addresses } = self;
         let listening = Event::Listening { addresses, output: output.name() };
@@ -68,30 +68,31 @@ impl Listening {
     }
 }
 
-/// Receives streams: senders come and go, and one at a time is played. It ends when it is dropped.
+/// Receives streams and plays one sender at a time. Dropping it ends it.
 #[derive(Debug)]
 pub struct Receiver(Feed);
 
 impl Receiver {
-    /// Listens, and plays what comes to `output`. Call it inside a tokio runtime.
+    /// Listens, and plays received streams to `output`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or is not this machine's.
+    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
     pub async fn start(config: ReceiverConfig, output: impl Output) -> Result<Receiver, Error> {
         Ok(Listening::start(config)?.play(output))
     }
 
-    /// The next event; `None` once it has ended. Cancel safe. Unread events make room for newer ones.
+    /// Returns the next event; `None` after the receiver has ended. Cancel safe. Unread events are dropped when newer
+    /// ones need room.
     pub async fn event(&mut self) -> Option<Event> {
         self.0.event().await
     }
 
-    /// The last figures; `None` before the first ones.
+    /// Returns the last figures; `None` before the first ones.
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.0.stats()
     }
 
-    /// Ends the stream: everything that has arrived is played at once.
+    /// Ends the stream: all data that have arrived are played at once.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -99,11 +100,11 @@ impl Receiver {
     /// Waits for the end. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]: it could not
-    /// listen for a while.
+    /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]:
+    /// the receiver could not listen for a while.
     ///
     /// # Panics
-    /// When it is called again after it has returned.
+    /// If it is called again after it has returned.
     pub async fn wait(&mut self) -> Result<(), Error> {
         self.0.wait().await
     }

@@ -1,4 +1,4 @@
-//! Senders: those waiting, and the stream being received.
+//! Senders: those that wait, and the stream that is being received.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::text::quoted;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
-/// Timeout for a sender's first message, and for any message while its stream has not begun. Keep-alives count: an encoder may
-/// start long after `send`.
+/// Timeout for a sender's first message, and for any message before its stream begins. Keep-alives count: an encoder
+/// may start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
@@ -34,26 +34,26 @@ pub(super) struct PendingSender {
     pub(super) first: rx::Message,
     pub(super) media: Message,
     pub(super) peer: String,
-    /// Who it has proven to be; none without a seal.
+    /// Key that the sender has proven to have; `None` without a seal.
     pub(super) key: Option<PublicKey>,
     /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
-    /// When they were known.
+    /// Time at which the addresses were first known.
     pub(super) came: Instant,
-    /// It has sent everything and closed.
+    /// True if the sender has sent everything and closed.
     pub(super) done: bool,
 }
 
-/// Who came.
+/// A sender that arrived.
 #[derive(Debug)]
 pub(super) enum Arrival {
     /// A sender whose first message has arrived.
     Sender(Box<PendingSender>),
-    /// A sender of another version, which is sent away: who it is, and its version.
+    /// A sender of another version, which is refused: its name and its version.
     Newer(String, u8),
 }
 
-/// Waits for a new association's first media message, which identifies the run of the sender, and for a confirmed path.
+/// Waits for a new association's first media message, which identifies the sender's run, and for a confirmed path.
 pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<Arrival>) {
     let (first, media) = loop {
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, association.recv()).await {
@@ -80,19 +80,19 @@ pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSende
     }
 }
 
-/// Sends away a sender whose messages are of another version, and says so at both ends.
+/// Refuses a sender whose messages have another version, and reports it at both ends.
 async fn other_version(association: &AssociationHandle, version: u8, to: &UnboundedSender<Arrival>) {
     let seen = association.snapshot().await;
     let peer = seen.and_then(|seen| seen.paths.first().map(|path| path.tuple.remote.to_string()));
     let peer = peer.unwrap_or_else(|| "a sender".to_owned());
-    // As above.
+    // A dropped receiver means that the command is ending.
     let _ = to.send(Arrival::Newer(peer, version));
     association.abort(&format!(
         "{REFUSED}it reads messages of version {VERSION}, and these are of version {version}: update the older side"
     ));
 }
 
-/// The sender's display name and addresses once one is confirmed; `None` if its driver has ended.
+/// Returns the sender's display name and addresses once one address is confirmed; `None` if its driver has ended.
 async fn confirmed(association: &AssociationHandle) -> Option<(String, Vec<IpAddr>)> {
     loop {
         let seen = association.snapshot().await?;
@@ -115,39 +115,40 @@ fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
 pub(super) struct IncomingStream {
     pub(super) association: AssociationHandle,
     pub(super) peer: String,
-    /// Who it has proven to be; none without a seal.
+    /// Key that the sender has proven to have; `None` without a seal.
     pub(super) key: Option<PublicKey>,
-    /// The run of the sender.
+    /// Number of the sender's run.
     pub(super) session: u32,
     pub(super) player: Player,
-    /// When the last message arrived.
+    /// Time of the last message.
     pub(super) last_received: Instant,
-    /// When the last packet arrived.
+    /// Time of the last packet.
     pub(super) seen: Instant,
-    /// Packets of its association until then.
+    /// Number of packets of the association at that time.
     packets: u64,
     /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
-    /// The association has ended and everything in it is read.
+    /// True if the association has ended and all its data are read.
     pub(super) left: bool,
-    /// When the sender started to close.
+    /// Time at which the sender started to close.
     pub(super) closing: Option<Instant>,
-    /// The end of the stream has arrived.
+    /// True if the end of the stream has arrived.
     end_came: bool,
-    /// Why the sender will not return, if it said so.
+    /// Reason why the sender will not return, if it gave one.
     pub(super) refusal: Option<String>,
-    /// The end of the stream, once played.
+    /// End of the stream, once played.
     pub(super) ended: Option<Ended>,
-    /// When its first message arrived.
+    /// Time of the first message.
     pub(super) begun: Instant,
-    /// Associations after the first.
+    /// Number of associations after the first.
     pub(super) reconnects: u64,
     /// Outages of the sender.
     pub(super) outages: Outages,
 }
 
 impl IncomingStream {
-    /// Starts receiving a sender; `latency` overrides the sender's, and at most `bytes` of media are buffered.
+    /// Starts to receive from a sender. `latency` overrides the sender's latency, and at most `bytes` of media are
+    /// buffered.
     pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
         let PendingSender { association, first, media, peer, key, addresses, .. } = sender;
         let (session, now) = (media.header.session, association.now());
@@ -175,7 +176,7 @@ impl IncomingStream {
         }
     }
 
-    /// Continues the same run of the same sender over a new association; returns the duration of the outage.
+    /// Continues the same run of the same sender over a new association. Returns the duration of the outage.
     pub(super) fn resume(&mut self, sender: PendingSender) -> Duration {
         self.outages.begin(self.seen);
         self.association.abort("replaced by a new association");
@@ -191,7 +192,7 @@ impl IncomingStream {
         outage
     }
 
-    /// Processes received messages; none means the association's end.
+    /// Processes received messages. Without messages the association has ended.
     pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
         if messages.is_empty() {
             self.left = true;
@@ -208,12 +209,12 @@ impl IncomingStream {
         }
     }
 
-    /// Whether the sender closes in the middle of its stream, which means that the SHUTDOWN was forged.
+    /// Returns whether the sender closes in the middle of its stream. Its SHUTDOWN is then forged.
     pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Checks for packets since the last poll; returns an event to report.
+    /// Checks for packets since the last poll. Returns an event to report.
     pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<StreamEvent> {
         let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         if packets != self.packets && !self.left {

@@ -1,4 +1,4 @@
-//! Sockets that listen and fail: what is said of it, and when a command gives up.
+//! Failures of listening sockets: reports of them, and the limit after which a command gives up.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,26 +8,26 @@ use strandcast_net::driver::{Driver, ListenEvent};
 
 use crate::error::Error;
 
-/// How long a command is deaf before it ends: a supervisor may start it again.
+/// Time without an open socket after which a command ends. A supervisor may then start it again.
 const DEAF: Duration = Duration::from_secs(10);
 
-/// What happened to an address that a server listens on.
+/// A change of an address on which a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenChange {
-    /// Its socket failed, and is opened again.
+    /// The socket failed and is being opened again.
     Lost {
         /// The address.
         address: SocketAddr,
-        /// Why it failed.
+        /// Reason of the failure.
         why: String,
     },
-    /// It cannot be opened yet.
+    /// The socket cannot be opened yet.
     Failed {
-        /// Why it cannot.
+        /// Reason why it cannot be opened.
         why: String,
     },
-    /// It is open again.
+    /// The socket is open again.
     Restored {
         /// The address.
         address: SocketAddr,
@@ -46,10 +46,10 @@ impl fmt::Display for ListenChange {
     }
 }
 
-/// What happened to the addresses that a server listens on since this was asked last.
+/// Returns the changes of the server's addresses since the last call.
 ///
 /// # Errors
-/// [`Error::Network`]: it has not been able to listen for a while.
+/// [`Error::Network`]: the server has not been able to listen for a while.
 pub async fn listen_changes(driver: &Driver) -> Result<Vec<ListenChange>, Error> {
     let changes = driver.listen_events().await.into_iter().map(change);
     Ok(changes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

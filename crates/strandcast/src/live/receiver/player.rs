@@ -12,7 +12,7 @@ use crate::live::stats::MediaNow;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
-/// Latency for a sender that requests none.
+/// Latency for a sender that does not request one.
 const LATENCY: Duration = Duration::from_secs(1);
 
 /// Converts a time of the transport to media time.
@@ -25,21 +25,21 @@ pub fn media_time(at: Instant) -> MediaTime {
 pub struct Player {
     unpacker: Unpacker,
     playout: Playout,
-    /// Latency from send time to playing.
+    /// Time from sending to playing.
     pub latency: Duration,
     drained: bool,
 }
 
 impl Player {
-    /// A player for the stream of `first`, with `latency` or the one that the sender requests. At most `max_bytes` are
-    /// buffered.
+    /// Player for the stream of `first`, with `latency` or, without it, the latency that the sender requests. At most
+    /// `max_bytes` are buffered.
     pub fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
         let config = PlayoutConfig { latency, max_bytes };
         Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency, drained: false }
     }
 
-    /// Processes a message; whether it was the stream's end.
+    /// Processes a message. Returns true if it was the end of the stream.
     pub fn push(&mut self, message: rx::Message) -> bool {
         if message.stream.0 != MEDIA {
             return false;
@@ -50,12 +50,12 @@ impl Player {
         end
     }
 
-    /// The next due output; call it until `None`.
+    /// Returns the next due output. Call it until it returns `None`.
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
         self.playout.poll(media_time(now))
     }
 
-    /// When the next output is due.
+    /// Time of the next output.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.playout.poll_timeout().map(|at| Instant::from_nanos(at.as_nanos()))
     }
@@ -66,17 +66,17 @@ impl Player {
         self.playout.drain();
     }
 
-    /// Whether everything is played at once.
+    /// Returns whether everything is played at once.
     pub fn is_drained(&self) -> bool {
         self.drained
     }
 
-    /// The statistics.
+    /// Statistics of the playout.
     pub fn stats(&self) -> PlayoutStats {
         self.playout.stats()
     }
 
-    /// The media at `now`.
+    /// Figures of the media at `now`.
     pub fn media_now(&self, now: Instant) -> MediaNow {
         let stats = self.stats();
         MediaNow {

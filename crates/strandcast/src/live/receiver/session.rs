@@ -1,4 +1,4 @@
-//! The session: senders come and go, and one at a time is played.
+//! The session of a receiver: senders arrive and leave, and one at a time is played.
 
 mod close;
 
@@ -30,18 +30,18 @@ use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
 use crate::pairing::Gate;
 
-/// How often the stream and its surroundings are looked at.
+/// Interval between two looks at the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
 /// Timeout for a sender to close after the end, including retransmissions.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// After a signal: time beyond the latency to close the association and to write the rest.
+/// Time after a signal, beyond the latency, in which the association closes and the rest is written.
 const LAST: Duration = Duration::from_millis(500);
-/// How long to wait for a sender whose abort may have been forged.
+/// Time to wait for a sender whose abort may be forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Session {
     listener: Listener,
-    /// Who may send; none: streams are not encrypted.
+    /// Gate that admits senders; `None`: streams are not encrypted.
     gate: Option<Gate>,
     output: Outlet,
     reporter: Reporter,
@@ -56,7 +56,7 @@ pub(super) struct Session {
     latency: Option<Duration>,
     silence: Duration,
     once: bool,
-    /// When everything has to be over, once the application wants the end.
+    /// Deadline of the end that the application requested.
     over: Option<Instant>,
     messages: Vec<Message>,
 }
@@ -71,11 +71,11 @@ enum Step {
     Messages,
     Timer,
     Tick,
-    /// What is played cannot be written any more.
+    /// The output can no longer be written.
     Unwritable(Error),
 }
 
-/// What a session begins with.
+/// Configuration and state with which a session begins.
 pub(super) struct Open {
     pub(super) config: ReceiverConfig,
     pub(super) listener: Untaken,
@@ -85,7 +85,7 @@ pub(super) struct Open {
 }
 
 impl Session {
-    /// Receives streams.
+    /// Receives streams until the session ends.
     ///
     /// # Errors
     /// As [`Receiver::wait`](super::Receiver::wait).
@@ -132,7 +132,7 @@ impl Session {
                     self.report(News::OtherVersion { peer, version, reads: VERSION });
                 }
                 Step::Ready(Arrival::Sender(sender)) => {
-                    // What the seal knows of it came first.
+                    // The reports of the seal on a sender precede the sender.
                     self.poll_gate().await;
                     self.on_ready(*sender)?;
                 }
@@ -170,7 +170,7 @@ impl Session {
         }
     }
 
-    /// Who may send may have changed.
+    /// Applies changes of the list of senders.
     async fn poll_gate(&mut self) {
         let Some(gate) = &mut self.gate else { return };
         for event in gate.poll(self.listener.driver()).await {
@@ -178,7 +178,7 @@ impl Session {
         }
     }
 
-    /// What events call a sender: with a seal, who it is.
+    /// Name of a sender in events. With a seal the name shows the key.
     fn named(&self, sender: &PendingSender) -> String {
         let label = self.gate.as_ref().zip(sender.key).map(|(gate, key)| gate.label(&key));
         label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
@@ -203,7 +203,7 @@ impl Session {
         sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
-    /// The waiting sender has closed its association, gracefully or not.
+    /// Handles the end of the waiting sender's association, graceful or not.
     fn next_closed(&mut self, reason: &CloseReason) {
         match (&mut self.next, reason) {
             (Some(next), CloseReason::Shutdown) => next.done = true,
@@ -240,7 +240,7 @@ impl Session {
         Ok(())
     }
 
-    /// Replaces the stream by another one: its buffered rest is played at once.
+    /// Replaces the stream by another one. The buffered rest is played at once.
     fn replace(&mut self, sender: PendingSender) -> Result<(), Error> {
         let same_key = |stream: &IncomingStream| stream.key.is_some() && stream.key == sender.key;
         if let Some(stream) = &mut self.stream {
@@ -292,7 +292,7 @@ impl Session {
     fn play(&mut self) -> Result<(), Error> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let now = stream.association.now();
-        // What was in the buffer may wait for the output instead.
+        // The data that were in the buffer may wait for the output instead.
         let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
         while let Some(output) = stream.player.poll(now) {
             match output {
@@ -327,10 +327,10 @@ impl Session {
         Ok(())
     }
 
-    /// Looks at the outcome of recordings: a stream that has no file is refused.
+    /// Handles the outcome of recordings. A stream without a file is refused.
     ///
     /// # Errors
-    /// [`Error::Media`]: the only stream has none.
+    /// [`Error::Media`]: the only stream has no file.
     fn recordings(&mut self) -> Result<(), Error> {
         let (recordings, refused) = self.output.opened();
         for recording in recordings {
@@ -348,7 +348,7 @@ impl Session {
         }
     }
 
-    /// Looks at the stream's association.
+    /// Updates the state of the stream from its association.
     async fn observe(&mut self) {
         let Some(stream) = &mut self.stream else { return };
         let Some(seen) = stream.association.snapshot().await else { return };
@@ -369,14 +369,14 @@ impl Session {
         }
     }
 
-    /// Ends the stream if it is over; after the only one, the session.
+    /// Ends the stream if it is over. The end of the only stream ends the session.
     fn maybe_finish(&mut self) -> Result<Option<Result<(), Error>>, Error> {
         let Some(stream) = self.stream.as_ref() else { return Ok(None) };
         let now = stream.association.now();
         let played = stream.player.poll_timeout().is_none();
         let silent = now - stream.last_received;
-        // A sender that lost its connection may return within the silence limit; one that seems to have aborted, for a
-        // moment: the abort may have been forged.
+        // A sender that lost its connection may return within the silence limit. A sender that seems to have aborted
+        // may return within a moment: the abort may be forged.
         let grace =
             if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
         let lost = stream.left && played && silent >= grace;
@@ -406,7 +406,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Plays the buffered rest and ends.
+    /// Plays the buffered rest, and ends.
     fn stop(&mut self) -> Result<(), Error> {
         let latency = self.stream.as_ref().map_or(Duration::ZERO, |stream| stream.player.latency);
         self.over = Some(Instant::now() + latency + LAST);
@@ -427,7 +427,7 @@ impl Session {
         self.report(News::Received(Box::new(summary)));
     }
 
-    /// Reports the scheme's diagnostics that are not reported yet.
+    /// Reports the diagnostics of the scheme that have not been reported yet.
     fn diagnose(&mut self) {
         self.watch.rest().into_iter().for_each(|found| self.reporter.report(News::Diagnostic(found)));
     }

@@ -1,4 +1,4 @@
-//! The summary of `receive` at the end of a stream.
+//! Summary of `receive` at the end of a stream.
 
 use std::time::Duration;
 
@@ -9,63 +9,63 @@ use super::incoming::IncomingStream;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, count, duration, ms, outages, percent, shifts};
 
-/// A stream as seen by its receiver; it serialises as `receive --json` prints it.
+/// A stream at its receiver. It serialises as `receive --json` prints it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReceiveSummary {
-    /// The sender.
+    /// Name of the sender.
     pub sender: String,
-    /// Since its first message arrived.
+    /// Seconds since the first message arrived.
     pub seconds: f64,
-    /// From sending to playing.
+    /// Time from sending to playing.
     pub latency_ms: u64,
-    /// Messages played in time.
+    /// Number of messages played in time.
     pub played: u64,
-    /// Bytes of media in them.
+    /// Bytes of media in the played messages.
     pub bytes: u64,
-    /// Messages that arrived late.
+    /// Number of messages that arrived late.
     pub late: u64,
-    /// Messages that never arrived.
+    /// Number of messages that never arrived.
     pub lost: u64,
-    /// Malformed messages.
+    /// Number of malformed messages.
     pub malformed: u64,
-    /// Messages that were dropped because the output was not read.
+    /// Number of messages that were dropped because the output was not read.
     pub unread: u64,
-    /// Whether everything sent was played unchanged; unknown without the end of the stream.
+    /// True if everything sent was played unchanged; `None` if the end of the stream did not arrive.
     pub identical: Option<bool>,
-    /// Whether the end of the stream arrived.
+    /// True if the end of the stream arrived.
     pub complete: bool,
-    /// Times at which what was due was not there.
+    /// Number of times at which due media were missing.
     pub underflows: u64,
-    /// The longest of the gaps.
+    /// Duration of the longest gap.
     pub longest_gap_ms: f64,
     /// Share of the playing time without gaps.
     pub continuity: f64,
-    /// Shifts of playout beyond the latency.
+    /// Number of shifts of playout beyond the latency.
     pub shifts: u64,
-    /// The shift at the end, and the largest one.
+    /// Shift at the end.
     pub shift_ms: f64,
     /// The largest shift.
     pub largest_shift_ms: f64,
-    /// Jumps of the sender's clock.
+    /// Number of jumps of the sender's clock.
     pub clock_jumps: u64,
-    /// Associations after the first.
+    /// Number of associations after the first.
     pub reconnects: u64,
-    /// The transport's buffers, of the last association.
+    /// Buffers of the transport in the last association.
     pub buffers: BuffersNow,
-    /// What the media took on the wire, in the last association.
+    /// Bytes of the media on the wire in the last association.
     pub wire: WireNow,
-    /// Symbols, if any arrived.
+    /// Counters of symbols, if any arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<CodingNow>,
-    /// Outages: no packets from the sender for 2 s, or a lost association.
+    /// Number of outages: no packets from the sender for 2 s, or a lost association.
     pub outages: u64,
-    /// The longest of them.
+    /// Duration of the longest outage.
     pub longest_outage_s: f64,
 }
 
 impl ReceiveSummary {
-    /// The summary of `stream` at `now`; `last` is the last snapshot of its association, and `unread` messages found no room
+    /// Summary of `stream` at `now`. `last` is the last snapshot of its association, and `unread` messages did not fit
     /// at the output.
     pub(super) fn of(
         stream: &IncomingStream,
@@ -102,7 +102,7 @@ impl ReceiveSummary {
         }
     }
 
-    /// Text lines.
+    /// Lines of text.
     pub fn lines(&self) -> Vec<String> {
         let same = match self.identical {
             Some(true) => "every byte as it was sent",

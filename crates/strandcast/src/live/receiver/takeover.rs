@@ -6,29 +6,30 @@ use strandcast_proto::time::Instant;
 
 use super::incoming::{IncomingStream, PendingSender};
 
-/// Required silence of the current sender before one from the same address may replace it.
+/// Required silence of the current sender before a sender from the same address may replace it.
 const SAME_ADDRESS: Duration = Duration::from_secs(2);
-/// The same for a sender from another address that names the current stream: a sender gives up an association after
-/// this silence and returns over any uplink.
+/// Required silence of the current sender before a sender from another address that names the current stream may
+/// replace it: a sender gives up an association after this silence and returns over any uplink.
 const SAME_STREAM: Duration = Duration::from_secs(5);
-/// Maximum delay of packets that the current sender sent before it fell silent.
+/// Maximum delay of packets that the current sender sent before its silence.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 
-/// What a waiting sender has in common with the current one.
+/// Properties that a waiting sender shares with the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// Both have proven who they are.
+    /// Both senders have proven their keys.
     Sealed {
-        /// They have the same key.
+        /// True if both have the same key.
         same_key: bool,
-        /// It names the current stream: it is the same run of the sender.
+        /// True if the waiting sender names the current stream: it is the same run of the sender.
         same_stream: bool,
     },
-    /// Neither has.
+    /// Neither sender has proven a key.
     Plain {
-        /// It names the current stream. The number is sent in the clear: any observer of a packet knows it.
+        /// True if the waiting sender names the current stream. The number is sent in clear: anyone who observes a
+        /// packet can read it.
         same_stream: bool,
-        /// One of its confirmed paths leads to an IP address of the current sender.
+        /// True if one of its confirmed paths leads to an IP address of the current sender.
         same_address: bool,
     },
 }
@@ -45,7 +46,8 @@ impl Claim {
         }
     }
 
-    /// Whether it continues the current stream. A number alone proves nothing where keys do.
+    /// Returns whether the sender continues the current stream. With keys, the number of the stream alone proves
+    /// nothing.
     pub(super) fn continues(self) -> bool {
         match self {
             Claim::Sealed { same_key, same_stream } => same_key && same_stream,
@@ -53,8 +55,8 @@ impl Claim {
         }
     }
 
-    /// Required silence of the current sender. `left`: its association has ended; `limit`: silence after which a sender
-    /// is given up.
+    /// Required silence of the current sender. `left`: its association has ended; `limit`: silence after which the
+    /// receiver gives up a sender.
     pub(super) fn silence(self, left: bool, limit: Duration) -> Duration {
         let needed = match self {
             Claim::Sealed { same_key: true, .. } => Duration::ZERO,
@@ -68,12 +70,12 @@ impl Claim {
     }
 }
 
-/// The decision about a waiting sender.
+/// Decision about a waiting sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It replaces the current sender.
+    /// The waiting sender replaces the current one.
     Replaces,
-    /// Undecided: the current sender may have gone.
+    /// Undecided: the current sender may have left.
     Waits,
     /// The current sender is active.
     Refused,
@@ -95,9 +97,9 @@ pub(super) fn decide(claim: Claim, left: bool, limit: Duration, times: Times) ->
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: Instant,
-    /// When the waiting sender arrived.
+    /// Time at which the waiting sender arrived.
     pub(super) came: Instant,
-    /// When the last packet of the current sender arrived.
+    /// Time of the current sender's last packet.
     pub(super) last_received: Instant,
 }
 
@@ -115,7 +117,7 @@ mod tests {
         Claim::Sealed { same_key, same_stream }
     }
 
-    /// The time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
+    /// Returns the time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
     fn enters(claim: Claim, left: bool, limit: Duration) -> Duration {
         let at = |tenths: u64| Instant::from_millis(5000 + 100 * tenths);
         let judged =
@@ -147,7 +149,7 @@ mod tests {
     fn with_keys_only_the_key_counts() {
         let at = Instant::from_millis;
         for same_stream in [true, false] {
-            // The newest of one key wins, whatever the other one does.
+            // The newest sender with a key replaces an older one, whatever the older one does.
             let times = Times { now: at(100), came: at(100), last_received: at(100) };
             assert_eq!(decide(sealed(true, same_stream), false, LIMIT, times), Verdict::Replaces);
             let other = sealed(false, same_stream);

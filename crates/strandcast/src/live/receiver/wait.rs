@@ -1,4 +1,4 @@
-//! What a receiver waits for; what is not there never comes.
+//! Waits of a receiver. A wait for something absent never returns.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use strandcast_proto::rx::Message;
 
 use super::incoming::{IncomingStream, PendingSender};
 
-/// Reads all available messages; `messages` stays empty at the association's end.
+/// Reads all available messages. `messages` stays empty at the end of the association.
 pub(super) async fn read(stream: Option<&IncomingStream>, messages: &mut Vec<Message>) {
     match stream {
         Some(stream) => {
@@ -17,7 +17,7 @@ pub(super) async fn read(stream: Option<&IncomingStream>, messages: &mut Vec<Mes
     }
 }
 
-/// The next event of the stream's association.
+/// Returns the next event of the stream's association.
 pub(super) async fn event(stream: Option<&IncomingStream>) -> Option<Event> {
     match stream {
         Some(stream) => stream.association.event().await,
@@ -25,7 +25,7 @@ pub(super) async fn event(stream: Option<&IncomingStream>) -> Option<Event> {
     }
 }
 
-/// The end of an association.
+/// Waits for the end of an association.
 pub(super) async fn closed(sender: Option<&PendingSender>) -> CloseReason {
     match sender {
         Some(sender) => sender.association.closed().await,

@@ -1,16 +1,16 @@
-//! The pause before a sender connects again: a receiver that ends one association after the other gets fewer of them.
+//! Pause before a sender connects again. A receiver that ends many associations in a row gets fewer of them.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time after which the next loss is a first one.
+/// Time without a loss after which the pauses start again.
 const FRESH: Duration = Duration::from_secs(60);
-/// The pause after the second loss, which doubles up to the longest.
+/// Pause after the second loss. It doubles up to the longest pause.
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// Losses of late.
+/// Recent losses.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     last: Option<Instant>,
@@ -18,7 +18,7 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// The pause after an association that was lost `now`.
+    /// Returns the pause after an association that was lost at `now`.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let fresh = self.last.is_none_or(|last| now - last >= FRESH);
         self.last = Some(now);

@@ -20,14 +20,14 @@ const LATENCY: Duration = Duration::from_secs(1);
 pub struct SenderConfig {
     /// The receiver.
     pub to: Destination,
-    /// Decides which path takes what.
+    /// Scheme that chooses a path for each chunk.
     pub scheme: Scheme,
-    /// Time from sending to playing; later messages are dropped.
+    /// Time from sending to playing. Later messages are dropped.
     pub latency: Duration,
-    /// Time to try to connect, also after refusals; a path that is not there yet is then waited for. `None`: 30 s, no longer
-    /// where the receiver refuses, and for ever once a live input was connected.
+    /// Time to try to connect, also after refusals. A path that does not exist yet is then awaited. `None`: 30 s before
+    /// the first connection; no further attempt after a refusal; no limit once a live input was connected.
     pub retry: Option<Retry>,
-    /// The paths; without any, one over every interface that is up and has a route to the receiver.
+    /// Paths to use. Without any, one path over every interface that is up and has a route to the receiver.
     pub paths: Vec<PathSpec>,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,
@@ -38,7 +38,7 @@ pub struct SenderConfig {
 }
 
 impl SenderConfig {
-    /// The defaults of `strandcast send`.
+    /// Returns the defaults of `strandcast send`.
     pub fn new(to: Destination, scheme: Scheme) -> SenderConfig {
         SenderConfig {
             to,

@@ -23,39 +23,40 @@ use crate::scheme::Scheme;
 use crate::text::quoted;
 use crate::transport::{TransportOptions, open_error, policies};
 
-/// Timeout for resolving the receiver's name; known addresses are used afterwards.
+/// Timeout for resolving the receiver's name. After it, known addresses are used.
 const RESOLVE: Duration = Duration::from_secs(1);
-/// Timeout of one attempt.
+/// Timeout of an attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
-/// The same of an encrypted one after the first that begin with each host: a handshake takes two round trips, of ten seconds at worst.
+/// Timeout of an encrypted attempt after the first one with each host: a handshake takes two round trips of at worst
+/// ten seconds.
 const PATIENT: Duration = Duration::from_secs(20);
-/// Timeout of the first attempt that begins with each of several hosts.
+/// Timeout of the first attempt with each of several hosts.
 const FIRST: Duration = Duration::from_secs(3);
-/// Pause after an attempt that failed immediately.
+/// Pause after an attempt that failed at once.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
-/// The target of a connection and its settings.
+/// Target of a connection, and its settings.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) to: Destination,
-    /// What the seal says, if there is one.
+    /// Reports of the seal, if there is one.
     pub(super) reports: SealReports,
-    /// Why attempts failed.
+    /// Reasons of failed attempts.
     pub(super) reasons: Reasons,
-    /// Attempts, of which each begins with the next host.
+    /// Number of attempts. Each attempt begins with the next host.
     pub(super) tries: Arc<AtomicUsize>,
     pub(super) transport: TransportOptions,
     pub(super) paths: Paths,
     pub(super) scheme: Scheme,
     pub(super) taps: Option<Taps>,
     pub(super) tariffs: Tariffs,
-    /// The addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
-    /// not resolve, and no interface may have a route.
+    /// Addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
+    /// not resolve, and interfaces may have no route.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
     pub(super) uplinks: Vec<Uplink>,
 }
 
 impl Plan {
-    /// Retries until connected, for `retry` at most. With `retries_refusals`, refusals are retried as well.
+    /// Retries until connected, for at most `retry`. With `retries_refusals`, refusals are retried as well.
     ///
     /// # Errors
     /// [`Error::Peer`] when the time is over or the receiver refuses; [`Error::Network`] if no attempt was
@@ -87,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// Notes why an attempt failed; silence has no reason.
+    /// Records the reason of a failed attempt. Silence has no reason.
     fn note(&self, failed: &Failed) {
         match failed {
             Failed::Here(error) => self.reasons.failed(error.to_string()),
@@ -98,30 +99,32 @@ impl Plan {
         }
     }
 
-    /// Notes what came in clear about an attempt that goes on nonetheless: anyone on the way can say so.
+    /// Records a message in clear about an attempt that continues nonetheless: anyone on the route can send such a
+    /// message.
     fn note_hint(&self) {
         if let Some((words, false)) = self.reports.refusal(&self.to) {
             self.reasons.failed(format!("{} {words}", self.to.label));
         }
     }
 
-    /// Why there is no connection yet, if that is not reported yet.
+    /// Returns the reason why there is no connection yet, if it has not been reported.
     pub(super) fn untold(&self) -> Option<Event> {
         self.note_hint();
         self.reasons.untold().map(|why| Event::Waiting { why })
     }
 
-    /// The end without a connection, because the user wants no more.
+    /// Ends without a connection because the user requested the end.
     ///
     /// # Errors
-    /// [`Error::Peer`]: it is known why there was no connection.
+    /// [`Error::Peer`]: there is a reason why the connection failed.
     pub(super) fn given_up(&self) -> Result<(), Error> {
         self.note_hint();
         self.reasons.last().map_or(Ok(()), |why| Err(Error::Peer(why)))
     }
 
-    /// Tries all of the receiver's addresses at once, until one answers. Uplinks begin with those of another host each time: there
-    /// may be more than they try at a time, and one that is this machine's, too.
+    /// Tries all of the receiver's addresses at once, until one answers. Each attempt begins with the addresses of
+    /// another host: there may be more addresses than an attempt can try, and one of them may also be an address of
+    /// this machine.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
         let most = match tries < hosts {
@@ -149,7 +152,7 @@ impl Plan {
         }
     }
 
-    /// Connects to the receiver at any of its addresses; those of `host` come first.
+    /// Connects to the receiver at any of its addresses. The addresses of `host` come first.
     async fn open(&self, host: usize) -> Result<AssociationHandle, Error> {
         let found = route::addresses(&self.to.hosts, RESOLVE).await;
         let known = self.remotes.iter().cloned().chain(std::iter::repeat(Vec::new()));
@@ -159,7 +162,7 @@ impl Plan {
             return Err(Error::Network(format!("{} has no address", self.to.label)));
         }
         let mut uplinks = route::uplinks(&self.paths, &remotes).unwrap_or_default();
-        // An uplink without a route may get one soon: the driver polls every second.
+        // The driver polls every second whether an uplink without a route has got one.
         let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
         let missing = missing.map(|known| Uplink { remotes: remotes.clone(), ..known.clone() });
         uplinks.extend(missing.collect::<Vec<_>>());
@@ -170,12 +173,12 @@ impl Plan {
         client.connect().map_err(|e| open_error(&e))
     }
 
-    /// Whether the receiver refuses deliberately: another attempt would not help.
+    /// Returns whether the receiver refuses deliberately. Another attempt would then fail as well.
     fn refuses(&self, failed: &Failed) -> bool {
         matches!(failed, Failed::There(reason) if self.is_final(reason))
     }
 
-    /// Whether the peer has ended the association deliberately: a retry would not help.
+    /// Returns whether the peer has ended the association deliberately. A retry would then fail as well.
     pub(super) fn is_final(&self, reason: &CloseReason) -> bool {
         match reason {
             CloseReason::PeerAborted(words) => words.starts_with(REFUSED),
@@ -184,8 +187,8 @@ impl Plan {
         }
     }
 
-    /// Whether another sender with this sender's key has taken over: two that return would replace each other for ever.
-    /// Without a seal any observer can say so.
+    /// Returns whether another sender with this sender's key has taken over: if both returned, they would replace each
+    /// other forever. Without a seal anyone who observes packets can send this reason.
     pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
         let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
         match reason {
@@ -195,7 +198,7 @@ impl Plan {
         }
     }
 
-    /// Why an association ended, after the peer's name.
+    /// Reason why an association ended, after the peer's name.
     pub(super) fn words(&self, reason: &CloseReason) -> String {
         match (reason, self.reports.refusal(&self.to)) {
             (CloseReason::SealLost(_), Some((words, _))) => words,
@@ -217,18 +220,18 @@ impl Plan {
     }
 }
 
-/// Why an attempt failed.
+/// Reason why an attempt failed.
 enum Failed {
     Here(Error),
     There(CloseReason),
 }
 
-/// Whether the receiver refuses because it has another sender.
+/// Returns whether the receiver refuses because it has another sender.
 pub(super) fn is_busy(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerAborted(words) if words.strip_prefix(REFUSED) == Some(BUSY))
 }
 
-/// Why an association ended, as the transport says.
+/// The transport's reason for the end of an association.
 fn words(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "ended the stream".into(),

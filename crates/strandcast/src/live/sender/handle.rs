@@ -1,4 +1,4 @@
-//! A stream that is being sent, as its application holds it.
+//! Handle of a stream that is being sent.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::live::stats::{Role, Stats};
 use crate::pairing::SealReports;
 use crate::route::{self, Paths};
 
-/// Sends a stream, and connects again for as long as it may. It ends when it is dropped.
+/// Sends a stream, and connects again as its configuration permits. Dropping it ends the stream.
 #[derive(Debug)]
 pub struct Sender(Feed);
 
@@ -23,7 +23,8 @@ impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the receiver's name has no address, or no path leads there; [`Error::Usage`]: a tariff is of no path.
+    /// [`Error::Network`]: the receiver's name has no address, or no path leads there; [`Error::Usage`]: no path has
+    /// the name of a tariff.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps } = config;
         // A supervisor may start the sender while a modem is not there yet.
@@ -46,17 +47,18 @@ impl Sender {
         })))
     }
 
-    /// The next event; `None` once it has ended. Cancel safe. Unread events make room for newer ones.
+    /// Returns the next event; `None` after the sender has ended. Cancel safe. Unread events are dropped when newer
+    /// ones need room.
     pub async fn event(&mut self) -> Option<Event> {
         self.0.event().await
     }
 
-    /// The last figures; `None` before the first ones.
+    /// Returns the last figures; `None` before the first ones.
     pub fn stats(&self) -> Option<Arc<Stats>> {
         self.0.stats()
     }
 
-    /// Ends the stream: nothing more is read, and everything that was read is delivered if it can be in time.
+    /// Ends the stream: the sender reads no further input, and delivers all data read so far that can arrive in time.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -64,11 +66,11 @@ impl Sender {
     /// Waits for the end. Events can still be read afterwards.
     ///
     /// # Errors
-    /// [`Error::Peer`]: the receiver is silent, gone or refuses; [`Error::Media`]: the input cannot be sent; [`Error::Unmet`]:
-    /// most of it came too late; [`Error::Network`].
+    /// [`Error::Peer`]: the receiver is silent, has left or refuses; [`Error::Media`]: the input cannot be sent;
+    /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`].
     ///
     /// # Panics
-    /// When it is called again after it has returned.
+    /// If it is called again after it has returned.
     pub async fn wait(&mut self) -> Result<(), Error> {
         self.0.wait().await
     }

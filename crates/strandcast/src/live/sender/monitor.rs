@@ -18,7 +18,7 @@ use crate::live::event::{DropCause, Event as StreamNews, PathTrouble};
 use crate::live::feed::Reporter;
 use crate::live::stats::{MediaNow, Outages, Role, Watch};
 
-/// How often the association is looked at.
+/// Interval between two polls of the association.
 const TICK: Duration = Duration::from_millis(250);
 /// Minimum time between two lines with the same report.
 const REPEAT: Duration = Duration::from_secs(30);
@@ -35,21 +35,21 @@ pub(super) struct AssociationMonitor {
     /// Names of paths that do not answer.
     failing: BTreeSet<String>,
     mute: MutePaths,
-    /// Received packets at the last activity, and its time.
+    /// Number of received packets at the last activity, and its time.
     received: Option<(u64, Instant)>,
-    /// Messages abandoned by previous associations, and by this one.
+    /// Number of messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
-    /// Those of them that were sent beside repair symbols: the receiver may have recovered them.
+    /// Abandoned messages that were covered by repair symbols: the receiver may have recovered them.
     repairable: (u64, u64),
-    /// Messages of frames that the scheme gave up before any of them was sent.
+    /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
     told: Option<Instant>,
-    /// Dropped messages at the last poll.
+    /// Number of dropped messages at the last poll.
     dropped: u64,
-    /// Overdue messages at the last report.
+    /// Number of overdue messages at the last report.
     overdue: u64,
     reconnects: u64,
-    /// When the last packet arrived on any association.
+    /// Time of the last packet on any association.
     last_received: Instant,
     outages: Outages,
 }
@@ -87,7 +87,7 @@ impl AssociationMonitor {
         self.ticks.tick().await;
     }
 
-    /// Polls the association; whether there is an outage.
+    /// Polls the association. Returns whether there is an outage.
     pub(super) async fn poll(
         &mut self,
         now: Instant,
@@ -128,17 +128,18 @@ impl AssociationMonitor {
         self.outages.goes_on()
     }
 
-    /// Messages that were not delivered, as far as we know.
+    /// Number of messages that were not delivered, as far as the sender can tell.
     fn gone(&self, pump: &Pump) -> u64 {
         self.expired.0 + self.expired.1 + pump.dropped
     }
 
-    /// Those of whole frames that were given up.
+    /// Number of messages of frames that were given up as a whole.
     fn given_up(&self) -> u64 {
         self.given_up.0 + self.given_up.1
     }
 
-    /// Reports messages that were dropped since the last report. What was sent and lost beside repair symbols was not dropped.
+    /// Reports messages that were dropped since the last report. Messages that were lost but covered by repair symbols
+    /// do not count as dropped.
     fn report_expiry(&mut self, now: Instant, pump: &Pump) {
         let whole = self.given_up();
         let gone = self.gone(pump) - self.repairable.0 - self.repairable.1 + whole;
@@ -151,7 +152,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// Reports a change of a path, and passes advice on.
+    /// Reports a change of a path, and forwards advice.
     pub(super) fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Advice(advice) = event {
             self.report(StreamNews::Advice { seconds: now.as_secs_f64(), advice: *advice });
@@ -168,14 +169,14 @@ impl AssociationMonitor {
         self.report(StreamNews::Path { path: name, trouble });
     }
 
-    /// A path answers.
+    /// Records that a path answers.
     fn answers(&mut self, name: &str) {
         if self.failing.remove(name) {
             self.report(StreamNews::Path { path: name.to_owned(), trouble: PathTrouble::Over });
         }
     }
 
-    /// Reports paths that answer another way than before, and those that never did.
+    /// Reports paths that started or stopped answering, and paths that never answered.
     fn report_paths(&mut self, now: Instant, seen: &Snapshot) {
         for path in seen.paths.iter().filter(|p| p.view.state == PathState::Active) {
             self.answers(&path.name);
@@ -185,7 +186,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// The stream restarts: nothing sent of it was received.
+    /// Restarts the stream: the receiver has received no part of it.
     pub(super) fn restart(&mut self) {
         (self.expired, self.repairable, self.given_up) = Default::default();
         self.dropped = 0;
@@ -197,12 +198,12 @@ impl AssociationMonitor {
         now - self.last_received
     }
 
-    /// The association was lost; reconnecting starts.
+    /// Records that the association was lost. Reconnecting starts.
     pub(super) fn broke(&mut self) {
         self.outages.begin(self.last_received);
     }
 
-    /// Connected again; reported if `tell`.
+    /// Records that the association is connected again. Reports it if `report`.
     pub(super) fn found(&mut self, now: Instant, report: bool) {
         let after = self.outages.end(now);
         self.last_received = now;
@@ -211,7 +212,7 @@ impl AssociationMonitor {
         }
     }
 
-    /// The association has ended; its counts are kept.
+    /// Records that the association has ended. Its counts are kept.
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
@@ -227,7 +228,7 @@ impl AssociationMonitor {
         self.reporter.report(event);
     }
 
-    /// Reports the summary, and what comes before it.
+    /// Reports the summary, and everything due before it.
     pub(super) fn finish(&mut self, summary: SendSummary) {
         self.watch.rest().into_iter().for_each(|found| self.report(StreamNews::Diagnostic(found)));
         self.report(StreamNews::Sent(Box::new(summary)));

@@ -7,15 +7,15 @@ use strandcast_net::driver::{Snapshot, Uplink};
 use strandcast_net::interface::interfaces;
 use strandcast_proto::time::Instant;
 
-/// How long a path may be silent before that is reported.
+/// Silence of a path before it is reported.
 const MUTE_AFTER: Duration = Duration::from_secs(5);
 
-/// Watches uplinks until something came over each of them.
+/// Observes uplinks until each has received something.
 #[derive(Debug)]
 pub(super) struct MutePaths {
-    /// Those that nothing came over, and that are not reported.
+    /// Uplinks that have received nothing and are not reported.
     silent: Vec<Uplink>,
-    /// When this association was seen first.
+    /// Time at which this association was first observed.
     since: Option<Instant>,
 }
 
@@ -26,12 +26,12 @@ impl MutePaths {
         MutePaths { silent: uplinks.iter().filter(first).cloned().collect(), since: None }
     }
 
-    /// There is another association.
+    /// Restarts the wait for another association.
     pub(super) fn restart(&mut self) {
         self.since = None;
     }
 
-    /// Each uplink that carried nothing for too long, and what is wrong with it.
+    /// Returns each uplink that has received nothing for too long, and the probable fault.
     pub(super) fn poll(&mut self, now: Instant, seen: &Snapshot) -> Vec<(String, String)> {
         if self.silent.is_empty() {
             return Vec::new();
@@ -48,9 +48,9 @@ impl MutePaths {
     }
 }
 
-/// What is wrong with a path, as far as this machine knows.
+/// Returns the probable fault of a path, from this machine's settings.
 fn what(uplink: &Uplink) -> String {
-    // Without a list nothing is known to be missing.
+    // Without the list, no interface counts as missing.
     if let Ok(here) = interfaces() {
         let tried: Vec<_> = uplink.remotes.iter().map(|r| uplink.spec.bind_spec(&here, *r)).collect();
         if let (Some(Err(why)), true) = (tried.first(), tried.iter().all(Result::is_err)) {
@@ -61,18 +61,18 @@ fn what(uplink: &Uplink) -> String {
     let hosts = hosts.into_iter().collect::<Vec<_>>().join(" or ");
     let port = uplink.remotes.first().map_or(0, std::net::SocketAddr::port);
     let strict = uplink.spec.interface.as_ref().filter(|i| filter_of(i) == Some(1));
-    // It is a filter of IPv4.
+    // The filter applies to IPv4.
     let strict = strict.filter(|_| uplink.remotes.iter().any(std::net::SocketAddr::is_ipv4));
     let strict = strict.map_or_else(String::new, |i| {
         format!("rp_filter is 1 there, which drops answers (sysctl net.ipv4.conf.{i}.rp_filter=2), ")
     });
     format!(
-        "carried nothing for {} s: {strict}UDP port {port} is blocked on the way, or there is no route to {hosts}",
+        "carried nothing for {} s: {strict}UDP port {port} is blocked by the network, or there is no route to {hosts}",
         MUTE_AFTER.as_secs()
     )
 }
 
-/// How strictly Linux looks at where packets on an interface come from (RFC 3704): the stricter of two settings.
+/// Returns Linux's setting for checking the source of packets on an interface (RFC 3704): the stricter of two settings.
 fn filter_of(interface: &str) -> Option<u32> {
     let read = |of: &str| {
         let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{of}/rp_filter")).ok()?;

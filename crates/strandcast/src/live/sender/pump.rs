@@ -22,27 +22,27 @@ const MIN_LIFETIME: u32 = 4;
 pub struct Pump {
     ingest: Ingest,
     latency: Duration,
-    /// How long a message may wait and be retransmitted.
+    /// Time for which a message may wait and be retransmitted.
     lifetime: Duration,
-    /// Messages submitted to the transport.
+    /// Number of messages submitted to the transport.
     pub messages: u64,
-    /// Bytes of media in them.
+    /// Bytes of media in submitted messages.
     pub bytes: u64,
-    /// Dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
+    /// Number of dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
     pub dropped: u64,
-    /// Messages that expired before submission, because this process was not running.
+    /// Number of messages that expired before submission because this process was not running.
     pub overdue: u64,
     /// The last message, once it is due.
     end: Option<Bytes>,
-    /// The last message was submitted.
+    /// True if the last message was submitted.
     pub ended: bool,
-    /// When a message was last submitted.
+    /// Time at which a message was last submitted.
     pub last: MediaTime,
 }
 
 impl Pump {
-    /// A pump for the messages of `ingest`, which are played `latency` after sending and abandoned when they would be
-    /// late.
+    /// Pump for the messages of `ingest`. The receiver plays a message `latency` after sending; messages that would be
+    /// late are abandoned.
     pub fn new(ingest: Ingest, latency: Duration) -> Self {
         let (lifetime, last) = (latency, MediaTime::ZERO);
         Pump {
@@ -59,23 +59,23 @@ impl Pump {
         }
     }
 
-    /// Updates the lifetime from the current queueing delay of the network: a message that has not been sent that long
-    /// before its deadline would be late and only delay later ones. Schemes that estimate queues abandon such messages
-    /// themselves. Messages fit one packet on every path: cut ones cost twice the datagrams, and the loss of either part is
-    /// their loss.
+    /// Updates the lifetime from the current queueing delay of the network: a message that is still unsent at its
+    /// deadline less that delay would be late, and would only delay later ones. Schemes that estimate queues abandon
+    /// such messages themselves. Messages fit one packet on every path: a fragmented message costs twice the datagrams,
+    /// and the loss of either fragment loses the message.
     pub fn observe(&mut self, seen: &Snapshot) {
         self.ingest.limit_messages(seen.max_unfragmented);
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / MIN_LIFETIME);
     }
 
-    /// The same for a new association, before its first message.
+    /// Updates the lifetime for a new association, before its first message.
     pub async fn observe_first(&mut self, association: &AssociationHandle) {
         if let Some(seen) = association.snapshot().await {
             self.observe(&seen);
         }
     }
 
-    /// Processes input bytes; none means the input's end.
+    /// Processes input bytes. No bytes mean the end of the input.
     ///
     /// # Errors
     /// The input cannot be sent.
@@ -88,12 +88,12 @@ impl Pump {
         self.ingest.stop(now);
     }
 
-    /// Whether more should be read.
+    /// Returns whether more input should be read.
     pub fn wants_input(&self, now: MediaTime) -> bool {
         self.ingest.wants_input(now)
     }
 
-    /// When [`Pump::pump`] has something to do.
+    /// Time of the next call of [`Pump::pump`].
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         self.ingest.poll_timeout()
     }
@@ -108,7 +108,7 @@ impl Pump {
         self.ingest.stats()
     }
 
-    /// Submits due messages; `sent` receives each message's header and bytes.
+    /// Submits due messages. `sent` receives each message's header and bytes.
     pub fn pump(
         &mut self,
         now: MediaTime,
@@ -164,14 +164,14 @@ impl Pump {
     pub fn keep_alive(&mut self, now: MediaTime, association: &AssociationHandle) {
         if now - self.last >= Duration::from_secs(1) {
             let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
-            // Without room it is not needed: other messages are queued.
+            // Without room no keep-alive is needed: other messages are queued.
             let _ = association.try_send(Bytes::from_static(&[0]), options);
             self.last = now;
         }
     }
 }
 
-/// What schemes that look at importance make of a message's worth.
+/// Importance of a message's worth, for schemes that rank messages.
 fn importance(worth: Worth) -> Importance {
     match worth {
         Worth::Disposable => Importance::Disposable,
@@ -185,8 +185,8 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum and what the peer may hold
-/// acknowledgements back, on the usable path with the smallest value.
+/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum and the longest delay of
+/// the peer's acknowledgements, on the usable path with the smallest value.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.queue.is_some()) {

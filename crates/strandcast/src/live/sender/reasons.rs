@@ -1,8 +1,8 @@
-//! Why there is no connection.
+//! Reasons for a missing connection.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Why attempts to connect failed. A reason is reported once while it stays the same.
+/// Reasons why attempts to connect failed. A reason is reported once until it changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasons(Arc<Mutex<Last>>);
 
@@ -13,7 +13,7 @@ struct Last {
 }
 
 impl Reasons {
-    /// An attempt failed for this reason, or will.
+    /// Records the reason why an attempt failed or will fail.
     pub(super) fn failed(&self, why: String) {
         let mut last = self.lock();
         if last.why.as_ref() != Some(&why) {
@@ -21,17 +21,17 @@ impl Reasons {
         }
     }
 
-    /// This reason is reported already.
+    /// Records that this reason is reported.
     pub(super) fn told(&self, why: &str) {
         *self.lock() = Last { why: Some(why.to_owned()), told: true };
     }
 
-    /// There is a connection.
+    /// Records that there is a connection.
     pub(super) fn connected(&self) {
         *self.lock() = Last::default();
     }
 
-    /// The last reason, if it is not reported yet.
+    /// Returns the last reason, if it is not reported yet.
     pub(super) fn untold(&self) -> Option<String> {
         let mut last = self.lock();
         if std::mem::replace(&mut last.told, true) {
@@ -41,7 +41,7 @@ impl Reasons {
         last.why.clone()
     }
 
-    /// The last reason.
+    /// Returns the last reason.
     pub(super) fn last(&self) -> Option<String> {
         self.lock().why.clone()
     }

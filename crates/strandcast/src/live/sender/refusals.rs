@@ -6,52 +6,55 @@ use tokio::time::Instant;
 
 use crate::live::retry::Retry;
 
-/// Another program than ours that receives does not say whether it plays a stream. An association with it that lasts this long
-/// was accepted.
+/// Time after which an association counts as accepted by a receiver that does not report whether it plays a stream.
+/// Only programs other than Strandcast do not report it.
 const LET_IN: Duration = Duration::from_secs(5);
 
-/// Tracks refusals and acceptance. A refusal need not be the receiver's own: any observer of a packet can forge it.
+/// Tracks refusals and acceptance. Not only the receiver can send a refusal: anyone who observes a packet can forge
+/// one.
 #[derive(Debug)]
 pub(super) struct Refusals {
-    /// The user has set the retry time.
+    /// True if the user has set the retry time.
     pub(super) asked: bool,
-    /// An association was accepted.
+    /// True if an association was accepted.
     pub(super) let_in: bool,
-    /// When the association was established.
+    /// Time at which the association was established.
     up: Instant,
-    /// The first refusal since the stream was last received.
+    /// Time of the first refusal since the stream was last received.
     since: Option<Instant>,
 }
 
 impl Refusals {
-    /// An association was established `now`; `asked`: the user has set the retry time.
+    /// State after an association was established at `now`. `asked`: the user has set the retry time.
     pub(super) fn new(asked: bool, now: Instant) -> Self {
         Refusals { asked, let_in: false, up: now, since: None }
     }
 
-    /// Another association was established; whether to report it, which is not the case between refusals.
+    /// Records that another association was established. Returns whether to report it; between refusals it is not
+    /// reported.
     pub(super) fn connected(&mut self, now: Instant) -> bool {
         self.up = now;
         self.since.is_none()
     }
 
-    /// The receiver plays the stream; whether to report that it no longer refuses.
+    /// Records that the receiver plays the stream. Returns whether to report that it no longer refuses.
     pub(super) fn admitted(&mut self) -> bool {
         self.let_in = true;
         self.since.take().is_some()
     }
 
-    /// Whether a receiver that never says so would have refused by now.
+    /// Returns whether a receiver that never reports acceptance would have refused by now.
     pub(super) fn holds(&self, now: Instant) -> bool {
         now - self.up >= LET_IN
     }
 
-    /// Whether to continue after a refusal.
+    /// Returns whether to continue after a refusal.
     pub(super) fn retries_refusals(&self, retry: Retry, busy: bool) -> bool {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
-    /// The association was refused. `None`: give up. Otherwise, whether it is the first refusal in a row.
+    /// Records that the association was refused. `None`: give up. Otherwise returns whether it is the first refusal in
+    /// a row.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
         let first = self.since.is_none();
         let since = *self.since.get_or_insert(now);

@@ -31,11 +31,11 @@ use crate::live::stop::{Stop, stopped};
 use crate::live::words::REFUSED;
 use crate::text::why;
 
-/// Bytes read at once.
+/// Bytes of one read.
 const CHUNK: usize = 64 << 10;
-/// How often to look why there is no connection.
+/// Interval between two checks of the reason why there is no connection.
 const TELL: Duration = Duration::from_millis(250);
-/// Default time to try to connect; a live input, once connected, retries forever.
+/// Default time to try to connect. A live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);
 /// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
 const MIN_SILENCE: Duration = Duration::from_secs(5);
@@ -43,7 +43,7 @@ const MIN_SILENCE: Duration = Duration::from_secs(5);
 const CLOSING: Duration = Duration::from_millis(1500);
 /// Time limit for the last acknowledgements at the end, in addition to the latency.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same if the application wants the end.
+/// Time limit for the last acknowledgements if the application requests the end.
 const LAST: Duration = Duration::from_millis(500);
 
 /// The association, or the attempt to connect.
@@ -57,33 +57,33 @@ struct Session<I> {
     retry: Retry,
     refusals: Refusals,
     backoff: Backoff,
-    /// When the receiver started to close.
+    /// Time at which the receiver started to close.
     closing: Option<tokio::time::Instant>,
     clock: Clock,
     input: I,
-    /// Its bytes.
+    /// Buffer for bytes of the input.
     buffer: Vec<u8>,
     pump: Pump,
     connection: Connection,
     watch: AssociationMonitor,
     stop: Stop,
-    /// The input has ended, or the application has stopped it.
+    /// True if the input has ended, or the application has stopped it.
     over: bool,
-    /// The application has ended the stream: no further connection attempts.
+    /// True if the application has ended the stream: no further connection attempts.
     stopped: bool,
-    /// The receiver has accepted nothing yet: a file restarts with the next association.
+    /// True if the receiver has accepted nothing yet: a file restarts with the next association.
     rewind: bool,
     admission: Admission,
 }
 
-/// Whether the receiver plays the stream.
+/// State of the receiver's acceptance of the stream.
 #[derive(Debug, Default)]
 struct Admission {
-    /// The receiver at the other end of this association says so, once it does.
+    /// True if the receiver at the other end of this association reports acceptance.
     says: bool,
-    /// It plays what comes over this association.
+    /// True if it plays the data of this association.
     given: bool,
-    /// How long a stream that has ended waits for it.
+    /// Time until which a stream that has ended waits for acceptance.
     until: Option<tokio::time::Instant>,
 }
 
@@ -159,7 +159,7 @@ async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
     }
 }
 
-/// The input's state machine; a file starts at `origin`. A random number identifies the run of the sender.
+/// Returns the input's state machine. A file starts at `origin`. A random number identifies the sender's run.
 fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, Error> {
     let seeds = entropy::seeds()
         .map_err(|e| Error::Network(format!("the system provides no random numbers: {e}")))?;
@@ -169,8 +169,8 @@ fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, Er
 }
 
 impl<I: Input> Session<I> {
-    /// Whether the end of the stream may be followed by that of the association: a receiver that has not decided yet might
-    /// refuse it.
+    /// Returns whether the association may end after the end of the stream: a receiver that has not decided yet might
+    /// still refuse the stream.
     fn may_close(&mut self) -> bool {
         if self.admission.given || self.stopped || self.connection.association().is_none() {
             return true;
@@ -179,7 +179,7 @@ impl<I: Input> Session<I> {
         tokio::time::Instant::now() >= *self.admission.until.get_or_insert(latest)
     }
 
-    /// The receiver plays the stream.
+    /// Records that the receiver plays the stream.
     fn admitted(&mut self) {
         self.admission.given = true;
         if self.refusals.admitted() {
@@ -262,7 +262,7 @@ impl<I: Input> Session<I> {
         self.pump.keep_alive(now, association);
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         let silence = self.watch.silence(self.clock.now());
-        // Without a retry time set by the user, the association itself detects failure.
+        // If the user has set no retry time, the association itself detects failure.
         let hopeless =
             matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(MIN_SILENCE));
         if hopeless {
@@ -305,7 +305,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Why the association ended, with the receiver's name.
+    /// Reason why the association ended, with the receiver's name.
     fn named(&self, reason: &CloseReason) -> String {
         format!("{} {}", self.plan.to.label, self.plan.words(reason))
     }
@@ -331,7 +331,7 @@ impl<I: Input> Session<I> {
         }));
     }
 
-    /// The receiver refuses the stream: ends, or retries.
+    /// Handles a refusal by the receiver: ends, or retries.
     fn refused(&mut self, reason: &CloseReason) -> Result<(), Error> {
         let why = self.named(reason);
         let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
@@ -346,7 +346,7 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Whether a file can restart, because nothing of it has been received.
+    /// Returns whether a file can restart, because no part of it has been received.
     fn may_restart(&self) -> bool {
         !self.refusals.let_in && !self.input.is_live() && !self.stopped
     }
@@ -369,12 +369,12 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Closes once everything is acknowledged or expired; false if the stream restarts instead.
+    /// Closes once everything is acknowledged or expired. Returns false if the stream restarts instead.
     async fn finish_stream(&mut self) -> Result<bool, Error> {
         let Connection::Up(association) = &self.connection else {
             let label = &self.plan.to.label;
             let lost = || Error::Peer(format!("{label} was lost before it had everything"));
-            // A stream that never began has nothing to lose.
+            // Nothing of a stream that never began can be lost.
             return if self.stopped && !self.refusals.let_in { Ok(true) } else { Err(lost()) };
         };
         association.shutdown();
@@ -389,7 +389,8 @@ impl<I: Input> Session<I> {
                 }
                 () = self.watch.tick() => {
                     let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;
-                    // An outage is tolerated as long as the association survives, unless the application is waiting.
+                    // An outage is tolerated as long as the association survives, unless the application waits for the
+                    // end.
                     let bears = silent && !self.stopped;
                     if tokio::time::Instant::now() >= deadline && !bears {
                         association.abort("no answer to the end of the stream");
@@ -415,11 +416,11 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Aborts if there will be no end of the stream.
+    /// Aborts if the stream will not end regularly.
     async fn leave(&mut self, outcome: &Result<(), Error>) {
         if let (Err(Error::Media(_)), Connection::Up(association)) = (outcome, &self.connection) {
             association.abort(&format!("{REFUSED}the sender cannot read its input"));
-            // Waits until the abort is sent.
+            // Returns after the abort is sent.
             association.closed().await;
         }
     }
@@ -427,7 +428,7 @@ impl<I: Input> Session<I> {
     /// Reports the summary, regardless of the outcome.
     fn finish(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         let summary = self.watch.summary(self.clock.now(), &self.pump, &self.input.name());
-        // Of a stream that the application ends, what was late is in the summary.
+        // If the application ends the stream, the summary alone reports late messages.
         let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
         self.watch.finish(summary);
         outcome.and(verdict)
@@ -435,9 +436,9 @@ impl<I: Input> Session<I> {
 }
 
 impl Admission {
-    /// That of a new association.
+    /// State for a new association.
     async fn with(association: &AssociationHandle) -> Admission {
-        // It is connected: whether the peer is a Strandcast is known.
+        // The association is connected: the kind of the peer is known.
         let says = matches!(association.connected().await, Ok(true));
         Admission { says, ..Admission::default() }
     }

@@ -9,60 +9,60 @@ use crate::error::Error;
 use crate::live::stats::{BuffersNow, CodingNow, GivenUpNow, PathNow, WireNow};
 use crate::text::{bits_per_s, bytes, count, duration, outages, percent};
 
-/// The whole stream as seen by its sender; it serialises as `send --json` prints it.
+/// The whole stream at its sender. It serialises as `send --json` prints it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SendSummary {
-    /// Its input.
+    /// Name of the input.
     pub input: String,
     /// The receiver.
     pub peer: String,
     /// The scheme.
     pub scheme: String,
-    /// Since the start.
+    /// Seconds since the start.
     pub seconds: f64,
-    /// Messages submitted to the transport.
+    /// Number of messages submitted to the transport.
     pub messages: u64,
-    /// Bytes of media in them.
+    /// Bytes of media in submitted messages.
     pub bytes: u64,
-    /// Messages of the input, also those that were never submitted.
+    /// Number of messages of the input, including those that were never submitted.
     #[serde(skip)]
     pub all: u64,
-    /// Messages that expired before delivery, as far as the sender knows.
+    /// Number of messages that expired before delivery, by the sender's acknowledgements.
     pub expired: u64,
-    /// Messages of frames that the scheme gave up before any of them was sent.
+    /// Number of messages of frames that the scheme gave up before any of them was sent.
     pub messages_dropped: u64,
-    /// Associations after the first.
+    /// Number of associations after the first.
     pub reconnects: u64,
-    /// Outages: no packets from the receiver for 2 s, or a lost association.
+    /// Number of outages: no packets from the receiver for 2 s, or a lost association.
     pub outages: u64,
-    /// The longest of them.
+    /// Duration of the longest outage.
     pub longest_outage_s: f64,
-    /// Packets missing in the input itself.
+    /// Number of packets missing in the input itself.
     pub input_gaps: u64,
-    /// Losses of sync in the input.
+    /// Number of losses of sync in the input.
     pub input_resyncs: u64,
-    /// The transport's buffers, of the last association.
+    /// Buffers of the transport in the last association.
     pub buffers: BuffersNow,
-    /// What the media took on the wire, in the last association.
+    /// Bytes of the media on the wire in the last association.
     pub wire: WireNow,
-    /// The paths at their last, with what they carried in all, which were down while they were not there.
+    /// The last row of each path with its totals. A path counts as down while it did not exist.
     pub paths: Vec<PathNow>,
     /// The scheme's diagnostics at the end.
     pub diagnostics: Vec<&'static str>,
-    /// The scheme's own counters, of the last association.
+    /// The scheme's own counters in the last association.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<&'static str, u64>,
-    /// Messages of the last association that went no further, by cause.
+    /// Messages of the last association that were given up, by cause.
     #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
     pub given_up: GivenUpNow,
-    /// Symbols, if any were sent.
+    /// Counters of symbols, if any were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<CodingNow>,
 }
 
 impl SendSummary {
-    /// Text lines.
+    /// Lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "sent {} ({}) in {}, {} {}",
@@ -70,7 +70,7 @@ impl SendSummary {
             bytes(self.bytes),
             duration(Duration::from_secs_f64(self.seconds)),
             self.expired,
-            // What repair symbols brought in time, only the receiver knows.
+            // Only the receiver can count messages that repair symbols recovered in time.
             if self.coding.is_some() { "not acknowledged in time" } else { "expired" },
         )];
         if self.messages_dropped > 0 {
@@ -94,7 +94,7 @@ impl SendSummary {
         lines
     }
 
-    /// Whether the stream was of use.
+    /// Returns an error if the stream missed its purpose.
     ///
     /// # Errors
     /// [`Error::Unmet`]: most messages expired.

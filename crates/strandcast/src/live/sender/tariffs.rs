@@ -1,4 +1,5 @@
-//! What links cost, over all associations of a stream: what one used, the next one has no more.
+//! Costs of links over all associations of a stream: each association starts with the allowance that the previous one
+//! left.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::live::tariff::LinkTariff;
 
-/// See the [module](self). Clones share what is left.
+/// See the [module](self). Clones share the remaining allowance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tariffs(Arc<Mutex<Vec<Link>>>);
 
@@ -21,39 +22,39 @@ struct Link {
 }
 
 impl Tariffs {
-    /// Those of a configuration, whose times begin now.
+    /// Tariffs of a configuration. Their times begin now.
     ///
     /// # Errors
-    /// [`Error::Usage`]: one names no path.
+    /// [`Error::Usage`]: a tariff does not name a path.
     pub(super) fn new(specs: Vec<LinkTariff>, uplinks: &[Uplink]) -> Result<Tariffs, Error> {
         if let Some(unmatched) = specs.iter().find(|s| uplinks.iter().all(|u| u.name != s.link)) {
             let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
             let (link, names) = (&unmatched.link, names.join(", "));
-            return Err(Error::Usage(format!("--tariff: {link} is none of the paths {names}")));
+            return Err(Error::Usage(format!("--tariff: {link} is not one of the paths {names}")));
         }
         let now = Instant::now();
         let link = |spec: LinkTariff| Link { left: spec.left, until: spec.lasts.map(|l| now + l), spec };
         Ok(Tariffs(Arc::new(Mutex::new(specs.into_iter().map(link).collect()))))
     }
 
-    /// Links and what may still be used of them, which begins to count with this run.
+    /// Returns the links and the bytes that may still be used of each, counted from the start of this run.
     pub(super) fn caps(&self) -> Vec<(String, u64)> {
         let links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         links.iter().filter_map(|link| Some((link.spec.link.clone(), link.left?))).collect()
     }
 
-    /// Tells the transport of a new association.
+    /// Sets the tariffs of a new association.
     pub(super) async fn tell(&self, association: &AssociationHandle) {
         let links = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for Link { spec, left, until } in links {
             let until = until.map(|at| association.now() + at.saturating_duration_since(Instant::now()));
             let tariff = Tariff { class: spec.class, per_gb: spec.price, left, until };
-            // An association that has ended needs none.
+            // An association that has ended does not need tariffs.
             let _ = association.set_tariff(&spec.link, tariff).await;
         }
     }
 
-    /// Notes what is left.
+    /// Records the remaining allowances.
     pub(super) fn note(&self, seen: &Snapshot) {
         for link in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             let path = seen.paths.iter().find(|p| p.name == link.spec.link);

@@ -1,4 +1,4 @@
-//! Use of the transport's buffers, and how long they blocked sending.
+//! Use of the transport's buffers, and the time for which they blocked sending.
 
 use serde::Serialize;
 use strandcast_proto::association::{AssociationStats, Buffer, Buffers};
@@ -6,28 +6,28 @@ use strandcast_proto::time::Instant;
 
 use crate::text::{bytes, duration};
 
-/// One buffer.
+/// State of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BufferNow {
-    /// Bytes in it.
+    /// Bytes in the buffer.
     pub used_bytes: u64,
-    /// The maximum so far.
+    /// Maximum of the used bytes.
     pub most_used_bytes: u64,
-    /// Its current size.
+    /// Current size of the buffer.
     pub size_bytes: u64,
 }
 
-/// Both buffers of an association, and the time that they and the peer's blocked sending.
+/// Both buffers of an association, and the times for which they and the peer's buffer blocked sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BuffersNow {
-    /// The limit of either (`--buffer`).
+    /// Limit of either buffer (`--buffer`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<u64>,
-    /// Submitted and not yet acknowledged data.
+    /// Data submitted and not yet acknowledged.
     pub send: BufferNow,
-    /// Data waiting for reordering or for the command.
+    /// Data that wait for reordering or for the command.
     pub receive: BufferNow,
     /// Time in which only the full send buffer blocked sending.
     pub send_blocked_s: f64,
@@ -36,7 +36,7 @@ pub struct BuffersNow {
 }
 
 impl BuffersNow {
-    /// The state at `now`.
+    /// State at `now`.
     pub fn of(buffers: &Buffers, stats: &AssociationStats, now: Instant) -> BuffersNow {
         let one = |buffer: Buffer| BufferNow {
             used_bytes: buffer.used as u64,
@@ -52,7 +52,7 @@ impl BuffersNow {
         }
     }
 
-    /// A line of a sender's summary.
+    /// Line of a sender's summary.
     pub fn sent(&self) -> String {
         let seconds = |s: f64| duration(std::time::Duration::from_secs_f64(s));
         format!(
@@ -63,7 +63,7 @@ impl BuffersNow {
         )
     }
 
-    /// A line of a receiver's summary.
+    /// Line of a receiver's summary.
     pub fn received(&self) -> String {
         let (most, size) = (bytes(self.receive.most_used_bytes), bytes(self.receive.size_bytes));
         format!("receive buffer: peak use {most}, size {size} at the end")

@@ -1,52 +1,52 @@
-//! What coding did: symbols sent, messages recovered.
+//! Results of coding: symbols sent, messages recovered.
 
 use serde::Serialize;
 use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
 
 use crate::text::{bytes, count, percent};
 
-/// Symbols of a stream. Absent where neither side codes.
+/// Counters of the symbols of a stream. Absent if neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CodingNow {
-    /// How this side codes what it sends: `blocks` or `repair`; `None`: it does not.
+    /// Coding of data that this side sends: `blocks` or `repair`; `None`: it does not code.
     pub sends: Option<&'static str>,
-    /// The same of what it receives.
+    /// Coding of data that this side receives: `blocks` or `repair`; `None`: the peer does not code.
     pub receives: Option<&'static str>,
-    /// The greatest redundancy that is allowed; `None`: there is no cap.
+    /// Maximum redundancy that is allowed; `None`: there is no cap.
     pub allowed: Option<f64>,
-    /// Bytes of repair symbols by bytes of source symbols sent; `None`: no source symbol was sent.
+    /// Bytes of repair symbols divided by bytes of source symbols sent; `None`: no source symbol was sent.
     pub redundancy: Option<f64>,
-    /// Source symbols sent, each once.
+    /// Number of source symbols sent, each once.
     pub sources_sent: u64,
-    /// Their bytes, symbol headers included.
+    /// Bytes of source symbols sent, including symbol headers.
     pub source_bytes: u64,
-    /// Repair symbols sent.
+    /// Number of repair symbols sent.
     pub repairs_sent: u64,
-    /// Their bytes, symbol headers included.
+    /// Bytes of repair symbols sent, including symbol headers.
     pub repair_bytes: u64,
-    /// Source symbols that arrived.
+    /// Number of source symbols that arrived.
     pub sources_received: u64,
-    /// Those that had been recovered before, or came again.
+    /// Number of source symbols that had been recovered before, or arrived again.
     pub sources_late: u64,
-    /// Repair symbols that arrived.
+    /// Number of repair symbols that arrived.
     pub repairs_received: u64,
-    /// Those that brought nothing new.
+    /// Number of repair symbols that were redundant.
     pub repairs_unused: u64,
-    /// Messages (of blocks: source symbols) that were computed from repair symbols.
+    /// Number of messages (of blocks: source symbols) that were computed from repair symbols.
     pub recovered: u64,
-    /// Symbols that were dropped.
+    /// Number of symbols that were dropped.
     pub symbols_refused: u64,
-    /// What was computed and is no message, since a symbol was forged.
+    /// Number of computed results that are not a message because a symbol was forged.
     pub damaged: u64,
 }
 
-/// How either side of an association codes what it sends.
+/// Coding of both sides of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sides {
-    /// This one.
+    /// Coding of this side.
     pub sends: Option<Coding>,
-    /// The peer.
+    /// Coding of the peer.
     pub receives: Option<CodingMode>,
 }
 
@@ -72,7 +72,7 @@ pub fn sum(a: &CodingStats, b: &CodingStats) -> CodingStats {
 const BLOCKS: &str = "blocks";
 const REPAIR: &str = "repair";
 
-/// What a side sends.
+/// Name of the coding that a side sends.
 fn sent_as(coding: Coding) -> &'static str {
     match coding {
         Coding::Blocks(_) => BLOCKS,
@@ -80,7 +80,7 @@ fn sent_as(coding: Coding) -> &'static str {
     }
 }
 
-/// What a side receives.
+/// Name of the coding that a side receives.
 fn received_as(mode: CodingMode) -> &'static str {
     match mode {
         CodingMode::Blocks => BLOCKS,
@@ -89,7 +89,7 @@ fn received_as(mode: CodingMode) -> &'static str {
 }
 
 impl CodingNow {
-    /// The counters; `None` where no symbol was sent or received.
+    /// Returns the counters; `None` if no symbol was sent or received.
     pub fn of(stats: &CodingStats, sides: Sides) -> Option<CodingNow> {
         if *stats == CodingStats::default() {
             return None;
@@ -117,13 +117,13 @@ impl CodingNow {
         })
     }
 
-    /// What is known of sending and of receiving, as a line of a summary.
+    /// Line of a summary with the counters of sending and of receiving.
     pub fn line(&self) -> String {
         let parts: Vec<String> = self.sent().into_iter().chain(self.received()).collect();
         format!("{}: {}", self.what(), parts.join(", "))
     }
 
-    /// The same in less than 80 columns, for the table.
+    /// The counters in less than 80 columns, for the table.
     pub fn brief(&self) -> String {
         let share = self.redundancy.map(percent);
         let of = match (share, self.allowed.map(percent)) {
@@ -139,7 +139,7 @@ impl CodingNow {
         if self.sends.or(self.receives) == Some(BLOCKS) { "coding" } else { "repair" }
     }
 
-    /// Symbols sent, and how much of what is allowed that is.
+    /// Symbols sent, and the used fraction of the allowed redundancy.
     fn sent(&self) -> Option<String> {
         let CodingNow { sources_sent, repairs_sent, .. } = *self;
         if sources_sent + repairs_sent == 0 {
@@ -161,14 +161,14 @@ impl CodingNow {
         })
     }
 
-    /// What was computed from the symbols that arrived.
+    /// Messages computed from the symbols that arrived.
     fn recovered(&self) -> Option<String> {
         let arrived = self.sources_received + self.repairs_received + self.symbols_refused;
         let what = if self.what() == "coding" { "source symbol" } else { "packet" };
         (arrived > 0).then(|| format!("{} recovered", count(self.recovered, what)))
     }
 
-    /// The same, and how many symbols were of no use.
+    /// Messages computed from the symbols that arrived, and the number of redundant symbols.
     fn received(&self) -> Option<String> {
         let recovered = self.recovered()?;
         if self.repairs_received + self.symbols_refused + self.damaged == 0 {
@@ -200,7 +200,7 @@ mod tests {
         Coding::Blocks(BlockCoding { code: Code::Fountain, sources: 16, flush: Duration::ZERO })
     }
 
-    /// 812 repair symbols of 1200 bytes beside 16 572 messages of as many: 4.9 %.
+    /// 812 repair symbols of 1200 bytes for 16 572 messages of 1200 bytes: 4.9 %.
     fn sent() -> CodingStats {
         CodingStats {
             sources_sent: 16_572,

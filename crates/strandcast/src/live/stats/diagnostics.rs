@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use strandcast_proto::time::Instant;
 
-/// How long a diagnostic must hold before it is reported: what is missing at first may arrive soon.
+/// Time for which a diagnostic must hold before it is reported: missing data may arrive soon after the start.
 const HOLD: Duration = Duration::from_secs(2);
 
 /// A scheme's diagnostic of its own state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
-    /// What it lacks.
+    /// Text of the diagnostic: data that the scheme lacks.
     pub text: &'static str,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Remembers reported diagnostics.
+/// Diagnostics that were reported, and those that may be.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     /// Current diagnostics and their start.
@@ -48,7 +48,7 @@ impl Diagnostics {
         self.report(|since| now - since >= HOLD)
     }
 
-    /// At the end, current diagnostics not yet reported.
+    /// Returns current diagnostics that are not reported yet, at the end of a stream.
     pub fn rest(&mut self) -> Vec<Diagnostic> {
         self.report(|_| true)
     }
@@ -84,7 +84,7 @@ mod tests {
         let mut diagnostics = Diagnostics::default();
         let at = Instant::from_millis;
         assert_eq!(lines(diagnostics.update(at(0), "s", &["a", "b"])), Vec::<String>::new());
-        // One ends too early and starts again.
+        // A diagnostic ends too early and starts again.
         assert_eq!(lines(diagnostics.update(at(1999), "s", &["b"])), Vec::<String>::new());
         assert_eq!(lines(diagnostics.update(at(2000), "s", &["a", "b"])), ["scheme s: b"]);
         assert_eq!(lines(diagnostics.update(at(3999), "s", &["a", "b"])), Vec::<String>::new());

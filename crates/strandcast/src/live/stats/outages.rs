@@ -9,17 +9,17 @@ use super::stream::StreamEvent;
 /// Silence that is reported: a sender sends at least once per second and is answered.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Counts outages: silence of 2 s, or an association that is lost and found again.
+/// Counts outages: silence of 2 s, or an association that is lost and established again.
 #[derive(Debug, Default)]
 pub struct Outages {
-    /// The last activity before the current outage.
+    /// Time of the last activity before the current outage.
     since: Option<Instant>,
     count: u64,
     longest: Duration,
 }
 
 impl Outages {
-    /// Updates with the peer's last activity `last_received` at `now`; returns an event to report.
+    /// Updates with the peer's last activity `last_received` at `now`. Returns an event to report.
     pub fn update(&mut self, peer: &str, now: Instant, last_received: Instant) -> Option<StreamEvent> {
         match self.since {
             None if now - last_received >= SILENCE => {
@@ -34,7 +34,7 @@ impl Outages {
         }
     }
 
-    /// The association was lost; the last activity was at `last_received`.
+    /// Records that the association was lost. The last activity was at `last_received`.
     pub fn begin(&mut self, last_received: Instant) {
         if self.since.is_none() {
             self.since = Some(last_received);
@@ -42,14 +42,14 @@ impl Outages {
         }
     }
 
-    /// The peer is active again; returns the duration of the outage, if there was one.
+    /// Records that the peer is active again. Returns the duration of the outage, if there was one.
     pub fn end(&mut self, last_received: Instant) -> Option<Duration> {
         let length = last_received - self.since.take()?;
         self.longest = self.longest.max(length);
         Some(length)
     }
 
-    /// Whether an outage is in progress.
+    /// Returns whether an outage is in progress.
     pub fn goes_on(&self) -> bool {
         self.since.is_some()
     }
@@ -59,7 +59,7 @@ impl Outages {
         self.count
     }
 
-    /// Duration of the longest one, up to `now`.
+    /// Duration of the longest outage, up to `now`.
     pub fn longest(&self, now: Instant) -> Duration {
         self.since.map_or(self.longest, |since| self.longest.max(now - since))
     }

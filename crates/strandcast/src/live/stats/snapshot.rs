@@ -1,4 +1,4 @@
-//! The state of a stream at one moment, from the transport's counters.
+//! State of a stream at one time, from the transport's counters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use super::buffers::BuffersNow;
 use super::coding::CodingNow;
 use super::wire::WireNow;
 
-/// The side of a stream, which determines the meaningful counters.
+/// Side of a stream. It determines which counters have a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// It sends the media.
+    /// The side sends the media.
     #[default]
     Send,
-    /// It receives them.
+    /// The side receives the media.
     Receive,
     /// Both ends: path counters are the sender's, media counters the receiver's.
     Both,
 }
 
-/// A path at one moment.
+/// State of a path at one time.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
-    /// Interface, address, or the emulated link's name.
+    /// Name of the interface, the address or the emulated link.
     pub name: String,
     /// `active`, `potentially-failed`, `inactive`, `unconfirmed`, `suspended` or `closed`.
     pub state: &'static str,
@@ -41,20 +41,20 @@ pub struct PathNow {
     pub rate_bps: f64,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
-    /// Share of the sent chunks that were declared lost; unknown to a receiver.
+    /// Share of the sent chunks that were declared lost; `None` at a receiver.
     pub loss: Option<f64>,
-    /// Congestion window; not shown for a receiver.
+    /// Congestion window; `None` at a receiver.
     pub window_bytes: Option<u64>,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Payload since the start.
+    /// Payload bytes since the start.
     pub bytes: u64,
-    /// Time spent unusable.
+    /// Time for which the path was unusable.
     pub down_s: f64,
-    /// Chunks also sent here because they blocked a buffer on a slower path.
+    /// Number of chunks that were also sent here because they blocked a buffer on a slower path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opportunistic_resends: Option<u64>,
-    /// Reductions of its window because its data blocked a buffer.
+    /// Number of reductions of the window because data of this path blocked a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_of_line_penalties: Option<u64>,
     /// Values of the scheme's estimators, by name.
@@ -69,7 +69,7 @@ pub struct PathNow {
 }
 
 impl PathNow {
-    /// A row of tests.
+    /// Row for tests.
     #[cfg(test)]
     pub(super) fn test(name: &str, state: &'static str) -> PathNow {
         PathNow {
@@ -95,15 +95,15 @@ impl PathNow {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LinkNow {
-    /// Transmissions, including retransmissions.
+    /// Number of transmissions, including retransmissions.
     pub tx_frames: u64,
-    /// Retransmissions.
+    /// Number of retransmissions.
     pub tx_retries: u64,
-    /// Abandoned frames.
+    /// Number of abandoned frames.
     pub tx_failed: u64,
-    /// Frames received.
+    /// Number of frames received.
     pub rx_frames: u64,
-    /// Frames received in error.
+    /// Number of frames received in error.
     pub rx_errors: u64,
     /// Signal strength.
     pub signal_dbm: Option<i8>,
@@ -111,22 +111,22 @@ pub struct LinkNow {
     pub rate_bps: Option<f64>,
 }
 
-/// Queries of the links' counters, by outcome.
+/// Numbers of queries of the links' counters, by outcome.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LinkMonitorNow {
-    /// Answers with counters.
+    /// Number of answers with counters.
     pub readings: u64,
-    /// Answers without a station.
+    /// Number of answers without a station.
     pub alone: u64,
-    /// Refusals.
+    /// Number of refused queries.
     pub refused: u64,
-    /// The reason of the last refusal.
+    /// Reason of the last refusal.
     pub why: Option<String>,
 }
 
 impl LinkMonitorNow {
-    /// `None` before the first query.
+    /// Returns the counts; `None` before the first query.
     pub(super) fn of(stats: &MonitorStats) -> Option<LinkMonitorNow> {
         let MonitorStats { readings, unassociated: alone, refused, last } = *stats;
         let asked = readings + alone + refused > 0;
@@ -134,12 +134,12 @@ impl LinkMonitorNow {
     }
 }
 
-/// What the scheme advised an encoder last, payload bits per second.
+/// Last advice of the scheme to an encoder, in payload bits per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AdviceNow {
-    /// What arrives in time.
+    /// Rate that arrives in time.
     pub rate_bps: u64,
-    /// What would still arrive in time without the path that carries most.
+    /// Rate that would still arrive in time without the path that carries most.
     pub safe_bps: u64,
 }
 
@@ -149,84 +149,84 @@ impl From<Advice> for AdviceNow {
     }
 }
 
-/// The media's counters on either side.
+/// Counters of the media on either side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MediaNow {
-    /// Messages submitted to the transport, or received.
+    /// Number of messages submitted to the transport, or received.
     pub messages: u64,
-    /// Their bytes.
+    /// Bytes of these messages.
     pub bytes: u64,
-    /// Sender: messages abandoned because they had expired or would have arrived late; receiver: messages too late to
-    /// be played.
+    /// Sender: number of messages abandoned because they had expired or would have arrived late. Receiver: number of
+    /// messages too late to be played.
     pub late: u64,
-    /// Sender: messages of frames that the scheme gave up before any of them was sent.
+    /// Sender: number of messages of frames that the scheme gave up before any of them was sent.
     pub messages_dropped: u64,
-    /// Receiver: messages that never arrived.
+    /// Receiver: number of messages that never arrived.
     pub lost: u64,
     /// Receiver: number of playout shifts.
     pub shifts: u64,
     /// Receiver: the current shift.
     pub shift_ms: f64,
-    /// Receiver: jumps of the sender's clock.
+    /// Receiver: number of jumps of the sender's clock.
     pub clock_jumps: u64,
-    /// Media waiting to be sent or played.
+    /// Duration of media that wait to be sent or played.
     pub buffer_ms: Option<f64>,
-    /// Bytes waiting to be sent or acknowledged.
+    /// Bytes that wait to be sent or acknowledged.
     pub buffer_bytes: u64,
 }
 
-/// A stream at one moment. It serialises as a line of `--stats`.
+/// State of a stream at one time. It serialises as a line of `--stats`.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Since the start of the sender, or of the stream that is received.
+    /// Seconds since the start of the sender, or of the stream that is received.
     pub seconds: f64,
-    /// The side.
+    /// Side of the stream.
     pub role: Role,
-    /// The peer.
+    /// Name of the peer.
     pub peer: String,
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
-    /// The media.
+    /// Counters of the media.
     pub media: MediaNow,
-    /// The transport's buffers.
+    /// Buffers of the transport.
     pub buffers: BuffersNow,
-    /// What the media take on the wire.
+    /// Bytes of the media on the wire.
     pub wire: WireNow,
-    /// What the scheme advised an encoder last.
+    /// Last advice of the scheme to an encoder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<AdviceNow>,
-    /// Every path.
+    /// All paths.
     pub paths: Vec<PathNow>,
     /// The scheme's diagnostics of its own state.
     pub diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<&'static str, u64>,
-    /// Messages that went no further, if there are any.
+    /// Messages that were given up, if there are any.
     #[serde(skip_serializing_if = "GivenUpNow::is_nothing")]
     pub given_up: GivenUpNow,
-    /// Present where either side codes.
+    /// Counters of symbols, if either side codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<CodingNow>,
-    /// Present where there are wireless links.
+    /// Queries of wireless links, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_monitor: Option<LinkMonitorNow>,
 }
 
-/// Messages of a sender that went no further, by cause; causes that took none are left out.
+/// Messages of a sender that were given up, by cause. Causes without messages are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GivenUpNow {
-    /// Of these nothing was sent.
+    /// Number of messages of which no part was sent, by cause.
     pub unsent: BTreeMap<&'static str, u64>,
-    /// Of these some was sent.
+    /// Number of messages of which a part was sent, by cause.
     pub abandoned: BTreeMap<&'static str, u64>,
 }
 
 impl GivenUpNow {
-    /// From the counters of an association.
+    /// Counts from the counters of an association.
     pub fn of(stats: &AssociationStats) -> Self {
         let named = |counts: &DropCounts| {
             counts.iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.name(), n)).collect()
@@ -234,7 +234,7 @@ impl GivenUpNow {
         GivenUpNow { unsent: named(&stats.unsent), abandoned: named(&stats.abandoned) }
     }
 
-    /// Whether there are none.
+    /// Returns whether no message was given up.
     pub fn is_nothing(&self) -> bool {
         *self == GivenUpNow::default()
     }
@@ -243,13 +243,13 @@ impl GivenUpNow {
 /// The counters of a path.
 #[derive(Debug)]
 pub struct PathCounters<'a> {
-    /// Its display name.
+    /// Display name of the path.
     pub name: String,
-    /// State, round trips, window.
+    /// State, round-trip times and window of the path.
     pub view: &'a PathView,
-    /// Its counters.
+    /// Counters of the path.
     pub stats: &'a PathStats,
-    /// Those of its link.
+    /// Counters of its link.
     pub link: Option<&'a Reading>,
 }
 
@@ -264,7 +264,7 @@ impl<'a> From<&'a PathSnapshot> for PathCounters<'a> {
     }
 }
 
-/// Turns the transport's counters into rates by remembering the last sample.
+/// Computes rates from the transport's counters and the previous sample.
 #[derive(Debug)]
 pub struct Sampler {
     role: Role,
@@ -273,7 +273,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler without samples.
+    /// Sampler without samples.
     pub fn new(role: Role) -> Self {
         Sampler { role, last: BTreeMap::new(), at: None }
     }
@@ -288,7 +288,7 @@ impl Sampler {
         let mut rows = Vec::new();
         for path in paths {
             let bytes = payload(self.role, path.stats);
-            // A slot reused for a new path counts from zero.
+            // A slot that is reused for a new path counts from zero.
             let before = self.last.insert(path.view.id.0, bytes).unwrap_or(0);
             let rate_bps = rate(bytes.saturating_sub(before), since);
             rows.push(path_now(self.role, now, path, rate_bps));

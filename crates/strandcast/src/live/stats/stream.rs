@@ -26,19 +26,19 @@ pub enum StreamEvent {
     ShiftReturned,
     /// No packets arrive from the peer.
     Outage {
-        /// Its name, which is part of each line.
+        /// Name of the peer, which is part of each line.
         #[serde(skip)]
         peer: String,
     },
     /// Packets arrive again.
     OutageOver {
-        /// Its name, which is part of each line.
+        /// Name of the peer, which is part of each line.
         #[serde(skip)]
         peer: String,
         /// Duration of the outage.
         outage_s: f64,
     },
-    /// The sender's clock jumped; forward is positive.
+    /// The sender's clock jumped. A forward jump is positive.
     ClockJump {
         /// The amount.
         by_ms: f64,
@@ -46,7 +46,7 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
-    /// The event of a clock change; `None` for changes unknown to this version.
+    /// Returns the event of a clock change; `None` for changes unknown to this version.
     pub fn of(change: ClockChange) -> Option<StreamEvent> {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         match change {

@@ -1,4 +1,5 @@
-//! What each path carried since the command began, whatever it was meanwhile: closed, opened again, of another association.
+//! Totals of each path since the command began. They include closed and reopened paths, and paths of earlier
+//! associations.
 
 use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::PathId;
@@ -6,10 +7,10 @@ use strandcast_proto::time::Instant;
 
 use super::snapshot::PathNow;
 
-/// Counters of paths, which begin at zero with each path of an association.
+/// Counters of a path. They begin at zero with each path of an association.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// Seconds for which it was not usable.
+    /// Seconds for which the path was not usable.
     down_s: f64,
     chunks: u64,
     lost: f64,
@@ -31,11 +32,11 @@ impl Counted {
     }
 }
 
-/// A path by its name, which it keeps.
+/// Totals of a path, identified by its name.
 #[derive(Debug)]
 struct Total {
     id: PathId,
-    /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
+    /// Counters of the present path, and the sum of the counters of earlier paths with this name.
     now: Counted,
     before: Counted,
     /// Time at which the path disappeared, in seconds since the command began; `None` while it exists.
@@ -43,7 +44,7 @@ struct Total {
     row: PathNow,
 }
 
-/// All paths, in the order in which they came.
+/// All paths, in the order of their first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     paths: Vec<Total>,
@@ -52,12 +53,12 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Takes the paths of an association, `seconds` after the start of the command.
+    /// Updates the paths from an association, `seconds` after the start of the command.
     pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = (PathId, Counted, PathNow)>) {
         self.at = seconds;
         let mut seen = Vec::new();
         for (id, counted, row) in paths {
-            // Two at a time may have one name.
+            // Two paths may have one name at the same time.
             let known =
                 (0..self.paths.len()).find(|at| !seen.contains(at) && self.paths[*at].row.name == row.name);
             let Some(at) = known else {
@@ -81,7 +82,7 @@ impl Totals {
         }
     }
 
-    /// The association is lost: the counters of the next one begin at zero.
+    /// Prepares for the loss of the association: the counters of the next one begin at zero.
     pub(super) fn restart(&mut self) {
         for total in &mut self.paths {
             total.before.add(std::mem::take(&mut total.now));
@@ -122,10 +123,10 @@ mod tests {
         all.update(2.0, [path(0, "a", 200, 0.0)].into_iter());
         all.update(4.0, [path(0, "a", 300, 0.0)].into_iter());
         assert_eq!(totals(&all), [("a".into(), 300_000, 0.0), ("b".into(), 50_000, 2.5)]);
-        // In another place, and in the same one.
+        // One path in another slot, and one in the same slot.
         all.update(5.0, [path(0, "a", 10, 0.0), path(2, "b", 70, 0.0)].into_iter());
         assert_eq!(totals(&all), [("a".into(), 310_000, 0.0), ("b".into(), 120_000, 3.5)]);
-        // Of another association, with other places.
+        // Paths of another association, in other slots.
         all.restart();
         all.update(7.0, [path(2, "b", 30, 0.25), path(3, "c", 1, 0.0), path(0, "a", 20, 0.0)].into_iter());
         let expected = [("a".into(), 330_000, 2.0), ("b".into(), 150_000, 5.75), ("c".into(), 1000, 0.0)];

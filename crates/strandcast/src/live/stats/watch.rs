@@ -1,4 +1,4 @@
-//! Snapshots of a stream, one after the other.
+//! A series of snapshots of a stream.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ pub struct Watch {
     sampler: Sampler,
     totals: Totals,
     diagnostics: Diagnostics,
-    /// Symbols of previous associations of the stream, and of this one.
+    /// Symbol counters of previous associations of the stream, and of this one.
     coding: (CodingStats, CodingStats),
     last: Option<Arc<Stats>>,
 }
 
 impl Watch {
-    /// One that has seen nothing yet.
+    /// Watch without a snapshot.
     pub fn new(role: Role) -> Self {
         let (totals, diagnostics, coding, last) = Default::default();
         Watch { role, sampler: Sampler::new(role), totals, diagnostics, coding, last }
     }
 
-    /// Takes a snapshot, `seconds` after the start of the stream. Returns it, and diagnostics to report.
+    /// Takes a snapshot, `seconds` after the start of the stream. Returns the snapshot, and diagnostics to report.
     pub fn sample(
         &mut self,
         seconds: f64,
@@ -79,7 +79,7 @@ impl Watch {
         self.diagnostics.restart();
     }
 
-    /// The stream starts again, or is another one: nothing of it was coded yet.
+    /// Resets for a stream that starts again, or for another one: none of its data are coded yet.
     pub fn restart_stream(&mut self) {
         self.coding = Default::default();
     }
@@ -89,12 +89,12 @@ impl Watch {
         self.last.as_deref()
     }
 
-    /// The paths, with what they carried since the start.
+    /// Paths with their totals since the start.
     pub fn path_totals(&self) -> Vec<PathNow> {
         self.totals.rows()
     }
 
-    /// At the end, diagnostics that are not reported yet.
+    /// Returns diagnostics that are not reported yet, at the end of a stream.
     pub fn rest(&mut self) -> Vec<Diagnostic> {
         self.diagnostics.rest()
     }

@@ -1,4 +1,4 @@
-//! What media take on the wire, and what of it was redundant.
+//! Bytes of media on the wire, and the redundant part of them.
 
 use serde::Serialize;
 use strandcast_proto::association::AssociationStats;
@@ -9,24 +9,25 @@ use crate::text::percent;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WireNow {
-    /// Datagrams sent on all paths, with headers of IP and UDP and the seal.
+    /// Bytes of datagrams sent on all paths, with headers of IP and UDP and the seal.
     pub sent_bytes: u64,
-    /// Datagrams received.
+    /// Bytes of datagrams received.
     pub received_bytes: u64,
-    /// Payload of messages that left, each once, and of messages received.
+    /// Payload bytes of messages that were sent, each once, and of messages received.
     pub media_bytes: u64,
-    /// Bytes sent and received by bytes of media; `None`: no media.
+    /// Bytes sent and received, divided by bytes of media; `None`: no media.
     pub overhead: Option<f64>,
-    /// Bytes that were sent and not needed: copies and retransmissions of what arrived otherwise, and repair symbols.
+    /// Bytes that were sent without need: copies and retransmissions of chunks that also arrived otherwise, and repair
+    /// symbols.
     pub redundant_bytes: u64,
-    /// Those by bytes of media sent; `None`: none was sent.
+    /// Redundant bytes divided by bytes of media sent; `None`: no media were sent.
     pub redundancy: Option<f64>,
-    /// Copies and repair symbols that the cap refused.
+    /// Number of copies and repair symbols that the cap refused.
     pub redundancy_refused: u64,
 }
 
 impl WireNow {
-    /// From the counters of an association.
+    /// Bytes from the counters of an association.
     pub fn of(stats: &AssociationStats) -> WireNow {
         WireNow {
             sent_bytes: stats.wire_sent,
@@ -39,7 +40,7 @@ impl WireNow {
         }
     }
 
-    /// A line of a summary; none without media.
+    /// Line of a summary; `None` without media.
     pub fn line(&self) -> Option<String> {
         let on_wire = format!("{:.3} bytes on the wire for each byte of media", self.overhead?);
         let redundant = self.redundancy.map(|share| format!(", {} redundant", percent(share)));

@@ -1,4 +1,4 @@
-//! Files that only their owner may read: checked when they are read, and replaced as a whole when they are written.
+//! Files that only their owner may read. They are checked on each read, and replaced as a whole on each write.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -12,21 +12,21 @@ use zeroize::Zeroizing;
 use crate::error::{Error, why};
 use crate::files::refuse_if_foreign;
 
-/// Bits of a file's mode for others than its owner.
+/// Mode bits for users other than the owner.
 const OTHERS: u32 = 0o077;
-/// The largest file that is read, bytes: thousands of senders.
+/// Size of the largest file that is read, in bytes. It holds thousands of senders.
 const LARGEST: u64 = 4 << 20;
-/// How long to wait for another process that writes.
+/// Time to wait for another process that writes.
 const LOCK: Duration = Duration::from_secs(5);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// Reads a private file; `None` if there is none.
+/// Reads a private file; `None` if it does not exist.
 ///
 /// # Errors
 /// [`Error::Store`]: it cannot be read, or others can read it.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     let refuse = |what: &str| Error::Store(format!("{} {what}", path.display()));
-    // What is checked is what is read; a pipe does not wait for somebody who writes.
+    // The check and the read use the same descriptor. Opening a pipe does not wait for a writer.
     let flags = OFlags::NONBLOCK.bits() as i32;
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     if seen.len() > LARGEST {
         return Err(refuse("is too large: restore it from a copy"));
     }
-    // As large as the file, so that no part of a secret stays behind where a smaller string was.
+    // The buffer is as large as the file: a smaller one would be moved and leave a part of a secret behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(seen.len() as usize + 1));
     file.take(LARGEST).read_to_end(&mut bytes).map_err(|e| cannot("read", path, &e))?;
     let text = String::from_utf8(std::mem::take(&mut *bytes));
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     Ok(Some(Zeroizing::new(text)))
 }
 
-/// Refuses a file that others than its owner can read or write.
+/// Refuses a file that other users can read or write.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -62,22 +62,22 @@ pub fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), Error> {
     Err(Error::Store(format!("{path} can be read by others (mode {mode:o}): run chmod 600 {path}")))
 }
 
-/// Replaces a private file: after a crash it has its old content or the new one.
+/// Replaces a private file. After a crash it has either its old content or the new one.
 ///
 /// # Errors
-/// [`Error::Store`]: full disk, folder that cannot be written.
+/// [`Error::Store`]: the disk is full, or the folder cannot be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     let temporary = with_suffix(path, "new");
     let written = try_write(&temporary, path, text);
     written.map_err(|error| {
-        // What a failed write left is of no use; that it cannot be removed either changes nothing.
+        // The rest of a failed write is useless. A failure to remove it changes nothing.
         let _ = std::fs::remove_file(&temporary);
         cannot("write", path, &error)
     })
 }
 
 fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
-    // Left by a crash, and perhaps with another mode.
+    // A crash may have left the file, perhaps with another mode.
     match std::fs::remove_file(temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -87,13 +87,13 @@ fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()?;
     std::fs::rename(temporary, path)?;
     if let Some(folder) = path.parent() {
-        // Else the new name may be gone after a power failure. Some file systems can't.
+        // Otherwise the new name may be lost in a power failure. Some file systems do not support this.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())
 }
 
-/// Writes a private file that must not be there yet. Nothing of it is left after an error.
+/// Writes a private file that must not exist yet. No part of it is left after an error.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -101,7 +101,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     let mut file = create_private(path).map_err(|error| cannot("write", path, &error))?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(|error| {
-        // As above.
+        // The rest of a failed write is useless.
         let _ = std::fs::remove_file(path);
         cannot("write", path, &error)
     })
@@ -111,7 +111,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Creates the folder of a file for its owner alone, unless it is there.
+/// Creates the folder of a file for its owner alone, unless it exists.
 ///
 /// # Errors
 /// [`Error::Store`].
@@ -120,17 +120,17 @@ pub(super) fn create_folder_of(path: &Path) -> Result<(), Error> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| cannot("create", folder, &e))
 }
 
-/// Keeps other processes from writing until it is dropped.
+/// Prevents other processes from writing until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Waits for other writers of the files beside `path`.
+    /// Waits for other writers of the store's files at `path`.
     ///
     /// # Errors
-    /// [`Error::Store`]: the folder cannot be written, or another process holds the lock for seconds.
+    /// [`Error::Store`]: the folder cannot be written, or another process has held the lock for seconds.
     pub(super) fn of(path: &Path) -> Result<Lock, Error> {
         let name = with_suffix(path, "lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);
@@ -150,19 +150,19 @@ impl Lock {
     }
 }
 
-/// What changes when a file is replaced.
+/// Properties of a file that change when it is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp(u64, u64, i64, i64, u32);
 
 impl Stamp {
-    /// The stamp of the file that is there now, if one is.
+    /// Returns the stamp of the present file; `None` if there is no file.
     pub(super) fn of(path: &Path) -> Option<Stamp> {
         let seen: Metadata = std::fs::metadata(path).ok()?;
         Some(Stamp(seen.ino(), seen.size(), seen.mtime(), seen.mtime_nsec(), seen.mode()))
     }
 }
 
-/// `path` with more behind its name.
+/// Returns `path` with a suffix after its name.
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -170,7 +170,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A diagnostic that names the file, and what helps.
+/// Error that names the file and the remedy.
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
     let remedy = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -198,7 +198,7 @@ mod tests {
         create_folder_of(&path).unwrap();
         assert_eq!(mode(path.parent().unwrap()), 0o700);
         assert_eq!(read(&path).unwrap(), None);
-        // What a crash left does not matter.
+        // The rest of a crash has no effect.
         std::fs::write(with_suffix(&path, "new"), "half").unwrap();
         for text in ["first", "second", ""] {
             let before = Stamp::of(&path);
@@ -207,7 +207,7 @@ mod tests {
             assert_ne!(Stamp::of(&path), before);
         }
         let names = std::fs::read_dir(path.parent().unwrap()).unwrap();
-        assert_eq!(names.count(), 1, "nothing is left beside it");
+        assert_eq!(names.count(), 1, "no other file is left");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where the files of the store are, and what is in them.
+//! Locations of the store's files, and their contents.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::files::{IDENTITY, same_file};
 use crate::pairing::forms::{parse_secret, secret_text};
 
-/// The version of all files.
+/// Version of all files.
 const VERSION: u32 = 1;
 
 const IDENTITY_HEAD: &str = "\
@@ -28,24 +28,24 @@ const RECEIVERS_HEAD: &str = "\
 const SENDERS_HEAD: &str = "\
 # Who may send to this machine. Written by strandcast key and strandcast receive; holds secrets.";
 
-/// An identity and the files beside it: `NAME.receivers`, `NAME.senders` and, while one of them is written, `NAME.lock`.
+/// An identity and the files next to it: `NAME.receivers`, `NAME.senders` and, during a write, `NAME.lock`.
 #[derive(Clone, Debug)]
 pub struct Store {
     identity: PathBuf,
 }
 
 impl Store {
-    /// The store whose identity is in this file. Nothing is read or made yet.
+    /// Returns the store whose identity is in this file. Nothing is read or made yet.
     pub fn at(identity: impl Into<PathBuf>) -> Store {
         Store { identity: identity.into() }
     }
 
-    /// The identity's file.
+    /// Path of the identity's file.
     pub fn path(&self) -> &Path {
         &self.identity
     }
 
-    /// Refuses a file of this store as one to write something else to.
+    /// Refuses a path that is a file of this store, so that nothing else is written to it.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -58,7 +58,7 @@ impl Store {
         }
     }
 
-    /// The identity; `None` if there never was one.
+    /// Returns the identity; `None` if there never was one.
     ///
     /// # Errors
     /// [`Error::Store`]: it is lost or cannot be read.
@@ -69,7 +69,7 @@ impl Store {
         }
     }
 
-    /// The identity, which is made if there never was one; whether it was made now.
+    /// Returns the identity, which is made if there never was one, and whether it was made now.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -79,7 +79,7 @@ impl Store {
         }
         file::create_folder_of(&self.identity)?;
         let _lock = Lock::of(&self.identity)?;
-        // Another process may have made one meanwhile.
+        // Another process may have made an identity since the first look.
         if let Some(key) = self.identity()? {
             return Ok((key, false));
         }
@@ -90,7 +90,7 @@ impl Store {
         Ok((key, true))
     }
 
-    /// An identity that is gone while its pairings are there is not replaced by another one, which no peer knows.
+    /// Refuses to replace a lost identity while its pairings exist: no peer would accept another one.
     fn refuse_lost(&self) -> Result<(), Error> {
         let left = [self.receivers_path(), self.senders_path()].into_iter().find(|path| path.exists());
         left.map_or(Ok(()), |left| {
@@ -103,7 +103,7 @@ impl Store {
         })
     }
 
-    /// The receivers that this machine may send to.
+    /// Returns the receivers to which this machine may send.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -111,7 +111,7 @@ impl Store {
         load(&self.receivers_path())
     }
 
-    /// Who may send to this machine.
+    /// Returns the senders that may send to this machine.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -130,7 +130,7 @@ impl Store {
         self.change(&self.receivers_path(), RECEIVERS_HEAD, change)
     }
 
-    /// Changes who may send to this machine.
+    /// Changes the senders that may send to this machine.
     ///
     /// # Errors
     /// [`Error::Store`], and those of `change`.
@@ -165,7 +165,7 @@ impl Store {
     }
 }
 
-/// Sees when another process has changed who may send to this machine.
+/// Detects that another process has changed the senders of this machine.
 #[derive(Debug)]
 pub struct ChangeDetector {
     path: PathBuf,
@@ -179,24 +179,24 @@ impl ChangeDetector {
         ChangeDetector { seen: Stamp::of(&path), path }
     }
 
-    /// Whether the file has changed since the last look.
+    /// Returns whether the file has changed since the last call.
     pub fn changed(&mut self) -> bool {
         let now = Stamp::of(&self.path);
         std::mem::replace(&mut self.seen, now) != now
     }
 }
 
-/// The version of a file, whatever else is in it.
+/// Version of a file, whatever its other content is.
 #[derive(Deserialize)]
 struct VersionHeader {
     version: u32,
 }
 
-/// A file of the store.
+/// Reads a file of the store.
 fn load<F: DeserializeOwned + Default>(path: &Path) -> Result<F, Error> {
     let Some(text) = file::read(path)? else { return Ok(F::default()) };
     let broken = |error: toml::de::Error| {
-        // Without the line itself, which may hold a secret.
+        // The message does not repeat the line, which may hold a secret.
         let line =
             error.span().map_or(1, |span| text.chars().take(span.start).filter(|c| *c == '\n').count() + 1);
         let (path, words) = (path.display(), error.message());
@@ -225,17 +225,17 @@ fn newer(path: &Path) -> Error {
     Error::Store(format!("{} is of a newer version of Strandcast: update this one", path.display()))
 }
 
-/// Randomness for keys and tokens, of the operating system.
+/// Returns randomness of the operating system, for keys and tokens.
 ///
 /// # Errors
-/// [`Error::Store`]: the system has none.
+/// [`Error::Store`]: the system has no randomness.
 pub fn random() -> Result<Random, Error> {
     let seeds = entropy::seeds();
     let seeds = seeds.map_err(|e| Error::Store(format!("the system provides no random numbers: {e}")))?;
     Ok(seeds.stream("keys"))
 }
 
-/// The time of day, for expiry and for lists.
+/// Returns the time of day, for expiry and for lists.
 pub fn wall_clock() -> WallClock {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }

@@ -23,12 +23,12 @@ pub struct Minted {
 }
 
 impl Minted {
-    /// The string. It is a secret: it admits who has it.
+    /// Returns the string. It is a secret: it admits everyone who has it.
     pub fn text(&self) -> &Zeroizing<String> {
         &self.text
     }
 
-    /// Admits who has it from now on.
+    /// Admits senders with this string from now on.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -43,12 +43,13 @@ impl Minted {
 }
 
 impl Store {
-    /// A new pairing string. `hosts`: how senders reach this machine; without any, the addresses where its receiver listened
-    /// last. `once`: for the first sender that uses it, and no other. `expires`: for no new sender from then on.
+    /// Makes a new pairing string. `hosts`: hosts at which senders reach this machine; if empty, the last listening
+    /// addresses of its receiver. `once`: the string admits only the first sender that uses it. `expires`: the string
+    /// admits no new sender after that time.
     ///
     /// # Errors
-    /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach; [`Error::Usage`]: hosts that
-    /// no string can name.
+    /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach; [`Error::Usage`]: no
+    /// string can contain these hosts.
     pub fn pair(
         &self,
         hosts: &[HostPort],
@@ -58,7 +59,7 @@ impl Store {
         self.mint(hosts, once, expires)?.admit()
     }
 
-    /// The same for a string that has to be somewhere before it admits anyone.
+    /// Makes a new pairing string that admits no sender yet, for a caller that has to store it first.
     ///
     /// # Errors
     /// As [`Store::pair`].
@@ -81,7 +82,7 @@ impl Store {
     }
 }
 
-/// Why no string can name these hosts.
+/// Reason why no string can contain these hosts.
 fn unwritable(pairing: &Pairing) -> String {
     let alone = |host: &HostPort| Pairing { hosts: vec![host.clone()], ..pairing.clone() };
     match pairing.hosts.iter().find(|host| alone(host).encode().is_none()) {

@@ -1,4 +1,4 @@
-//! The store of keys: an identity, and beside it the receivers and senders that it knows.
+//! The store of keys: an identity, and its receivers and senders.
 
 mod file;
 mod folder;

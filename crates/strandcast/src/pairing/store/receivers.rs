@@ -1,4 +1,4 @@
-//! Receivers that this machine may send to, by name.
+//! Receivers to which this machine may send, by name.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::pairing::pairing::Pairing;
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receivers {
-    /// Read before the rest, and written in front of it.
+    /// Version of the file. It is read before the other fields and written before them.
     #[serde(rename = "version", default, skip_serializing)]
     _version: IgnoredAny,
     #[serde(default)]
@@ -26,23 +26,23 @@ pub struct Receivers {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receiver {
-    /// Where it listens.
+    /// Hosts on which the receiver listens.
     hosts: Vec<String>,
-    /// Its key.
+    /// Key of the receiver.
     #[serde(with = "key_form")]
     pub key: PublicKey,
-    /// What admits this machine there.
+    /// Token that admits this machine at the receiver.
     #[serde(with = "token_form")]
     token: Token,
 }
 
 impl Receiver {
-    /// Where it listens. Text that is no host was not written by this program and is left out.
+    /// Hosts on which the receiver listens. Text that is not a host was not written by this program and is left out.
     pub fn hosts(&self) -> Vec<HostPort> {
         self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
     }
 
-    /// Whom to connect to.
+    /// Returns the receiver's key and token for a connection.
     pub fn peer(&self) -> Peer {
         Peer { key: self.key, token: self.token.clone() }
     }
@@ -67,17 +67,17 @@ impl Receivers {
         Ok(())
     }
 
-    /// Forgets a receiver; whether it was known.
+    /// Removes a receiver. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         self.receiver.remove(name).is_some()
     }
 
-    /// The receiver of this name.
+    /// Returns the receiver with this name.
     pub fn get(&self, name: &str) -> Option<&Receiver> {
         self.receiver.get(name)
     }
 
-    /// All, in the order of their names.
+    /// Returns all receivers in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Receiver)> {
         self.receiver.iter().map(|(name, receiver)| (name.as_str(), receiver))
     }

@@ -1,4 +1,4 @@
-//! Who may send to this machine: tokens of pairings, and the keys of senders.
+//! Senders of this machine: tokens of pairings, and the keys of senders.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,20 +12,20 @@ use super::serial::{key_form, token_form};
 use crate::error::Error;
 use crate::pairing::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
 
-/// Senders at most: with them no token admits any more, so that a string in the wrong hands does not fill the disk.
+/// Maximum number of senders. Beyond it no token admits a new sender, so that a stolen string cannot fill the disk.
 const MOST: usize = MOST_SENDERS;
 
 /// Seconds since 1970 in UTC.
 pub type WallClock = u64;
 
-/// All tokens and senders, and where the receiver listened last.
+/// All tokens and senders, and the last listening addresses of the receiver.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Senders {
-    /// Read before the rest, and written in front of it.
+    /// Version of the file. It is read before the other fields and written before them.
     #[serde(rename = "version", default, skip_serializing)]
     _version: IgnoredAny,
-    /// Where the receiver listened last: what a pairing string names by default.
+    /// Last listening addresses of the receiver. Pairing strings contain them by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listen: Vec<SocketAddr>,
     #[serde(default, rename = "token", skip_serializing_if = "Vec::is_empty")]
@@ -34,26 +34,26 @@ pub struct Senders {
     senders: Vec<Sender>,
 }
 
-/// What one pairing string admits.
+/// Token of a pairing string, and the senders that it admits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenEntry {
-    /// Its secret.
+    /// Secret of the token.
     #[serde(with = "token_form")]
     pub secret: Token,
-    /// When it was made.
+    /// Time at which the token was made.
     pub made: WallClock,
-    /// Its first sender closes it.
+    /// If true, its first sender closes it.
     pub once: bool,
-    /// It admits senders that are not known yet.
+    /// True if it admits new senders.
     pub open: bool,
-    /// From then on it admits known senders only.
+    /// Time after which it admits known senders only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<WallClock>,
 }
 
 impl TokenEntry {
-    /// Whether it still admits unknown senders.
+    /// Returns whether it still admits new senders.
     pub fn admits_others(&self, now: WallClock) -> bool {
         self.open && self.expires.is_none_or(|expires| now < expires)
     }
@@ -63,39 +63,39 @@ impl TokenEntry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sender {
-    /// Its key.
+    /// Key of the sender.
     #[serde(with = "key_form")]
     pub key: PublicKey,
-    /// What it is called.
+    /// Name of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When it was first received, allowed or revoked.
+    /// Time at which the sender was first received, allowed or revoked.
     pub since: WallClock,
-    /// The id of the token that it enrolled with; none if it was allowed by hand.
+    /// Id of the token with which the sender enrolled; `None` if it was allowed by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
-    /// It may no longer send.
+    /// True if the sender may no longer send.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
-    /// When it was revoked.
+    /// Time at which the sender was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_since: Option<WallClock>,
 }
 
 impl Sender {
-    /// Its name, or its key's short form.
+    /// Name of the sender, or the short form of its key.
     pub fn label(&self) -> String {
         self.name.clone().unwrap_or_else(|| fingerprint(&self.key))
     }
 }
 
-/// Why a sender is not allowed or revoked.
+/// Reason why a sender cannot be allowed or revoked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhoError {
-    /// The text is no key, and no sender has this name or short form.
+    /// The text is not a key, and no sender has this name or short form.
     #[error("there is no sender {0}: strandcast key list shows all, and any key (sck1-...) can be given")]
     Unknown(String),
-    /// Another sender has the name.
+    /// Another sender has this name.
     #[error("another sender is named {0}: revoke it or choose another name")]
     Taken(String),
     /// The key is damaged.
@@ -116,8 +116,8 @@ impl Senders {
         self.tokens.push(TokenEntry { secret, made: now, once, open: true, expires });
     }
 
-    /// A token without an end that admits any sender, for a receiver to show until a sender has paired: the one that is
-    /// there, or a new one.
+    /// Returns a token without an end that admits any sender: the existing one, or a new one. A receiver shows it until
+    /// a sender has paired.
     pub fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
         let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
         if let Some(known) = self.tokens.iter().find(fits) {
@@ -128,8 +128,8 @@ impl Senders {
         token
     }
 
-    /// Enrols a sender that has connected with this token, which is closed if it admits one sender only; whether the
-    /// sender is new.
+    /// Enrols a sender that has connected with this token. A token for one sender is closed. Returns whether the sender
+    /// is new.
     pub fn enrol(&mut self, token: TokenId, key: PublicKey, now: WallClock) -> bool {
         let full = self.senders.len() + 1 >= MOST;
         let used = self.tokens.iter_mut().find(|entry| entry.secret.id() == token);
@@ -142,7 +142,7 @@ impl Senders {
         true
     }
 
-    /// Allows a sender with any of our tokens, and names it if a name is given. Returns it.
+    /// Allows a sender with any token of this machine, and names it if a name is given. Returns the sender.
     ///
     /// # Errors
     /// [`WhoError`].
@@ -158,8 +158,8 @@ impl Senders {
         Ok(sender)
     }
 
-    /// Revokes a sender, and closes the token that enrolled it: it would admit the same person with a new key. Returns
-    /// the sender, and whether a token was closed.
+    /// Revokes a sender, and closes the token with which it enrolled: that token would admit the same person with a new
+    /// key. Returns the sender, and whether a token was closed.
     ///
     /// # Errors
     /// [`WhoError`].
@@ -179,30 +179,30 @@ impl Senders {
         Ok((sender, closed))
     }
 
-    /// Closes the pairing string with this id: it admits no new sender any more. Whether there is one.
+    /// Closes the pairing string with this id: it no longer admits new senders. Returns whether the string exists.
     pub fn close(&mut self, id: &str) -> bool {
         let id = id.to_ascii_lowercase();
         let token = self.tokens.iter_mut().find(|entry| token_id_text(entry.secret.id()) == id);
         token.map(|entry| entry.open = false).is_some()
     }
 
-    /// The sender with this key.
+    /// Returns the sender with this key.
     pub fn get(&self, key: &PublicKey) -> Option<&Sender> {
         self.senders.iter().find(|sender| sender.key == *key)
     }
 
-    /// All senders, in the order in which they came.
+    /// Returns all senders in the order in which they were added.
     pub fn senders(&self) -> &[Sender] {
         &self.senders
     }
 
-    /// All tokens.
+    /// Returns all tokens.
     pub fn tokens(&self) -> &[TokenEntry] {
         &self.tokens
     }
 
-    /// Who may connect now. Each sender that is not revoked may use any token: it is the key that counts, and the token
-    /// of a one-time pairing is the only one that its sender has.
+    /// Returns the senders that may connect now. Each sender that is not revoked may use any token: its key decides,
+    /// and the token of a one-time pairing may be the only one that its sender has.
     pub fn access(&self, now: WallClock) -> Access {
         let known = |revoked: bool| -> BTreeSet<PublicKey> {
             self.senders.iter().filter(|s| s.revoked == revoked).map(|s| s.key).collect()
@@ -210,27 +210,27 @@ impl Senders {
         let senders = known(false);
         let grants = self.tokens.iter().map(|entry| {
             let open = entry.admits_others(now);
-            // The first that uses a one-time token closes it, also one that is known: to the seal it is new.
+            // The first sender with a one-time token closes it, also a known sender: for the seal it is new.
             let senders = if open && entry.once { BTreeSet::new() } else { senders.clone() };
             Grant { token: entry.secret.clone(), senders, open, once: entry.once }
         });
         Access { grants: grants.collect(), revoked: known(true) }
     }
 
-    /// Closes tokens that have expired, for good; whether there are any.
+    /// Closes tokens that have expired, permanently. Returns whether there are any.
     pub fn expire(&mut self, now: WallClock) -> bool {
         let expired = |entry: &&mut TokenEntry| entry.open && !entry.admits_others(now);
         self.tokens.iter_mut().filter(expired).map(|entry| entry.open = false).count() > 0
     }
 
-    /// The newest time of a token or a sender: it is not earlier than that.
+    /// Newest time of a token or a sender: the present time is not earlier.
     pub fn newest(&self) -> WallClock {
         let tokens = self.tokens.iter().map(|entry| entry.made);
         let senders = self.senders.iter().flat_map(|s| [s.since, s.revoked_since.unwrap_or(0)]);
         tokens.chain(senders).max().unwrap_or(0)
     }
 
-    /// When `access` changes by itself.
+    /// Time at which `access` changes by itself.
     pub fn next_expiry(&self, now: WallClock) -> Option<WallClock> {
         self.tokens
             .iter()
@@ -266,8 +266,8 @@ impl Senders {
         &mut self.senders[at]
     }
 
-    /// Forgets tokens that admit no sender: they are closed, and none that is allowed enrolled with them. A one-time token
-    /// that no sender enrolled with was closed by one that was known before, and is what that one has.
+    /// Drops tokens that admit no sender: they are closed, and no allowed sender enrolled with them. A closed one-time
+    /// token without an enrolled sender is kept: a known sender has closed it and uses it.
     fn prune(&mut self, now: WallClock) {
         let users: BTreeSet<&str> =
             self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();

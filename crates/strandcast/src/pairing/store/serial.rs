@@ -15,7 +15,7 @@ pub(super) mod key_form {
     }
 }
 
-/// A token as text. Our copies of it are wiped.
+/// A token as text. Copies of it in this program are wiped.
 pub(super) mod token_form {
     use crate::pairing::forms::{parse_token, token_text};
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};

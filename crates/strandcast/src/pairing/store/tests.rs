@@ -1,4 +1,4 @@
-//! The store: what is made, what is refused, and who may send.
+//! The store: its files, its refusals, and the senders that it admits.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -218,7 +218,7 @@ fn a_change_is_detected_once() {
     }
 }
 
-/// Whether a key is admitted under a token at a time.
+/// Returns whether a key is admitted with a token at a time.
 fn admitted(senders: &Senders, n: u8, t: u8, now: WallClock) -> bool {
     senders.access(now).admits(token(t).id(), &key(n))
 }
@@ -251,9 +251,9 @@ fn a_known_sender_closes_a_one_time_token_too() {
     senders.pair(token(1), true, None, 0);
     let mut access = senders.access(1);
     assert_eq!(access.enrol(token(1).id(), key(1)), Enrolment::New);
-    assert!(!senders.enrol(token(1).id(), key(1), 1), "it is no new sender");
+    assert!(!senders.enrol(token(1).id(), key(1), 1), "the sender is not new");
     assert!(admitted(&senders, 1, 1, 2) && !admitted(&senders, 2, 1, 2));
-    // Also one that enrolled with another token: with this one it sends now, and so it does when others are made.
+    // A sender that enrolled with another token now sends with this one, and still does after others are made.
     senders = Senders::default();
     senders.pair(token(1), true, None, 0);
     senders.enrol(token(1).id(), key(1), 1);

@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::live::stop::stopped;
 use crate::live::words::REFUSED;
 
-/// The part of the time after the application wants the end that writing gets at least.
+/// Minimum time for writing after the application has requested the end.
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
 impl Session {
-    /// Closes everything after `outcome`, and waits for what is to be written.
+    /// Closes all associations after `outcome`, and waits until the queued data are written.
     pub(super) async fn end(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.close(&outcome).await;
         if let Some(gate) = &mut self.gate {
@@ -23,7 +23,7 @@ impl Session {
             }
         }
         if outcome.is_err() {
-            // The error counts; an unread output must not hold it back.
+            // The error is the result. An unread output must not delay it.
             let _: Result<_, _> = tokio::time::timeout(CLOSE_TIMEOUT, self.flush()).await;
             return outcome;
         }
@@ -35,7 +35,7 @@ impl Session {
         self.diagnose();
         if let Some(next) = self.next.take() {
             next.association.abort(&format!("{REFUSED}the receiver ends"));
-            // Waits until the abort is sent.
+            // Returns after the abort is sent.
             next.association.closed().await;
         }
         let Some(stream) = &self.stream else { return };
@@ -47,11 +47,11 @@ impl Session {
         }
         let left = self.over.map(|over| over.saturating_duration_since(Instant::now()));
         let time = left.map_or(CLOSE_TIMEOUT, |left| left.min(CLOSE_TIMEOUT));
-        // Does not wait for a sender that does not answer.
+        // A sender that does not answer causes no further wait.
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Waits until everything is written, or the application wants the end.
+    /// Waits until everything is written, or the application requests the end.
     async fn flush(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {
@@ -70,7 +70,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let open = self.stream.iter().map(|stream| &stream.association);
         let open: Vec<_> = open.chain(self.next.iter().map(|next| &next.association)).cloned().collect();
-        // After the end of a session they are closed already.
+        // At the regular end of a session they are closed already.
         open.iter().for_each(|association| association.abort("the receiver has ended"));
         let driver = self.listener.driver().clone();
         let told = async move {
