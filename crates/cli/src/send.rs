@@ -109,9 +109,9 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         Source::Stdin(stdin) => Sender::start(config, stdin).await,
         Source::Udp(udp) => Sender::start(config, udp).await,
     };
-    // The only mistake in what it was given that is found here.
+    // Its mistakes begin with the name of an option.
     let sender = sender.map_err(|error| match error {
-        Error::Usage(line) => CliError::Usage(format!("--tariff: {line}")),
+        Error::Usage(line) => CliError::Usage(format!("--{line}")),
         other => other.into(),
     });
     Ok((sender?, Shown { monitor, advice, json: args.transport.json, printed: Ok(()) }))
