@@ -63,6 +63,7 @@ test:
 test-all: test
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" $(TESTS) --lib --bins --tests thorough
 	tools/selftest thorough
+	tools/check-packages
 	cargo test --quiet --locked -p strandcast-proto --no-default-features --doc
 	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest-thorough; fi
 	@if grep -qx usrsctp target/parts; then \

@@ -1,4 +1,4 @@
-"""Video over several networks at once: simulate, sweep, draw and prototype multipath transport.
+"""Video over several networks at once: send and receive it, simulate, sweep, draw and prototype multipath transport.
 
 ```python
 import strandcast as sc
@@ -52,7 +52,7 @@ from strandcast.errors import (
 )
 
 if TYPE_CHECKING:
-    from strandcast import units
+    from strandcast import live, pairing, units
     from strandcast.live import perf
     from strandcast.measured import metrics
     from strandcast.opening import open  # noqa: A004
@@ -76,10 +76,12 @@ _LAZY = {
     "Trace": "traces",
     "contract": "policies",
     "examples": "scenario",
+    "live": "",
     "metrics": "measured",
     "open": "opening",
     "oracle": "oracles",
-    "perf": "live",
+    "pairing": "",
+    "perf": "live.measure",
     "run": "runs",
     "schemes": "policies",
     "sweep": "sweeps",
@@ -133,9 +135,11 @@ __all__ = [
     "__version__",
     "contract",
     "examples",
+    "live",
     "metrics",
     "open",
     "oracle",
+    "pairing",
     "perf",
     "run",
     "schemes",

@@ -13,8 +13,11 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init_
 FACES = {".".join(("strandcast", *path.parent.relative_to(PACKAGE).parts)) for path in PACKAGE.rglob("__init__.py")}
 NATIVE = {
     "command.py",
-    "live.py",
+    "live/measure.py",
+    "live/media.py",
+    "live/stream.py",
     "measured.py",
+    "pairing.py",
     "policies.py",
     "runs.py",
     "saved.py",

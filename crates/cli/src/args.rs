@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
-use strandcast::live::{LinkTariff, Memory, Retry};
+use strandcast::Memory;
+use strandcast::live::{LinkTariff, Retry};
 use strandcast_lab::batch::LAST_SEED;
 use strandcast_net::interface::PathSpec;
 

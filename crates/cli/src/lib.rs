@@ -34,6 +34,7 @@ mod transport;
 mod usage;
 mod writer;
 
+pub use key::user_store;
 pub use perf::perf_client;
 
 use std::ffi::OsString;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use strandcast::live::UdpUrl;
 use strandcast_net::resolve::HostPort;
 
 use crate::secrets::has_secret;
@@ -19,17 +20,6 @@ pub(crate) enum MediaUrl {
     File(PathBuf),
 }
 
-/// A UDP source or destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UdpUrl {
-    /// The multicast group to join on HOST's interface; only input has one.
-    pub(crate) group: Option<String>,
-    /// Input: the address to listen on, or the group itself. Output: the receiver.
-    pub(crate) host: String,
-    /// The UDP port.
-    pub(crate) port: u16,
-}
-
 impl FromStr for MediaUrl {
     type Err = String;
 
@@ -40,10 +30,8 @@ impl FromStr for MediaUrl {
         if text == "-" {
             return Ok(MediaUrl::Pipe);
         }
-        if let Some(rest) = text.strip_prefix("udp://") {
-            return parse_udp(rest).map(MediaUrl::Udp).map_err(|e| format!("{text}: {e}"));
-        }
         match text.split_once("://") {
+            Some(("udp", _)) => text.parse().map(MediaUrl::Udp),
             Some((scheme, _)) => Err(format!("{scheme}:// is not supported: expected a file, - or udp://")),
             None if text.is_empty() => Err("a file's name cannot be empty".to_owned()),
             None => Ok(MediaUrl::File(PathBuf::from(text))),
@@ -51,29 +39,12 @@ impl FromStr for MediaUrl {
     }
 }
 
-fn parse_udp(text: &str) -> Result<UdpUrl, String> {
-    let (group, host) = match text.split_once('@') {
-        Some(("", host)) => (None, host),
-        Some((group, host)) => (Some(group.to_owned()), host),
-        None => (None, text),
-    };
-    // `udp://:5000` and `udp://@:5000`: every address of this machine.
-    let host = if host.starts_with(':') { format!("0.0.0.0{host}") } else { host.to_owned() };
-    let HostPort { host, port } = host.parse().map_err(|e| format!("{e}"))?;
-    let port = port.ok_or("needs a port: udp://HOST:PORT")?;
-    Ok(UdpUrl { group, host, port })
-}
-
 impl fmt::Display for MediaUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MediaUrl::Pipe => f.write_str("-"),
             MediaUrl::File(path) => path.display().fmt(f),
-            MediaUrl::Udp(udp) => {
-                let group = udp.group.as_ref().map(|g| format!("{g}@")).unwrap_or_default();
-                let host = HostPort { host: udp.host.clone(), port: Some(udp.port) };
-                write!(f, "udp://{group}{host}")
-            }
+            MediaUrl::Udp(udp) => udp.fmt(f),
         }
     }
 }
@@ -107,20 +78,12 @@ impl FromStr for Listen {
 mod tests {
     use super::*;
 
-    fn udp(group: Option<&str>, host: &str, port: u16) -> MediaUrl {
-        MediaUrl::Udp(UdpUrl { group: group.map(str::to_owned), host: host.to_owned(), port })
-    }
-
     #[test]
     fn urls_in_all_notations() {
         let parsed = |text: &str| text.parse::<MediaUrl>().unwrap();
         assert_eq!(parsed("-"), MediaUrl::Pipe);
         assert_eq!(parsed("a/b.ts"), MediaUrl::File("a/b.ts".into()));
-        assert_eq!(parsed("udp://127.0.0.1:5004"), udp(None, "127.0.0.1", 5004));
-        assert_eq!(parsed("udp://:5004"), udp(None, "0.0.0.0", 5004));
-        assert_eq!(parsed("udp://@239.1.1.1:5004"), udp(None, "239.1.1.1", 5004));
-        assert_eq!(parsed("udp://239.1.1.1@192.0.2.1:5004"), udp(Some("239.1.1.1"), "192.0.2.1", 5004));
-        assert_eq!(parsed("udp://[::1]:5004"), udp(None, "::1", 5004));
+        assert!(matches!(parsed("udp://:5004"), MediaUrl::Udp(url) if url.host == "0.0.0.0"));
         for text in ["-", "a/b.ts", "udp://239.1.1.1@192.0.2.1:5004", "udp://[::1]:5004"] {
             assert_eq!(parsed(text).to_string(), text);
         }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use strandcast::live::Memory;
+use strandcast::Memory;
 
 /// Minimum and maximum of `--buffer`: a few packets of any size, and well within the range of a_rwnd.
 const MIN_BUFFER: usize = 64 << 10;

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use strandcast::Scheme;
 use strandcast::live::output::{File, Recordings, Udp};
 use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role};
 use strandcast::transport::listen_addresses;
+use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::SharedCatalog;
 
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::key::{Invitation, gate, invitation, spare_store};
+use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
 use crate::media_url::MediaUrl;
 use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         opened = open(args, scheme) => opened?,
         () = stopped(&mut stop) => return Ok(()),
     };
-    let (mut receiver, mut shown) = opened;
+    let (receiver, mut shown) = opened;
     let mut asked = false;
     loop {
         tokio::select! {
@@ -75,8 +75,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     config.taps = capture.taps();
     let mut listening = Listening::start(config)?;
     let output = Destination::open(&args.output, args.overwrite).await?;
-    let addresses = listening.addresses().to_vec();
-    let invitation = listening.gate().map(|gate| invitation(gate, &addresses));
+    let invitation = listening.gate().map(invitation);
     let receiver = match output {
         Destination::File(file) => listening.play(file),
         Destination::Recordings(recordings) => listening.play(recordings),
@@ -97,13 +96,13 @@ impl Destination {
     async fn open(place: &MediaUrl, overwrite: bool) -> Result<Destination, CliError> {
         Ok(match place {
             MediaUrl::Pipe => Destination::File(File::stdout()?),
-            MediaUrl::Udp(udp) => {
-                let host = udp.group.as_deref().unwrap_or(&udp.host);
-                Destination::Udp(Udp::open(host, udp.port).await?)
-            }
+            MediaUrl::Udp(url) => Destination::Udp(Udp::open(url).await?),
             MediaUrl::File(path) => match Recordings::of(path)? {
                 Some(recordings) => Destination::Recordings(recordings),
-                None => Destination::File(File::open(path, overwrite)?),
+                None => Destination::File(File::open(path, overwrite).map_err(|error| match error {
+                    Error::Usage(line) => CliError::Usage(format!("{line} with --overwrite")),
+                    other => other.into(),
+                })?),
             },
         })
     }
@@ -129,6 +128,7 @@ impl Shown {
                     None => {}
                 }
             }
+            Event::Gate(event) => self.monitor.line(&gate_line(event)),
             event => self.monitor.event(event),
         }
     }

@@ -1,8 +1,8 @@
 //! `strandcast send`.
 
-use strandcast::Scheme;
 use strandcast::live::input::{File, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
+use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
 
 use crate::advice::AdviceOutput;
@@ -57,7 +57,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         opened = open(args, scheme) => opened?,
         () = stopped(&mut stop) => return Ok(()),
     };
-    let (mut sender, mut shown) = opened;
+    let (sender, mut shown) = opened;
     let mut asked = false;
     loop {
         tokio::select! {
@@ -92,7 +92,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     let advice = AdviceOutput::open(args.advice.as_deref())?;
     let source = match &args.input {
         MediaUrl::Pipe => Source::Stdin(Stdin::open()),
-        MediaUrl::Udp(udp) => Source::Udp(Udp::listen(udp.group.as_deref(), &udp.host, udp.port).await?),
+        MediaUrl::Udp(url) => Source::Udp(Udp::listen(url).await?),
         MediaUrl::File(path) => Source::File(File::open(path).await?),
     };
     let to = destination(&args.to, &args.transport.seal)?;
@@ -109,6 +109,11 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         Source::Stdin(stdin) => Sender::start(config, stdin).await,
         Source::Udp(udp) => Sender::start(config, udp).await,
     };
+    // Its mistakes begin with the name of an option.
+    let sender = sender.map_err(|error| match error {
+        Error::Usage(line) => CliError::Usage(format!("--{line}")),
+        other => other.into(),
+    });
     Ok((sender?, Shown { monitor, advice, json: args.transport.json, printed: Ok(()) }))
 }
 

@@ -55,6 +55,23 @@ pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
     raise(py, class, message, None).unwrap_or_else(|e| e)
 }
 
+/// The error that ended a stream: `strandcast.NetworkError` if it is the network or the peer.
+#[cfg(feature = "command")]
+pub(crate) fn live(py: Python<'_>, error: &strandcast::Error) -> PyErr {
+    use strandcast::Error;
+    let class = match error {
+        Error::Network(_) | Error::Peer(_) => "NetworkError",
+        _ => "StrandcastError",
+    };
+    raise(py, class, &error.to_string(), None).unwrap_or_else(|e| e)
+}
+
+/// Anything else: `strandcast.StrandcastError`.
+#[cfg(feature = "command")]
+pub(crate) fn other(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "StrandcastError", message, None).unwrap_or_else(|e| e)
+}
+
 /// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.
 pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)

@@ -6,6 +6,8 @@ mod check;
 mod command;
 mod error;
 mod explain;
+#[cfg(feature = "command")]
+mod live;
 mod policy;
 mod results;
 mod runs;
@@ -24,6 +26,9 @@ mod _native {
     use super::command::{command, perf};
     #[pymodule_export]
     use super::explain::explain;
+    #[cfg(feature = "command")]
+    #[pymodule_export]
+    use super::live::{Drain, Feeder, KeyStore, Stream, Waiter, receive, send};
     #[pymodule_export]
     use super::policy::{
         Act, Assignment, Backlog, Block, Blocked, Chunk, Flight, Limit, MessageHead, Path, RepairOffer,

@@ -21,7 +21,7 @@ pub async fn start(input: impl Input, pairing: &str, keys: &Path) -> Result<Send
 }
 
 /// Reports what happens until the stream is over.
-pub async fn follow(sender: &mut Sender) -> Result<Option<Box<SendSummary>>, Box<dyn Error>> {
+pub async fn follow(sender: &Sender) -> Result<Option<Box<SendSummary>>, Box<dyn Error>> {
     let mut summary = None;
     while let Some(event) = sender.event().await {
         match event {
@@ -42,9 +42,9 @@ pub async fn follow(sender: &mut Sender) -> Result<Option<Box<SendSummary>>, Box
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [port, pairing] = arguments.as_slice() else { return Err("PORT PAIRING-STRING".into()) };
-    let input = Udp::listen(None, "127.0.0.1", port.parse()?).await?;
-    let mut sender = start(input, pairing, "live_sender.identity".as_ref()).await?;
-    if let Some(summary) = follow(&mut sender).await? {
+    let input = Udp::listen(&format!("udp://127.0.0.1:{port}").parse()?).await?;
+    let sender = start(input, pairing, "live_sender.identity".as_ref()).await?;
+    if let Some(summary) = follow(&sender).await? {
         println!("{} bytes in {:.1} s", summary.bytes, summary.seconds);
     }
     Ok(())

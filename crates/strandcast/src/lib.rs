@@ -8,7 +8,7 @@
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
-//! | `lab` | scenario files, simulations and their results: `strandcast::lab` |
+//! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
 //! own, for what they send. Ports have defaults ([`UDP_PORT`], [`SCTP_PORT`]), and so have seeds and parameters.
@@ -44,13 +44,20 @@
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "lab")]
+mod catalog;
 #[cfg(feature = "net")]
 mod client;
 mod error;
 #[cfg(feature = "seal")]
+#[doc(hidden)]
 pub mod files;
+#[cfg(feature = "net")]
+mod listen;
 #[cfg(feature = "live")]
 pub mod live;
+#[cfg(feature = "net")]
+mod memory;
 #[cfg(feature = "seal")]
 pub mod pairing;
 #[cfg(feature = "net")]
@@ -63,11 +70,14 @@ mod server;
 #[doc(hidden)]
 pub mod text;
 #[cfg(feature = "net")]
+#[doc(hidden)]
 pub mod transport;
 
 #[cfg(feature = "net")]
 pub use client::Client;
 pub use error::Error;
+#[cfg(feature = "net")]
+pub use memory::Memory;
 pub use scheme::Scheme;
 #[cfg(feature = "net")]
 pub use server::{Incoming, Server};
@@ -85,6 +95,8 @@ pub use strandcast_proto::config::TransportConfig;
 pub use strandcast_proto::rx::Message;
 #[cfg(feature = "schemes")]
 pub use strandcast_schemes as schemes;
+#[cfg(feature = "net")]
+pub use transport::TransportOptions;
 
 /// The default UDP port (RFC 6951).
 pub const UDP_PORT: u16 = 9899;

@@ -16,8 +16,8 @@ type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 #[derive(Clone)]
 pub struct Scheme {
     name: String,
-    tune: Tune,
-    build: SchemeFactory,
+    pub(crate) tune: Tune,
+    pub(crate) build: SchemeFactory,
 }
 
 impl Scheme {

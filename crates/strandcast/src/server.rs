@@ -1,22 +1,21 @@
 //! Accepting connections.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use strandcast_net::driver::{self, AssociationHandle, Listener};
+use strandcast_net::driver::{AssociationHandle, Listener};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 
 use crate::error::Error;
+use crate::listen;
+use crate::memory::Memory;
 use crate::scheme::Scheme;
-use crate::transport::open_error;
+use crate::transport::anywhere;
 use crate::{SCTP_PORT, UDP_PORT};
 
 /// Interval between two reads of a server's store.
 #[cfg(feature = "seal")]
 const LOOK: std::time::Duration = std::time::Duration::from_millis(250);
-/// Maximum memory of sealed sessions, in bytes.
-#[cfg(feature = "seal")]
-const SESSIONS: usize = 32 << 20;
 
 /// Accepts connections of clients.
 #[derive(Debug)]
@@ -25,6 +24,7 @@ pub struct Server {
     transport: TransportConfig,
     sctp_port: u16,
     listen: Vec<SocketAddr>,
+    memory: Memory,
     #[cfg(feature = "seal")]
     gate: Option<crate::pairing::Gate>,
 }
@@ -57,6 +57,7 @@ impl Server {
             transport: TransportConfig::live(),
             sctp_port: SCTP_PORT,
             listen: Vec::new(),
+            memory: Memory::default(),
             #[cfg(feature = "seal")]
             gate: None,
         }
@@ -81,6 +82,12 @@ impl Server {
         Server { sctp_port, ..self }
     }
 
+    /// Limit of memory: data of clients wait or are refused when it is reached. The default is 256 MiB.
+    #[must_use]
+    pub fn memory(self, memory: Memory) -> Server {
+        Server { memory, ..self }
+    }
+
     /// Encrypts, and accepts only the senders that this gate admits.
     #[cfg(feature = "seal")]
     #[must_use]
@@ -91,38 +98,32 @@ impl Server {
     /// Starts to listen. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: an address is in use, or does not belong to this machine; [`Error::Store`]: the gate's store
-    /// cannot be written.
+    /// [`Error::Network`]: an address is in use, or does not belong to this machine.
     pub fn start(self) -> Result<Incoming, Error> {
-        let endpoint = self.scheme.endpoint(self.transport, true);
-        let endpoint = EndpointConfig { port: self.sctp_port, ..endpoint };
-        let any = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), UDP_PORT);
-        let listen = if self.listen.is_empty() { vec![any] } else { self.listen };
         #[cfg(feature = "seal")]
-        let mut gate = self.gate;
-        #[cfg(feature = "seal")]
-        let seal = gate.as_mut().map(|gate| gate.seal(SESSIONS));
+        let sealed = self.gate.is_some();
         #[cfg(not(feature = "seal"))]
-        let seal = None;
-        let listener = driver::Server { endpoint, listen, seal, tap: None }.listen();
-        let listener = listener.map_err(|error| open_error(&error))?;
+        let sealed = false;
+        let endpoint = self.endpoint(sealed);
+        let listen = if self.listen.is_empty() { vec![anywhere(UDP_PORT)] } else { self.listen };
         #[cfg(feature = "seal")]
-        let seal = gate.map(|gate| {
+        if let Some(mut gate) = self.gate {
+            let sessions = self.memory.sessions();
+            let listener = listen::sealed(endpoint, listen, None, (&mut gate, sessions))?;
             let mut look = tokio::time::interval(LOOK);
             look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            Sealed { gate, look, ready: None }
-        });
-        #[cfg_attr(not(feature = "seal"), expect(unused_mut, reason = "only a gate changes"))]
-        let mut incoming = Incoming {
-            listener,
-            #[cfg(feature = "seal")]
-            seal,
-        };
-        #[cfg(feature = "seal")]
-        if let Some(Sealed { gate, .. }) = &mut incoming.seal {
-            gate.listens(incoming.listener.driver().local_addrs())?;
+            return Ok(Incoming { listener, seal: Some(Sealed { gate, look, ready: None }) });
         }
-        Ok(incoming)
+        Ok(Incoming {
+            listener: listen::plain(endpoint, listen, None)?,
+            #[cfg(feature = "seal")]
+            seal: None,
+        })
+    }
+
+    fn endpoint(&self, sealed: bool) -> EndpointConfig {
+        let endpoint = self.scheme.endpoint(self.transport.clone(), true);
+        EndpointConfig { port: self.sctp_port, memory: self.memory.for_transfers(sealed), ..endpoint }
     }
 }
 
@@ -158,5 +159,18 @@ impl Drop for Incoming {
     fn drop(&mut self) {
         // The driver runs the connections that were accepted: they end with it.
         self.listener.driver().stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_clients_together_have_a_share_of_the_servers_memory() {
+        let least = Memory::new(32 << 20).expect("it is the least");
+        let server = Server::new(Scheme::rfc9260()).memory(least);
+        assert_eq!(server.endpoint(false).memory, 24 << 20);
+        assert_eq!(server.endpoint(true).memory, 20 << 20, "and its sessions the rest");
     }
 }

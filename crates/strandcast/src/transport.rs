@@ -64,9 +64,13 @@ pub async fn listen_addresses(host: Option<&str>, port: Option<u16>) -> Result<V
     let port = port.unwrap_or(UDP_PORT);
     match host {
         Some(host) => resolve(host, port).await.map_err(|e| Error::Network(e.to_string())),
-        // It also receives IPv4.
-        None => Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]),
+        None => Ok(vec![anywhere(port)]),
     }
+}
+
+/// This port of all addresses, those of IPv4 as well.
+pub(crate) const fn anywhere(port: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)
 }
 
 /// Converts the error of a failed start.

@@ -70,7 +70,11 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     }
     announced_identity(store)?;
     let expires = args.expires.map(|after| wall_clock() + after.as_secs());
-    let minted = store.mint(&args.host, args.once, expires)?;
+    let minted = store.mint(&args.host, args.once, expires).map_err(|error| match error {
+        Error::Usage(line) => CliError::Usage(format!("--host: {line}")),
+        Error::Network(line) => CliError::Network(format!("{line}: name one with --host")),
+        other => other.into(),
+    })?;
     // A string that could not be written must not admit anyone.
     if let Some(path) = &args.out {
         write_new(path, &Zeroizing::new(format!("{}\n", minted.text().as_str())))?;
@@ -103,11 +107,12 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
 /// Those of `make`.
 pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     let new = !store.path().exists();
-    let made = make()?;
+    let made = make();
+    // What failed afterwards has its own line.
     if new && store.path().exists() {
         print::line(&format!("new identity in {}", store.path().display()));
     }
-    Ok(made)
+    made
 }
 
 async fn add(store: &Store, name: &Name) -> Result<(), CliError> {

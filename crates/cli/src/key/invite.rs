@@ -1,9 +1,8 @@
-//! How senders pair with a command that listens.
+//! Pairing of senders with a command that listens.
 
 use std::io::stderr;
-use std::net::SocketAddr;
 
-use strandcast::pairing::Gate;
+use strandcast::pairing::{Gate, GateEvent, fingerprint, key_text};
 
 use super::command::announced;
 use super::keylog::key_log;
@@ -28,6 +27,21 @@ pub(crate) fn gate(args: &SealArgs) -> Result<Option<Gate>, CliError> {
     })
 }
 
+/// The line of an event of a gate, with the command that helps.
+pub(crate) fn gate_line(event: &GateEvent) -> String {
+    match event {
+        GateEvent::Enrolled { key } => {
+            format!("{event}: strandcast key allow {} --as NAME names it", fingerprint(key))
+        }
+        GateEvent::Refused { key, known, .. } => {
+            // A sender that never was here is only known by its whole key.
+            let who = if *known { fingerprint(key) } else { key_text(key) };
+            format!("{event}: strandcast key allow {who} admits it")
+        }
+        other => other.to_string(),
+    }
+}
+
 /// What a command prints that listens there.
 #[derive(Debug, Default)]
 pub(crate) struct Invitation {
@@ -36,17 +50,15 @@ pub(crate) struct Invitation {
     lines: Vec<String>,
 }
 
-/// Notes in the store where the command listens. On a terminal there is a pairing string while no sender is known, else what
-/// makes one.
-pub(crate) fn invitation(gate: &mut Gate, listen: &[SocketAddr]) -> Invitation {
-    try_invite(gate, listen).unwrap_or_else(|error| Invitation {
+/// On a terminal a pairing string while no sender is known, else what makes one.
+pub(crate) fn invitation(gate: &mut Gate) -> Invitation {
+    try_invite(gate).unwrap_or_else(|error| Invitation {
         lines: vec![format!("{error}; strandcast key pair makes a pairing string for a sender")],
         ..Invitation::default()
     })
 }
 
-fn try_invite(gate: &mut Gate, listen: &[SocketAddr]) -> Result<Invitation, CliError> {
-    gate.listens(listen)?;
+fn try_invite(gate: &Gate) -> Result<Invitation, CliError> {
     let terminal = stderr();
     if gate.has_senders() || !shows_secrets(&terminal) {
         let line = "strandcast key pair makes a pairing string for a sender".to_owned();

@@ -13,6 +13,7 @@ mod terminal;
 
 pub(crate) use command::run;
 pub(crate) use destination::destination;
-pub(crate) use invite::{Invitation, gate, invitation};
+pub(crate) use invite::{Invitation, gate, gate_line, invitation};
 pub(crate) use spare::spare_store;
+pub use store::user_store;
 pub(crate) use target::Target;

@@ -217,7 +217,7 @@ async fn look(gate: Option<&mut Gate>, driver: &Driver) -> Result<Vec<String>, C
     listen_changes(driver).await?.iter().for_each(|change| print::line(&change.to_string()));
     let mut lines = Vec::new();
     if let Some(gate) = gate {
-        lines.extend(gate.poll(driver).await.iter().map(ToString::to_string));
+        lines.extend(gate.poll(driver).await.iter().map(key::gate_line));
     }
     Ok(lines)
 }
@@ -240,12 +240,15 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));
     match &mut gate {
-        Some(gate) => key::invitation(gate, driver.local_addrs()).print(),
+        Some(gate) => {
+            gate.listens(driver.local_addrs());
+            key::invitation(gate).print();
+        }
         None => print::line(PLAIN),
     }
     let outcome = serve(args.once, &mut served, &mut stop, gate.as_mut(), &driver).await;
     if let Some(gate) = &mut gate {
-        gate.end().await.iter().for_each(|event| print::line(&event.to_string()));
+        gate.end().await.iter().for_each(|event| print::line(&key::gate_line(event)));
     }
     outcome
 }

@@ -254,7 +254,7 @@ fn a_host_or_name_that_is_none_is_named() {
         assert_eq!(ended.status.code(), Some(2), "{ended:?}");
         String::from_utf8(ended.stderr).unwrap()
     };
-    assert!(pair(&["fine.example", "a b"]).contains("--host \"a b\" is neither"));
+    assert!(pair(&["fine.example", "a b"]).contains("--host: \"a b\" is neither"));
     let many: Vec<String> = (0..30).map(|i| format!("host-{i}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert!(pair(&many).contains("30 hosts are too many"));

@@ -83,7 +83,9 @@ impl Mailbox {
             _ => {}
         }
         if state.events.len() == MAX_EVENTS {
-            state.events.pop_front();
+            // Dropped messages are many, and counted elsewhere as well: they make room for what happens once.
+            let least = state.events.iter().position(|event| matches!(event, Event::Dropped(_)));
+            state.events.remove(least.unwrap_or(0));
         }
         state.events.push_back(event.clone());
         drop(state);
@@ -118,5 +120,28 @@ impl State {
         self.outbox_bytes = 0;
         into.append(&mut self.outbox);
         was_full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::association::{DropCause, Dropped, PathChange};
+    use strandcast_proto::policy::PathId;
+
+    use super::*;
+
+    #[test]
+    fn dropped_messages_make_room_for_what_happens_once() {
+        let mailbox = Mailbox::default();
+        let (cause, expires) = (DropCause::Expired, None);
+        let dropped = Event::Dropped(Dropped { message: 1, cause, begun: false, unsent: 1, expires });
+        let joined = Event::Path(PathId(0), PathChange::Opened);
+        mailbox.event(&joined);
+        (0..1000).for_each(|_| mailbox.event(&dropped));
+        mailbox.event(&Event::PeerShutdown);
+        let state = mailbox.lock();
+        assert_eq!(state.events.len(), MAX_EVENTS);
+        assert_eq!(state.events.front(), Some(&joined));
+        assert_eq!(state.events.back(), Some(&Event::PeerShutdown));
     }
 }

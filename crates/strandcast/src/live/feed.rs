@@ -72,7 +72,9 @@ impl Drop for Reporter {
 pub(in crate::live) struct Feed {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    task: JoinHandle<Result<(), Error>>,
+    task: JoinHandle<()>,
+    /// The outcome, once there is one. Its sender is the task's.
+    outcome: watch::Receiver<Option<Result<(), Error>>>,
 }
 
 impl Feed {
@@ -83,8 +85,10 @@ impl Feed {
     {
         let shared = Arc::<Shared>::default();
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(task(Reporter(Arc::clone(&shared)), stopped));
-        Feed { shared, stop, task }
+        let (ended, outcome) = watch::channel(None);
+        let work = task(Reporter(Arc::clone(&shared)), stopped);
+        let task = tokio::spawn(async move { drop(ended.send(Some(work.await))) });
+        Feed { shared, stop, task, outcome }
     }
 
     /// Returns the next event; `None` after the last one. Cancel safe.
@@ -114,9 +118,17 @@ impl Feed {
         let _ = self.stop.send(true);
     }
 
-    /// Waits for the outcome of the task.
-    pub(in crate::live) async fn wait(&mut self) -> Result<(), Error> {
-        (&mut self.task).await.unwrap_or(Err(Error::Aborted))
+    /// Ends the task at once.
+    pub(in crate::live) fn abort(&self) {
+        self.task.abort();
+    }
+
+    /// Waits for the outcome of the task. Cancel safe.
+    pub(in crate::live) async fn wait(&self) -> Result<(), Error> {
+        let mut outcome = self.outcome.clone();
+        // A task that was aborted, or that panicked, leaves none.
+        let ended = outcome.wait_for(Option::is_some).await.map(|ended| ended.clone());
+        ended.ok().flatten().unwrap_or(Err(Error::Aborted))
     }
 }
 
@@ -132,7 +144,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_application_that_does_not_read_misses_the_oldest_events_and_is_told() {
-        let mut feed = Feed::start(|reporter, _| async move {
+        let feed = Feed::start(|reporter, _| async move {
             for n in 0..MOST + 10 {
                 reporter.report(Event::Waiting { why: n.to_string() });
                 reporter.stats(Arc::new(Stats { seconds: n as f64, ..Stats::default() }));
@@ -140,6 +152,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(feed.wait().await, Ok(()));
+        assert_eq!(feed.wait().await, Ok(()), "it can be asked again");
         assert!(matches!(feed.event().await, Some(Event::Missed(11))));
         assert!(matches!(feed.event().await, Some(Event::Waiting { why }) if why == "11"));
         let mut snapshots = 0;
@@ -170,5 +183,17 @@ mod tests {
         tokio::task::yield_now().await;
         drop(feed);
         ended.notified().await;
+    }
+
+    #[tokio::test]
+    async fn aborting_it_wakes_whoever_waits() {
+        let feed = Feed::start(|_reporter, _| std::future::pending());
+        let both = async { tokio::join!(feed.event(), feed.wait()) };
+        let abort = async {
+            tokio::task::yield_now().await;
+            feed.abort();
+        };
+        let ((event, outcome), ()) = tokio::join!(both, abort);
+        assert!(event.is_none() && outcome == Err(Error::Aborted));
     }
 }

@@ -33,7 +33,7 @@
 //! let played = Arc::new(Mutex::new(Vec::new()));
 //! let mut config = ReceiverConfig::new(Scheme::rfc9260());
 //! config.listen = vec!["127.0.0.1:0".parse()?];
-//! let mut receiver = Receiver::start(config, Collect(Arc::clone(&played))).await?;
+//! let receiver = Receiver::start(config, Collect(Arc::clone(&played))).await?;
 //! if let Some(Event::Listening { addresses, .. }) = receiver.event().await {
 //!     println!("send to {addresses:?}");
 //! }
@@ -46,7 +46,6 @@ mod admission;
 mod event;
 mod feed;
 pub mod input;
-mod memory;
 pub mod output;
 #[doc(hidden)]
 pub mod parts;
@@ -57,11 +56,11 @@ mod stats;
 mod stop;
 mod tap;
 mod tariff;
+mod url;
 mod words;
 
 pub use event::{DropCause, Event, PathTrouble};
-pub use memory::Memory;
-pub use receiver::{Listening, ReceiveSummary, Receiver, ReceiverConfig};
+pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
 pub use sender::{SendSummary, Sender, SenderConfig};
 pub use stats::{
@@ -70,3 +69,4 @@ pub use stats::{
 };
 pub use tap::Taps;
 pub use tariff::LinkTariff;
+pub use url::UdpUrl;

@@ -1,4 +1,7 @@
-//! Reasons that senders and receivers send when one of them ends an association.
+//! The stream of media messages, and reasons that senders and receivers send when one of them ends an association.
+
+/// The stream of media messages.
+pub(in crate::live) const MEDIA: u16 = 0;
 
 /// Prefix of the reason of a deliberate abort: the peer need not wait or retry.
 pub const REFUSED: &str = "refused: ";

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use zeroize::Zeroizing;
 
 use super::client::speaks;
-use super::forms::{fingerprint, key_text};
+use super::forms::fingerprint;
 use super::hosts::reachable;
 use super::keeper::{Change, Keeper};
 use super::keylog::KeyLog;
@@ -80,16 +80,8 @@ pub enum GateEvent {
 impl fmt::Display for GateEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            GateEvent::Enrolled { key } => {
-                let short = fingerprint(key);
-                write!(f, "new sender {short}: strandcast key allow {short} --as NAME names it")
-            }
-            GateEvent::Refused { key, from, known } => {
-                let short = fingerprint(key);
-                // A sender that never connected can only be identified by its whole key.
-                let who = if *known { short.clone() } else { key_text(key) };
-                write!(f, "refused {short} at {from}: strandcast key allow {who} admits it")
-            }
+            GateEvent::Enrolled { key } => write!(f, "new sender {}", fingerprint(key)),
+            GateEvent::Refused { key, from, .. } => write!(f, "refused {} at {from}", fingerprint(key)),
             GateEvent::OtherVersion { from, version } => {
                 write!(f, "{from} {}", speaks(*version, "the sender's"))
             }
@@ -204,19 +196,21 @@ impl Gate {
     }
 
     /// Records the addresses on which the receiver listens. Pairing strings contain them by default, here and in
-    /// `strandcast key pair`.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub fn listens(&mut self, listen: &[SocketAddr]) -> Result<(), Error> {
+    /// `strandcast key pair`. A store that cannot be written is reported by the next [`Gate::poll`]; listening continues.
+    pub fn listens(&mut self, listen: &[SocketAddr]) {
         if self.senders.listen == listen {
-            return Ok(());
+            return;
         }
         self.senders.listen = listen.to_vec();
-        self.store.change_senders(|senders| {
+        let written = self.store.change_senders(|senders| {
             senders.listen = listen.to_vec();
             Ok::<_, Error>(())
-        })
+        });
+        if let Err(error) = written {
+            let line = format!("where this receiver listens is not stored: {error}");
+            // The other end is in this gate.
+            let _ = self.reports.0.send(Report::Unwritten(line));
+        }
     }
 
     /// Returns whether any sender has paired.

@@ -28,7 +28,7 @@ pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPo
     let here = interfaces().map_err(|e| Error::Network(format!("cannot list the interfaces: {e}")))?;
     let found = addresses(listen, &here);
     if found.is_empty() {
-        let why = "no network interface has an address that others can reach: name one with --host";
+        let why = "no network interface has an address that others can reach";
         return Err(Error::Network(why.into()));
     }
     Ok(found.iter().map(|a| HostPort { host: a.ip().to_string(), port: Some(a.port()) }).collect())

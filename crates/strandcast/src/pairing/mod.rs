@@ -35,18 +35,22 @@ mod pairing;
 mod store;
 mod text;
 
+#[doc(hidden)]
 pub use client::SealReports;
 pub use destination::Destination;
 pub use forms::{fingerprint, key_text, token_id_text};
 pub use gate::{Gate, GateEvent};
-pub use hosts::reachable;
 pub use keylog::KeyLog;
+#[doc(hidden)]
 pub use memory::paired_in_memory;
-pub use name::{Name, nearest};
+pub use name::Name;
+#[doc(hidden)]
+pub use name::nearest;
 pub use pairing::{Pairing, looks_like_pairing};
 pub use store::{
-    Minted, Receiver, Receivers, Sender, Senders, Store, TokenEntry, WallClock, WhoError, refuse_if_public,
-    wall_clock, write_new,
+    Minted, Receiver, Receivers, Sender, Senders, Store, TokenEntry, WallClock, WhoError, wall_clock,
 };
+#[doc(hidden)]
+pub use store::{refuse_if_public, write_new};
 pub use strandcast_seal::{Cipher, Peer, PublicKey, SecretKey, Token};
 pub use text::TextError;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use strandcast::Scheme;
 use strandcast::live::Event;
 use strandcast::pairing::{Gate, Store};
 
+use self::simulate::own_scheduler;
 use crate::common::{Collect, Folder, Memory, clip, receiver, until};
 
 #[expect(dead_code, reason = "its main function is for the command line")]
@@ -16,6 +18,27 @@ mod receive;
 #[expect(dead_code, reason = "its main function is for the command line")]
 #[path = "../../examples/send_two_paths.rs"]
 mod send_two_paths;
+
+#[expect(dead_code, reason = "its main function is for the command line")]
+#[path = "../../examples/simulate.rs"]
+mod simulate;
+
+#[tokio::test]
+async fn a_scheduler_of_ones_own() {
+    let transfer = own_scheduler::transfer(2000);
+    let paths = tokio::time::timeout(Duration::from_secs(60), transfer).await.expect("within a minute");
+    let paths = paths.expect("everything came");
+    assert_eq!(paths.len(), 2);
+    assert!(paths.iter().all(|(_, bytes)| *bytes > 100_000), "both carry it: {paths:?}");
+}
+
+#[test]
+fn the_same_scheme_simulated() {
+    let goodput = |scheme| simulate::goodput(&scheme, 1).expect("it runs");
+    let own = goodput(own_scheduler::scheme());
+    assert!(own > 1.2 * goodput(Scheme::rfc9260()), "two paths carry more than one: {own}");
+    assert_eq!(own, goodput(own_scheduler::scheme()), "the same seed gives the same");
+}
 
 #[tokio::test]
 async fn a_file_over_two_paths() {
@@ -44,12 +67,12 @@ async fn a_live_sender() {
     let (played, media) = (Collect::default(), clip(2));
     let change =
         |config: &mut strandcast::live::ReceiverConfig| (config.gate, config.once) = (Some(gate), true);
-    let (mut receiver, address) = receiver(None, change, played.clone());
+    let (receiver, address) = receiver(None, change, played.clone());
     let host = [address.to_string().parse().expect("a host")];
     let pairing = studio.pair(&host, false, None).expect("a string");
     let started = live_sender::start(Memory::new(media.clone()), &pairing, &folder.join("van")).await;
-    let mut sender = started.expect("loopback is there");
-    let summary = live_sender::follow(&mut sender).await.expect("it was played");
+    let sender = started.expect("loopback is there");
+    let summary = live_sender::follow(&sender).await.expect("it was played");
     assert_eq!(summary.map(|summary| summary.bytes), Some(media.len() as u64));
     let identical = |event: &Event| match event {
         Event::Received(summary) => summary.identical,

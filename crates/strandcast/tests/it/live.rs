@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use strandcast::Error;
+use strandcast::live::input::Input;
 use strandcast::live::output::{Batch, Output};
 use strandcast::live::{Event, Receiver, Retry, Sender, SenderConfig, Stats};
 use strandcast::pairing::{Destination, Gate, Pairing, Store};
@@ -12,19 +13,19 @@ use crate::common::{Collect, Folder, Memory, clip, receiver, scheme, until};
 
 const LATENCY: Duration = Duration::from_millis(300);
 /// A sender without a seal.
-async fn plain(to: std::net::SocketAddr, input: Memory, retry: Option<Retry>) -> Sender {
+async fn plain(to: std::net::SocketAddr, input: impl Input, retry: Option<Retry>) -> Sender {
     let to = Destination::plain(to.to_string().parse().expect("it is a host"));
     let mut config = SenderConfig::new(to, scheme());
     (config.latency, config.retry) = (LATENCY, retry);
     Sender::start(config, input).await.expect("loopback is there")
 }
 
-async fn ends(sender: &mut Sender) -> Result<(), Error> {
+async fn ends(sender: &Sender) -> Result<(), Error> {
     tokio::time::timeout(Duration::from_secs(60), sender.wait()).await.expect("within a minute")
 }
 
 /// Summary of the received stream, once it is over.
-async fn received(receiver: &mut Receiver) -> Box<strandcast::live::ReceiveSummary> {
+async fn received(receiver: &Receiver) -> Box<strandcast::live::ReceiveSummary> {
     let summary = |event: &Event| match event {
         Event::Received(summary) => Some(summary.clone()),
         _ => None,
@@ -35,10 +36,10 @@ async fn received(receiver: &mut Receiver) -> Box<strandcast::live::ReceiveSumma
 #[tokio::test]
 async fn every_byte_of_a_file_arrives() {
     let (played, media) = (Collect::default(), clip(2));
-    let (mut receiver, address) = receiver(None, |config| config.once = true, played.clone());
-    let mut sender = plain(address, Memory::new(media.clone()), None).await;
-    assert_eq!(ends(&mut sender).await, Ok(()));
-    let summary = received(&mut receiver).await;
+    let (receiver, address) = receiver(None, |config| config.once = true, played.clone());
+    let sender = plain(address, Memory::new(media.clone()), None).await;
+    assert_eq!(ends(&sender).await, Ok(()));
+    let summary = received(&receiver).await;
     assert_eq!((summary.identical, summary.complete, summary.bytes), (Some(true), true, media.len() as u64));
     assert_eq!(receiver.wait().await, Ok(()));
     assert!(played.bytes() == media, "{} of {} bytes", played.bytes().len(), media.len());
@@ -90,14 +91,14 @@ async fn two_sealed_streams_at_once_keep_apart() {
         let sender = Sender::start(config, Memory::new(media.clone())).await.expect("loopback is there");
         running.push((receiver, sender, played, media));
     }
-    for (mut receiver, mut sender, played, media) in running {
-        assert_eq!(ends(&mut sender).await, Ok(()));
+    for (receiver, sender, played, media) in running {
+        assert_eq!(ends(&sender).await, Ok(()));
         let encrypted = |event: &Event| matches!(event, Event::Encrypted(_)).then_some(());
         until(1, async || sender.event().await, encrypted).await;
         let enrolled = |event: &Event| matches!(event, Event::Gate(_)).then(|| event.to_string());
         let line = until(1, async || receiver.event().await, enrolled).await;
         assert!(line.starts_with("new sender "), "{line}");
-        assert_eq!(received(&mut receiver).await.identical, Some(true));
+        assert_eq!(received(&receiver).await.identical, Some(true));
         assert!(played.bytes() == media, "{} of {} bytes", played.bytes().len(), media.len());
     }
 }
@@ -105,14 +106,14 @@ async fn two_sealed_streams_at_once_keep_apart() {
 #[tokio::test]
 async fn a_sender_that_is_dropped_ends_its_stream() {
     let played = Collect::default();
-    let (mut receiver, address) = receiver(None, |_| (), played.clone());
-    let mut sender = plain(address, Memory::live(clip(20)), None).await;
+    let (receiver, address) = receiver(None, |_| (), played.clone());
+    let sender = plain(address, Memory::live(clip(20)), None).await;
     let sends =
         |event: &Event| matches!(event, Event::Stats(stats) if stats.media.messages > 20).then_some(());
     until(20, async || sender.event().await, sends).await;
     let begun = std::time::Instant::now();
     drop(sender);
-    let summary = received(&mut receiver).await;
+    let summary = received(&receiver).await;
     assert!(begun.elapsed() < Duration::from_secs(8), "it said so: {:?}", begun.elapsed());
     assert!(!summary.complete && summary.played > 0);
     let lost = |event: &Event| match event {
@@ -122,9 +123,9 @@ async fn a_sender_that_is_dropped_ends_its_stream() {
     let why = until(5, async || receiver.event().await, lost).await;
     assert!(why.contains("the sender has ended"), "{why}");
     // The next one is played.
-    let mut next = plain(address, Memory::new(clip(1)), None).await;
-    assert_eq!(ends(&mut next).await, Ok(()));
-    assert_eq!(received(&mut receiver).await.identical, Some(true));
+    let next = plain(address, Memory::new(clip(1)), None).await;
+    assert_eq!(ends(&next).await, Ok(()));
+    assert_eq!(received(&receiver).await.identical, Some(true));
 }
 
 /// The receiver is dropped before its task has run.
@@ -139,8 +140,8 @@ async fn a_receiver_that_is_dropped_at_once_frees_its_port() {
 
 #[tokio::test]
 async fn a_sender_finds_a_receiver_that_returns() {
-    let (mut receiver1, address) = receiver(None, |_| (), Collect::default());
-    let mut sender = plain(address, Memory::live(clip(24)), None).await;
+    let (receiver1, address) = receiver(None, |_| (), Collect::default());
+    let sender = plain(address, Memory::live(clip(24)), None).await;
     let plays =
         |event: &Event| matches!(event, Event::Stats(stats) if stats.media.messages > 20).then_some(());
     until(20, async || receiver1.event().await, plays).await;
@@ -153,13 +154,13 @@ async fn a_sender_finds_a_receiver_that_returns() {
     assert!(why.contains("the receiver has ended"), "{why}");
     // Its port is free.
     let played = Collect::default();
-    let (mut receiver2, _) = receiver(Some(address), |_| (), played.clone());
+    let (receiver2, _) = receiver(Some(address), |_| (), played.clone());
     let again = |event: &Event| matches!(event, Event::Connected { after: Some(_), .. }).then_some(());
     until(20, async || sender.event().await, again).await;
     until(20, async || receiver2.event().await, plays).await;
     assert!(!played.bytes().is_empty());
     sender.stop();
-    assert_eq!(ends(&mut sender).await, Ok(()));
+    assert_eq!(ends(&sender).await, Ok(()));
     let sent = |event: &Event| match event {
         Event::Sent(summary) => Some(summary.reconnects),
         _ => None,
@@ -169,17 +170,50 @@ async fn a_sender_finds_a_receiver_that_returns() {
 
 #[tokio::test]
 async fn a_second_sender_is_refused() {
-    let (mut receiver, address) = receiver(None, |_| (), Collect::default());
-    let mut first = plain(address, Memory::live(clip(24)), None).await;
+    let (receiver, address) = receiver(None, |_| (), Collect::default());
+    let first = plain(address, Memory::live(clip(24)), None).await;
     let plays = |event: &Event| matches!(event, Event::Receiving { .. }).then_some(());
     until(20, async || receiver.event().await, plays).await;
-    let mut second = plain(address, Memory::live(clip(24)), None).await;
-    let refusal = ends(&mut second).await.expect_err("another one is received");
+    let second = plain(address, Memory::live(clip(24)), None).await;
+    let refusal = ends(&second).await.expect_err("another one is received");
     assert_eq!(refusal, Error::Peer(format!("{address} refuses: already receiving from another sender")));
     let busy = |event: &Event| matches!(event, Event::Busy { .. }).then_some(());
     until(5, async || receiver.event().await, busy).await;
     first.stop();
-    assert_eq!(ends(&mut first).await, Ok(()));
+    assert_eq!(ends(&first).await, Ok(()));
+}
+
+/// An input that can be read once.
+struct Once(Memory);
+
+impl Input for Once {
+    fn name(&self) -> String {
+        "a pipe".to_owned()
+    }
+
+    fn is_live(&self) -> bool {
+        false
+    }
+
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).await
+    }
+}
+
+#[tokio::test]
+async fn an_input_that_cannot_be_sent_again_ends_with_the_refusal() {
+    let (receiver, address) = receiver(None, |_| (), Collect::default());
+    let _first = plain(address, Memory::live(clip(24)), None).await;
+    let plays = |event: &Event| matches!(event, Event::Receiving { .. }).then_some(());
+    until(20, async || receiver.event().await, plays).await;
+    let second = plain(address, Once(Memory::new(clip(24))), Some(Retry::Forever)).await;
+    let refusal = ends(&second).await.expect_err("another one is received");
+    let why = "already receiving from another sender; a pipe cannot be sent again from its beginning";
+    assert_eq!(refusal, Error::Peer(format!("{address} refuses: {why}")));
+    let again = |event: &Event| matches!(event, Event::Refused { .. } | Event::Connected { .. });
+    while let Some(event) = second.event().await {
+        assert!(!again(&event), "it does not try again: {event}");
+    }
 }
 
 #[tokio::test]
@@ -187,8 +221,8 @@ async fn a_receiver_that_is_not_there_is_named() {
     let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     let address = free.expect("a free port");
     let retry = Some(Retry::For(Duration::from_secs(1)));
-    let mut sender = plain(address, Memory::new(clip(1)), retry).await;
-    let error = ends(&mut sender).await.expect_err("nothing listens there");
+    let sender = plain(address, Memory::new(clip(1)), retry).await;
+    let error = ends(&sender).await.expect_err("nothing listens there");
     assert!(matches!(&error, Error::Peer(line) if line.contains(&address.to_string())), "{error}");
 }
 
@@ -207,10 +241,10 @@ impl Output for Stuck {
 
 #[tokio::test]
 async fn an_output_that_takes_nothing_holds_up_no_stream_and_no_end() {
-    let (mut receiver, address) = receiver(None, |_| (), Stuck);
-    let mut sender = plain(address, Memory::new(clip(1)), None).await;
-    assert_eq!(ends(&mut sender).await, Ok(()));
-    assert!(received(&mut receiver).await.complete, "it was played, though not written");
+    let (receiver, address) = receiver(None, |_| (), Stuck);
+    let sender = plain(address, Memory::new(clip(1)), None).await;
+    assert_eq!(ends(&sender).await, Ok(()));
+    assert!(received(&receiver).await.complete, "it was played, though not written");
     receiver.stop();
     let error =
         tokio::time::timeout(Duration::from_secs(5), receiver.wait()).await.expect("it does not wait");
@@ -233,8 +267,8 @@ impl Output for Full {
 
 #[tokio::test]
 async fn an_output_that_fails_ends_the_receiver_and_the_sender_learns_why() {
-    let (mut receiver, address) = receiver(None, |_| (), Full);
-    let mut sender = plain(address, Memory::live(clip(24)), None).await;
+    let (receiver, address) = receiver(None, |_| (), Full);
+    let sender = plain(address, Memory::live(clip(24)), None).await;
     let error = tokio::time::timeout(Duration::from_secs(20), receiver.wait()).await.expect("it ends");
     assert_eq!(error, Err(Error::Media("cannot write a full disk: no storage space".to_owned())));
     let refused = |event: &Event| match event {

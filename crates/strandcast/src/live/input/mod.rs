@@ -9,4 +9,4 @@ pub use file::File;
 pub use source::Input;
 pub use stdin::Stdin;
 pub use udp::Udp;
-pub(in crate::live) use udp::{first, place};
+pub(in crate::live) use udp::first;

@@ -16,8 +16,8 @@ pub trait Input: Send + 'static {
     /// that is dropped has read nothing.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
 
-    /// Restarts from the beginning, for a receiver that has accepted no part of the stream. Called only for inputs that
-    /// are not live.
+    /// Restarts from the beginning, for a receiver that has refused and accepted no part of the stream. Called only for
+    /// inputs that are not live. Without it, such a refusal ends the stream.
     fn rewind(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         async { Err(io::ErrorKind::Unsupported.into()) }
     }

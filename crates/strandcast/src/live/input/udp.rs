@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use strandcast_net::resolve::{HostPort, resolve};
+use strandcast_net::resolve::resolve;
 use strandcast_net::socket::is_fatal;
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep};
 
 use super::source::Input;
 use crate::error::Error;
+use crate::live::url::UdpUrl;
 use crate::text::why;
 
 /// Time for which a live input may only fail, and the pause before the next read.
@@ -31,17 +32,17 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Listens on a host's first address. A multicast address is joined as a group. With `group` that group is joined
-    /// on the host's interface.
+    /// Listens on a host's first address. A multicast address is joined as a group. A group that the URL names apart is
+    /// joined on the host's interface.
     ///
     /// # Errors
     /// [`Error::Network`].
-    pub async fn listen(group: Option<&str>, host: &str, port: u16) -> Result<Udp, Error> {
-        let name = place(group, host, port);
+    pub async fn listen(url: &UdpUrl) -> Result<Udp, Error> {
+        let name = url.to_string();
         let refuse = |why: String| Error::Network(format!("cannot listen on {name}: {why}"));
-        let host = first(host, port).await?;
-        let group = match group {
-            Some(group) => Some(first(group, port).await?),
+        let host = first(&url.host, url.port).await?;
+        let group = match &url.group {
+            Some(group) => Some(first(group, url.port).await?),
             None => host.ip().is_multicast().then_some(host),
         };
         if let Some(group) = group.filter(|g| !g.ip().is_multicast()) {
@@ -88,12 +89,6 @@ impl Udp {
         self.failing = Some((first, now));
         now - first >= PATIENCE
     }
-}
-
-/// Returns the URL of a UDP input or output.
-pub(in crate::live) fn place(group: Option<&str>, host: &str, port: u16) -> String {
-    let group = group.map(|g| format!("{g}@")).unwrap_or_default();
-    format!("udp://{group}{}", HostPort { host: host.to_owned(), port: Some(port) })
 }
 
 /// Returns the first address of a name.

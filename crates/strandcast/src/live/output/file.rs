@@ -1,9 +1,14 @@
 //! A file, a device, a pipe, or standard output. Writing uses tokio's threads for blocking calls.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinHandle;
 
@@ -14,6 +19,9 @@ use crate::text::why;
 
 /// Longest piece that is copied for a writing thread, in bytes. A file keeps a buffer of this size.
 const PIECE: usize = 16 << 10;
+
+/// Interval at which a named pipe without a reader is tried.
+const TRY: Duration = Duration::from_millis(50);
 
 /// Writes everything to one file, pipe or device.
 #[derive(Debug)]
@@ -28,7 +36,35 @@ pub struct File {
 enum State {
     Open(tokio::fs::File),
     /// A named pipe, which waits for a reader.
-    Opening(JoinHandle<io::Result<std::fs::File>>),
+    Opening(Opening),
+}
+
+/// A task that opens a named pipe, and ends when this is dropped.
+#[derive(Debug)]
+struct Opening(JoinHandle<io::Result<std::fs::File>>);
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Opens a named pipe once it has a reader. A call that waits for one would keep a thread after the output is dropped.
+async fn open_pipe(path: PathBuf) -> io::Result<std::fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
+    loop {
+        match options.open(&path) {
+            Ok(pipe) => {
+                fcntl_setfl(&pipe, fcntl_getfl(&pipe)? - OFlags::NONBLOCK)?;
+                return Ok(pipe);
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                tokio::time::sleep(TRY).await;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 impl File {
@@ -42,8 +78,8 @@ impl File {
         let name = path.display().to_string();
         let file = match open_output(path, false)? {
             Opened::File(file) => file,
-            Opened::Pipe(opening) => {
-                let to = State::Opening(tokio::task::spawn_blocking(opening));
+            Opened::Pipe(_) => {
+                let to = State::Opening(Opening(tokio::spawn(open_pipe(path.to_owned()))));
                 return Ok(File { to, name, truncate: false });
             }
         };
@@ -51,8 +87,7 @@ impl File {
         let seen = file.metadata().map_err(cannot)?;
         if seen.is_file() && seen.len() > 0 && !overwrite {
             return Err(Error::Usage(format!(
-                "{name} has content: name another file, or one for each stream as in %Y%m%d-%H%M%S.ts, or overwrite it with \
-                 --overwrite"
+                "{name} has content: name another file, or one for each stream as in %Y%m%d-%H%M%S.ts, or overwrite it"
             )));
         }
         let to = State::Open(pieces(file));
@@ -88,7 +123,7 @@ impl Output for File {
         let file = match &mut self.to {
             State::Open(file) => file,
             State::Opening(opening) => {
-                let file = opening.await.map_err(io::Error::other)??;
+                let file = (&mut opening.0).await.map_err(io::Error::other)??;
                 self.to = State::Open(pieces(file));
                 let State::Open(file) = &mut self.to else { unreachable!("it was opened") };
                 file
@@ -99,5 +134,53 @@ impl Output for File {
         }
         file.write_all(batch.bytes()).await?;
         file.flush().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::process::Command;
+
+    use super::*;
+
+    fn pipe(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("strandcast-{name}-{}", std::process::id()));
+        assert!(Command::new("mkfifo").arg(&path).status().is_ok_and(|made| made.success()));
+        path
+    }
+
+    #[tokio::test]
+    async fn a_named_pipe_waits_for_a_reader() {
+        let path = pipe("waits");
+        let mut output = File::open(&path, false).expect("it is there");
+        tokio::time::sleep(2 * TRY).await;
+        let from = path.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            let mut text = String::new();
+            std::fs::File::open(from)?.read_to_string(&mut text).map(|_| text)
+        });
+        let mut batch = Batch::default();
+        batch.push(b"media");
+        output.write(&batch).await.expect("it has a reader");
+        drop(output);
+        assert_eq!(read.await.expect("it ends").expect("it can be read"), "media");
+        std::fs::remove_file(path).expect("it was made");
+    }
+
+    #[test]
+    fn a_named_pipe_without_a_reader_keeps_no_thread() {
+        let path = pipe("dropped");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let output = runtime.block_on(async {
+            let output = File::open(&path, false).expect("it is there");
+            tokio::time::sleep(TRY).await;
+            output
+        });
+        drop(output);
+        let begun = std::time::Instant::now();
+        runtime.shutdown_timeout(Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        std::fs::remove_file(path).expect("it was made");
     }
 }

@@ -5,7 +5,8 @@ use std::net::{SocketAddr, UdpSocket};
 
 use super::sink::{Batch, Output};
 use crate::error::Error;
-use crate::live::input::{first, place};
+use crate::live::input::first;
+use crate::live::url::UdpUrl;
 use crate::text::why;
 
 /// Sends each message as a datagram.
@@ -17,15 +18,15 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Opens a socket that sends to a host's first address, which may be a multicast group.
+    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group.
     ///
     /// # Errors
     /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
-    pub async fn open(host: &str, port: u16) -> Result<Udp, Error> {
-        let to = first(host, port).await?;
+    pub async fn open(url: &UdpUrl) -> Result<Udp, Error> {
+        let to = first(url.group.as_ref().unwrap_or(&url.host), url.port).await?;
         let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
         let socket = UdpSocket::bind(any).and_then(|s| s.set_nonblocking(true).map(|()| s));
-        let name = place(None, host, port);
+        let name = url.to_string();
         let refuse = |e| Error::Network(format!("cannot send to {name}: {}", why(&e)));
         Ok(Udp { socket: socket.map_err(refuse)?, to, name })
     }
@@ -42,5 +43,20 @@ impl Output for Udp {
             let _ = self.socket.send_to(message, self.to);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn its_name_is_the_url_that_it_was_given() {
+        for text in ["udp://239.1.1.1@127.0.0.1:5004", "udp://127.0.0.1:5004"] {
+            let url: UdpUrl = text.parse().expect("a URL");
+            let output = Udp::open(&url).await.expect("the system gives a socket");
+            assert_eq!(output.name(), text);
+            assert_eq!(output.to.ip().is_multicast(), url.group.is_some());
+        }
     }
 }

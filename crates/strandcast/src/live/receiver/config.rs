@@ -1,14 +1,14 @@
 //! Configuration of a receiver.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::UDP_PORT;
-use crate::live::memory::Memory;
 use crate::live::tap::Taps;
+use crate::memory::Memory;
 use crate::pairing::Gate;
 use crate::scheme::Scheme;
-use crate::transport::TransportOptions;
+use crate::transport::{TransportOptions, anywhere};
 
 /// Default silence after which the receiver gives up a sender.
 const SILENCE: Duration = Duration::from_secs(65);
@@ -42,7 +42,7 @@ impl ReceiverConfig {
     pub fn new(scheme: Scheme) -> ReceiverConfig {
         ReceiverConfig {
             scheme,
-            listen: vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), UDP_PORT)],
+            listen: vec![anywhere(UDP_PORT)],
             gate: None,
             latency: None,
             silence: SILENCE,

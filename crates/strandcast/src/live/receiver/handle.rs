@@ -3,20 +3,19 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use strandcast_net::driver;
 use strandcast_proto::endpoint::EndpointConfig;
 
 use super::config::ReceiverConfig;
 use super::session::{Open, Session};
 use super::untaken::Untaken;
 use crate::error::Error;
+use crate::listen;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
 use crate::live::output::{Outlet, Output};
 use crate::live::stats::{Role, Stats};
 use crate::live::tap::Taps;
 use crate::pairing::Gate;
-use crate::transport::open_error;
 
 /// A receiver that listens and has no output yet.
 #[derive(Debug)]
@@ -36,10 +35,11 @@ impl Listening {
         let endpoint = config.transport.endpoint(&config.scheme, true);
         let associations = memory.beside_playout(config.gate.is_some());
         let endpoint = EndpointConfig { memory: associations, decodes_unasked: false, ..endpoint };
-        let seal = config.gate.as_mut().map(|gate| gate.seal(memory.sessions()));
         let (listen, tap) = (config.listen.clone(), config.taps.as_ref().map(Taps::tap));
-        let listener = driver::Server { endpoint, listen, seal, tap }.listen();
-        let listener = listener.map_err(|error| open_error(&error))?;
+        let listener = match &mut config.gate {
+            Some(gate) => listen::sealed(endpoint, listen, tap, (gate, memory.sessions()))?,
+            None => listen::plain(endpoint, listen, tap)?,
+        };
         let addresses = listener.driver().local_addrs().to_vec();
         Ok(Listening { config, listener: Untaken::new(listener), addresses })
     }
@@ -83,7 +83,7 @@ impl Receiver {
 
     /// Returns the next event; `None` after the receiver has ended. Cancel safe. Unread events are dropped when newer
     /// ones need room.
-    pub async fn event(&mut self) -> Option<Event> {
+    pub async fn event(&self) -> Option<Event> {
         self.0.event().await
     }
 
@@ -97,15 +97,17 @@ impl Receiver {
         self.0.stop();
     }
 
-    /// Waits for the end. Events can still be read afterwards.
+    /// Ends the stream at once, as dropping it does.
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
     /// [`Error::Media`]: the output cannot be written; [`Error::Peer`]: the only sender was lost; [`Error::Network`]:
-    /// the receiver could not listen for a while.
-    ///
-    /// # Panics
-    /// If it is called again after it has returned.
-    pub async fn wait(&mut self) -> Result<(), Error> {
+    /// the receiver could not listen for a while; [`Error::Aborted`].
+    pub async fn wait(&self) -> Result<(), Error> {
         self.0.wait().await
     }
 }

@@ -14,11 +14,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::player::Player;
 use crate::live::stats::{Outages, StreamEvent};
-use crate::live::words::REFUSED;
+use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
 
-/// The stream of media messages.
-const MEDIA: u16 = 0;
 /// Timeout for a sender's first message, and for any message before its stream begins. Keep-alives count: an encoder
 /// may start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);

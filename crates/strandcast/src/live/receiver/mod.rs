@@ -13,5 +13,6 @@ mod wait;
 
 pub use config::ReceiverConfig;
 pub use handle::{Listening, Receiver};
+pub use listening::ListenChange;
 pub use player::Player;
 pub use summary::ReceiveSummary;

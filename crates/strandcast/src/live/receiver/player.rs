@@ -9,9 +9,8 @@ use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 
 use crate::live::stats::MediaNow;
+use crate::live::words::MEDIA;
 
-/// The stream of media messages.
-const MEDIA: u16 = 0;
 /// Latency for a sender that does not request one.
 const LATENCY: Duration = Duration::from_secs(1);
 

@@ -23,11 +23,11 @@ use crate::error::Error;
 use crate::live::admission::admit;
 use crate::live::event::Event as News;
 use crate::live::feed::Reporter;
-use crate::live::memory::Memory;
 use crate::live::output::{Outlet, Recording};
 use crate::live::stats::{Role, StreamEvent, Watch};
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
+use crate::memory::Memory;
 use crate::pairing::Gate;
 
 /// Interval between two looks at the stream, its addresses and its gate.

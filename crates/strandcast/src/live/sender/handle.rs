@@ -49,7 +49,7 @@ impl Sender {
 
     /// Returns the next event; `None` after the sender has ended. Cancel safe. Unread events are dropped when newer
     /// ones need room.
-    pub async fn event(&mut self) -> Option<Event> {
+    pub async fn event(&self) -> Option<Event> {
         self.0.event().await
     }
 
@@ -63,15 +63,17 @@ impl Sender {
         self.0.stop();
     }
 
-    /// Waits for the end. Events can still be read afterwards.
+    /// Ends the stream at once, as dropping it does.
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// Waits for the end. Cancel safe. Events can still be read afterwards.
     ///
     /// # Errors
     /// [`Error::Peer`]: the receiver is silent, has left or refuses; [`Error::Media`]: the input cannot be sent;
-    /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`].
-    ///
-    /// # Panics
-    /// If it is called again after it has returned.
-    pub async fn wait(&mut self) -> Result<(), Error> {
+    /// [`Error::Unmet`]: most of the stream was late; [`Error::Network`]; [`Error::Aborted`].
+    pub async fn wait(&self) -> Result<(), Error> {
         self.0.wait().await
     }
 }

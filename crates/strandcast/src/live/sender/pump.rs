@@ -10,8 +10,8 @@ use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::{Importance, PathState};
 
-/// The stream of media messages.
-const MEDIA: u16 = 0;
+use crate::live::words::MEDIA;
+
 /// The stream of keep-alive messages.
 const ALIVE: u16 = 1;
 /// Minimum lifetime of messages as a fraction of the latency.

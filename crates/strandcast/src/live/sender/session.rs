@@ -203,7 +203,7 @@ impl<I: Input> Session<I> {
                     Step::Read(read) => self.read(read)?,
                     Step::Timer => {}
                     Step::Tick => self.tick().await,
-                    Step::Event(event) => self.event(event)?,
+                    Step::Event(event) => self.event(event).await?,
                     Step::Said(message) if admits(&message.payload) => self.admitted(),
                     Step::Said(_) => {}
                     Step::Found(found) => self.found(found).await?,
@@ -254,6 +254,17 @@ impl<I: Input> Session<I> {
         Error::Media(format!("cannot read {}: {}", self.input.name(), why(error)))
     }
 
+    /// The receiver refuses, and the input cannot be sent to it a second time.
+    fn unrepeatable(&self, refusal: &str, error: &io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::Unsupported => Error::Peer(format!(
+                "{refusal}; {} cannot be sent again from its beginning",
+                self.input.name()
+            )),
+            _ => self.unreadable(error),
+        }
+    }
+
     async fn tick(&mut self) {
         let now = self.now();
         let Connection::Up(association) = &self.connection else {
@@ -276,7 +287,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    fn event(&mut self, event: Option<Event>) -> Result<(), Error> {
+    async fn event(&mut self, event: Option<Event>) -> Result<(), Error> {
         match event {
             Some(Event::PeerShutdown) => {
                 self.closing = Some(tokio::time::Instant::now());
@@ -288,8 +299,8 @@ impl<I: Input> Session<I> {
             Some(Event::Closed(CloseReason::Shutdown)) if !self.refusals.asked => {
                 Err(Error::Peer(self.named(&CloseReason::Shutdown)))
             }
-            Some(Event::Closed(CloseReason::Shutdown)) => self.refused(&CloseReason::Shutdown),
-            Some(Event::Closed(reason)) if self.plan.is_final(&reason) => self.refused(&reason),
+            Some(Event::Closed(CloseReason::Shutdown)) => self.refused(&CloseReason::Shutdown).await,
+            Some(Event::Closed(reason)) if self.plan.is_final(&reason) => self.refused(&reason).await,
             Some(Event::Closed(reason)) => {
                 self.search(&self.named(&reason));
                 Ok(())
@@ -332,15 +343,18 @@ impl<I: Input> Session<I> {
     }
 
     /// Handles a refusal by the receiver: ends, or retries.
-    fn refused(&mut self, reason: &CloseReason) -> Result<(), Error> {
+    async fn refused(&mut self, reason: &CloseReason) -> Result<(), Error> {
         let why = self.named(reason);
         let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
         let Some(first) = first else { return Err(Error::Peer(why)) };
+        self.rewind = self.may_restart();
+        if self.rewind {
+            self.input.rewind().await.map_err(|error| self.unrepeatable(&why, &error))?;
+        }
         if first {
             self.watch.report(News::Refused { why: why.clone() });
         }
         self.plan.reasons.told(&why);
-        self.rewind = self.may_restart();
         self.pump.ended &= !self.rewind;
         self.search_after(PAUSE);
         Ok(())
@@ -356,7 +370,6 @@ impl<I: Input> Session<I> {
         let report = self.refusals.connected(tokio::time::Instant::now());
         self.watch.found(self.clock.now(), report);
         if std::mem::take(&mut self.rewind) {
-            self.input.rewind().await.map_err(|error| self.unreadable(&error))?;
             let latency = self.pump.latency();
             self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
             self.over = false;
@@ -408,7 +421,7 @@ impl<I: Input> Session<I> {
             reason
                 if self.plan.is_final(&reason) && !self.plan.is_replaced(&reason) && self.may_restart() =>
             {
-                self.refused(&reason)?;
+                self.refused(&reason).await?;
                 self.pump.ended = false;
                 Ok(false)
             }

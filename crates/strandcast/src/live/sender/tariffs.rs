@@ -30,7 +30,7 @@ impl Tariffs {
         if let Some(unmatched) = specs.iter().find(|s| uplinks.iter().all(|u| u.name != s.link)) {
             let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
             let (link, names) = (&unmatched.link, names.join(", "));
-            return Err(Error::Usage(format!("--tariff: {link} is not one of the paths {names}")));
+            return Err(Error::Usage(format!("tariff: {link} is not one of the paths {names}")));
         }
         let now = Instant::now();
         let link = |spec: LinkTariff| Link { left: spec.left, until: spec.lasts.map(|l| now + l), spec };

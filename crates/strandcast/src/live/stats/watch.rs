@@ -79,9 +79,10 @@ impl Watch {
         self.diagnostics.restart();
     }
 
-    /// Resets for a stream that starts again, or for another one: none of its data are coded yet.
+    /// Resets for a stream that starts again, or for another one: none of its data are coded yet, and it has no snapshot.
     pub fn restart_stream(&mut self) {
         self.coding = Default::default();
+        self.last = None;
     }
 
     /// The last snapshot.
@@ -97,5 +98,20 @@ impl Watch {
     /// Returns diagnostics that are not reported yet, at the end of a stream.
     pub fn rest(&mut self) -> Vec<Diagnostic> {
         self.diagnostics.rest()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_stream_does_not_end_with_the_figures_of_the_one_before() {
+        let mut watch = Watch::new(Role::Receive);
+        watch.last = Some(Arc::new(Stats { seconds: 7.0, ..Stats::default() }));
+        watch.restart();
+        assert!(watch.last().is_some(), "it is the same stream over another association");
+        watch.restart_stream();
+        assert!(watch.last().is_none());
     }
 }

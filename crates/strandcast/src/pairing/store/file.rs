@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     };
     let seen = file.metadata().map_err(|e| cannot("read", path, &e))?;
     if !seen.is_file() {
-        return Err(refuse("is no regular file: name a file with --key, or move it away"));
+        return Err(refuse("is no regular file: name another one, or move it away"));
     }
     refuse_if_foreign(path, &seen)?;
     refuse_if_public(path, &seen)?;
@@ -173,9 +173,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// Error that names the file and the remedy.
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
     let remedy = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; --key or STRANDCAST_KEY names another identity"
-        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ": name another identity",
         _ => "",
     };
     Error::Store(format!("cannot {what} {}: {}{remedy}", path.display(), why(error)))

@@ -86,7 +86,7 @@ impl Store {
 fn unwritable(pairing: &Pairing) -> String {
     let alone = |host: &HostPort| Pairing { hosts: vec![host.clone()], ..pairing.clone() };
     match pairing.hosts.iter().find(|host| alone(host).encode().is_none()) {
-        Some(host) => format!("--host {:?} is neither an address nor a name of a host", host.host),
-        None => format!("--host: {} hosts are too many for one pairing string", pairing.hosts.len()),
+        Some(host) => format!("{:?} is neither an address nor a name of a host", host.host),
+        None => format!("{} hosts are too many for one pairing string", pairing.hosts.len()),
     }
 }

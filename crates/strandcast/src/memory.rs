@@ -1,8 +1,9 @@
-//! Shares of a receiver's memory.
+//! Shares of the memory of a receiver or a server.
 
 /// Minimum memory of a receiver, including its code and fixed buffers.
 const LEAST: usize = 32 << 20;
 /// Maximum size of a playout buffer, also without a limit.
+#[cfg(feature = "live")]
 const MAX_PLAYOUT: usize = 64 << 20;
 
 /// Memory limit in bytes of the whole process, for a receiver or another server that accepts data of untrusted peers.
@@ -17,11 +18,12 @@ impl Memory {
 
     /// Share of the associations in addition to a playout buffer. The rest is for received media, socket buffers and
     /// allocator overhead. With a seal, its sessions take a part of this share.
-    pub(in crate::live) fn beside_playout(self, sealed: bool) -> usize {
+    #[cfg(feature = "live")]
+    pub(crate) fn beside_playout(self, sealed: bool) -> usize {
         self.0 / 2 - self.sessions_if(sealed)
     }
 
-    /// Share of the associations without a playout buffer.
+    /// Share of the associations without a playout buffer. With a seal, its sessions take a part of this share.
     pub fn for_transfers(self, sealed: bool) -> usize {
         self.0 / 4 * 3 - self.sessions_if(sealed)
     }
@@ -36,12 +38,14 @@ impl Memory {
     }
 
     /// Bytes of media that may wait for an output that is not read: a few seconds.
-    pub(in crate::live) fn output(self) -> usize {
+    #[cfg(feature = "live")]
+    pub(crate) fn output(self) -> usize {
         self.0 / 32
     }
 
     /// Maximum payload of a playout buffer. Its bookkeeping needs additional memory.
-    pub(in crate::live) fn playout(self) -> usize {
+    #[cfg(feature = "live")]
+    pub(crate) fn playout(self) -> usize {
         (self.0 / 16 * 3).min(MAX_PLAYOUT)
     }
 }
@@ -52,7 +56,7 @@ impl Default for Memory {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "live"))]
 mod tests {
     use strandcast_seal::SealConfig;
 

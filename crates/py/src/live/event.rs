@@ -1,0 +1,139 @@
+//! Events as the classes of `strandcast.live.events` have them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use strandcast::live::{DropCause, Event, ListenChange, PathTrouble, StreamEvent};
+use strandcast::pairing::{GateEvent, fingerprint};
+
+/// The name of an event's class, and its fields.
+pub(super) fn described(event: &Event) -> (&'static str, Value) {
+    match event {
+        Event::Stats(stats) => ("Stats", json!({ "stats": **stats })),
+        Event::Missed(events) => ("Missed", json!({ "events": events })),
+        Event::Diagnostic(found) => ("Diagnostic", json!({ "scheme": found.scheme, "what": found.text })),
+        Event::Stream { seconds, peer, what } => playout(*seconds, peer, what),
+        Event::Unprotected(role) => ("Unprotected", json!({ "role": role })),
+        Event::Encrypted(cipher) => ("Encrypted", json!({ "cipher": cipher.to_string() })),
+        Event::Socket(change) => socket(change),
+        Event::Gate(event) => gate(event),
+        Event::Sent(summary) => ("Sent", json!({ "summary": **summary })),
+        Event::Received(summary) => ("Received", json!({ "summary": **summary })),
+        other => sender(other),
+    }
+}
+
+fn sender(event: &Event) -> (&'static str, Value) {
+    match event {
+        Event::Sending { input, to, over } => ("Sending", json!({ "input": input, "to": to, "over": over })),
+        Event::PathMissing { path, why } => ("PathMissing", json!({ "path": path, "why": why })),
+        Event::Capped { link, left } => ("Capped", json!({ "link": link, "left": left })),
+        Event::Waiting { why } => ("Waiting", json!({ "why": why })),
+        Event::Lost { why } => ("Lost", json!({ "why": why })),
+        Event::Refused { why } => ("Refused", json!({ "why": why })),
+        Event::Connected { peer, after } => {
+            ("Connected", json!({ "peer": peer, "after": after.map(|after| after.as_secs_f64()) }))
+        }
+        Event::Admitted { peer } => ("Admitted", json!({ "peer": peer })),
+        Event::Path { path, trouble } => path_changed(path, trouble),
+        Event::Dropped { messages, cause } => match cause {
+            DropCause::Capacity { whole } => {
+                ("Dropped", json!({ "messages": messages, "cause": "capacity", "whole": whole }))
+            }
+            _ => ("Dropped", json!({ "messages": messages, "cause": "overslept", "whole": 0 })),
+        },
+        Event::Advice { seconds, advice } => {
+            let (rate, safe) = (advice.rate_bps, advice.safe_bps);
+            ("Advice", json!({ "seconds": seconds, "rate_bps": rate, "safe_bps": safe }))
+        }
+        other => receiver(other),
+    }
+}
+
+fn receiver(event: &Event) -> (&'static str, Value) {
+    match event {
+        Event::Listening { addresses, output } => {
+            let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+            ("Listening", json!({ "addresses": addresses, "output": output }))
+        }
+        Event::Receiving { peer, latency } => {
+            ("Receiving", json!({ "peer": peer, "latency": latency.as_secs_f64() }))
+        }
+        Event::Resumed { before, peer, after } => {
+            ("Resumed", json!({ "before": before, "peer": peer, "after": after.as_secs_f64() }))
+        }
+        Event::Replaced { before, peer, same_key, silent } => {
+            let silent = Duration::as_secs_f64(silent);
+            ("Replaced", json!({ "before": before, "peer": peer, "same_key": same_key, "silent": silent }))
+        }
+        Event::Busy { peer, current } => ("Busy", json!({ "peer": peer, "current": current })),
+        Event::OtherVersion { peer, version, reads } => {
+            ("OtherVersion", json!({ "peer": peer, "version": version, "reads": reads }))
+        }
+        Event::Recording { output } => ("Recording", json!({ "output": output })),
+        Event::NotRecorded { output } => ("NotRecorded", json!({ "output": output })),
+        Event::Unread { output } => ("Unread", json!({ "output": output })),
+        Event::ReadAgain { output, messages } => {
+            ("ReadAgain", json!({ "output": output, "messages": messages }))
+        }
+        Event::SenderLost { why } => ("SenderLost", json!({ "why": why })),
+        // One that this package does not know yet has its text.
+        _ => ("Event", json!({})),
+    }
+}
+
+fn playout(seconds: f64, peer: &str, what: &StreamEvent) -> (&'static str, Value) {
+    match what {
+        StreamEvent::Shift { by_ms, shift_ms, why } => {
+            let fields = json!({
+                "seconds": seconds, "peer": peer, "by_ms": by_ms, "shift_ms": shift_ms, "why": why,
+            });
+            ("Shift", fields)
+        }
+        StreamEvent::ShiftReturned => ("ShiftReturned", json!({ "seconds": seconds, "peer": peer })),
+        StreamEvent::Outage { .. } => ("Outage", json!({ "seconds": seconds, "peer": peer })),
+        StreamEvent::OutageOver { outage_s, .. } => {
+            ("OutageOver", json!({ "seconds": seconds, "peer": peer, "outage_s": outage_s }))
+        }
+        StreamEvent::ClockJump { by_ms } => {
+            ("ClockJump", json!({ "seconds": seconds, "peer": peer, "by_ms": by_ms }))
+        }
+        _ => ("Event", json!({})),
+    }
+}
+
+fn path_changed(path: &str, trouble: &PathTrouble) -> (&'static str, Value) {
+    let (state, why) = match trouble {
+        PathTrouble::Silent => ("silent", None),
+        PathTrouble::Failed => ("failed", None),
+        PathTrouble::Over => ("over", None),
+        PathTrouble::Mute(why) => ("mute", Some(why)),
+        _ => return ("Event", json!({})),
+    };
+    ("Path", json!({ "path": path, "state": state, "why": why }))
+}
+
+fn socket(change: &ListenChange) -> (&'static str, Value) {
+    let (state, address, why) = match change {
+        ListenChange::Lost { address, why } => ("lost", Some(address.to_string()), Some(why)),
+        ListenChange::Failed { why } => ("failed", None, Some(why)),
+        ListenChange::Restored { address } => ("restored", Some(address.to_string()), None),
+        _ => return ("Event", json!({})),
+    };
+    ("Socket", json!({ "state": state, "address": address, "why": why }))
+}
+
+fn gate(event: &GateEvent) -> (&'static str, Value) {
+    match event {
+        GateEvent::Enrolled { key } => ("Enrolled", json!({ "sender": fingerprint(key) })),
+        GateEvent::Refused { key, from, known } => {
+            let (sender, address) = (fingerprint(key), from.to_string());
+            ("NotAdmitted", json!({ "sender": sender, "address": address, "known": known }))
+        }
+        GateEvent::OtherVersion { from, version } => {
+            ("OtherSealVersion", json!({ "address": from.to_string(), "version": version }))
+        }
+        GateEvent::Store(what) => ("StoreTrouble", json!({ "what": what })),
+        _ => ("Event", json!({})),
+    }
+}

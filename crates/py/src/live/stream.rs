@@ -1,0 +1,186 @@
+//! A stream that is sent or received, as Python holds it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use strandcast::Error;
+use strandcast::live::{Event, Receiver, Sender, Stats};
+use tokio::task::JoinHandle;
+
+use super::event::described;
+use super::runtime::{runtime, wait};
+use crate::error;
+use crate::policy::Failure;
+
+/// Time in seconds that closing waits for the stream's task to end.
+const CLOSING: f64 = 1.0;
+
+/// Either end of a stream.
+pub(super) enum Handle {
+    Sender(Sender),
+    Receiver(Receiver),
+}
+
+impl Handle {
+    async fn event(&self) -> Option<Event> {
+        match self {
+            Handle::Sender(sender) => sender.event().await,
+            Handle::Receiver(receiver) => receiver.event().await,
+        }
+    }
+
+    async fn wait(&self) -> Result<(), Error> {
+        match self {
+            Handle::Sender(sender) => sender.wait().await,
+            Handle::Receiver(receiver) => receiver.wait().await,
+        }
+    }
+
+    fn stats(&self) -> Option<Arc<Stats>> {
+        match self {
+            Handle::Sender(sender) => sender.stats(),
+            Handle::Receiver(receiver) => receiver.stats(),
+        }
+    }
+
+    fn stop(&self) {
+        match self {
+            Handle::Sender(sender) => sender.stop(),
+            Handle::Receiver(receiver) => receiver.stop(),
+        }
+    }
+
+    fn abort(&self) {
+        match self {
+            Handle::Sender(sender) => sender.abort(),
+            Handle::Receiver(receiver) => receiver.abort(),
+        }
+    }
+}
+
+/// State that waiters and the stream share.
+struct Shared {
+    handle: Handle,
+    /// Events that waiters have taken, and that Python has not; none: the stream is over.
+    taken: Mutex<VecDeque<Option<Event>>>,
+}
+
+impl Shared {
+    fn pop(&self) -> Option<Option<Event>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    async fn event(&self) -> Option<Event> {
+        match self.pop() {
+            Some(event) => event,
+            None => self.handle.event().await,
+        }
+    }
+
+    /// Waits until [`Shared::event`] has something at once. Cancel safe.
+    async fn ready(&self) {
+        let event = self.event().await;
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).push_front(event);
+    }
+}
+
+/// A stream. Dropping it ends it.
+#[pyclass(frozen, module = "strandcast._native")]
+pub(crate) struct Stream {
+    shared: Arc<Shared>,
+    failure: Arc<Failure>,
+    addresses: Vec<String>,
+}
+
+/// A callback that waits.
+#[pyclass(frozen, module = "strandcast._native")]
+pub(crate) struct Waiter(JoinHandle<()>);
+
+#[pymethods]
+impl Waiter {
+    /// It is no longer called.
+    fn cancel(&self) {
+        self.0.abort();
+    }
+}
+
+impl Stream {
+    pub(super) fn new(handle: Handle, failure: Arc<Failure>, addresses: Vec<String>) -> Stream {
+        let shared = Arc::new(Shared { handle, taken: Mutex::default() });
+        Stream { shared, failure, addresses }
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// Addresses that a receiver listens on.
+    #[getter]
+    fn addresses(&self) -> Vec<String> {
+        self.addresses.clone()
+    }
+
+    /// The next event: its kind, its text and its fields as JSON; None once the stream has ended.
+    fn event(
+        &self,
+        py: Python<'_>,
+        timeout: Option<f64>,
+    ) -> PyResult<Option<(&'static str, String, String)>> {
+        let event = wait(py, timeout, self.shared.event())?;
+        Ok(event.map(|event| {
+            let (kind, fields) = described(&event);
+            (kind, event.to_string(), fields.to_string())
+        }))
+    }
+
+    /// Calls `callback`, in another thread, once there is an event or, with `end`, once the stream has ended.
+    fn notify(&self, callback: Py<PyAny>, end: bool) -> PyResult<Waiter> {
+        let shared = Arc::clone(&self.shared);
+        let waiting = async move {
+            match end {
+                true => drop(shared.handle.wait().await),
+                false => shared.ready().await,
+            }
+            Python::attach(|py| {
+                // The loop that is called may be closed: then no task waits.
+                let _ = callback.call0(py);
+            });
+        };
+        Ok(Waiter(runtime()?.spawn(waiting)))
+    }
+
+    /// The last figures, as JSON.
+    fn stats(&self) -> Option<String> {
+        let stats = self.shared.handle.stats()?;
+        Some(serde_json::to_string(&*stats).expect("names and numbers serialise"))
+    }
+
+    /// Waits for the end, and raises what ended it.
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        let outcome = wait(py, timeout, self.shared.handle.wait())?;
+        if let Some(raised) = self.failure.take() {
+            return Err(raised);
+        }
+        outcome.map_err(|e| error::live(py, &e))
+    }
+
+    /// Ends the stream in good order.
+    fn stop(&self) {
+        self.shared.handle.stop();
+    }
+
+    /// Ends it at once.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.handle.abort();
+        let ended =
+            async { tokio::time::timeout(Duration::from_secs_f64(CLOSING), self.shared.handle.wait()).await };
+        wait(py, None, ended).map(drop)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.shared.handle.abort();
+    }
+}

@@ -1,0 +1,424 @@
+"""Events of a stream, each also as one line of text.
+
+`match event: case events.Dropped(messages=n): …`; `str(event)` is the line that `strandcast send` and `strandcast
+receive` print.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Literal
+
+from strandcast.live.stats import ReceiveSummary, Role, SendSummary, loaded
+from strandcast.live.stats import Stats as Figures
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Any event. One that this version does not have a class for has its text alone."""
+
+    text: str
+    """The event in one line; a summary has several."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Stats(Event):
+    """New figures, about four times per second. Only the newest of those that wait is kept."""
+
+    stats: Figures
+    """The figures."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Missed(Event):
+    """Events were dropped, since they were not read."""
+
+    events: int
+    """How many."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic(Event):
+    """The scheme lacks something."""
+
+    scheme: str
+    """The scheme."""
+    what: str
+    """What it lacks."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Unprotected(Event):
+    """Nothing is encrypted or authenticated."""
+
+    role: Role
+    """The side."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Shift(Event):
+    """Playout was shifted to later."""
+
+    seconds: float
+    """Time since the stream began, seconds."""
+    peer: str
+    """The sender."""
+    by_ms: float
+    """The amount, milliseconds."""
+    shift_ms: float
+    """The total shift, milliseconds."""
+    why: str
+    """The cause."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftReturned(Event):
+    """Playout has recovered from all shifts."""
+
+    seconds: float
+    """Time since the stream began, seconds."""
+    peer: str
+    """The sender."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outage(Event):
+    """No packets arrive from the peer."""
+
+    seconds: float
+    """Time since the sender started, or the stream that is received began, seconds."""
+    peer: str
+    """The peer."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OutageOver(Event):
+    """Packets arrive again."""
+
+    seconds: float
+    """Time since the sender started, or the stream that is received began, seconds."""
+    peer: str
+    """The peer."""
+    outage_s: float
+    """Duration of the outage, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ClockJump(Event):
+    """The sender's clock jumped."""
+
+    seconds: float
+    """Time since the stream began, seconds."""
+    peer: str
+    """The sender."""
+    by_ms: float
+    """The amount, milliseconds; forward is positive."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sending(Event):
+    """The sender begins to connect."""
+
+    input: str
+    """Its input."""
+    to: str
+    """The receiver."""
+    over: str
+    """The paths."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PathMissing(Event):
+    """A path cannot be used yet."""
+
+    path: str
+    """The path."""
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Capped(Event):
+    """The allowance of a link begins to count."""
+
+    link: str
+    """The link."""
+    left: int
+    """Bytes that may be used."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Encrypted(Event):
+    """The first connection is there, and encrypted."""
+
+    cipher: str
+    """The cipher."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting(Event):
+    """There is no connection yet."""
+
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Lost(Event):
+    """The connection is lost; the sender connects again."""
+
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Event):
+    """The receiver refuses the stream; the sender tries again."""
+
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Connected(Event):
+    """The sender is connected again."""
+
+    peer: str
+    """The receiver."""
+    after: float | None
+    """Time without a connection, seconds; None: not known."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted(Event):
+    """The receiver, which had refused, plays the stream."""
+
+    peer: str
+    """The receiver."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Path(Event):
+    """A path changes."""
+
+    path: str
+    """Its name."""
+    state: Literal["silent", "failed", "over", "mute"]
+    """It does not answer; it is given up until it answers; it is usable again; it never carried anything."""
+    why: str | None
+    """Where it is mute, the probable reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped(Event):
+    """Messages were dropped."""
+
+    messages: int
+    """How many since the stream began."""
+    cause: Literal["overslept", "capacity"]
+    """They were too late when this process had time for them; the paths carry less than the input."""
+    whole: int
+    """How many of them were of frames that the scheme gave up as a whole."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Advice(Event):
+    """The scheme advises the encoder."""
+
+    seconds: float
+    """Time since the sender started, seconds."""
+    rate_bps: int
+    """Rate that arrives in time, bit/s of payload."""
+    safe_bps: int
+    """Rate that would arrive in time without the path that carries most, bit/s."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sent(Event):
+    """The stream that was sent is over."""
+
+    summary: SendSummary
+    """Its figures."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Listening(Event):
+    """The receiver listens."""
+
+    addresses: tuple[str, ...]
+    """Where, as `"192.0.2.1:9899"`."""
+    output: str
+    """Its output."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Socket(Event):
+    """An address that the receiver listens on fails or returns."""
+
+    state: Literal["lost", "failed", "restored"]
+    """It failed and is opened again; it cannot be opened yet; it is open again."""
+    address: str | None
+    """The address; None where it is in the text alone."""
+    why: str | None
+    """The reason; None where it is restored."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Enrolled(Event):
+    """A sender has paired."""
+
+    sender: str
+    """Short form of its key."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NotAdmitted(Event):
+    """A sender was refused, since the store does not admit it."""
+
+    sender: str
+    """Short form of its key."""
+    address: str
+    """Where it is."""
+    known: bool
+    """Whether it is in the store."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSealVersion(Event):
+    """A sender speaks another version of sealed datagrams."""
+
+    address: str
+    """Where it is."""
+    version: int
+    """That version."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StoreTrouble(Event):
+    """The store of keys cannot be read or written."""
+
+    what: str
+    """What is wrong."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Receiving(Event):
+    """A stream begins."""
+
+    peer: str
+    """The sender."""
+    latency: float
+    """Time from sending to playing, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed(Event):
+    """The stream continues over another association."""
+
+    before: str
+    """The sender as it was called."""
+    peer: str
+    """The sender as it is called."""
+    after: float
+    """Time without the sender, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced(Event):
+    """Another sender takes the place of the current one."""
+
+    before: str
+    """The current one."""
+    peer: str
+    """The other one."""
+    same_key: bool
+    """Whether it has the same key."""
+    silent: float
+    """Time for which the current one was silent, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Busy(Event):
+    """A sender was refused, since another one is received."""
+
+    peer: str
+    """The sender."""
+    current: str
+    """The other one."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion(Event):
+    """A sender's messages are of another version."""
+
+    peer: str
+    """The sender."""
+    version: int
+    """The version that it sends."""
+    reads: int
+    """The version that this program reads."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Recording(Event):
+    """The stream is recorded into a file of its own."""
+
+    output: str
+    """The file."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NotRecorded(Event):
+    """The stream is not recorded: its file's names are taken."""
+
+    output: str
+    """The file."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Unread(Event):
+    """The output is not read: what is to be played is dropped."""
+
+    output: str
+    """The output."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAgain(Event):
+    """The output is read again."""
+
+    output: str
+    """The output."""
+    messages: int
+    """Messages that were dropped meanwhile."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Received(Event):
+    """The stream that was received is over."""
+
+    summary: ReceiveSummary
+    """Its figures."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SenderLost(Event):
+    """The stream ended without an end of stream."""
+
+    why: str
+    """The reason."""
+
+
+KINDS: dict[str, type[Event]] = {
+    name: kind for name, kind in globals().items() if isinstance(kind, type) and issubclass(kind, Event)
+}
+"""All classes, by name."""
+
+
+def read(kind: str, text: str, fields: str) -> Event:
+    """The event of a class's name, its text and its fields as JSON."""
+    return loaded(KINDS[kind], {"text": text, **json.loads(fields)})
