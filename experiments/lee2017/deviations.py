@@ -57,7 +57,7 @@ def queues(share: float) -> Sets:
 
 
 DELAY, QUEUE = "delay of a bottleneck (48 ms)", "queue of a bottleneck (a bandwidth-delay product)"
-LOSSES, START, BESIDE = "random loss (none)", "end of the first slow start (none)", "TCP beside the subflows (Reno)"
+LOSSES, START, BESIDE = "random loss (none)", "end of the first slow start (none)", "TCP next to the subflows (Reno)"
 READING = "δ of MPMTP (eq. 30)"
 DEVIATIONS = (
     *(Deviation(f"{ms} ms", DELAY, bottlenecks(f'links.{{link}}.delay="{ms} ms"')) for ms in (23, 98)),
