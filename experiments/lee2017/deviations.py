@@ -35,7 +35,7 @@ RESULTS = (
 
 
 def bottlenecks(setting: str) -> Sets:
-    """The same of all bottlenecks, whose name stands for `{link}`."""
+    """Settings of all bottlenecks, whose name stands for `{link}`."""
     return both(
         at(ALONE, *(setting.format(link=path) for path in PATHS)),
         at(SHARED, setting.format(link="shared")),
@@ -43,7 +43,7 @@ def bottlenecks(setting: str) -> Sets:
 
 
 def queues(share: float) -> Sets:
-    """Queues of so many bandwidth-delay products."""
+    """Queues of `share` bandwidth-delay products."""
 
     def sets(figure: Figure, point: Point) -> tuple[str, ...]:
         where = point.at

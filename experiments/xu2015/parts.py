@@ -62,7 +62,7 @@ def leads(a: str, b: str) -> tuple[Claim, ...]:
 
 FIGURE_5A = Figure(
     "5 ablated",
-    "what loss on acknowledgements, loss of background packets and its kind do",
+    "effect of loss on acknowledgements, of background packets and of its kind",
     "fig4.toml",
     UNCODED,
     FIG5A,
@@ -78,7 +78,7 @@ VARIANTS_9 = ("1 Mbit/s", "1 Mbit/s, acks also lost", "1 Mbit/s, only ours lost"
 
 FIGURE_9A = Figure(
     "9 ablated",
-    "the same on the network of Figs 9 and 11",
+    "as above, on the network of Figs 9 and 11",
     "fig9.toml",
     UNCODED,
     (
