@@ -8,21 +8,21 @@
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
 #   make wheel   the Python package, with the command in it: target/wheels
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
-#                sweeps from Python, policies in Python (docs/performance.md)
-#   make validate  goodput beside ns-2.35's on the networks of tools/validate, wired and radio (docs/models/validation.md)
-#   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
+#                sweeps from Python, policies in Python (docs/measurements/performance.md)
+#   make validate  goodput beside ns-2.35's on the networks of tools/validate, wired and radio (docs/measurements/validation.md)
+#   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/measurements/friendliness.md; a quarter
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
-#   make repair  late messages of a live video with and without repair symbols, docs/repair.md; ten minutes, and it goes on
+#   make repair  late messages of a live video with and without repair symbols, docs/measurements/repair.md; ten minutes, and it goes on
 #                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
 #   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
 #                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=fairness for what
 #                TCPs on a bottleneck keep, ARGS=report for tables alone)
-#   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/first-try.md (root, a C
+#   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/measurements/first-try.md (root, a C
 #                compiler, srt-tools); half an hour, and it goes on where it stopped (ARGS=reorder for links on which packets
 #                overtake each other, ARGS=simulate for all cells in the simulator)
 #   make soak    a stream for 20 minutes over three links that flap, with 50 faults drawn from a seed: processes killed and
 #                stopped, errors of sockets, a full disk, clocks set, interfaces that go (root, ffmpeg, a C compiler; ARGS=--quick:
-#                40 s, ARGS="--seed 7 --replay 12": one fault again; docs/long-trial.md)
+#                40 s, ARGS="--seed 7 --replay 12": one fault again; docs/measurements/long-trial.md)
 #   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
 #                (SCHEME=bond; ARGS="--only 0,1,2" for some of the networks)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two

@@ -35,7 +35,7 @@ SPECS |= PARTS
 # The loss rate that counts as congestion, which the paper does not give.
 THRESHOLDS = variants(SPECS, PLUS, (f"thresh={at}" for at in ("0", "0.01", "0.03", "0.05", "0.1")))
 SPECS |= THRESHOLDS
-# What the base line does with a retransmission that is lost: it waits for T3, a second at the least, or less, or not.
+# Base lines that treat a lost retransmission differently: they wait for T3, at least a second, or less, or not at all.
 AGAIN, SOON = "sctp rtx-again=on", "sctp rto-min=300"
 SPECS |= {AGAIN: "sctp,loss=sfr,rtx=same,rtx-again=on", SOON: "sctp,rto-min=300"}
 FLOW = "data"
@@ -57,7 +57,7 @@ BULK = tuple(point(kib, primary) for kib in (64, 32, 128) for primary in (1, 2))
 DEFAULT = tuple(point(64, primary) for primary in (1, 2))
 PRIMARIES = ("64 KB, primary path 1", "64 KB, primary path 2")
 # The paper's SCTP “always utilizes the default primary path”, however bad it is: path 1, the worse one, about which its
-# claims are. What is measured from path 2 on stands beside them.
+# claims are. Measurements from path 2 on are shown next to them.
 IMPLIED = PRIMARIES[:1]
 GAINS = {64: (32.38, 5.8), 32: (37.13, 10.27), 128: (38.74, 5.63)}
 
@@ -225,7 +225,7 @@ FIGURE_9T = Figure(
     claims=tuple(
         shift(THROUGHPUT, scheme, SCTP, [at], f" at {at}") for at in PRIMARIES for scheme in (*THRESHOLDS, PLUS)
     ),
-    notes="Of sctp-rev-plus, which has 0.02 unless a key says otherwise; at 0 every loss counts, as with TCP.",
+    notes="For sctp-rev-plus, whose default is 0.02; at 0 every loss counts, as with TCP.",
 )
 
 FIGURE_7P = Figure(

@@ -1,6 +1,6 @@
 """Cao et al. (2016): what the paper leaves open, one assumption at a time, over all of its figures.
 
-The primary path has no row: claims are about path 1, which the paper implies, and the figures have path 2 beside it.
+The primary path has no row: claims are about path 1, which the paper implies, and the figures also have path 2.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCTP, REV, PLUS = "sctp", "sctp-rev", "sctp-rev-plus"
 
 
 def each(setting: str) -> tuple[str, ...]:
-    """The same of both paths, whose name stands for `{path}`."""
+    """Settings of both paths, whose name stands for `{path}`."""
     return tuple(setting.format(path=path) for path in PATHS)
 
 
@@ -38,20 +38,20 @@ def everywhere(about: str, values: Mapping[str, Iterable[str]]) -> Iterable[Devi
 
 
 def drawn(every: str) -> tuple[str, ...]:
-    """The paths' losses, drawn anew so often."""
+    """Losses of the paths, drawn anew at this interval."""
     return tuple(
         f'links.{path}_access.loss.uniform.rate={{uniform=[0,{most}],every="{every}"}}' for path, most in PATHS.items()
     )
 
 
 def deadline(seconds: float) -> Deviation:
-    """When a frame of the video is late."""
+    """Deadline of a frame of the video."""
     sets = at(("11",), f'flows.data.app.deadline="{seconds:g} s"')
     return Deviation(f"{seconds:g} s", "deadline of a frame (1 s)", sets)
 
 
 def study(figures: Iterable[Figure], specs: Mapping[str, str]) -> Study:
-    """What is varied of the paper's figures."""
+    """Variations of the paper's figures."""
     its = tuple(reduced(figure, POINTS[figure.name]) for figure in figures if figure.published)
 
     def keyed(parameter: str, *schemes: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ FINDINGS = (
         "throughput",
         ("9, 10", "6", "9 by thresh"),
         "The paper's SCTP always uses its default primary path, however bad it is: that is path 1, and from there "
-        "SCTP-Rev+ gains 24 to 28 % over SCTP (32 to 39 %). What is measured from path 2 on is a sensitivity: "
+        "SCTP-Rev+ gains 24 to 28 % over SCTP (32 to 39 %). A measurement from path 2 on is a sensitivity: "
         "nothing is gained there with the `thresh` that is the default. The paper does not give `thresh`, the loss "
         "rate from which on a path counts as congested, and nothing matters more: 0.02 was chosen before, 0.03 gives "
         "37 % from path 1, 0.05 gives 78 % there and 35 % from path 2. Up to 0.01 each loss counts, as with TCP. "

@@ -1,4 +1,4 @@
-"""How each figure is drawn."""
+"""Views of each figure."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TCP = "reno,cut=window,when-full=off"
 """ns-2's window: it halves the window, not what is in flight, and lets it grow however full it is."""
 
 SETS: dict[str, tuple[str, ...]] = {}
-"""What each scheme sets in the scenario."""
+"""Settings of each scheme in the scenario."""
 SPECS: dict[str, str] = {}
 
 
@@ -70,7 +70,7 @@ def point(name: str, *sets: str, scenario: str = "", **at: float | str) -> Point
 
 
 ALONE = "flows.udp="
-"""Nobody beside the TCP sessions."""
+"""No flows but the TCP sessions."""
 ONE = point("1 TCP", ALONE)
 BESIDE_UDP = point("1 TCP, 7 UDP")
 EIGHT = point("8 TCP", ALONE, "flows.tcp.count=8")
@@ -93,10 +93,10 @@ INDEXES = {
 
 
 def gain(name: str, a: str, b: str) -> float:
-    """By how many per cent of B the paper's A is above B at a point."""
+    """Excess of the paper's A over B at a point, per cent of B."""
     return round(100 * (LEVELS[name][a] / LEVELS[name][b] - 1), 1)
 
 
 def names(points: Iterable[Point]) -> list[str]:
-    """What points are called."""
+    """Names of points."""
     return [one.name for one in points]

@@ -29,7 +29,7 @@ def rate(kbps: int) -> Deviation:
 
 
 def average(share: float) -> Deviation:
-    """How much a new measurement counts in MPR's averages."""
+    """Weight of a new measurement in MPR's averages."""
     routing = f'radio.mesh.routing="{ROUTINGS[MPR]},gain={share:g}"'
     return Deviation(f"{share:g}", "weight of a new value in MPR's averages (0.25)", schemes={MPR: (routing,)})
 

@@ -9,7 +9,7 @@ FINDINGS = (
         "MPR's gain",
         ("9", "9 by parts"),
         "With eight sessions MPR carries 4.3 ± 3.2 % more than AODV (paper 23.3 %), in the grid 2.6 ± 2.4 % (7.1 %), "
-        "alone nothing, beside UDP rather less. What gain there is comes from the routes, not from where "
+        "alone nothing, with UDP rather less. The gain comes from the routes, not from where "
         "retransmissions go: with eight sessions QAOMDV without a classifier has 1556 kbit/s, MPR with its "
         "retransmissions on the widest path 1557, MPR 1563, AODV 1498. Everything on the fastest path has 1437: "
         "choosing by bandwidth matters. Gain and estimator (`gain`, `idle`, `bandwidth`) move less than the "
@@ -19,8 +19,8 @@ FINDINGS = (
     Finding(
         "two paths are rare",
         ("9",),
-        "The paper finds the path of least delay to be another than the widest in most cases. Of the packets that "
-        "sources send here, 6 % (one session), 11 % (with UDP), 22 % (eight sessions) and 12 % (grid) leave while the "
+        "The paper finds the path of least delay to be another than the widest in most cases. 6 % (one session), "
+        "11 % (with UDP), 22 % (eight sessions) and 12 % (grid) of the packets that sources send here leave while the "
         "two differ; often there is only one path. A rule that moves retransmissions to another path cannot do much "
         "then. This measure was added after the first runs; the others stood before.",
     ),
@@ -33,7 +33,7 @@ FINDINGS = (
         "the split loses 13.7 ± 7.7 %: video of 800 kbit/s keeps the windows, and with them the reordering, small. "
         "AOMDV as ns-2.35 ships it, node-disjoint and with HELLO in place of the link layer's reports (`nmpr-m "
         "profile=ns2`), splits without loss: with one session it carries more than MPR, 6.5 ± 3.2 %, since collisions "
-        "don't end its routes. How the paper split at nodes on the way, and which of its paths it took, is not said.",
+        "don't end its routes. How the paper split at intermediate nodes, and which of its paths it took, is not said.",
         explains=(
             "^throughput at (1|8) TCP: (nmpr-m - nmpr-s|nmpr-s > nmpr-m|mpr > nmpr-m)$",
             "^throughput at 1 TCP: nmpr-m$",

@@ -38,7 +38,7 @@ def varied(name: str, title: str, points: tuple[Point, ...], notes: str) -> Figu
 
 BY_UDP = varied(
     "9 by load",
-    "1 TCP session beside 7 UDP flows of other rates",
+    "1 TCP session with 7 UDP flows of other rates",
     tuple(
         point(f"{rate} kbit/s", *BESIDE_UDP.sets, f'flows.udp.app.rate="{rate} kbit/s"', rate=rate)
         for rate in (25, 50, 100, 200)
@@ -106,5 +106,5 @@ BY_PARTS = Figure(
     notes=f"`{MPR}` is `{ROUTINGS[MPR]}`: originals on the widest path, retransmissions on the fastest, averages of "
     "gain 1/4. `rtx=widest`: everything on the widest path; `original=fastest`: everything on the fastest; "
     "`bandwidth=true`: the measured idle share in place of its average; `idle=own-gap`: the paper's words taken "
-    "literally. The baselines, too: AODV by RFC 3561 where ns-2.35 differs, AOMDV as ns-2.35 ships it.",
+    "literally. The baselines as well: AODV by RFC 3561 where ns-2.35 differs, AOMDV as ns-2.35 ships it.",
 )

@@ -40,7 +40,7 @@ from .common import (
 
 
 def at(name: str) -> str:
-    """Where a claim is about."""
+    """Suffix that names the point of a claim."""
     return f" at {name}"
 
 

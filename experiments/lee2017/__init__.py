@@ -20,9 +20,9 @@ OPEN = (
         Alternative("paths of 50 Mbit/s", {" at 50 Mbit/s": " at 10 Mbit/s"}),
         Alternative("paths of 100 Mbit/s", {" at 100 Mbit/s": " at 10 Mbit/s"}),
     ),
-    (Alternative("nobody beside it in Fig. 2", {" at 10 Mbit/s, alone": " at 10 Mbit/s"}),),
+    (Alternative("no other flow in Fig. 2", {" at 10 Mbit/s, alone": " at 10 Mbit/s"}),),
 )
-"""What the paper leaves open, and has claims judged otherwise."""
+"""Choices that the paper leaves open and that change verdicts."""
 
 SOURCE = Source(
     authors="S. Lee, K. Chung",

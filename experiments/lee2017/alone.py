@@ -51,7 +51,7 @@ FIGURE_2 = Figure(
             *(more(VARIATION, UNCOUPLED, scheme, [point.name], f" at {point.name}") for scheme in (MPSQRT, MPIAD)),
         )
     ),
-    notes="The paper says nothing of the network: 10 Mbit/s a path, with ten TCP flows beside each subflow and "
+    notes="The paper says nothing of the network: 10 Mbit/s a path, with ten TCP flows next to each subflow and "
     "without.",
 )
 
@@ -99,5 +99,5 @@ FIGURE_3 = Figure(
         *(more_at(WINDOW, MPCUBIC, high.name, low.name) for low, high in itertools.pairwise(TOTALS)),
         more_at(BURST, MPCUBIC, TOTALS[-1].name, TOTALS[0].name),
     ),
-    notes="Nobody is beside the subflows. Fig. 4 is the losses at 100 Mbit/s.",
+    notes="No other flow competes with the subflows. Fig. 4 is the losses at 100 Mbit/s.",
 )

@@ -62,7 +62,7 @@ def capacity(mbps: float) -> tuple[str, ...]:
 
 
 ALONE = ("flows.tcp1=", "flows.tcp2=")
-"""Nobody beside the subflows."""
+"""No flows but the subflows."""
 GENTLE = (f"flows.mp.tcp.initial_ssthresh={64 * SEGMENT}",)
 """Slow start ends at 64 segments, before it fills a queue."""
 
@@ -74,7 +74,7 @@ def gently(point: Point) -> Point:
 
 
 def congested(mbps: float) -> Point:
-    """Ten TCP flows beside each subflow, and bottlenecks of this capacity."""
+    """Ten TCP flows next to each subflow, and bottlenecks of this capacity."""
     return Point(f"{mbps:g} Mbit/s", capacity(mbps), at={"capacity": mbps, "load": "10 TCP a path"})
 
 
@@ -83,7 +83,7 @@ CONGESTED = tuple(congested(mbps) for mbps in CAPACITIES)
 
 
 def ratio(effect: float, measure: str, a: str, b: str, point: str, why: str = "") -> Claim:
-    """A is above B by so many per cent of B."""
+    """A is above B by `effect` per cent of B."""
     contrast = (Term(1, point, a, measure), Term(-1, point, b, measure))
     return Claim(f"{measure}{why}: {a} - {b}", (contrast,), "effect", effect, ((Term(1, point, b, measure),),), "%")
 

@@ -33,7 +33,7 @@ NAMES = tuple(point.name for point in CONGESTED)
 
 FIGURE_17 = Figure(
     "17",
-    "windows and losses, ten TCP flows beside each subflow",
+    "windows and losses, ten TCP flows next to each subflow",
     "fig16.toml",
     (UNCOUPLED, MPCUBIC, *BOTH),
     CONGESTED,

@@ -35,7 +35,7 @@ RESULTS = (
 
 
 def bottlenecks(setting: str) -> Sets:
-    """The same of all bottlenecks, whose name stands for `{link}`."""
+    """Settings of all bottlenecks, whose name stands for `{link}`."""
     return both(
         at(ALONE, *(setting.format(link=path) for path in PATHS)),
         at(SHARED, setting.format(link="shared")),
@@ -43,7 +43,7 @@ def bottlenecks(setting: str) -> Sets:
 
 
 def queues(share: float) -> Sets:
-    """Queues of so many bandwidth-delay products."""
+    """Queues of `share` bandwidth-delay products."""
 
     def sets(figure: Figure, point: Point) -> tuple[str, ...]:
         where = point.at
@@ -57,7 +57,7 @@ def queues(share: float) -> Sets:
 
 
 DELAY, QUEUE = "delay of a bottleneck (48 ms)", "queue of a bottleneck (a bandwidth-delay product)"
-LOSSES, START, BESIDE = "random loss (none)", "end of the first slow start (none)", "TCP beside the subflows (Reno)"
+LOSSES, START, BESIDE = "random loss (none)", "end of the first slow start (none)", "TCP next to the subflows (Reno)"
 READING = "δ of MPMTP (eq. 30)"
 DEVIATIONS = (
     *(Deviation(f"{ms} ms", DELAY, bottlenecks(f'links.{{link}}.delay="{ms} ms"')) for ms in (23, 98)),

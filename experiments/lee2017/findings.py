@@ -41,7 +41,7 @@ FINDINGS = (
         "load balancing",
         ("19",),
         "It moves the windows as the paper says (subflow 2 grows, *mean window*), but a subflow on the crowded path "
-        "is near two segments either way, where only timeouts and slow start are left, which B does not change; and a "
+        "is near two segments in both cases, where only timeouts and slow start are left, which B does not change; and a "
         "slower subflow sends fewer packets into the same drop-tail queue, which loses the same share of them. Table "
         "2's levels cannot be had at 10 Mbit/s.",
     ),
@@ -49,7 +49,7 @@ FINDINGS = (
         "Table 1",
         ("2", "2 by parts", "2 by start"),
         "Alone, uncoupled Reno and MPIAD lose about what the table says (434 and 1496), MPSQRT a fifth of its 6460; "
-        "with TCP beside them MPIAD loses half and MPSQRT a tenth of it. The losses are of the first slow start and "
+        "with TCP next to them MPIAD loses half and MPSQRT a tenth of it. The losses are of the first slow start and "
         "the timeouts after it, from which binomial windows recover slowly (5.6 and 8.8 Mbit/s, uncoupled 18.9): with "
         "slow start to 64 segments they lose nothing alone (*2 by start*). Read for each acknowledgement instead of "
         "each round trip (`literal=on`), eq. 9 makes MPSQRT lose 1.7 to 3.2 times as much, and more than MPIAD, as in "

@@ -24,7 +24,7 @@ from .findings import FINDINGS
 from .views import VIEWS
 
 # The paper's CMT is that of Iyengar, Amer and Stewart (2006). They recommend to send lost data again by the path with
-# the largest window or threshold: the largest window is the headline, since the paper is silent. Others are beside it.
+# the largest window or threshold: the largest window is the headline, since the paper is silent. Others are shown next to it.
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 ASAP, SAME = "cmt rtx=asap", "cmt rtx=same"
 ALL = (CMT, LA, GLOBAL)
@@ -109,7 +109,7 @@ FIGURE_6 = Figure(
         for scheme in (LA, GLOBAL)
     ),
     paper={(at, scheme, NETWORK): ms for at in MAIN for scheme, ms in ((CMT, 51), (LA, 48), (GLOBAL, 48))},
-    notes="Of a received copy, from its sending to its arrival; and from the first sending to delivery in order.",
+    notes="Delay of a received copy, from its sending to its arrival; and delay from the first sending to delivery in order.",
 )
 
 BUFFERS = tuple(buffer(kib, all_out) for all_out in (False, True) for kib in (32, 64, 128))
@@ -144,7 +144,7 @@ FIGURE_7P = Figure(
 
 
 def gains(base: str) -> tuple[Claim, ...]:
-    """What cmt-la has more than a base line, beside the paper's numbers."""
+    """Gains of cmt-la over a base line, compared with the paper's numbers."""
     return tuple(
         by(gain, "%", THROUGHPUT, LA, base, [buffer(kib, all_out).name], f" at {buffer(kib, all_out).name}")
         for all_out in (False, True)
@@ -169,19 +169,19 @@ LOSSES = ((0, 0.02), (0.04, 0.06), (0.1, 0.15))
 
 
 def everywhere(setting: str) -> tuple[str, ...]:
-    """The same on each path, whose number stands for `{path}`."""
+    """Settings of each path, whose number stands for `{path}`."""
     return tuple(setting.format(path=path) for path in PATHS)
 
 
 def drawn(every: str) -> tuple[str, ...]:
-    """The paths' losses, drawn anew so often."""
+    """Losses of the paths, drawn anew at this interval."""
     return tuple(
         f'links.l{path}_access.loss.uniform.rate={{uniform=[{low},{high}],every="{every}"}}'
         for path, (low, high) in zip(PATHS, LOSSES, strict=True)
     )
 
 
-# What the paper leaves open, one thing changed at a time.
+# Choices that the paper leaves open, one changed at a time.
 DEVIATIONS = {
     "core 5 ms": everywhere('links.l{path}_core.delay="5 ms"'),
     "core 25 ms": everywhere('links.l{path}_core.delay="25 ms"'),
@@ -201,7 +201,7 @@ NETWORKS = (
 )
 FIGURE_7N = Figure(
     "7 by network",
-    "what the paper leaves open, one thing at a time",
+    "open choices of the paper, one at a time",
     "fig3.toml",
     (CMT, ASAP, LA),
     NETWORKS,
@@ -214,14 +214,14 @@ FIGURE_7N = Figure(
 
 
 def retransmitting(retries: int, kib: int) -> Point:
-    """Access links that send a lost packet again so often."""
+    """Access links that send a lost packet again at most `retries` times."""
     sets = (*buffer(kib, all_out=False).sets, *everywhere(f"links.l{{path}}_access.arq.retries={retries}"))
     return Point(f"{kib} KB, retries {retries}", sets, at={"buffer": kib, "retries": retries})
 
 
 FIGURE_7R = Figure(
     "7 by link retransmission",
-    "the same with access links that retransmit",
+    "as above, with access links that retransmit",
     "fig3.toml",
     (CMT, ASAP, LA),
     tuple(retransmitting(retries, kib) for retries in (1, 3) for kib in GAINS),
@@ -244,7 +244,7 @@ FIGURE_7R = Figure(
 
 OPEN = (
     (Alternative("both paths' least round-trip time", {GLOBAL: LA}),),
-    (Alternative("greedy TCP beside it", {", greedy TCP": ""}),),
+    (Alternative("greedy TCP next to it", {", greedy TCP": ""}),),
     (
         Alternative("cmt resends by the first path with room", {ASAP: CMT}),
         Alternative("cmt resends by the same path", {SAME: CMT}),
@@ -254,7 +254,7 @@ OPEN = (
         Alternative("links retransmit three times", {", retries 3": ""}),
     ),
 )
-"""What the paper leaves open, and has claims judged otherwise."""
+"""Choices that the paper leaves open and that change verdicts."""
 
 SOURCE = Source(
     authors="Q. Liu, F. Ke, Z. Liu, J. Zeng",

@@ -29,7 +29,7 @@ THRICE = at(PUBLISHED, *(f"links.l{path}_access.arq.retries=3" for path in (1, 2
 
 
 def study(figures: Iterable[Figure], specs: Mapping[str, str], networks: Mapping[str, Iterable[str]]) -> Study:
-    """What is varied of the paper's figures; `networks`: what the figure *7 by network* sets, by its points."""
+    """Variations of the paper's figures; `networks`: settings of the figure *7 by network*, by its points."""
     its = tuple(reduced(figure, BUFFERS, without=(GLOBAL,)) for figure in figures if figure.published)
     deviations = [Deviation(name, ABOUT[name], at(PUBLISHED, *sets)) for name, sets in networks.items()]
     once = next(index for index, one in enumerate(deviations) if one.name == "links retransmit once")
@@ -52,5 +52,5 @@ def study(figures: Iterable[Figure], specs: Mapping[str, str], networks: Mapping
             Deviation("over all paths", "RTT_min (each path's)", specs={LA: specs[GLOBAL]}),
         ),
         runs=5,
-        notes="TCP generators are limited; figures have greedy ones beside them.",
+        notes="TCP generators are limited; figures also have greedy ones.",
     )

@@ -28,7 +28,7 @@ FINDINGS = (
     Finding(
         "network",
         ("7 by network",),
-        "Of what else the paper leaves open nothing turns a result: the cores' delay (45 ms was chosen so that packets "
+        "No other choice that the paper leaves open turns a result: the cores' delay (45 ms was chosen so that packets "
         "of `cmt` take the paper's 51 ms), rate and load change the gain at 64 KB by less than its interval, and "
         "queues are never full. Both readings of RTT_min do the same, as the paths have the same delay.",
     ),

@@ -24,7 +24,7 @@ OPEN = (
     (Alternative("Fig. 15 with 256 KB", {", 256 KB": ""}),),
     (Alternative("codes mask losses", {masked: coded for coded, masked in MASKED.items()}),),
 )
-"""What the paper leaves open, and has claims judged otherwise."""
+"""Choices that the paper leaves open and that change verdicts."""
 
 SOURCE = Source(
     authors="C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean",

@@ -101,7 +101,7 @@ FIGURE_11 = Figure(
         ("1 Mbit/s", QA, TCPS): 0.36,
         **{(at, fd, SHARE): 1 / 3 for fd in FDS for at in RATES},
     },
-    notes="What the TCP flows have is the rest: it is shown and not judged again.",
+    notes="The TCP flows have the rest: it is shown and not judged again.",
 )
 
 FIG12 = "path B of 1 Mbit/s, 100 ms, loss 0.05"
@@ -118,7 +118,7 @@ def fair(coded: str) -> Claim:
 
 
 def slower(coded: str, fd: str) -> Claim:
-    """The second TCP flow begins at 100 s: in the 50 s behind it a coded scheme is farther above its last rate."""
+    """The second TCP flow begins at 100 s: in the 50 s after it a coded scheme is farther above its last rate."""
     terms = ((coded, 1), (fd, -1))
     contrast = tuple(
         Term(sign * of, FIG12, scheme, measure)
@@ -248,7 +248,7 @@ FAST = ("1.5 Mbit/s", "2 Mbit/s")
 
 
 def coded_14(where: str = "") -> tuple[Claim, ...]:
-    """What the paper says of NC-MPTCP and FMTCP in Fig. 14."""
+    """Claims of the paper about NC-MPTCP and FMTCP in Fig. 14."""
     rates, fast = ([f"{at}{where}" for at in some] for some in (RATES, FAST))
     return (
         *fairness(NC, where),

@@ -74,11 +74,11 @@ DEFICIT = "deficit"
 UNDERFLOWS = "underflows"
 
 RATE = 1000.0
-"""Of the video, kbit/s: eq. 17's EXP."""
+"""Rate of the video, kbit/s: eq. 17's EXP."""
 
 
 def flow_measures(flow: str) -> tuple[Measure, ...]:
-    """What FTP-like figures show: delivered and sent."""
+    """Measures of FTP-like figures: delivered and sent."""
     return (
         Measure(THROUGHPUT, "Mbit/s", metric("flow", flow, "goodput_bps", scale=1e-6), 3),
         Measure("sent", "Mbit/s", metric("flow", flow, "throughput_bps", scale=1e-6), 3),
@@ -102,7 +102,7 @@ def video(flow: str) -> tuple[str, ...]:
 
 
 def lacks(a: str, b: str, points: Sequence[str]) -> tuple[Contrast, ...]:
-    """What B's video lacks more than A's at each of the points."""
+    """Additional deficit of B's video over A's at each of the points."""
     return difference(DEFICIT, b, a, points)
 
 
@@ -123,7 +123,7 @@ def lacking(psnr_db: float, scheme: str, point: str) -> Claim:
 
 
 def behind(db: float, a: str, b: str, point: str) -> Claim:
-    """B's PSNR is so many dB below A's, so that its video lacks so many per cent more."""
+    """B's PSNR is `db` below A's, so its video lacks the equivalent per cent more."""
     base, more = alone(DEFICIT, a, [point]), 100 * (missing(-db, 1) - 1)
     text = f"{PSNR} at {point}: {a} - {b}, {db:g} dB"
     return Claim(text, lacks(a, b, [point]), "effect", more, base, "%")

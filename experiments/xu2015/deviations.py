@@ -47,7 +47,7 @@ assert {BEST, WORST} <= set(CORNERS_5)
 
 
 def arq(retries: int) -> Deviation:
-    """All links that lose retransmit so often."""
+    """All lossy links retransmit at most `retries` times."""
 
     def on(*links: str) -> tuple[str, ...]:
         return tuple(f"links.{link}.arq.retries={retries}" for link in links)
@@ -68,7 +68,7 @@ REDRAWN = '{{uniform=["10 ms","20 ms"],every="10 s"}}'
 
 
 def each(setting: str) -> tuple[str, ...]:
-    """The same of each path of Fig. 4, whose letter stands for `{path}`."""
+    """Settings of each path of Fig. 4, whose letter stands for `{path}`."""
     return tuple(setting.format(path=path) for path in PATHS)
 
 
@@ -83,14 +83,14 @@ VIDEOS = ((("6",), "video"), (("13", "15"), "sctp"))
 
 
 def noticed(figure: Figure, point: Point) -> tuple[str, ...]:
-    """What profile `ns2` sets for schemes, but for `rtx-again=off`: a lost retransmission does not wait for T3."""
+    """Settings of profile `ns2` for schemes, except `rtx-again=off`: a lost retransmission does not wait for T3."""
     flow = "video" if figure.name in LOSSY else "sctp"
     defaults = "initial-ssthresh=65536,half-floor=2,strict=on,probe-interval=0"
     return () if point.schemes == ALONE else (f'flows.{flow}.sctp.scheme_defaults="{defaults}"',)
 
 
 def deadline(seconds: float) -> Deviation:
-    """Until when bytes of the video count."""
+    """Time until which bytes of the video count."""
     lossy, shared = (at(names, f'flows.{flow}.app.psnr_deadline="{seconds:g} s"') for names, flow in VIDEOS)
     return Deviation(f"{seconds:g} s", "deadline of the video (2 s)", both(lossy, shared))
 

@@ -15,7 +15,7 @@ FINDINGS = (
         "paper says, with both paths alike; but then the losses of Fig. 4's network hold it near one TCP, far "
         "below `cmt-qa`, and the video does not fit. If links retransmit once, as eq. 3 suggests, `fwnd-cut=any` "
         "comes near both: 62 to 97 % of `cmt-qa` in Fig. 5 and .38 to .44 of the bottleneck in Fig. 11. But then "
-        "`cmt-cl`, which has most in the paper's Fig. 5, has less than `cmt-qa` at each point: with so few losses "
+        "`cmt-cl`, which has most in the paper's Fig. 5, has less than `cmt-qa` at each point: with few losses "
         "the receive window limits both.",
         explains=(
             "^share of the bottleneck.*cmt-cl-fd$",
@@ -28,12 +28,12 @@ FINDINGS = (
         "readings of R_c and Algorithm 2, over all figures",
         ("5", "6", "7", "8", "11", "12", "13", "14", "15"),
         "Over all published figures (*one assumption at a time*: five runs at fewer points) 26 of 100 claims are "
-        "reproduced with R_c and Algorithm 2 as printed. Of single readings `fwnd-cut=any` has most: 46, 21 more and "
+        "reproduced with R_c and Algorithm 2 as printed. Among single readings `fwnd-cut=any` has most: 46, 21 more and "
         "one less (Fig. 14, `cmt-cl-fd` above `nc-mptcp` on path A); `cmt-cl-fd` has .39 of the bottleneck in Fig. "
         "11 then in place of .55. `rc=normalised`, our capacity in place of eq. 9's, has 41, 15 more and none less: "
         ".43 of the bottleneck, and in Fig. 5 `cmt-cl` is 6.1 ± 3.0 % above `cmt-qa`, where as printed it is 7.8 ± "
         "0.6 % below. Both together have 45, 20 more and the same one less. With links that retransmit once there "
-        "are 11, 19 with `fwnd-cut=any` beside it, 16 with `rc=normalised`. No reading reproduces all claims: with "
+        "are 11, 19 with `fwnd-cut=any` as well, 16 with `rc=normalised`. No reading reproduces all claims: with "
         "`fwnd-cut=any` 3 are reproduced in part, 35 undecided and 16 contradicted. Eqs 9 and 10 and Algorithm 2 as "
         "printed stay the default, because the paper prints them.",
     ),
@@ -62,7 +62,7 @@ FINDINGS = (
         ("6", "13", "15"),
         "Within 2 s a run of ours loses either nothing (60 dB, the most there is) or whole seconds behind one "
         "retransmission, so means are far above the paper's 22 to 36 dB and intervals wide. In Fig. 13 nothing is "
-        "late but for `fwnd-cut=any`: a bottleneck of 2.5 Mbit/s has room for the video beside two TCP flows.",
+        "late but for `fwnd-cut=any`: a bottleneck of 2.5 Mbit/s has room for the video and two TCP flows.",
     ),
     Finding(
         "Fig. 15",

@@ -1,4 +1,4 @@
-"""Xu et al. (2015): links that retransmit what they lose, once, beside links that do not; and losses that codes mask.
+"""Xu et al. (2015): links that retransmit each loss once, compared with links that do not; and losses that codes mask.
 
 Eq. 3 counts frames "requiring retransmissions at data-link layer", so that the paper's links may retransmit; it does
 not say how often. With one retransmission the transport sees the square of the loss ratio.
@@ -143,7 +143,7 @@ def masks(coded: str, masked: str) -> tuple[Claim, ...]:
 
 FIGURE_11M = Figure(
     "11 by masked losses",
-    "shares if windows hear of all losses, or codes mask some",
+    "shares if windows receive all losses, or codes mask some",
     "fig9.toml",
     (*FDS, *CODED, *MASKED.values()),
     tuple(rate(mbps) for mbps in (0.5, 1.0, 1.5, 2.0)),

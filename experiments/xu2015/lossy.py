@@ -76,7 +76,7 @@ LOW_P_C = 0.03
 
 
 def coded_5(points: Sequence[Point], where: str = "") -> tuple[Claim, ...]:
-    """What the paper says of NC-MPTCP and FMTCP in Fig. 5, about these points."""
+    """Claims of the paper about NC-MPTCP and FMTCP in Fig. 5 at these points."""
     names = [point.name for point in points]
     low = [point.name for point in points if point.at["p_B"] == 0.01 and float(point.at["p_C"]) <= LOW_P_C]
     high = [point.name for point in points if point.at["p_B"] == 0.04]
@@ -131,7 +131,7 @@ PSNRS = (
 
 
 def claims_6(names: Sequence[str], best: str = BEST, bad: str = BAD, where: str = "") -> tuple[Claim, ...]:
-    """What the paper says of Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
+    """Claims of the paper about Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
     others = (QA, *CODED)
     at_best, at_bad = f" at {best}", f" at {bad}"
     return (
@@ -163,7 +163,7 @@ def figure_6(p_cs: Sequence[float]) -> Figure:
 
 
 def coded_7(names: Sequence[str]) -> tuple[Claim, ...]:
-    """What the paper says of NC-MPTCP and FMTCP in Fig. 7."""
+    """Claims of the paper about NC-MPTCP and FMTCP in Fig. 7."""
 
     def nearer(coded: str, fd: str) -> Claim:
         ends = ((1, BEST), (-1, BAD))

@@ -45,7 +45,7 @@ FIG5A = tuple(
     for p_b, p_c in CORNERS
     for point in (
         losses(p_b, p_c),
-        losses(p_b, p_c, same_loss_back(p_b, p_c), "acks lost, too: "),
+        losses(p_b, p_c, same_loss_back(p_b, p_c), "acks also lost: "),
         losses(p_b, p_c, FLOWS_ONLY, "only ours lost: "),
         losses(p_b, p_c, UDP_ONLY, "background UDP: "),
     )
@@ -54,15 +54,15 @@ FIG5A = tuple(
 
 def leads(a: str, b: str) -> tuple[Claim, ...]:
     """By how much one leads in each variant, over the corners."""
-    variants = ("", "acks lost, too: ", "only ours lost: ", "background UDP: ")
+    variants = ("", "acks also lost: ", "only ours lost: ", "background UDP: ")
     names = [tuple(f"{variant}p_B {p_b:g}, p_C {p_c:g}" for p_b, p_c in CORNERS) for variant in variants]
-    where = (", as above", ", acks lost, too", ", only ours lost", ", background UDP")
+    where = (", as above", ", acks also lost", ", only ours lost", ", background UDP")
     return tuple(shift(THROUGHPUT, a, b, points, text) for points, text in zip(names, where, strict=True))
 
 
 FIGURE_5A = Figure(
     "5 ablated",
-    "what loss on acknowledgements, loss of background packets and its kind do",
+    "effect of loss on acknowledgements, of background packets and of its kind",
     "fig4.toml",
     UNCODED,
     FIG5A,
@@ -74,16 +74,16 @@ FIGURE_5A = Figure(
 ACKS_9 = tuple(f"links.{link}.reverse.loss.uniform.rate=0.01" for link in ("a_in", "b_in", "tcp1_in", "tcp2_in"))
 OURS_9 = tuple(f"links.{link}.loss={{}}" for link in ("tcp1_in", "tcp2_in"))
 UDP_9 = ('cross.background={via=["bottleneck"],load={uniform=[0,0.5],every="10 s"},tcp_share=0,profile="ns2"}',)
-VARIANTS_9 = ("1 Mbit/s", "1 Mbit/s, acks lost, too", "1 Mbit/s, only ours lost", "1 Mbit/s, background UDP")
+VARIANTS_9 = ("1 Mbit/s", "1 Mbit/s, acks also lost", "1 Mbit/s, only ours lost", "1 Mbit/s, background UDP")
 
 FIGURE_9A = Figure(
     "9 ablated",
-    "the same on the network of Figs 9 and 11",
+    "as above, on the network of Figs 9 and 11",
     "fig9.toml",
     UNCODED,
     (
         rate(1),
-        rate(1, *ACKS_9, name=", acks lost, too"),
+        rate(1, *ACKS_9, name=", acks also lost"),
         rate(1, *OURS_9, name=", only ours lost"),
         rate(1, *UDP_9, name=", background UDP"),
     ),

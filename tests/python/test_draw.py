@@ -413,7 +413,7 @@ def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib
     assert rows
     for row in rows:
         labels = re.findall(r'data-label="([^"]+)"', row)
-        assert labels == ["paper", "ours", "± 95 %", "points", "verdict", "what binds"]
+        assert labels == ["paper", "ours", "± 95 %", "points", "verdict", "limiting factor"]
 
 
 def test_sources_are_cited_by_author_and_year() -> None:

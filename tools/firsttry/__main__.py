@@ -1,4 +1,4 @@
-"""A default that does not fail the first try: tables of docs/first-try.md.
+"""A default that does not fail the first try: tables of docs/measurements/first-try.md.
 
     python tools/firsttry sockets [--program FILE] [--scheme SCHEME]... [--jobs 8] [--times 3] [--only TEXT]
                                    [--base FILE] [--write]
@@ -10,7 +10,7 @@
 Cells are in cells.py, what may be lost in them in rule.py; both were fixed before the first run. Over sockets runs are side
 by side, each in namespaces of its own (root, a C compiler, srt-tools). A run beside which a timer was more than 50 ms late
 does not count and is made again. Results are rows of tools/firsttry/results/WHAT.csv (or --results FILE) by the program's
-digest; what is there is not run again. `--write` puts the tables into docs/first-try.md. Without `--program`:
+digest; what is there is not run again. `--write` puts the tables into docs/measurements/first-try.md. Without `--program`:
 target/release/strandcast.
 """
 
@@ -29,7 +29,7 @@ from benches import ROOT, Parser, guarded, show, table, whole
 from cells import REPORTED, Cell, pairs
 from store import Store
 
-PAGE = ROOT / "docs/first-try.md"
+PAGE = ROOT / "docs/measurements/first-try.md"
 RESULTS = Path(__file__).parent / "results"
 JOBS = {"sockets": 8, "presets": 8, "reorder": 4, "simulate": 2, "cells": 1}
 # Those that are defaults, or are meant to be; and so many cells for the others.

@@ -16,7 +16,7 @@ from testbed import Testbed
 # Bulk: seconds, those of them that do not count, and the rate of each link.
 BULK_S, WARMUP_S, BULK_MBPS = 12, 4, 10.0
 BULK = "burst-1"
-# Bulk over links with overtaking keeps this of what it has over the same links in order (docs/first-try.md).
+# Bulk over links with overtaking keeps this of what it has over the same links in order (docs/measurements/first-try.md).
 KEPT = 0.9
 
 

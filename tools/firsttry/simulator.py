@@ -132,7 +132,7 @@ def summary(store: Store, names: list[str], digest: str, few: list[Cell]) -> str
         failed = [kept for kept in carried if kept["missing"]]
         most = max(map(share, of.values()), default=0.0)
         rows.append([f"`{name}`", str(len(of)), str(len(carried)), str(len(failed)), f"{100 * most:.2f}"])
-    return table(["scheme", "cells", "windows can carry", "of these lossy", "most lost %"], rows)
+    return table(["scheme", "cells", "windows can carry", "lossy ones", "most lost %"], rows)
 
 
 def lossy(store: Store, names: list[str], digest: str) -> str:

@@ -6,7 +6,7 @@
 Parts: improve, harm, balance (goals 1, 2, 3 of RFC 6356), respond (seconds until a changed capacity is used), sum and
 buffers (two paths without others, and with small receive windows), beside (schemes over one path beside TCPs, in queues
 of 0.05 to 8 products, and alone). Default: all. `--quick`: one seed of a few cells of
-goals 1 to 3, in less than a minute. `--write` puts the tables into docs/models/friendliness.md, which describes networks
+goals 1 to 3, in less than a minute. `--write` puts the tables into docs/measurements/friendliness.md, which describes networks
 and marks. Runs are kept in target/friendliness by scenario and program and not made again, so that an interrupted bench
 goes on where it stopped. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 
@@ -25,7 +25,7 @@ from parts import Bench, summary
 from runs import ROOT, Program
 from tables import put
 
-PAGE = ROOT / "docs/models/friendliness.md"
+PAGE = ROOT / "docs/measurements/friendliness.md"
 PARTS = {**OF_WINDOWS, "beside": beside}
 GOALS = ("improve", "harm", "balance")
 

@@ -51,7 +51,7 @@ def beside(bench: Bench) -> Iterator[tuple[str, str]]:
         left = mean(ours, "tcp") / mean(reference, "tcp")
         return f"{tables.shown(share, kept)}, {left:.2f}", kept
 
-    heads = ["ours sends", "beside", *(f"{buffer:g} BDP" for buffer in buffers)]
+    heads = ["ours sends", "TCPs", *(f"{buffer:g} BDP" for buffer in buffers)]
     for scheme in (*SCHEMES, TCP):
         lines, marks = [], 0
         mine = [row for row in rows if scheme != TCP or row[0] == "bulk"]

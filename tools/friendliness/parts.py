@@ -85,7 +85,7 @@ def improve(bench: Bench) -> Iterator[tuple[str, str]]:
 
     def column(cell: tuple[tuple[int, int], float, str, int]) -> Callable[[str], tuple[str, Ratio]]:
         rtts, buffer, kind, others = cell
-        name = f"{rtts_of(rtts)}, {buffer:g} BDP, {f'beside {TITLES[kind]}' if others else 'alone'}"
+        name = f"{rtts_of(rtts)}, {buffer:g} BDP, {f'with {TITLES[kind]}' if others else 'alone'}"
 
         def text(window: str) -> tuple[str, Ratio]:
             tcps = [of(networks.instead(link, *cell))["ours"]["goodput_bps"] for link in "xy"]

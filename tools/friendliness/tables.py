@@ -1,4 +1,4 @@
-"""The tables of docs/models/friendliness.md."""
+"""The tables of docs/measurements/friendliness.md."""
 
 import re
 

@@ -9,7 +9,7 @@
     python tools/livebench sockets [--jobs 4] ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
     python tools/livebench suspicion [--traces FOLDER] ... needless suspicions and returning paths
-    python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/models/friendliness.md)
+    python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/measurements/friendliness.md)
     python tools/livebench triage ...   what giving up whole frames early is worth (docs/schemes/strand.md)
 
 The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
@@ -39,7 +39,7 @@ from runs import Program, results
 from store import Store
 
 PAGE = ROOT / "docs/live.md"
-PAGES = {"fairness": ROOT / "docs/models/friendliness.md"}
+PAGES = {"fairness": ROOT / "docs/measurements/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
 WHAT = ("grid", "report", "compare", "silence", "suspicion", "sockets", "fairness", "triage")
 

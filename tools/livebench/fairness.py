@@ -171,7 +171,7 @@ def got(results: Results, cell: Cell, scheme: str) -> float:
 
 def beside(results: Results, scheme: str) -> str:
     """A row for each kind of cell, a column a buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
-    heads = ["ours sends", "beside", "paths", *(f"{buffer:g} BDP" for buffer in RULES["buffers_bdp"])]
+    heads = ["ours sends", "TCPs", "paths", *(f"{buffer:g} BDP" for buffer in RULES["buffers_bdp"])]
     mine = [cell for cell, of in results if of == scheme and cell.place == SHARED]
     rows = []
     for one in dict.fromkeys(cell.column() for cell in cells()):

@@ -1,11 +1,11 @@
-"""Late messages of a live video with and without repair symbols, in the simulator: the tables of docs/repair.md.
+"""Late messages of a live video with and without repair symbols, in the simulator: the tables of docs/measurements/repair.md.
 
     python3 tools/repair [--program FILE] [--preset bond] [--seeds 30] [--jobs 2] [--quick] [--write]
 
 A video of 4 Mbit/s over two links that lose (tools/repair/video.toml), in each cell of tools/repair/grid.py with
 retransmission alone and with each code. Runs are kept in target/repair/runs by scenario, scheme and program and not made
 again, so that an interrupted bench goes on where it stopped. Means and intervals go to target/repair/PRESET.csv, the runs
-to target/repair/PRESET.json. `--quick`: 3 seeds of four cells. `--write` puts the tables into docs/repair.md. Without
+to target/repair/PRESET.json. `--quick`: 3 seeds of four cells. `--write` puts the tables into docs/measurements/repair.md. Without
 `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
@@ -22,7 +22,7 @@ from benches import ROOT, Parser, guarded, show, whole
 from grid import MODES, PRESETS, QUICK_SEEDS, SEEDS, Cell, cells
 from runs import OUT, Program
 
-PAGE = ROOT / "docs/repair.md"
+PAGE = ROOT / "docs/measurements/repair.md"
 
 
 def options(words: list[str]) -> argparse.Namespace:

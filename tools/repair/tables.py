@@ -1,4 +1,4 @@
-"""What is told of the runs: the tables of docs/repair.md, and what they add up to. Nothing here runs anything."""
+"""What is told of the runs: the tables of docs/measurements/repair.md, and what they add up to. Nothing here runs anything."""
 
 import math
 from collections.abc import Mapping, Sequence

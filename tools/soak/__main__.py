@@ -1,11 +1,11 @@
-"""A long trial: an encoder's stream over three links that flap, with faults drawn from a seed; docs/long-trial.md.
+"""A long trial: an encoder's stream over three links that flap, with faults drawn from a seed; docs/measurements/long-trial.md.
 
     python tools/soak [--seed N] [--minutes 20] [--faults 50] [--quick] [--replay N] [--program FILE] [--write]
 
 The sender takes 5 Mbit/s by UDP, and the receiver records to files named by the time. Both are paired, and started again when they
 end. Each fault is a line with the seconds until media that were sent after it were recorded, a table follows, and the exit code is
 1 if a bar was missed. `--quick`: 40 s with 6 faults. `--replay N`: only the Nth fault of this seed. `--write` puts the table into
-docs/long-trial.md. Root, iproute2, ffmpeg, a C compiler; namespaces and mounts are the trial's own. Logs and samples are in
+docs/measurements/long-trial.md. Root, iproute2, ffmpeg, a C compiler; namespaces and mounts are the trial's own. Logs and samples are in
 target/soak. Without `--program`: target/release/strandcast.
 """
 
@@ -21,7 +21,7 @@ import report
 import trial
 from benches import ROOT, Parser, guarded, show, whole
 
-PAGE = ROOT / "docs/long-trial.md"
+PAGE = ROOT / "docs/measurements/long-trial.md"
 INSIDE = "SOAK_INSIDE"
 # With --quick, and for one fault alone.
 QUICK_MINUTES, QUICK_FAULTS, QUICK_LONGEST_S, ALONE_MINUTES = 40 / 60, 6, 2.0, 0.5

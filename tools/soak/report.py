@@ -34,7 +34,7 @@ class Report:
         return table(heads, rows)
 
     def elsewhere(self) -> list[Hole]:
-        """Holes beside all faults."""
+        """Holes outside faults."""
         trial = self.trial
         spans = [(one.began, one.healed + (one.after_s or 60) + 3) for one in trial.outcomes]
         return [
@@ -44,7 +44,7 @@ class Report:
         ]
 
     def holes(self) -> str:
-        """A line for each hole beside all faults, for the log."""
+        """A line for each hole outside faults, for the log."""
         begun = self.trial.begun
         return "".join(f"{hole.seen - begun:.1f} s: {hole.count} from {hole.first}\n" for hole in self.elsewhere())
 
@@ -74,7 +74,7 @@ class Report:
             ["recordings; of them cut within their last packet", f"{watch.finished}; {watch.cut}"],
             ["packets that are not as sent, or out of order", str(len(watch.wrong))],
             ["packets that a later recording has again", str(watch.again)],
-            ["packets missing beside all faults", str(sum(hole.count for hole in self.elsewhere()))],
+            ["packets missing outside faults", str(sum(hole.count for hole in self.elsewhere()))],
         ]
         for side in trial.sides.values():
             rows += self.held(side)

@@ -64,7 +64,7 @@ def complete(name: str, given: dict, general: dict, defaults: dict) -> dict:
 
 
 def explained() -> set[str]:
-    """Networks whose gap docs/models/validation.md explains."""
+    """Networks whose gap docs/measurements/validation.md explains."""
     return set(tomllib.loads((FOLDER / "networks.toml").read_text()).get("explained", {}))
 
 

@@ -1,1 +1,1 @@
-//! Benches of the other crates: `cargo bench -p strandcast-bench` (docs/performance.md).
+//! Benches of the other crates: `cargo bench -p strandcast-bench` (docs/measurements/performance.md).

@@ -163,7 +163,7 @@ fn made_of() -> String {
         |presets: &[&Preset]| presets.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ");
     let mut out = wrapped(&format!("Made of parts that can be exchanged: {}.", names(&parts)));
     if !minds.is_empty() {
-        let text = "Of one piece, whose parts read each other and can't be exchanged";
+        let text = "Made of one piece, with parts that read each other and cannot be exchanged";
         let _ = write!(out, "\n{}", wrapped(&format!("{text}: {}.", names(&minds))));
     }
     out
@@ -190,7 +190,7 @@ fn wrapped(text: &str) -> String {
 /// Where each window can be used.
 fn windows() -> String {
     let mut out =
-        String::from("| window | what it does | where from | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
+        String::from("| window | summary | source | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
     for one in congestions() {
         let tcp =
             one.not_for_tcp.map_or_else(|| format!("`cc = \"{}\"`", one.name), |why| format!("no: {why}"));

@@ -29,7 +29,7 @@ VARIED = "paper-networks.md"
 
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
-BINDS = "what binds"
+BINDS = "limiting factor"
 ALL_CLAIMS = ["figure", "claim", "paper", "ours", "points", "verdict", "why"]
 NO_CAUSE = "no cause found"
 CAUSES = ["paper", "contradicted", "with a cause", "without"]

@@ -32,7 +32,7 @@ keys! {
     /// What can be set of it; it keeps no state.
     #[derive(Copy)]
     pub struct FullyCoupled {
-        /// what a loss takes, as a share of all windows together
+        /// part that a loss takes, as a share of all windows together
         beta: f64 [0.01, 1.0] = 0.5,
     }
 }

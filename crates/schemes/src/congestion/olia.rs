@@ -45,7 +45,7 @@ keys! {
     pub struct OliaConfig {
         /// paths are ranked by bytes² between losses over round-trip time, or by bytes over round-trip time²
         ranking: Ranking = Ranking::Draft,
-        /// how far below the largest a path's rank or window may be to count as largest, too
+        /// how far below the largest a path's rank or window may be to count as largest as well
         tolerance: f64 [0.0, 0.5] = 0.01,
     }
 }

@@ -17,7 +17,7 @@ use crate::scenario::warning::Longest;
 const MESSAGE: i64 = 1 << 24;
 
 variants! {
-    /// what it is like
+    /// kind of source
     APP: AppKind = "app" by "kind", Some("bulk"), {
         /// As much as the transport takes.
         Bulk = "bulk": BulkKeys,
@@ -53,7 +53,7 @@ table! {
     BULK: BulkKeys = "app_bulk" {
         /// bytes of a message
         size: Optional<u32> = size::<u32, 1, MESSAGE>().otherwise(
-            "sctp: what fits one packet (rfc 1344, ns2 1452, less what a scheme puts in front of data); others: 1400",
+            "sctp: what fits one packet (rfc 1344, ns2 1452, less what a scheme puts before data); others: 1400",
         ),
     }
 }

@@ -37,7 +37,7 @@ table! {
         from: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
         /// the receiving node
         to: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
-        /// what it sends
+        /// data that it sends
         app: OneOf<AppKind> = OneOf::of(&APP, "`bulk`; required for udp"),
         /// when it begins; drawn for each of `count`
         start: Given<Number> = DRAWN_TIME.or("0 s"),

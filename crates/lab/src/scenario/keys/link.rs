@@ -59,7 +59,7 @@ table! {
         delay: Given<Number> = DIRECTION.delay,
         keep_order: Given<bool> = DIRECTION.keep_order,
         policer: Inner = DIRECTION.policer,
-        /// the queue in front of the transmitter
+        /// the queue before the transmitter
         queue: Inner = Inner::of(&QueueKeys::KEYS, "all defaults"),
         loss: EachOf<LossKind> = DIRECTION.loss,
         /// retransmission by the link itself
@@ -69,7 +69,7 @@ table! {
         corrupt: Given<f64> = DIRECTION.corrupt,
         /// outage of both directions, or several by name; `reverse.down` replaces it for the other direction
         down: Outages = Outages::of(&DownKeys::KEYS, "never"),
-        /// a wireless access link: it counts frames and frame errors and tells them to the hosts that send over it
+        /// a wireless access link: it counts frames and frame errors and reports them to the hosts that send over it
         wireless: Given<bool> = SWITCH.or("false"),
         /// whom random loss takes, in both directions: all packets, or those of flows but not of background load
         loss_takes: Given<LossTakes> = word().or("all"),
@@ -88,7 +88,7 @@ table! {
         delay: Optional<Number> = DIRECTION.delay.as_forward(),
         keep_order: Optional<bool> = DIRECTION.keep_order.as_forward(),
         policer: Inner = DIRECTION.policer,
-        /// the queue in front of the transmitter
+        /// the queue before the transmitter
         queue: Inner = Inner::of(&ReverseQueueKeys::KEYS, "as forward"),
         loss: EachOf<LossKind> = DIRECTION.loss,
         /// retransmission by the link itself
@@ -169,7 +169,7 @@ table! {
         from: Given<Duration> = TIME.required(),
         /// when it ends
         to: Optional<Duration> = TIME.otherwise("it lasts"),
-        /// what the hosts at the link's ends notice: nothing, or that their interface is gone
+        /// the notice that the hosts at the link's ends get: none, or that their interface is gone
         mode: Given<DownMode> = word().or("silent"),
     }
 }

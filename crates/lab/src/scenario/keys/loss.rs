@@ -49,7 +49,7 @@ table! {
 table! {
     /// Two states, Good and Bad: moved by each packet, or lasting exponential times.
     MARKOV: MarkovKeys = "loss_markov" {
-        /// what moves the state
+        /// step of the state: each packet, or time
         by: Given<MovedBy> = word().or("packet"),
         /// mean loss, with `burst`: by packet
         rate: Optional<f64> = SHARE.otherwise("the four probabilities"),
@@ -85,7 +85,7 @@ table! {
     LIST: ListKeys = "loss_list" {
         /// which packets are lost
         file: Given<TraceFile> = FILE.required(),
-        /// begin again behind the last
+        /// begin again after the last
         repeat as "loop": Given<bool> = SWITCH.or("false"),
     }
 }

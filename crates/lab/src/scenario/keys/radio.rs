@@ -44,7 +44,7 @@ variants! {
 table! {
     /// What places that make nodes have.
     NAMED: NamedKeys {
-        /// nodes are made with this name and their number behind it, from 0 on
+        /// nodes get this name, followed by their number, from 0 on
         prefix: Given<String> = TEXT.or("n"),
     }
 }

@@ -13,11 +13,11 @@ use crate::scenario::warning::Longest;
 table! {
     /// A scenario: a network, the flows that are measured in it, and background load.
     ROOT: RootKeys = "scenario" {
-        /// what the scenario shows, for people
+        /// purpose of the scenario, for people
         title: Given<String> = TEXT.or(""),
         /// how long and how often it runs
         run: Inner = Inner::of(&RunKeys::KEYS, "all defaults"),
-        /// what hosts add to the network
+        /// delays that hosts add to the network
         host: Inner = Inner::of(&HostKeys::KEYS, "all defaults"),
         /// hosts and routers, by name
         nodes: Each = Each::of(&NodeKeys::KEYS, "none"),

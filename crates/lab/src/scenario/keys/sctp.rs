@@ -180,7 +180,7 @@ constants! {
         /// SACK.Delay between two Strandcast peers; `sack_delay` alone sets both
         #[serde(skip_serializing_if = "Option::is_none")]
         sack_delay_strandcast: Option<Duration> = OTHER_TIME,
-        /// what gets no answer is sent again before its timer expires
+        /// data that get no answer are sent again before their timer expires
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         tail_probes: bool = SWITCH,
         /// whether the sender waits for overtaken packets before it judges them lost, and restores windows after spurious losses
@@ -189,7 +189,7 @@ constants! {
         /// whether round-trip times leave out the time for which the peer may have held an acknowledgement back
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         ack_delays: bool = SWITCH,
-        /// a SACK at least every so many packets
+        /// greatest number of packets per SACK
         sack_frequency: u32 = whole::<u32, 1, 1_000_000>(),
         /// HB.interval
         heartbeat_interval: Duration = SPAN => Hour,

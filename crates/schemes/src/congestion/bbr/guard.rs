@@ -90,7 +90,7 @@ impl WindowPart for GuardConfig {
     }
 
     fn summary(&self) -> &'static str {
-        "BBR's model held to a queueing delay; a trial tells random losses from those of a full queue"
+        "BBR's model held to a queueing delay; a trial distinguishes random losses from those of a full queue"
     }
 
     fn sctp(&self, config: WindowConfig) -> Windows {
