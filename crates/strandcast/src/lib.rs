@@ -41,6 +41,9 @@
 //! # }
 //! ```
 //!
+//! Configurations of the core get new fields in later versions: set single ones, and take the others from a default, as in
+//! `TransportConfig { mtu: 1300, ..TransportConfig::live() }`.
+//!
 //! The command `strandcast` (crate `strandcast-cli`) is the first user of this library.
 #![forbid(unsafe_code)]
 

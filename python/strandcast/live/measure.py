@@ -37,7 +37,7 @@ def perf(
         message: Bytes a message; None: as much as fits one packet.
         reverse: The server sends.
         quiet: Whether to keep the figures of each second off standard error.
-        plain: Neither encrypt nor authenticate. The server needs `--plain`, too.
+        plain: Neither encrypt nor authenticate. The server also needs `--plain`.
         key: The identity's file; None: `STRANDCAST_KEY`, else the user's.
 
     Returns:
