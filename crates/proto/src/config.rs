@@ -10,115 +10,120 @@ use crate::policy::HeadOfLineConfig;
 /// SACK.Delay between two Strandcast peers over real paths.
 pub const SACK_DELAY_STRANDCAST: Duration = Duration::from_millis(25);
 
-/// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
-/// association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real paths.
+/// Protocol parameters (RFC 9260 §16), and parameters beyond the RFC. They apply to all associations of an endpoint,
+/// unless an association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real
+/// paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportConfig {
     /// RTO.Initial.
     pub rto_initial: Duration,
     /// RTO.Min.
     pub rto_min: Duration,
-    /// RTO.Min towards a Strandcast peer; `None`: the same.
+    /// RTO.Min towards a Strandcast peer; `None`: equal to `rto_min`.
     pub rto_min_strandcast: Option<Duration>,
     /// RTO.Max.
     pub rto_max: Duration,
-    /// Where a scheme paces sending, what this long amounts to may leave at once: timers are coarse.
+    /// Time whose bytes may leave at once if a scheme paces: timers are coarse.
     pub pacing_quantum: Duration,
-    /// Max.Burst in packets. A SACK that acknowledges n packets allows n/2 such bursts unless `strict_rfc`.
+    /// Max.Burst in packets. A SACK that acknowledges n packets permits n/2 such bursts unless `strict_rfc`.
     pub max_burst: u32,
     /// Association.Max.Retrans.
     pub association_max_retrans: u32,
-    /// How long an association tolerates that nothing is received from a Strandcast peer on any path, from the first
-    /// timeout on; all paths are probed meanwhile. `None`, and towards other stacks: Association.Max.Retrans errors
+    /// Time for which an association tolerates that nothing arrives from a Strandcast peer on any path, from the first
+    /// timeout on. All paths are probed during it. `None`, and towards other stacks: Association.Max.Retrans errors
     /// (RFC 9260 §8.1).
     pub silence_timeout: Option<Duration>,
     /// Path.Max.Retrans.
     pub path_max_retrans: u32,
     /// Max.Init.Retransmits.
     pub max_init_retrans: u32,
-    /// INIT goes over every path at once, and INIT and COOKIE ECHO are repeated after this long at most. `None`: INIT takes
-    /// one path after the other, and T1 doubles up to RTO.Max (RFC 9260 §5.1, §6.3.3).
+    /// INIT leaves on every path at once, and INIT and COOKIE ECHO are repeated after at most this time. `None`: INIT
+    /// uses one path after the other, and T1 doubles up to RTO.Max (RFC 9260 §5.1, §6.3.3).
     pub eager_handshake: Option<Duration>,
     /// HB.interval.
     pub heartbeat_interval: Duration,
     /// SACK.Delay.
     pub sack_delay: Duration,
-    /// SACK.Delay towards a Strandcast peer; `None`: the same. The peer is taken to have it, too, and not less than
-    /// [`SACK_DELAY_STRANDCAST`]: its scheme may ask for another.
+    /// SACK.Delay towards a Strandcast peer; `None`: equal to `sack_delay`. The peer is assumed to have the same value,
+    /// and at least [`SACK_DELAY_STRANDCAST`]: its scheme may request another.
     pub sack_delay_strandcast: Option<Duration>,
-    /// Acknowledge at least every this many DATA packets.
+    /// Maximum number of DATA packets per acknowledgement.
     pub sack_frequency: u32,
     /// Valid.Cookie.Life.
     pub cookie_life: Duration,
-    /// Errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
+    /// Number of errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
     pub pf_max_retrans: Option<u32>,
-    /// Towards a Strandcast peer: send something again before T3-rtx expires, when two round trips brought nothing (RFC
-    /// 8985 §7), or one and a half if there is another path, and take back timeouts that turn out to be spurious.
+    /// Towards a Strandcast peer: sends something again before T3-rtx expires, if nothing has arrived for two round
+    /// trips (RFC 8985 §7), or for one and a half if there is another path, and undoes timeouts that turn out to be
+    /// spurious.
     pub tail_probes: bool,
-    /// Wait for chunks that later ones of their path overtook as long as the path's packets were late before (the reordering window
-    /// of RFC 8985 §6.2), and restore windows after losses that were none (RFC 4015). Off: the last miss indication decides (RFC
-    /// 9260 §7.2.4), and windows stay cut.
+    /// Waits for overtaken chunks as long as the path's packets were late before (the reordering window of RFC 8985
+    /// §6.2), and restores windows after spurious losses (RFC 4015). Off: the last miss indication decides (RFC 9260
+    /// §7.2.4), and windows stay cut.
     pub reordering: bool,
-    /// Account for acknowledgements that the peer holds back (RFC 9260 §6.2): the round trip of one that may have been is an upper
-    /// bound, for timers and for schemes ([`AckInfo::held`](crate::policy::AckInfo::held)). Off: it is taken as it is (§6.3.1).
+    /// Accounts for acknowledgements that the peer delays (RFC 9260 §6.2): the round-trip time of an acknowledgement
+    /// that may have been delayed is an upper bound, for timers and for schemes
+    /// ([`AckInfo::held`](crate::policy::AckInfo::held)). Off: it counts as measured (§6.3.1).
     pub ack_delays: bool,
-    /// Towards a Strandcast peer: a path is potentially failed after a tail probe or three heartbeats that nothing
-    /// answered, and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
+    /// Towards a Strandcast peer: a path is potentially failed after a tail probe or three heartbeats without an
+    /// answer, and inactive after 40 of them and this time without an answer; `None`: by the number of errors alone.
     pub failed_after: Option<Duration>,
     /// Towards a Strandcast peer: a FORWARD-TSN passes whole messages that the peer acknowledged, up to the next one
-    /// that was given up, where RFC 3758 gives up one gap per round trip. It does so in any case where symbols are
-    /// sent.
+    /// that was given up. RFC 3758 gives up one gap per round trip. If symbols are sent, it always does so.
     pub forward_past_acked: bool,
-    /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.
+    /// Maximum interval between probes of potentially failed and inactive paths; `None`: RFC 9260's back-off.
     pub failed_probe_interval: Option<Duration>,
-    /// IP-level MTU of a path unless the path says otherwise, bytes.
+    /// IP-level MTU in bytes of a path without its own.
     pub mtu: u16,
-    /// Search the MTU of paths that carry data (RFC 8899), from `mtu` up to this IP-level size, bytes, and notice when packets
-    /// have become too large; `None`: only the driver's word changes an MTU.
+    /// Largest IP-level size in bytes for the search of the MTU of paths that carry data (RFC 8899). The search starts
+    /// at `mtu`, and also detects that packets have become too large. `None`: only the driver changes an MTU.
     pub mtu_discovery: Option<u16>,
-    /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
+    /// Bytes of IP and UDP header of an IPv4 packet; IPv6 adds 20.
     pub encapsulation: u16,
-    /// What a seal in front of the endpoint adds to each datagram; inside it packets have no checksum (RFC 9653), no AUTH,
-    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear. The endpoint's own counts, not that
-    /// of an association's parameters.
+    /// Bytes that a seal outside the endpoint adds to each datagram. Inside it packets have no checksum (RFC 9653) and
+    /// no AUTH, and the seal verifies their addresses. [`Envelope::NONE`]: packets in clear. The endpoint's value
+    /// counts, not the value of an association's parameters.
     pub envelope: Envelope,
-    /// Receive buffer, bytes: the a_rwnd advertised.
+    /// Receive buffer in bytes: the advertised a_rwnd.
     pub receive_buffer: u32,
-    /// Send buffer, bytes: [`crate::association::SendError::Full`] beyond it.
+    /// Send buffer in bytes. Beyond it: [`crate::association::SendError::Full`].
     pub send_buffer: usize,
-    /// How far both buffers may grow beyond that, bytes, as the paths need it; `None`: not at all. They do for peers that
-    /// answered on a path and while the application reads.
+    /// Maximum size in bytes to which both buffers may grow as the paths need it; `None`: they do not grow. They grow
+    /// for peers that answered on a path, and while the application reads.
     pub buffer_limit: Option<usize>,
-    /// Send what holds up a buffer on a slow path on a faster one, too, and hold the slow path back (opportunistic
-    /// retransmission and penalisation; [`crate::policy::HeadOfLine`]), by these rules; `None`: neither.
+    /// Rules for sending a chunk that blocks a buffer on a slow path also on a faster path, and for cutting the window
+    /// of the slow path (opportunistic retransmission and penalisation; [`crate::policy::HeadOfLine`]); `None`:
+    /// neither.
     pub head_of_line: Option<HeadOfLineConfig>,
-    /// Bytes of copies and repair symbols that parts of a scheme may ask for, by payload bytes of messages that left: a hard cap,
-    /// saved up for ten seconds at the most. What the core repeats by itself (retransmissions, tail probes, `head_of_line`)
-    /// and symbols of coded blocks don't count; `None`: as many as are asked for.
+    /// Bytes of copies and repair symbols that parts of a scheme may request, divided by payload bytes of messages that
+    /// left: a hard cap, saved up for at most ten seconds. Retransmissions, tail probes and `head_of_line` of the core
+    /// and symbols of coded blocks do not count; `None`: no cap.
     pub redundancy: Option<f64>,
-    /// Code what is sent, towards peers that can decode; `None`: don't. A build without the feature `coding` neither codes nor
-    /// decodes, and tells its peers so.
+    /// Coding of sent data, towards peers that can decode; `None`: no coding. A build without the feature `coding`
+    /// neither codes nor decodes, and announces that to its peers.
     pub coding: Option<Coding>,
-    /// Say in INIT that what a peer codes can be decoded, also where nothing is coded that is sent: else an association that
-    /// this side opens is coded in no direction. A side that accepts decodes in any case what the opener codes.
+    /// Announces in INIT that this side can decode, even if it does not code. Otherwise an association that this side
+    /// opens is coded in no direction. An accepting side always decodes the opener's coded data.
     pub decodes: bool,
-    /// Outbound streams asked for.
+    /// Number of outbound streams to request.
     pub outbound_streams: u16,
-    /// Inbound streams admitted.
+    /// Number of inbound streams to admit.
     pub inbound_streams: u16,
-    /// Offer partial reliability (RFC 3758).
+    /// Offers partial reliability (RFC 3758).
     pub partial_reliability: bool,
-    /// Offer AUTH (RFC 4895). Without it there are no REPORTs.
+    /// Offers AUTH (RFC 4895). Without it there are no REPORTs.
     pub auth: bool,
-    /// Announce REPORT: paths that join, leave and move, and what schemes say to each other.
+    /// Announces REPORT: paths that join, leave and move, and data of schemes.
     pub reports: bool,
-    /// List every local address in INIT (multihoming towards other stacks).
+    /// Lists every local address in INIT (multihoming towards other stacks).
     pub announce: bool,
-    /// No departure from RFC 9260 that a network could see: Max.Burst and one SACK a second packet as written.
+    /// Avoids all departures from RFC 9260 that a network could observe: Max.Burst and one SACK per second packet as
+    /// written.
     pub strict_rfc: bool,
-    /// Datagrams of one path that `poll_output` may put in one batch.
+    /// Maximum number of datagrams of one path in a batch of `poll_output`.
     pub max_batch: usize,
-    /// Tell the application of each message that goes no further ([`Event::Dropped`](crate::association::Event::Dropped)).
+    /// Reports each message that is given up to the application
+    /// ([`Event::Dropped`](crate::association::Event::Dropped)).
     pub drop_events: bool,
 }
 
@@ -173,8 +178,9 @@ impl Default for TransportConfig {
 }
 
 impl TransportConfig {
-    /// What live media over real paths is sent with: RFC 9260's parameters but where paths differ, fail and fall silent.
-    /// `strandcast send`, `receive`, `demo` and `perf` begin with it, and so does the profile `live` of simulated flows.
+    /// Parameters for live media over real paths: those of RFC 9260, except where paths differ, fail and fall silent.
+    /// `strandcast send`, `receive`, `demo` and `perf` start from them, and so does the profile `live` of simulated
+    /// flows.
     pub fn live() -> Self {
         TransportConfig {
             receive_buffer: 512 << 10,
@@ -197,7 +203,7 @@ impl TransportConfig {
         }
     }
 
-    /// How long the peer may hold an acknowledgement back; `None`: that is not accounted for.
+    /// Maximum time for which the peer may delay an acknowledgement; `None`: delays are not accounted for.
     pub(crate) fn peer_ack_delay(&self) -> Option<Duration> {
         self.ack_delays.then(|| match self.sack_delay_strandcast {
             Some(_) => self.sack_delay.max(SACK_DELAY_STRANDCAST),
@@ -205,12 +211,13 @@ impl TransportConfig {
         })
     }
 
-    /// Whether packets travel in an envelope.
+    /// Returns whether packets travel in an envelope.
     pub(crate) fn sealed(&self) -> bool {
         !self.envelope.is_empty()
     }
 
-    /// The configuration behind a seal with this `envelope`, which signs everything, and whose business addresses are.
+    /// Returns the configuration inside a seal with this `envelope`, which authenticates everything and manages
+    /// addresses.
     pub(crate) fn within(config: Arc<Self>, envelope: Envelope) -> Arc<Self> {
         if envelope.is_empty() && !config.sealed() {
             return config;
@@ -220,7 +227,7 @@ impl TransportConfig {
         Arc::new(TransportConfig { envelope, auth, announce, ..(*config).clone() })
     }
 
-    /// The configuration once the peer is known, Strandcast or not; `None`: unchanged.
+    /// Returns the configuration for the known kind of peer, Strandcast or not; `None`: unchanged.
     pub(crate) fn towards(&self, peer_is_strandcast: bool) -> Option<TransportConfig> {
         let mut own = self.clone();
         if peer_is_strandcast {

@@ -1,6 +1,6 @@
-//! What redundancy may cost: a hard cap on redundant bytes by bytes of media. Two ledgers are kept: one of repair symbols by
-//! source symbols ([`crate::coding::RepairCoding::redundancy`]), and one of all that parts of a scheme ask to be sent beside what
-//! is needed ([`crate::config::TransportConfig::redundancy`]).
+//! Cost limit of redundancy: a hard cap on redundant bytes divided by bytes of media. There are two ledgers: one of
+//! repair symbols and source symbols ([`crate::coding::RepairCoding::redundancy`]), and one of all bytes that parts of
+//! a scheme send in addition to the necessary ones ([`crate::config::TransportConfig::redundancy`]).
 //!
 //! | is | by |
 //! |---|---|
@@ -8,39 +8,40 @@
 //! | spent on each copy or repair symbol | its bytes; never more than was earned and not spent |
 //! | saved | at most `most` bytes: what is earned beyond is lost |
 //!
-//! So at any time, over all that was sent, redundant bytes ≤ redundancy · media. The bound on savings keeps a burst short: what
-//! was saved in a quiet hour is not sent within a round trip.
+//! At any time, over everything that was sent, redundant bytes ≤ redundancy · media. The bound on savings keeps a burst
+//! short: the savings of a quiet hour are not sent within a round trip.
 
-/// Parts of a byte that the ledger counts.
+/// Units per byte that the ledger counts.
 const PARTS: u64 = 1_000_000;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
-    /// Parts earned by a byte.
+    /// Units earned by a byte.
     rate: u64,
-    /// Parts that may be spent.
+    /// Units that may be spent.
     saved: u64,
-    /// Parts that may be saved.
+    /// Maximum units that may be saved.
     most: u64,
     /// Bytes of media and of redundancy that left.
     left: (u64, u64),
 }
 
 impl Ledger {
-    /// `redundancy`: redundant bytes by bytes of media, in whole millionths, rounded down; less than 0 is 0. `most`: bytes saved.
+    /// Creates a ledger. `redundancy`: redundant bytes divided by bytes of media, in whole millionths, rounded down;
+    /// less than 0 is 0. `most`: maximum bytes saved.
     pub fn new(redundancy: f64, most: u64) -> Self {
         let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
         Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
     }
 
-    /// At most `most` bytes are saved from now on.
+    /// Limits the savings to `most` bytes from now on.
     pub fn bound(&mut self, most: u64) {
         self.most = most.saturating_mul(PARTS);
         self.saved = self.saved.min(self.most);
     }
 
-    /// Media of `bytes` left for the first time.
+    /// Earns for media of `bytes` that left for the first time.
     #[inline]
     pub fn earn(&mut self, bytes: usize) {
         self.left.0 += bytes as u64;
@@ -48,16 +49,16 @@ impl Ledger {
         self.saved = self.saved.saturating_add(earned).min(self.most);
     }
 
-    /// Whether `bytes` that are redundant may leave.
+    /// Returns whether `bytes` of redundancy may leave.
     #[inline]
     pub fn allows(&self, bytes: usize) -> bool {
         self.saved >= parts(bytes)
     }
 
-    /// `bytes` that are redundant leave.
+    /// Spends `bytes` of redundancy that leave.
     ///
     /// # Panics
-    /// If it may not.
+    /// If they may not leave.
     pub fn spend(&mut self, bytes: usize) {
         self.left.1 += bytes as u64;
         self.saved = self.saved.checked_sub(parts(bytes)).expect("the ledger allowed it");
@@ -75,8 +76,8 @@ impl Ledger {
         assert!(spent * PARTS <= self.rate * media, "{spent} bytes for {media} of media");
     }
 
-    /// The share of a source's bytes that is worth spending on it alone, from the redundancy with nothing saved up to all with
-    /// as much saved as can be.
+    /// Returns the share of a source's bytes that is worth spending on it alone: from the redundancy with no savings to
+    /// 1 with full savings.
     pub fn generosity(&self) -> f64 {
         let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
         let full = self.saved as f64 / self.most.max(1) as f64;
@@ -119,7 +120,7 @@ mod tests {
         let mut ledger = Ledger::new(0.05, 1000);
         assert!((ledger.generosity() - 0.05).abs() < 1e-9);
         ledger.earn(10_000);
-        // Half full: .05 + .95 / 4.
+        // The ledger is half full: .05 + .95 / 4.
         assert!((ledger.generosity() - 0.2875).abs() < 1e-9);
     }
 

@@ -1,19 +1,21 @@
 //! Multipath SCTP (RFC 9260 in UDP, RFC 6951) as a state machine without sockets, clock or global randomness.
 //!
-//! An [`Endpoint`](endpoint::Endpoint) owns the associations behind one set of local addresses. A driver owns the sockets and
-//! the clock, and calls the endpoint. Time is an argument of each call ([`Instant`](time::Instant), nanoseconds since an origin
-//! of the driver's choice), and randomness enters once, as [`Seeds`](seeds::Seeds): the same calls give the same datagrams.
+//! An [`Endpoint`](endpoint::Endpoint) owns the associations on one set of local addresses. A driver owns the sockets
+//! and the clock, and calls the endpoint. Time is an argument of each call ([`Instant`](time::Instant), nanoseconds
+//! since an origin of the driver's choice), and randomness enters once, as [`Seeds`](seeds::Seeds): equal calls give
+//! equal datagrams.
 //!
 //! After each call that changes something (`connect`, `send`, `recv`, `handle_input`, `handle_timeout`, ...) a driver
 //!
 //! 1. calls [`poll_output`](endpoint::Endpoint::poll_output) until `None`, and sends the datagrams that it appends to the buffer;
 //! 2. calls [`poll_event`](endpoint::Endpoint::poll_event) until `None`; after `Readable` it calls
 //!    [`recv`](endpoint::Endpoint::recv) until `None`;
-//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and hands in whichever comes
-//!    first.
+//! 3. sleeps until [`poll_timeout`](endpoint::Endpoint::poll_timeout) or until a datagram arrives, and passes in the
+//!    one that comes first.
 //!
-//! Which path a chunk takes, how windows grow and when a chunk is lost is the decision of a [`Scheme`](policy::Scheme): one for
-//! each association, built by the application. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes` has many others.
+//! A [`Scheme`](policy::Scheme) decides the path of each chunk, the growth of windows and the loss of chunks. The
+//! application builds one for each association. [`rfc::scheme`] is plain RFC 9260; the crate `strandcast-schemes` has
+//! many others.
 //!
 //! Two endpoints in memory, on a network without delay:
 //!
@@ -72,7 +74,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Bytes of a peer never cause a panic or an error: what is wrong is dropped and counted
+//! Bytes of a peer never cause a panic or an error: invalid input is dropped and counted
 //! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A caller's mistake is an error of the call that made it.
 //!
 //! With the feature `coding` (on by default) an association sends erasure-coded symbols where

@@ -1,5 +1,5 @@
-//! Labelled random streams: each purpose draws from its own generator, derived from (seed, run, label), so that
-//! a new component never shifts another's draws.
+//! Labelled random streams. Each purpose draws from its own generator, derived from (seed, run, label), so that a new
+//! component never shifts another's draws.
 
 use core::fmt;
 
@@ -7,13 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
-/// The root of every random stream of one run.
+/// Root of every random stream of one run.
 #[derive(Clone)]
 pub struct Seeds {
     key: [u8; 32],
 }
 
-/// Without the key: who has it knows every draw that follows.
+/// Prints no key, which would reveal every later draw.
 impl fmt::Debug for Seeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seeds").finish_non_exhaustive()
@@ -21,7 +21,7 @@ impl fmt::Debug for Seeds {
 }
 
 impl Seeds {
-    /// Streams that repeat: same seed, run and label, same draws on every machine.
+    /// Streams that repeat: equal seed, run and label give equal draws on every machine.
     pub fn new(seed: u64, run: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -34,12 +34,12 @@ impl Seeds {
         Seeds { key }
     }
 
-    /// The stream for `label`, always from its beginning.
+    /// Returns the stream for `label`, always from its beginning.
     pub fn stream(&self, label: &str) -> Random {
         Random(ChaCha8Rng::from_seed(self.derive(label)))
     }
 
-    /// Seeds for a part of the run, so that two parts may use the same labels.
+    /// Returns seeds for a part of the run, so that two parts may use the same labels.
     pub fn child(&self, label: &str) -> Seeds {
         Seeds { key: self.derive(label) }
     }
@@ -53,7 +53,7 @@ impl Seeds {
 #[derive(Clone)]
 pub struct Random(ChaCha8Rng);
 
-/// Without its state, as for [`Seeds`].
+/// Prints no state, as for [`Seeds`].
 impl fmt::Debug for Random {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Random").finish_non_exhaustive()
@@ -61,27 +61,27 @@ impl fmt::Debug for Random {
 }
 
 impl Random {
-    /// A uniform 32-bit number.
+    /// Returns a uniform 32-bit number.
     pub fn u32(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// A uniform 64-bit number.
+    /// Returns a uniform 64-bit number.
     pub fn u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in `[0, 1)`, a multiple of 2⁻⁵³.
+    /// Returns a uniform number in `[0, 1)`, a multiple of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         (self.u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform in `[low, high)`.
+    /// Returns a uniform number in `[low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform in `0..n`, without bias; 0 if `n` is 0.
+    /// Returns a uniform number in `0..n`, without bias; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
@@ -95,7 +95,7 @@ impl Random {
         }
     }
 
-    /// True with probability `p`.
+    /// Returns true with probability `p`.
     pub fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// What is logged gives no draw away.
+    /// Printed seeds reveal no draw.
     #[test]
     fn nothing_is_printed_of_them() {
         let seeds = Seeds::from_entropy([0x5a; 32]);

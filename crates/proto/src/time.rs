@@ -1,4 +1,4 @@
-//! Time as an argument: nanoseconds since an origin the driver chooses.
+//! Time as an argument: nanoseconds since an origin that the driver chooses.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -11,7 +11,7 @@ pub struct Instant(u64);
 impl Instant {
     /// The driver's origin.
     pub const ZERO: Instant = Instant(0);
-    /// Later than every event: an unset deadline.
+    /// A time later than every event: an unset deadline.
     pub const MAX: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the origin.
@@ -24,7 +24,7 @@ impl Instant {
         Instant(ms * 1_000_000)
     }
 
-    /// The instant `s` seconds after the origin; negative and non-finite values give the origin.
+    /// The instant `s` seconds after the origin. Negative and non-finite values give the origin.
     pub fn from_secs_f64(s: f64) -> Self {
         Instant((s * 1e9) as u64)
     }
@@ -45,7 +45,7 @@ impl Instant {
     }
 }
 
-/// `d` in nanoseconds, saturating after 584 years.
+/// Returns `d` in nanoseconds. It saturates after 584 years.
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }

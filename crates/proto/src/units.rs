@@ -1,4 +1,4 @@
-//! Numbers with units across module walls.
+//! Numbers with units, for interfaces between modules.
 
 use core::fmt;
 use core::time::Duration;
@@ -8,17 +8,17 @@ use core::time::Duration;
 pub struct Rate(f64);
 
 impl Rate {
-    /// `bps` bits per second; negative and NaN count as zero.
+    /// Returns a rate of `bps` bits per second. Negative numbers and NaN count as zero.
     pub fn from_bps(bps: f64) -> Self {
         Rate(bps.max(0.0))
     }
 
-    /// `bytes` bytes per second.
+    /// Returns a rate of `bytes` bytes per second.
     pub fn from_bytes_per_s(bytes: f64) -> Self {
         Rate::from_bps(bytes * 8.0)
     }
 
-    /// `bytes` in `time`; `None` if no time passed.
+    /// Returns the rate of `bytes` in `time`; `None` if no time passed.
     pub fn of(bytes: u64, time: Duration) -> Option<Self> {
         (!time.is_zero()).then(|| Rate::from_bytes_per_s(bytes as f64 / time.as_secs_f64()))
     }
@@ -33,7 +33,7 @@ impl Rate {
         self.0 / 8.0
     }
 
-    /// How long `bytes` take at this rate; `None` at rate zero.
+    /// Time that `bytes` take at this rate; `None` at rate zero.
     pub fn time_for(self, bytes: u64) -> Option<Duration> {
         let s = bytes as f64 * 8.0 / self.0;
         (s.is_finite() && s < 1e9).then(|| Duration::from_nanos((s * 1e9) as u64))

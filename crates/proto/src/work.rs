@@ -1,6 +1,6 @@
-//! Work that input causes, for tests and fuzzers, which bound it by the bytes that came: bytes that are read or hashed, and entries
-//! of lists that are looked at or moved. Without the feature `testing` nothing is counted. Decoders of coded messages count theirs
-//! themselves ([`CodingStats::work`](crate::coding::CodingStats::work)).
+//! Work that input causes, for tests and fuzzers, which bound it by the received bytes. It counts bytes that are read
+//! or hashed, and list entries that are read or moved. Without the feature `testing` nothing is counted. Decoders of
+//! coded messages count their own work ([`CodingStats::work`](crate::coding::CodingStats::work)).
 
 #[cfg(any(test, feature = "testing"))]
 std::thread_local! {
@@ -16,7 +16,7 @@ pub fn count(amount: usize) {
     let _ = amount;
 }
 
-/// What this thread has counted so far.
+/// Work that this thread has counted so far.
 #[cfg(any(test, feature = "testing"))]
 pub fn done() -> u64 {
     DONE.get()

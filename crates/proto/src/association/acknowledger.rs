@@ -1,4 +1,4 @@
-//! When to acknowledge, and by which path (RFC 9260 §6.2).
+//! Times and paths of acknowledgements (RFC 9260 §6.2).
 
 use smallvec::SmallVec;
 
@@ -6,21 +6,22 @@ use super::path_table::PathTable;
 use crate::policy::{PathId, PathSet, PathState, PathView};
 use crate::time::{Duration, Instant};
 
-/// What arrived since the last SACK, and when the next one leaves.
+/// State of acknowledgement: arrivals since the last SACK, and the time of the next one.
 #[derive(Debug)]
 pub(super) struct Acknowledger {
-    /// DATA packets since the last SACK.
+    /// Number of DATA packets since the last SACK.
     packets: u32,
-    /// One leaves as soon as possible, and by which path.
+    /// True if a SACK leaves as soon as possible.
     due: bool,
     via: PathId,
     timer: Option<Instant>,
-    /// Where the last one went, and the paths by which data came since.
+    /// Path of the last SACK, and the paths by which data have arrived since.
     last_via: Option<PathId>,
     received_on: PathSet,
-    /// Packets without new data since data last were new: our SACKs don't get through the way they go.
+    /// Number of packets since data last were new, all without new data. Such packets show that SACKs of this side are
+    /// lost on their path.
     repeats: u32,
-    /// SACKs that left: whose turn it is among the return paths that the peer named.
+    /// Number of SACKs sent. It selects one of the return paths that the peer named.
     left: usize,
 }
 
@@ -38,19 +39,19 @@ impl Acknowledger {
         }
     }
 
-    /// A packet with DATA came by `on`; `new`: some of it for the first time.
+    /// Records a packet with DATA that arrived by `on`. `new`: some of its data arrived for the first time.
     pub fn on_packet(&mut self, on: PathId, new: bool) {
         self.packets += 1;
         self.received_on.insert(on);
         self.repeats = if new { 0 } else { self.repeats + 1 };
     }
 
-    /// DATA packets since the last SACK.
+    /// Number of DATA packets since the last SACK.
     pub fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// A SACK leaves by `via`: at once, or within `delay`.
+    /// Schedules a SACK by `via`: at once, or within `delay`.
     pub fn schedule(&mut self, now: Instant, via: PathId, delay: Option<Duration>) {
         self.via = via;
         match delay {
@@ -59,17 +60,17 @@ impl Acknowledger {
         }
     }
 
-    /// A SACK leaves as soon as possible, where it would have gone anyway.
+    /// Schedules a SACK as soon as possible, on the path that it would have taken anyway.
     pub fn want(&mut self) {
         self.due = true;
     }
 
-    /// The one that is due goes by `via` instead; not `possible`: not at all.
+    /// Moves the due SACK to `via`. If not `possible`, the SACK is dropped.
     pub fn redirect(&mut self, via: PathId, possible: bool) {
         (self.due, self.via) = (possible, via);
     }
 
-    /// The path of the SACK that is due.
+    /// Returns the path of the due SACK.
     pub fn due(&self) -> Option<PathId> {
         self.due.then_some(self.via)
     }
@@ -78,12 +79,12 @@ impl Acknowledger {
         self.timer
     }
 
-    /// SACK.Delay is over.
+    /// Handles the end of SACK.Delay.
     pub fn on_timeout(&mut self) {
         (self.timer, self.due) = (None, true);
     }
 
-    /// A SACK left.
+    /// Records that a SACK was sent.
     pub fn on_sent(&mut self) {
         (self.due, self.timer, self.packets) = (false, None, 0);
         self.last_via = Some(self.via);
@@ -91,8 +92,8 @@ impl Acknowledger {
         self.received_on = PathSet::default();
     }
 
-    /// The next of the return paths that the peer named by their wire ids, of those that work here; `None` if none
-    /// does, or if the same data come again, so that an earlier SACK must have been lost.
+    /// Returns the next of the return paths that the peer named by their wire ids and that work here. Returns `None` if
+    /// none works, or if the same data arrive again, which shows that an earlier SACK was lost.
     pub fn named_return_path(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
         if named.is_empty() || self.repeats > 0 {
             return None;
@@ -105,13 +106,14 @@ impl Acknowledger {
         working.get(self.left % working.len().max(1)).copied()
     }
 
-    /// Where the SACK for data that came by `on` goes: back the way they came, unless that way seems dead: it is not active
-    /// here, or the same data come again and again, so that an earlier SACK must have been lost there. Then turn by turn over the
-    /// others. Data that came by several paths are acknowledged by another one than the last: paths in step with SACKs
-    /// would have all of them take the same path, which may be the one that is dead in that direction.
+    /// Path of the SACK for data that arrived by `on`: the path of the data, unless that return path seems dead. It
+    /// seems dead if the path is not active here, or if the same data arrive repeatedly, so that an earlier SACK must
+    /// have been lost there. The SACKs then rotate over the other paths. Data that arrived by several paths are
+    /// acknowledged by another path than the last SACK. Otherwise paths in step with SACKs would make all SACKs take
+    /// the same path, which may be dead in that direction.
     ///
-    /// `tolerates_silence`: a total silence does not end the association, so that the paths' states may be older than
-    /// what just came.
+    /// `tolerates_silence`: a total silence does not end the association, so that the states of paths may be older than
+    /// the packet that just arrived.
     pub fn return_path(
         &self,
         now: Instant,
@@ -153,7 +155,7 @@ mod tests {
     use crate::config::TransportConfig;
     use crate::path::{self, FourTuple, Path};
 
-    /// `n` active paths.
+    /// Returns a table of `n` active paths.
     fn table(n: u8) -> PathTable {
         let (mut table, config) = (PathTable::default(), TransportConfig::default());
         for i in 0..n {
@@ -165,7 +167,7 @@ mod tests {
         table
     }
 
-    /// Paths of the SACKs for packets that come by `on` in turn.
+    /// Returns the paths of the SACKs for packets that arrive in turn by `on`.
     fn taken(paths: &PathTable, packets: &[(u8, bool)]) -> Vec<u8> {
         let mut acks = Acknowledger::new();
         let mut went = Vec::new();
@@ -208,7 +210,7 @@ mod tests {
         assert_eq!(taken(&table(1), &again), [0; 6]);
     }
 
-    /// The peer named paths 2 and 1: they take turns, unless one fails or the SACKs are lost there.
+    /// The peer named paths 2 and 1: they alternate, unless one fails or the SACKs are lost there.
     #[test]
     fn named_return_paths_take_turns() {
         let mut paths = table(3);

@@ -1,16 +1,16 @@
-//! When a scheme is asked what it advises.
+//! Times at which a scheme is asked for advice.
 
 use crate::time::{Duration, Instant};
 
-/// It is asked again after this long at the earliest.
+/// Minimum time between two questions.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// When it was asked last.
+/// Time of the last question.
 #[derive(Debug, Default)]
 pub(super) struct Advisor(Option<Instant>);
 
 impl Advisor {
-    /// Something happened: whether the scheme is to be asked.
+    /// Returns whether the scheme is to be asked after an event.
     #[inline]
     pub fn is_due(&mut self, now: Instant) -> bool {
         let due = self.0.is_none_or(|at| now - at >= LEAST);

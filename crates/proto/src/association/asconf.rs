@@ -1,22 +1,22 @@
-//! ASCONF (RFC 5061 §5.2): answered, each request refused; paths change by REPORT here.
+//! ASCONF (RFC 5061 §5.2). It is answered, and each request is refused: paths change by REPORT.
 
 use super::context::Context;
 use crate::policy::PathId;
 use crate::wire::chunk::{Asconf, AsconfAck, ChunkEncode as _};
 use crate::wire::{Cause, Param};
 
-/// Requests of an ASCONF that are answered, and its bytes; the answer is kept, in case it is asked for again.
+/// Maximum number of requests of an ASCONF that are answered.
 const MAX_ASCONF_PARAMS: usize = 64;
 const MAX_ASCONF: usize = 2048;
 
-/// The last answer, in case it is asked for again.
+/// The last answer. It is sent again if the peer repeats the request.
 #[derive(Debug, Default)]
 pub(super) struct AsconfAnswer {
     last: Option<(u32, AsconfAck)>,
 }
 
 impl AsconfAnswer {
-    /// Answers `asconf`, which came on `on`.
+    /// Answers `asconf`, which arrived on `on`.
     pub fn answer(&mut self, cx: &mut Context, asconf: &Asconf, on: PathId) {
         if let Some((serial, answer)) = &self.last
             && *serial == asconf.serial

@@ -13,26 +13,26 @@ use crate::wire::chunk::{Auth, asconf, asconf_ack, auth::HmacId};
 use crate::wire::param::{self, Param};
 use crate::wire::{Packet, Span};
 
-/// Bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are worth keeping: RFC 4895 asks for 32 random ones, and there are
+/// Maximum bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are kept: RFC 4895 needs 32 random ones, and there are
 /// 255 chunk types.
 const LONGEST_VECTOR: usize = 1024;
 
-/// One side's RANDOM, CHUNKS and HMAC-ALGO.
+/// RANDOM, CHUNKS and HMAC-ALGO of one side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct AuthParams {
     pub random: Bytes,
-    /// Chunk types this side wants authenticated.
+    /// Chunk types that this side requires to be authenticated.
     pub chunks: Bytes,
     pub hmacs: SmallVec<[u16; 4]>,
 }
 
 impl AuthParams {
-    /// No AUTH.
+    /// Parameters without AUTH.
     pub fn none() -> Self {
         AuthParams { random: Bytes::new(), chunks: Bytes::new(), hmacs: SmallVec::new() }
     }
 
-    /// Ours, with fresh random bytes; empty when AUTH is off.
+    /// Parameters of this side, with fresh random bytes; empty if AUTH is off.
     pub fn generate(random: &mut Random, config: &TransportConfig) -> Self {
         if !config.auth {
             return AuthParams::none();
@@ -42,14 +42,14 @@ impl AuthParams {
         AuthParams::with_random(Bytes::copy_from_slice(&bytes))
     }
 
-    /// Ours, with the random bytes of a cookie.
+    /// Parameters of this side, with the random bytes of a cookie.
     pub fn with_random(random: Bytes) -> Self {
         let hmacs = smallvec![HmacId::Sha256.number(), HmacId::Sha1.number()];
         AuthParams { random, chunks: Bytes::from_static(&[asconf::TYPE, asconf_ack::TYPE]), hmacs }
     }
 
-    /// What a peer sent; `None` unless it is complete enough to authenticate (RFC 4895 §6.1), or longer than anything
-    /// that makes sense: RANDOM has 32 bytes, and there are 256 chunk types.
+    /// Parameters of a peer; `None` if they are too incomplete to authenticate (RFC 4895 §6.1), or longer than any
+    /// reasonable value: RANDOM has 32 bytes, and there are 256 chunk types.
     pub fn of_peer(params: &[Param]) -> Option<Self> {
         let random =
             params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
@@ -62,7 +62,7 @@ impl AuthParams {
         sane.then_some(AuthParams { random, chunks, hmacs })
     }
 
-    /// As parameters of INIT or INIT ACK; none when AUTH is off.
+    /// Returns the parameters for INIT or INIT ACK; none if AUTH is off.
     pub fn params(&self) -> Vec<Param> {
         if self.random.is_empty() {
             return Vec::new();
@@ -74,8 +74,8 @@ impl AuthParams {
         ]
     }
 
-    /// RANDOM, CHUNKS and HMAC-ALGO as they were sent, headers included, padding not (RFC 4895 §6.1). A CHUNKS
-    /// parameter that was not sent adds nothing.
+    /// Returns RANDOM, CHUNKS and HMAC-ALGO as they were sent, with headers and without padding (RFC 4895 §6.1). A
+    /// CHUNKS parameter that was not sent adds nothing.
     fn key_vector(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut put = |kind: u16, value: &[u8]| {
@@ -93,16 +93,16 @@ impl AuthParams {
     }
 }
 
-/// The association's shared key and how to use it.
+/// The association's shared key, and the HMAC algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthKeys {
     key: Vec<u8>,
-    /// For what we send: the peer's first choice that we have.
+    /// Algorithm for packets of this side: the peer's first choice that this side supports.
     pub hmac: HmacId,
 }
 
 impl AuthKeys {
-    /// `None` when the peer offers no algorithm we have.
+    /// Returns `None` if the peer offers no supported algorithm.
     pub fn new(ours: &AuthParams, peer: &AuthParams) -> Option<Self> {
         let hmac = peer.hmacs.iter().find_map(|h| HmacId::from_number(*h))?;
         if ours.random.is_empty() {
@@ -112,17 +112,17 @@ impl AuthKeys {
         if b.len() > LONGEST_VECTOR {
             return None;
         }
-        // RFC 4895 §6.1: the numerically smaller vector first; a tie needs no order.
+        // RFC 4895 §6.1: the numerically smaller vector comes first. Equal vectors need no order.
         let key = if less(&a, &b) { [a, b].concat() } else { [b, a].concat() };
         Some(AuthKeys { key, hmac })
     }
 
-    /// The HMAC of `bytes`.
+    /// Returns the HMAC of `bytes`.
     pub fn sign(&self, bytes: &[u8]) -> SmallVec<[u8; 32]> {
         self.mac(self.hmac, |update| update(bytes))
     }
 
-    /// Whether the AUTH chunk at `span` of `packet` is right.
+    /// Returns whether the AUTH chunk at `span` of `packet` is correct.
     pub fn verify(&self, packet: &Packet, span: Span, auth: &Auth) -> bool {
         let Some(hmac) = HmacId::from_number(auth.hmac_id).filter(|_| auth.key_id == 0) else { return false };
         let expected = self.mac(hmac, |update| packet.authenticated(span, update));
@@ -146,7 +146,7 @@ impl AuthKeys {
     }
 }
 
-/// Whether `a` is the smaller unsigned number in network byte order.
+/// Returns whether `a` is the smaller unsigned number in network byte order.
 fn less(a: &[u8], b: &[u8]) -> bool {
     let strip = |v: &[u8]| v.iter().position(|x| *x != 0).unwrap_or(v.len());
     let (a, b) = (&a[strip(a)..], &b[strip(b)..]);

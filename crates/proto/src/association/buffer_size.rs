@@ -1,15 +1,15 @@
-//! How large the buffers of an association are: what was needed of late.
+//! Sizes of the buffers of an association: the recent need.
 
 use crate::config::TransportConfig;
 use crate::policy::PathSet;
 use crate::time::{Duration, Instant};
 
-/// A need is remembered for one to two of these.
+/// Period for the memory of a need. A need counts for one to two periods.
 const PERIOD: Duration = Duration::from_secs(5);
-/// The buffer grows beyond what it began with by this multiple of what the application has read lately.
+/// Multiple of the recently read bytes by which the buffer may grow beyond its initial size.
 const PER_READ: u64 = 2;
 
-/// The largest value of the last one to two periods.
+/// Largest value of the last one to two periods.
 #[derive(Copy, Clone, Debug, Default)]
 struct Peak {
     now: u64,
@@ -25,21 +25,21 @@ impl Peak {
         self.now.max(self.before)
     }
 
-    /// `periods` have passed.
+    /// Ends `periods` periods.
     fn turn(&mut self, periods: u64) {
         self.before = if periods == 1 { self.now } else { 0 };
         self.now = 0;
     }
 }
 
-/// Counts periods.
+/// Counter of periods.
 #[derive(Copy, Clone, Debug, Default)]
 struct Periods {
     ends: Instant,
 }
 
 impl Periods {
-    /// How many ended since last asked, two at most; `None` if none did.
+    /// Returns the number of periods that ended since the last call, at most two; `None` if no period ended.
     fn ended(&mut self, now: Instant) -> Option<u64> {
         if now < self.ends {
             return None;
@@ -50,30 +50,31 @@ impl Periods {
     }
 }
 
-/// The size of the receive buffer.
+/// Size of the receive buffer.
 #[derive(Debug)]
 pub(super) struct ReceiveSize {
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
-    /// What it shrinks to while the application reads.
+    /// Size to which the buffer shrinks while the application reads.
     pub wanted: usize,
-    /// When it is looked at again; never if it is fixed.
+    /// Time of the next adjustment; never if the size is fixed.
     pub due: Instant,
-    /// Payload of all new chunks.
+    /// Payload bytes of all new chunks.
     pub arrived: u64,
-    /// The most that waited for a missing chunk since it was last looked at, everything else having been read.
+    /// Maximum number of bytes that waited for a missing chunk since the last adjustment, while all others had been
+    /// read.
     pub held: usize,
-    /// The most ever held.
+    /// Maximum number of bytes ever held.
     pub most: usize,
-    /// Paths by which data came in this round, and in the last one.
+    /// Paths by which data arrived in this round, and in the last one.
     pub received_on: PathSet,
     pub received_on_before: PathSet,
-    /// When the round began, and what had arrived.
+    /// Start of the round, and the bytes that had arrived by then.
     pub since: (Instant, u64),
     arrivals: Peak,
     need: Peak,
     periods: Periods,
-    /// What the application had read when this period began, and the last one.
+    /// Bytes that the application had read at the start of this period and of the previous one.
     read: (u64, u64),
 }
 
@@ -97,8 +98,8 @@ impl ReceiveSize {
         }
     }
 
-    /// A round of `length` ends `now`, and the application has read so much so far: what the buffer should hold, and how
-    /// much more than in the beginning it may.
+    /// Ends a round of `length` at `now`, after the application has read `read` bytes in total. Returns the bytes that
+    /// the buffer should hold, and the number of bytes by which it may exceed its initial size.
     pub fn end_round(&mut self, now: Instant, length: Duration, read: u64) -> (u64, u64) {
         let elapsed = (now - self.since.0).max(length);
         let came = u128::from(self.arrived - self.since.1) * length.as_nanos() / elapsed.as_nanos().max(1);
@@ -108,7 +109,7 @@ impl ReceiveSize {
             self.need.turn(periods);
             self.read = (read, if periods == 1 { self.read.0 } else { read });
         }
-        // In slow start four times as much is in flight when the next round ends.
+        // In slow start, four times the data is in flight at the end of the next round.
         let more = came.saturating_sub(self.arrivals.get());
         self.arrivals.see(came);
         self.need.see(2 * came.max(self.held as u64) + 4 * more);
@@ -124,12 +125,12 @@ impl ReceiveSize {
     }
 }
 
-/// The size of the send buffer.
+/// Size of the send buffer.
 #[derive(Debug)]
 pub(super) struct SendSize {
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
-    /// The most ever held.
+    /// Maximum number of bytes ever held.
     pub most: usize,
     need: Peak,
     periods: Periods,
@@ -140,7 +141,7 @@ impl SendSize {
         SendSize { size: config.send_buffer, most: 0, need: Peak::default(), periods: Periods::default() }
     }
 
-    /// `need` bytes are needed `now`: the size becomes the largest need of late, from `least` to `most`.
+    /// Sets the size for a need of `need` bytes at `now`: the largest recent need, between `least` and `most`.
     pub fn fit(&mut self, now: Instant, need: u64, least: usize, most: usize) {
         if let Some(periods) = self.periods.ended(now) {
             self.need.turn(periods);

@@ -1,4 +1,4 @@
-//! Do the books agree? For tests.
+//! Checks of the consistency of an association's state, for tests.
 
 use super::context::Context;
 use super::event::Event;
@@ -7,7 +7,7 @@ use super::state::Association;
 use crate::policy::PathState;
 
 impl Association {
-    /// Panics when counters that are kept step by step differ from what they count, or when something waits for a
+    /// Panics if a counter that is updated step by step differs from the counted value, or if something waits for a
     /// timer that does not run.
     pub fn assert_consistent(&self) {
         assert_context(&self.cx);
@@ -15,20 +15,20 @@ impl Association {
         self.rx.assert_bounded();
     }
 
-    /// The number and the HMAC of what signs `bytes` as either side would (RFC 4895), once there are keys.
+    /// Returns the key number and the HMAC of `bytes` for both sides (RFC 4895), once there are keys.
     pub fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
         self.cx.peer.keys.as_ref().map(|keys| (keys.hmac.number(), keys.sign(bytes)))
     }
 }
 
-/// Entries of lists that a packet may make one look at: chunks that are not acknowledged, blocks of TSNs that arrived.
+/// Number of list entries that a packet can cause to be read: unacknowledged chunks, blocks of TSNs.
 pub fn entries(association: &Association) -> usize {
     association.tx.outstanding() + association.rx.blocks()
 }
 
 fn assert_context(cx: &Context) {
     cx.control.assert_bounded();
-    // Messages that were dropped are as many as the send buffer held.
+    // The number of dropped messages is bounded by the size of the send buffer.
     let events = cx.events.iter().filter(|event| !matches!(event, Event::Dropped(_))).count();
     assert!(events <= 4096, "{events} events");
     let closed = cx.state == State::Closed;

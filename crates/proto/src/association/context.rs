@@ -1,5 +1,5 @@
-//! What all parts of an association share: its parameters and state, the paths and the scheme, and what waits to be said; and
-//! the management of paths (RFC 9260 §2.5.8) that needs nothing else.
+//! State that all parts of an association share: parameters, state, paths, scheme and pending output. It also has the
+//! management of paths (RFC 9260 §2.5.8) that needs nothing else.
 
 mod control;
 mod heartbeats;
@@ -36,20 +36,20 @@ use crate::time::Instant;
 use crate::wire::chunk::Abort;
 use crate::wire::{Cause, VerificationTag};
 
-/// What is known of the peer.
+/// Properties of the peer.
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     pub tag: VerificationTag,
-    /// It speaks RFC 3758.
+    /// True if the peer supports RFC 3758.
     pub partial: bool,
-    /// What its packets and ours are signed with (RFC 4895).
+    /// Keys that sign the packets of both sides (RFC 4895).
     pub keys: Option<AuthKeys>,
-    /// How what is sent to it is coded, and what comes from it.
+    /// Coding of data that are sent to the peer, and of data from the peer.
     pub coding_out: Option<Agreed>,
     pub coding_in: Option<Agreed>,
 }
 
-/// See the [module](self). A bundle: each field but the plain ones guards its own state.
+/// See the [module](self). A bundle: each field, except plain ones, guards its own state.
 #[derive(Debug)]
 pub(super) struct Context {
     pub config: Arc<TransportConfig>,
@@ -62,7 +62,7 @@ pub(super) struct Context {
     pub control: ControlQueue,
     pub reports: Reports,
     report_scratch: Vec<Report>,
-    /// Of what the information of heartbeats is cut.
+    /// Block of memory from which the information of heartbeats is cut.
     heartbeat_block: BytesMut,
     pub silence: Silence,
     pub tariffs: Tariffs,
@@ -110,18 +110,18 @@ impl Context {
         }
     }
 
-    /// A message goes no further.
+    /// Records a message that was given up.
     pub fn note_dropped(&mut self, dropped: Dropped) {
         self.stats.count_dropped(&dropped);
         if self.config.drop_events {
-            // Nothing follows the end.
+            // The end stays the last event.
             let end = self.events.pop_back_if(|event| matches!(event, Event::Closed(_)));
             self.events.push_back(Event::Dropped(dropped));
             self.events.extend(end);
         }
     }
 
-    /// Hands a signal to the scheme; its estimates and limits are fresh afterwards.
+    /// Passes a signal to the scheme, and refreshes its estimates and limits.
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
         self.driver.signal(self.paths.seen_mut(), now, signal);
         if self.advisor.is_due(now) {
@@ -129,7 +129,7 @@ impl Context {
         }
     }
 
-    /// Asks the scheme what an encoder should choose, and passes on what changed.
+    /// Asks the scheme for advice to an encoder, and reports changes of it.
     fn ask_advice(&mut self, now: Instant) {
         let new = self.driver.advice(self.paths.seen(), now);
         if let Some(advice) = new.filter(|new| self.stats.advice.is_none_or(|last| new.differs(last))) {
@@ -147,7 +147,7 @@ impl Context {
         self.paths.is_open(path)
     }
 
-    /// The open path of a 4-tuple.
+    /// Returns the open path of a 4-tuple.
     pub fn path_of(&self, tuple: &FourTuple) -> Option<PathId> {
         let open = |i: &usize| self.paths.view(*i).state != PathState::Closed;
         (0..self.paths.len()).filter(open).find(|i| self.paths[*i].tuple == *tuple).map(|i| PathId(i as u8))
@@ -163,7 +163,7 @@ impl Context {
         if open < MAX_PATHS { Ok(()) } else { Err(AssociationError::TooManyPaths) }
     }
 
-    /// Whether the peer can follow news of paths now.
+    /// Returns whether the peer can handle reports on paths now.
     pub fn may_report(&self) -> bool {
         use super::lifecycle::State::{Closed, CookieEchoed, CookieWait};
         self.paths.seen().peer_reports() && !matches!(self.state, CookieWait | CookieEchoed | Closed)
@@ -182,12 +182,13 @@ impl Context {
         self.driver.aggregate_full(self.paths.seen())
     }
 
-    /// The 4-tuples of the paths that are not closed.
+    /// Returns the 4-tuples of the paths that are not closed.
     pub fn tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.open_paths().map(|p| p.tuple)
     }
 
-    /// Those that are this association's: where the peer was only claimed to be, another peer may be.
+    /// Returns the 4-tuples that belong to this association alone. Another peer may be at an address that was only
+    /// claimed.
     pub fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
     }
@@ -196,13 +197,13 @@ impl Context {
         self.paths.rows().filter(|(_, v)| v.state != PathState::Closed).map(|(p, _)| p)
     }
 
-    /// The core refuses what the scheme asked for; the scheduler waits for the next signal.
+    /// Refuses the scheme's assignment. The scheduler waits for the next signal.
     pub fn refuse_assignment(&mut self) {
         self.stats.refused_assignments += 1;
         self.driver.hold();
     }
 
-    /// The association ends. The sender lets go of its data once the input is dealt with.
+    /// Ends the association. The sender drops its data after the input is processed.
     pub fn close(&mut self, reason: CloseReason) {
         if self.state == State::Closed {
             return;
@@ -227,12 +228,12 @@ impl Context {
         self.close(reason);
     }
 
-    /// The peer does not answer: it is still notified, in case only one direction is dead.
+    /// Aborts because the peer does not answer. The peer is still notified, in case only one direction is dead.
     pub fn abort_for(&mut self, reason: CloseReason) {
         self.abort_with(Cause::UserInitiatedAbort(b"no answer"[..].into()), reason);
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.control.shrink();
         self.events.shrink_to_fit();

@@ -6,40 +6,40 @@ use crate::path::FourTuple;
 use crate::policy::PathId;
 use crate::wire::Chunk;
 
-/// Control chunks that wait at once: what would come on top of them is not said. Peers ask again.
+/// Maximum number of control chunks that wait. Further chunks are dropped; peers repeat their requests.
 const MAX_CONTROL: usize = 256;
 
-/// A chunk, and how it leaves.
+/// A control chunk, and its destination.
 #[derive(Debug)]
 pub(super) struct Control {
-    /// On this path…
+    /// Path of the chunk.
     pub path: PathId,
-    /// …or to this 4-tuple, which is no path (yet).
+    /// If set, the chunk goes to this 4-tuple instead, which is not a path (yet).
     pub tuple: Option<FourTuple>,
     pub chunk: Chunk,
-    /// Put an AUTH chunk in front of it.
+    /// If true, an AUTH chunk precedes the chunk.
     pub auth: bool,
-    /// In a packet of its own.
+    /// If true, the chunk has a packet of its own.
     pub alone: bool,
-    /// Not our peer's tag: INIT goes with 0, reflected ones with their own.
+    /// Verification tag, if it is not the peer's: INIT has 0, reflected tags are their own.
     pub tag: Option<u32>,
 }
 
 impl Control {
-    /// `chunk` on `path`, with others if they fit.
+    /// Returns `chunk` on `path`, in a packet that it may share.
     pub fn on(path: PathId, chunk: impl Into<Chunk>) -> Self {
         Control { path, tuple: None, chunk: chunk.into(), auth: false, alone: false, tag: None }
     }
 }
 
-/// First in, first out, and bounded.
+/// A bounded first-in-first-out queue.
 #[derive(Debug, Default)]
 pub(super) struct ControlQueue {
     waiting: VecDeque<Control>,
 }
 
 impl ControlQueue {
-    /// Appends `control`; false if so many wait that a peer must have asked for them.
+    /// Appends `control`. Returns false if the queue is full, which only requests of a peer can cause.
     #[must_use]
     pub fn push(&mut self, control: Control) -> bool {
         let room = self.waiting.len() < MAX_CONTROL;
@@ -49,7 +49,7 @@ impl ControlQueue {
         room
     }
 
-    /// COOKIE ECHO must be the first chunk of its packet (RFC 9260 §5.1 C).
+    /// Queues COOKIE ECHO, which must be the first chunk of its packet (RFC 9260 §5.1 C).
     pub fn push_first(&mut self, control: Control) {
         self.waiting.push_front(control);
     }
@@ -66,13 +66,13 @@ impl ControlQueue {
         self.waiting.pop_front()
     }
 
-    /// The first that goes to a 4-tuple which is no path.
+    /// Takes the first chunk that goes to a 4-tuple without a path.
     pub fn pop_off_path(&mut self) -> Option<Control> {
         let at = self.waiting.iter().position(|c| c.tuple.is_some())?;
         self.waiting.remove(at)
     }
 
-    /// Drops what waits for `path`, unless `keep` says otherwise. What goes to a 4-tuple stays.
+    /// Drops the chunks for `path` that `keep` does not select. Chunks for a 4-tuple stay.
     pub fn drop_on(&mut self, path: PathId, keep: impl Fn(&Control) -> bool) {
         self.waiting.retain(|c| c.path != path || c.tuple.is_some() || keep(c));
     }
@@ -81,13 +81,13 @@ impl ControlQueue {
         self.waiting.clear();
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.waiting.shrink_to_fit();
     }
 
     /// # Panics
-    /// When more wait than may.
+    /// If the queue exceeds its bound.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
         assert!(self.waiting.len() <= MAX_CONTROL + 1, "{} control chunks", self.waiting.len());
@@ -109,7 +109,7 @@ mod tests {
         assert!((0..256).all(|_| queue.push(Control::on(PathId(0), CookieAck))));
         assert!(!queue.push(Control::on(PathId(1), CookieAck)));
         queue.push_first(Control::on(PathId(2), CookieAck));
-        assert_eq!(queue.front().map(|c| c.path), Some(PathId(2)), "the handshake goes on all the same");
+        assert_eq!(queue.front().map(|c| c.path), Some(PathId(2)), "the handshake continues all the same");
     }
 
     #[test]

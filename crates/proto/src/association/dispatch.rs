@@ -1,4 +1,4 @@
-//! Packets in: which chunk means what (RFC 9260 §8.5, §3.2).
+//! Input of packets: dispatch of each chunk (RFC 9260 §8.5, §3.2).
 
 use super::context::Context;
 use super::lifecycle::State;
@@ -12,17 +12,17 @@ use crate::time::Instant;
 use crate::wire::chunk::Auth;
 use crate::wire::{Chunk, Packet, Span};
 
-/// What is known while the chunks of one packet are read.
+/// State while the chunks of one packet are read.
 struct ParseContext<'a> {
     packet: &'a Packet,
     on: PathId,
     from: PacketOrigin,
-    /// A good AUTH chunk came before, or the packet came through a seal.
+    /// True after a correct AUTH chunk, or if the packet arrived through a seal.
     authenticated: bool,
     data: PacketData,
 }
 
-/// Whether the rest of a packet is read.
+/// Decision whether the rest of a packet is read.
 #[derive(PartialEq, Eq)]
 enum Flow {
     On,
@@ -30,7 +30,7 @@ enum Flow {
 }
 
 impl Association {
-    /// Takes a packet with the right verification tag from `tuple`.
+    /// Handles a packet with the correct verification tag from `tuple`.
     pub(crate) fn handle_packet(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         if self.cx.state == State::Closed {
             return;
@@ -65,7 +65,7 @@ impl Association {
         self.let_go();
     }
 
-    /// What follows a batch of input or a timeout: reports that travel on their own, heartbeats the scheme asks for.
+    /// Sends reports and heartbeats that are due after a batch of input or a timeout.
     pub(crate) fn after_input(&mut self, now: Instant) {
         if self.cx.state.is_open() {
             if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::Tick) {
@@ -77,7 +77,7 @@ impl Association {
         self.let_go();
     }
 
-    /// A packet from a 4-tuple that is no path: only authenticated reports on paths are read.
+    /// Handles a packet from a 4-tuple without a path: only authenticated reports on paths are read.
     fn on_unknown_source(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.cx.stats.bad_packets += 1;
         let from = PacketOrigin { path: None, tuple };
@@ -133,7 +133,7 @@ impl Association {
             Chunk::Auth(auth) => {
                 r.authenticated = is_signed(&mut self.cx, r.packet, span, &auth);
                 if !r.authenticated {
-                    // RFC 4895 §6.3: a packet whose HMAC is wrong is discarded.
+                    // RFC 4895 §6.3: a packet with a wrong HMAC is discarded.
                     return Flow::Stop;
                 }
             }
@@ -163,7 +163,7 @@ impl Association {
                 self.cx.report_unknown(&unknown, r.packet.chunk_bytes(span), r.on);
                 return if unknown.action().stops() { Flow::Stop } else { Flow::On };
             }
-            // Negotiated away (I-DATA, I-FORWARD-TSN, RE-CONFIG), or the endpoint's business (INIT, COOKIE ECHO).
+            // Not negotiated (I-DATA, I-FORWARD-TSN, RE-CONFIG), or for the endpoint (INIT, COOKIE ECHO).
             Chunk::IData(_) | Chunk::IForwardTsn(_) | Chunk::ReConfig(_) | Chunk::AsconfAck(_) => {
                 self.cx.stats.bad_chunks += 1;
             }
@@ -173,7 +173,7 @@ impl Association {
     }
 }
 
-/// Whether a packet's AUTH chunk is right. To be asked once for a packet: each HMAC is computed over all that is behind its chunk.
+/// Returns whether an AUTH chunk is correct. Each call computes an HMAC over everything after it: call it once.
 fn is_signed(cx: &mut Context, packet: &Packet, span: Span, auth: &Auth) -> bool {
     let right = cx.peer.keys.as_ref().is_some_and(|keys| keys.verify(packet, span, auth));
     cx.stats.bad_auth += u64::from(!right);

@@ -1,25 +1,25 @@
-//! Messages that go no further, and why.
+//! Messages that were given up, and the causes.
 
 use crate::policy::GiveUp;
 use crate::time::Instant;
 
-/// Why a message goes no further.
+/// Cause of giving up a message.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DropCause {
-    /// Its lifetime was over.
+    /// The lifetime of the message was over.
     Expired,
-    /// The scheduler gave it up.
+    /// The scheduler gave up the message.
     Scheduler(GiveUp),
-    /// The scheme gave up the whole group that it is of ([`crate::policy::Act::Drop`]).
+    /// The scheme gave up the whole group of the message ([`crate::policy::Act::Drop`]).
     Group,
-    /// Some of it was lost, and the loss policy gave it up ([`crate::policy::Retransmit::Abandon`]).
+    /// A part of the message was lost, and the loss policy gave it up ([`crate::policy::Retransmit::Abandon`]).
     LossPolicy,
     /// The association ended.
     Ended,
 }
 
 impl DropCause {
-    /// All of them.
+    /// All causes.
     pub const ALL: [DropCause; 7] = [
         DropCause::Expired,
         DropCause::Scheduler(GiveUp::TooLate),
@@ -30,7 +30,7 @@ impl DropCause {
         DropCause::Ended,
     ];
 
-    /// Its name in outputs.
+    /// Name of the cause in outputs.
     pub fn name(self) -> &'static str {
         match self {
             DropCause::Expired => "expired",
@@ -59,22 +59,22 @@ impl DropCause {
 pub struct DropCounts([u64; DropCause::ALL.len()]);
 
 impl DropCounts {
-    /// How many a cause took.
+    /// Number of messages with a cause.
     pub fn of(&self, cause: DropCause) -> u64 {
         self.0[cause.index()]
     }
 
-    /// How many the scheduler gave up, for whatever reason.
+    /// Number of messages that the scheduler gave up, for any reason.
     pub fn by_scheduler(&self) -> u64 {
         GiveUp::ALL.iter().map(|why| self.of(DropCause::Scheduler(*why))).sum()
     }
 
-    /// Each cause with its number.
+    /// Returns each cause with its number of messages.
     pub fn iter(&self) -> impl Iterator<Item = (DropCause, u64)> {
         DropCause::ALL.into_iter().zip(self.0)
     }
 
-    /// All of them.
+    /// Number of all messages.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -84,17 +84,17 @@ impl DropCounts {
     }
 }
 
-/// A message that goes no further.
+/// A message that was given up.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
-    /// Its number, as [`send`](super::Association::send) gave it.
+    /// Number of the message, as returned by [`send`](super::Association::send).
     pub message: u64,
-    /// Why.
+    /// Cause of giving it up.
     pub cause: DropCause,
-    /// Some of it was sent.
+    /// True if a part of the message was sent.
     pub begun: bool,
-    /// Bytes of it that were never sent.
+    /// Bytes of the message that were never sent.
     pub unsent: u64,
-    /// When it becomes worthless.
+    /// Time at which the message becomes worthless.
     pub expires: Option<Instant>,
 }

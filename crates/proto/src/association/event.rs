@@ -1,51 +1,52 @@
-//! What an association tells the application.
+//! Events of an association for the application.
 
 use super::dropped::Dropped;
 use crate::policy::{Advice, PathId, PathState};
 
-/// Something the application may want to know.
+/// An event of an association.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is done; `peer_is_strandcast`: the peer announced REPORT, so paths may join and leave.
+    /// The handshake is complete. `peer_is_strandcast`: the peer announced REPORT, so paths may join and leave.
     Connected {
-        /// The peer is another Strandcast.
+        /// True if the peer is another Strandcast.
         peer_is_strandcast: bool,
     },
-    /// The peer lost its state and began anew (RFC 9260 §5.2): whatever was in flight is gone.
+    /// The peer lost its state and started again (RFC 9260 §5.2). All data in flight are lost.
     Restarted,
     /// A message can be read.
     Readable,
     /// The send buffer has room again after it was full.
     Writable,
-    /// What an encoder should choose from now on, as the scheme says: at most every 100 ms, and when it changed by 2 % or more.
+    /// The scheme's advice to an encoder has changed by 2 % or more. There is at most one such event every 100 ms.
     Advice(Advice),
-    /// A message goes no further ([`TransportConfig::drop_events`](crate::config::TransportConfig::drop_events)).
+    /// A message was given up ([`TransportConfig::drop_events`](crate::config::TransportConfig::drop_events)).
     Dropped(Dropped),
     /// A path changed.
     Path(PathId, PathChange),
-    /// The peer closes: what is queued is still sent, nothing new is taken.
+    /// The peer closes. Queued data are still sent; new data are refused.
     PeerShutdown,
-    /// The end; no event follows.
+    /// The association has ended. No event follows.
     Closed(CloseReason),
 }
 
-/// What changed on a path.
+/// A change of a path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathChange {
-    /// It is there (opened by either side), not yet confirmed.
+    /// The path was opened by either side. It is not confirmed yet.
     Opened,
-    /// Its state.
+    /// The state of the path changed.
     State(PathState),
-    /// Its peer's address or port moved.
+    /// The peer's address or port of the path changed.
     Moved,
-    /// Its IP-level MTU: the driver reported that packets of its size don't fit, or path MTU discovery found another.
+    /// The IP-level MTU of the path changed: the driver reported that packets of its size do not fit, or path MTU
+    /// discovery found another value.
     Mtu(u16),
-    /// It left, or was given up.
+    /// The path left, or was given up.
     Closed,
 }
 
-/// Why an association ended.
+/// Reason for the end of an association.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloseReason {
@@ -55,19 +56,19 @@ pub enum CloseReason {
     /// This side aborted.
     #[error("this side aborted the association")]
     Aborted,
-    /// The peer aborted; its words.
+    /// The peer aborted, with this reason.
     #[error("the peer aborted the association: {0:?}")]
     PeerAborted(String),
-    /// No answer to the handshake.
+    /// The handshake was not answered.
     #[error("the handshake was not answered")]
     NoAnswer,
-    /// No answer to data and heartbeats on any path (Association.Max.Retrans).
+    /// Data and heartbeats were not answered on any path (Association.Max.Retrans).
     #[error("the peer answers on no path")]
     Unreachable,
     /// The peer broke the protocol.
     #[error("the peer broke the protocol: {0:?}")]
     Protocol(String),
-    /// The sealed session that it belonged to is over; why.
+    /// The sealed session of the association has ended, for this reason.
     #[error("the sealed session ended: {0}")]
     SealLost(String),
 }

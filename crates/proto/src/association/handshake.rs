@@ -1,4 +1,5 @@
-//! Opening an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and what both sides learn from them.
+//! Opening of an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and the parameters that both sides
+//! receive with them.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -22,14 +23,14 @@ use crate::wire::chunk::{self, ChunkEncode as _, CookieAck, CookieEcho, Init, In
 use crate::wire::packet::HEADER_LEN;
 use crate::wire::{Cause, Param, Tsn, VerificationTag};
 
-/// Addresses taken from a peer's INIT or INIT ACK at most.
+/// Maximum number of addresses taken from a peer's INIT or INIT ACK.
 const MAX_LISTED: usize = 8;
-/// The least size of our INIT, bytes of SCTP packet: answers three times as long, IP and UDP headers counted, have room
-/// for a cookie, AUTH and the addresses of a host with many (RFC 4820 pads it).
+/// Minimum size of this side's INIT in bytes of the SCTP packet. Answers of three times this length, with IP and UDP
+/// headers, have room for a cookie, AUTH and the addresses of a host with many (RFC 4820 pads it).
 const MIN_INIT: usize = 256;
 static PADDING: [u8; MIN_INIT] = [0; MIN_INIT];
 
-/// What a peer's INIT or INIT ACK says it can do.
+/// Capabilities that a peer announces in INIT or INIT ACK.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Capabilities {
     pub tag: VerificationTag,
@@ -40,7 +41,7 @@ pub(crate) struct Capabilities {
     pub partial: bool,
     pub reports: bool,
     pub auth: Option<AuthParams>,
-    /// What it codes and decodes.
+    /// Coding that the peer announces.
     pub coding: Option<Announced>,
     pub addresses: SmallVec<[IpAddr; 2]>,
 }
@@ -72,31 +73,31 @@ impl Capabilities {
         }
     }
 
-    /// Whether the mandatory fields make sense (RFC 9260 §3.3.2, §3.3.3).
+    /// Returns whether the mandatory fields are valid (RFC 9260 §3.3.2, §3.3.3).
     pub fn valid(&self) -> bool {
         self.tag.0 != 0 && self.outbound_streams > 0 && self.inbound_streams > 0
     }
 }
 
-/// What INIT or INIT ACK offers; INIT ACK only what the peer could use.
+/// Offer of INIT or INIT ACK. INIT ACK only offers extensions that the peer could use.
 #[derive(Debug)]
 pub(crate) struct Offer<'a> {
-    /// Partial reliability.
+    /// True if partial reliability is offered.
     pub partial: bool,
-    /// AUTH, and REPORT with it; not if empty.
+    /// AUTH, and REPORT with it; not offered if empty.
     pub auth: &'a AuthParams,
-    /// What is coded and decoded, beside REPORT and partial reliability.
+    /// Coding that is offered, in addition to REPORT and partial reliability.
     pub coding: Option<Announced>,
     pub addresses: &'a [IpAddr],
 }
 
-/// What a side that accepts announces to a peer at `remote`: all its paths are taken to have the configured MTU.
+/// Coding that an accepting side announces to a peer at `remote`. All its paths are assumed to have the configured MTU.
 pub(crate) fn accepted_coding(config: &TransportConfig, remote: SocketAddr) -> Option<Announced> {
     let chunks = packet_size(remote, config.mtu, config) - HEADER_LEN;
     Announced::offered(config.coding.as_ref(), chunks)
 }
 
-/// Our INIT, not padded (or, with a cookie added, INIT ACK).
+/// Returns this side's INIT without padding (with a cookie added: INIT ACK).
 pub(crate) fn init_chunk(
     config: &TransportConfig,
     tag: VerificationTag,
@@ -135,7 +136,7 @@ pub(crate) fn init_chunk(
     }
 }
 
-/// Makes `init` as long as [`MIN_INIT`] at least.
+/// Pads `init` to at least [`MIN_INIT`].
 fn pad(init: &mut Init) {
     let len = HEADER_LEN + init.encoded_len();
     if let Some(missing) = MIN_INIT.checked_sub(len + 4) {
@@ -143,7 +144,7 @@ fn pad(init: &mut Init) {
     }
 }
 
-/// What an accepting endpoint found in a good cookie.
+/// State that an accepting endpoint read from a valid cookie.
 #[derive(Debug)]
 pub(crate) struct Established {
     pub ports: (u16, u16),
@@ -151,18 +152,18 @@ pub(crate) struct Established {
     pub initial_tsn: Tsn,
     pub random: Bytes,
     pub peer: Capabilities,
-    /// Where INIT ACK went to: the holder of the cookie receives there.
+    /// Destination of INIT ACK: the holder of the cookie receives there.
     pub remote: SocketAddr,
 }
 
-/// T1, the cookie, and what this side announced.
+/// T1, the cookie, and the announcements of this side.
 #[derive(Debug)]
 pub(super) struct Handshake {
     local_tag: VerificationTag,
     initial_tsn: Tsn,
-    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
+    /// RANDOM, CHUNKS and HMAC-ALGO of this side, as sent.
     auth: AuthParams,
-    /// What we code and decode, as announced; the same in each INIT.
+    /// Coding of this side, as announced. It is equal in all INITs.
     coding: Option<Announced>,
     cookie: Option<Bytes>,
     t1: Option<Instant>,
@@ -183,17 +184,18 @@ impl Handshake {
         self.initial_tsn
     }
 
-    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
+    /// RANDOM, CHUNKS and HMAC-ALGO of this side, as sent.
     pub fn auth(&self) -> &AuthParams {
         &self.auth
     }
 
-    /// What we code and decode, as announced.
+    /// Coding of this side, as announced.
     pub fn coding(&self) -> Option<Announced> {
         self.coding
     }
 
-    /// The accepting side sent `random` with its INIT ACK to `remote`, which says what it codes if that was of use.
+    /// Records that the accepting side sent `random` with its INIT ACK to `remote`. The INIT ACK announces coding if
+    /// the peer could use it.
     pub fn accepted(&mut self, config: &TransportConfig, remote: SocketAddr, random: Bytes) {
         self.auth = AuthParams::with_random(random);
         self.coding = accepted_coding(config, remote);
@@ -203,7 +205,7 @@ impl Handshake {
         self.t1
     }
 
-    /// An ERROR chunk. A stale cookie begins the handshake again with a new INIT (RFC 9260 §5.2.6).
+    /// Handles an ERROR chunk. A stale cookie restarts the handshake with a new INIT (RFC 9260 §5.2.6).
     pub fn on_error(&mut self, cx: &mut Context, now: Instant, error: &chunk::ErrorChunk) {
         for cause in &error.causes {
             if matches!(cause, Cause::StaleCookie { .. }) && cx.state == State::CookieEchoed {
@@ -216,8 +218,8 @@ impl Handshake {
         }
     }
 
-    /// A good cookie of this very association: both sides opened at once, or our COOKIE ACK was lost (RFC 9260 §5.2.4
-    /// B, D).
+    /// Handles a valid cookie of this very association: both sides opened at once, or this side's COOKIE ACK was lost
+    /// (RFC 9260 §5.2.4 B, D).
     pub fn cookie_again(
         &mut self,
         m: &mut PathManager<'_>,
@@ -230,7 +232,8 @@ impl Handshake {
             self.learn(m, &found.peer);
             self.establish(m, now, on);
         } else if m.cx.path_of(&tuple).is_none() && Self::only_shook_hands(m) {
-            // Our COOKIE ACK did not get through the way the first COOKIE ECHO came: answer where this one came from.
+            // This side's COOKIE ACK was lost on the return path of the first COOKIE ECHO: answer to the source of this
+            // one.
             m.cx.propose(now, m.cx.paths.seen().primary(), tuple, None);
             m.cx.ack_cookie_there(m.cx.paths.seen().primary());
             return;
@@ -239,7 +242,7 @@ impl Handshake {
         m.cx.push_control(on, CookieAck);
     }
 
-    /// Nothing came on the only path but the handshake.
+    /// Returns whether the only path has received nothing except the handshake.
     fn only_shook_hands(m: &PathManager<'_>) -> bool {
         let silent = m.cx.stats.chunks_received == 0 && m.cx.stats.sacks_received == 0;
         silent
@@ -248,7 +251,7 @@ impl Handshake {
             && m.cx.tuples().count() == 1
     }
 
-    /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
+    /// Refuses a restart during the last step of a shutdown (RFC 9260 §5.2.4 A).
     pub fn refuse_restart(cx: &mut Context) {
         cx.push_control_anywhere(chunk::ShutdownAck);
         let causes = vec![Cause::CookieReceivedWhileShuttingDown];
@@ -262,7 +265,7 @@ impl Handshake {
             return;
         }
         if m.cx.config.eager_handshake.is_none() {
-            // Each try takes the next path: the first uplink may be the dead one.
+            // Each attempt uses the next path: the first uplink may be dead.
             open = vec![open[self.tries as usize % open.len()]];
         }
         let mut announced: Vec<IpAddr> = Vec::new();
@@ -295,7 +298,7 @@ impl Handshake {
         self.t1 = Some(now + back_off.min(most));
     }
 
-    /// T1-init or T1-cookie expired.
+    /// Handles the expiry of T1-init or T1-cookie.
     pub fn on_t1(&mut self, m: &mut PathManager<'_>, now: Instant) {
         self.t1 = None;
         self.tries += 1;
@@ -313,7 +316,7 @@ impl Handshake {
         }
     }
 
-    /// The peer's INIT ACK (RFC 9260 §5.1 C).
+    /// Handles the peer's INIT ACK (RFC 9260 §5.1 C).
     pub fn on_init_ack(&mut self, m: &mut PathManager<'_>, now: Instant, ack: &InitAck, on: PathId) {
         if m.cx.state != State::CookieWait {
             return;
@@ -342,8 +345,8 @@ impl Handshake {
         }
     }
 
-    /// The path of a handshake's try: the one the INIT ACK came by, then the others in turn whose addresses the peer did
-    /// not just claim.
+    /// Returns the path of an attempt of the handshake: the path of the INIT ACK, then in turn the other paths whose
+    /// addresses the peer did not merely claim.
     fn first_open_from(m: &PathManager<'_>, tries: u32) -> PathId {
         let n = m.cx.paths.len().max(1);
         let at = |k: usize| PathId(((m.cx.paths.seen().primary().index() + tries as usize + k) % n) as u8);
@@ -356,7 +359,7 @@ impl Handshake {
         }
     }
 
-    /// Takes over what the peer announced.
+    /// Takes over the peer's announcements.
     pub fn learn(&mut self, m: &mut PathManager<'_>, peer: &Capabilities) {
         m.cx.peer.tag = peer.tag;
         m.cx.paths.seen_mut().set_a_rwnd(u64::from(peer.a_rwnd));
@@ -378,8 +381,8 @@ impl Handshake {
         }
     }
 
-    /// What is coded in each direction: between two Strandcast peers, as repair symbols are given up and not sent again
-    /// (RFC 3758). Both sides find the same.
+    /// Determines the coding in each direction. There is coding only between two Strandcast peers, since repair symbols
+    /// are given up and not sent again (RFC 3758). Both sides find the same result.
     fn agree_on_coding(&self, cx: &mut Context, peer: &Capabilities) {
         let able = cx.paths.seen().peer_reports() && cx.peer.partial;
         let both = self.coding.zip(peer.coding).filter(|_| able);
@@ -387,8 +390,8 @@ impl Handshake {
         cx.peer.coding_in = both.and_then(|(_, theirs)| theirs.agreed(cx.config.receive_buffer));
     }
 
-    /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer
-    /// only claims to be there.
+    /// Completes the handshake. Its last packet arrived by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the
+    /// peer only claims to be there.
     pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
@@ -404,13 +407,13 @@ impl Handshake {
         if !m.cx.unproven(on) {
             m.cx.confirm(now, on);
         }
-        // Schedulers compare it with paths whose round trip is measured as they join.
+        // Schedulers compare this path with paths whose round-trip time is measured when they join.
         if m.cx.unproven(on) || measure {
             m.cx.paths[on.index()].heartbeats.want();
         }
         m.cx.events.push_back(Event::Connected { peer_is_strandcast: m.cx.paths.seen().peer_reports() });
         if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
-            // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
+            // The peer may have taken another path's COOKIE ECHO for the first one: report which path this is.
             m.cx.say(now, m.cx.naming(), on, Some(on), true);
         }
         m.tx.begin_coding(m.cx, now);
@@ -423,8 +426,8 @@ impl Handshake {
         }
     }
 
-    /// The paths the handshake did not use: towards a Strandcast peer they join, towards others those with
-    /// an address of their own are probed.
+    /// Handles the paths that the handshake did not use. With a Strandcast peer they join; with another peer the paths
+    /// with an address of their own are probed.
     fn settle_other_paths(m: &mut PathManager<'_>, now: Instant, on: PathId) {
         for i in 0..m.cx.paths.len() {
             let path = PathId(i as u8);

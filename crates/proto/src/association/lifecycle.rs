@@ -1,6 +1,6 @@
-//! Where an association is in its life, and which calls make no sense.
+//! States of an association, and errors of calls that its state does not permit.
 
-/// RFC 9260 §4's states.
+/// The states of RFC 9260 §4.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     CookieWait,
@@ -14,45 +14,45 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Whether control chunks make sense, and data may leave.
+    /// Returns whether control chunks are valid, and data may leave.
     pub fn is_open(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownReceived)
     }
 
-    /// Whether DATA are taken. Before COOKIE ACK there is nothing to acknowledge either.
+    /// Returns whether DATA are accepted. Before COOKIE ACK there is nothing to acknowledge either.
     pub fn takes_data(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
 
-    /// Whether acknowledgements are taken.
+    /// Returns whether acknowledgements are accepted.
     pub fn takes_acks(self) -> bool {
         !matches!(self, State::CookieWait | State::Closed | State::ShutdownAckSent)
     }
 
-    /// Whether the handshake is still under way.
+    /// Returns whether the handshake is in progress.
     pub fn is_opening(self) -> bool {
         matches!(self, State::CookieWait | State::CookieEchoed)
     }
 }
 
-/// Which side opened the association: it numbers its paths apart from the other's.
+/// Role of a side. The side that opened the association numbers its paths separately from the other side.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Opener,
     Accepter,
 }
 
-/// A call that makes no sense.
+/// Error of a call that is not possible.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssociationError {
-    /// There is no such association (any more).
+    /// The association does not exist, or no longer exists.
     #[error("no such association")]
     Unknown,
-    /// There is no such path (any more).
+    /// The path does not exist, or no longer exists.
     #[error("no such path")]
     UnknownPath,
-    /// The peer doesn't speak REPORT, or the handshake isn't done: paths can't be changed.
+    /// The peer does not support REPORT, or the handshake is not complete: paths cannot be changed.
     #[error("the peer can not follow changes of paths")]
     NoPathChanges,
     /// The 4-tuple is a path already.
@@ -61,7 +61,7 @@ pub enum AssociationError {
     /// [`crate::path::MAX_PATHS`] are in use.
     #[error("too many paths")]
     TooManyPaths,
-    /// The last path can't leave.
+    /// The last path cannot leave.
     #[error("the last path can not leave")]
     LastPath,
 }

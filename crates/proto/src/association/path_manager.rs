@@ -1,4 +1,5 @@
-//! Paths that come, go, move and are probed (RFC 9260 §2.5.8, §8.3): what concerns data in flight and received data, too.
+//! Paths that join, leave, move and are probed (RFC 9260 §2.5.8, §8.3), with the effects on data in flight and on
+//! received data.
 
 mod heartbeats;
 mod mtu;
@@ -17,7 +18,7 @@ use crate::wire::chunk::report::{KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPE
 
 pub(super) use reports::PacketOrigin;
 
-/// The parts of an association that a change of paths concerns.
+/// The parts of an association that a change of paths affects.
 #[derive(Debug)]
 pub(super) struct PathManager<'a> {
     pub cx: &'a mut Context,
@@ -26,7 +27,7 @@ pub(super) struct PathManager<'a> {
 }
 
 impl PathManager<'_> {
-    /// A slot for `tuple`: a closed one, or one more. The caller has checked that there is room.
+    /// Returns a slot for `tuple`: a closed one, or a new one. The caller has checked that there is room.
     fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
         let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(path::MIN_PLPMTU);
         let mut path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
@@ -49,7 +50,7 @@ impl PathManager<'_> {
         id
     }
 
-    /// Gives memory back that bursts and backlogs needed. Called when a path was idle for a heartbeat interval.
+    /// Releases memory that bursts and backlogs needed. Called after a path was idle for a heartbeat interval.
     fn shrink(&mut self) {
         self.tx.shrink();
         self.rx.shrink();
@@ -106,7 +107,7 @@ impl PathManager<'_> {
         self.tx.keep_a_timer(self.cx, now);
     }
 
-    /// A path goes on between other addresses, unconfirmed until a nonce came back.
+    /// Moves a path to other addresses. It is unconfirmed until a nonce returns.
     pub fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         self.cx.paths[i].tuple = tuple;
@@ -123,8 +124,8 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
-    /// The seal says that a path goes on between other addresses. A path that was there, behind a NAT that changed its mind,
-    /// gets the old ones.
+    /// Moves a path to other addresses that the seal has proven. A path that had these addresses, as after two changes
+    /// of a NAT, gets the old ones.
     pub fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         if !self.cx.is_open(path) {
             return;
@@ -136,8 +137,8 @@ impl PathManager<'_> {
         self.take_place(now, path, tuple);
     }
 
-    /// All that was learnt of the path stays, though its MTU is confirmed anew. What is in flight to the old addresses is looked after soon, and a heartbeat asks
-    /// whether the new ones work.
+    /// Replaces the addresses of a path. All measurements of the path stay, but its MTU is confirmed anew. The data in
+    /// flight to the old addresses are checked soon, and a heartbeat tests the new ones.
     fn take_place(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         let p = &mut self.cx.paths[i];
@@ -163,10 +164,10 @@ impl PathManager<'_> {
         self.give_up_reports(now);
     }
 
-    /// Opens one more path to the peer; data flow once both sides' nonces came back.
+    /// Opens another path to the peer. Data flow after both sides' nonces have returned.
     ///
     /// # Errors
-    /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
+    /// [`AssociationError`] if the peer cannot handle changes of paths, the path exists, or there are too many.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -226,7 +227,7 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Makes a path the primary one once it is confirmed, and until then leaves that to the one that is.
+    /// Makes a path the primary once it is confirmed. Until then the present primary stays.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
@@ -238,7 +239,7 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it.
+    /// Records a new local address of a path: the driver has a new socket for it.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].

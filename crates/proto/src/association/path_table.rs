@@ -1,11 +1,11 @@
-//! The paths of an association: what the core keeps of each, and the views that policies see of them, slot by slot.
+//! Paths of an association: the core's state of each, and the views that policies see of them, by slot.
 
 use core::ops::{Index, IndexMut};
 
 use crate::path::Path;
 use crate::policy::{PathId, PathSet, PathState, PathView, PathViews};
 
-/// All path slots, closed ones included. Path and view of a slot come and go together.
+/// All path slots, including closed ones. A slot always has both a path and a view.
 #[derive(Debug, Default)]
 pub(super) struct PathTable {
     slots: Vec<Path>,
@@ -18,17 +18,17 @@ impl PathTable {
         self.slots.len()
     }
 
-    /// Changes whenever a path changes its state: decisions made before may not hold any more.
+    /// Number that changes whenever a path changes its state. Earlier decisions may then no longer hold.
     pub fn revision(&self) -> u32 {
         self.revision
     }
 
-    /// A path changed its state.
+    /// Records that a path changed its state.
     pub fn touch(&mut self) {
         self.revision = self.revision.wrapping_add(1);
     }
 
-    /// A closed slot, or the next one.
+    /// Returns a closed slot, or the next one.
     pub fn free_slot(&self) -> PathId {
         let closed = self.views().iter().position(|v| v.state == PathState::Closed);
         PathId(closed.unwrap_or(self.slots.len()) as u8)
@@ -38,7 +38,7 @@ impl PathTable {
     pub fn put(&mut self, path: Path, view: PathView) {
         let i = view.id.index();
         if i == self.slots.len() {
-            // Most associations keep the paths they begin with: no room for four.
+            // Most associations keep their initial paths. Growth would reserve four slots.
             self.slots.reserve_exact(1);
             self.slots.push(path);
         } else {
@@ -63,7 +63,7 @@ impl PathTable {
         self.slots.iter_mut()
     }
 
-    /// The path and the view of each slot.
+    /// Returns the path and the view of each slot.
     pub fn rows(&self) -> impl Iterator<Item = (&Path, &PathView)> + Clone {
         self.slots.iter().zip(self.views.paths())
     }
@@ -72,12 +72,12 @@ impl PathTable {
         self.slots.iter_mut().zip(self.views.paths_mut())
     }
 
-    /// The path and the view of a slot.
+    /// Returns the path and the view of a slot.
     pub fn row_mut(&mut self, i: usize) -> (&mut Path, &mut PathView) {
         (&mut self.slots[i], &mut self.views.paths_mut()[i])
     }
 
-    /// The path of a slot, and what policies see of all.
+    /// Returns the path of a slot, and the views of all.
     pub fn split(&mut self, i: usize) -> (&mut Path, &mut PathViews) {
         (&mut self.slots[i], &mut self.views)
     }
@@ -94,7 +94,7 @@ impl PathTable {
         &mut self.views.paths_mut()[i]
     }
 
-    /// What policies see.
+    /// Returns the views for policies.
     pub fn seen(&self) -> &PathViews {
         &self.views
     }

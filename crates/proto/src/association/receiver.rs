@@ -1,4 +1,4 @@
-//! The receiving half: TSNs, reassembly, what may be held, and when to acknowledge (RFC 9260 §6.2, §6.7).
+//! The receiving half: TSNs, reassembly, limits of held data, and times of acknowledgement (RFC 9260 §6.2, §6.7).
 
 mod arrivals;
 mod coded;
@@ -24,17 +24,17 @@ use crate::time::Instant;
 use crate::wire::Tsn;
 use crate::wire::chunk::GapBlock;
 
-/// What reading gave and did.
+/// Result and effects of a read.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub message: Option<Message>,
-    /// What is held may have changed: symbols are read that give no message.
+    /// True if the held data may have changed: symbols may be read that give no message.
     pub changed: bool,
-    /// An acknowledgement is due.
+    /// True if an acknowledgement is due.
     pub acknowledges: bool,
-    /// There is more, which has to wait.
+    /// True if there are more data, which have to wait.
     pub waits: bool,
-    /// What was read can't be decoded: the association has ended.
+    /// True if the data cannot be decoded: the association has ended.
     pub undecodable: bool,
 }
 
@@ -43,25 +43,26 @@ pub(crate) struct Reading {
 pub(super) struct Receiver {
     tracker: TsnTracker,
     reassembly: Reassembly,
-    /// How much it may hold.
+    /// Limit of held data.
     size: ReceiveSize,
     acks: Acknowledger,
-    /// The last advertised window was closed; tell when it opens.
+    /// True if the last advertised window was closed. The peer then gets an update when it opens.
     window_closed: bool,
     streams: u16,
     gaps: Vec<GapBlock>,
-    /// What the endpoint lets the association hold, and whether payloads are copied (see [`super::Association::allow`]).
+    /// Heap that the endpoint allows the association, and whether payloads are copied (see
+    /// [`super::Association::allow`]).
     allowed: usize,
     copies: bool,
-    /// What makes messages of what arrives, if the peer codes.
+    /// Decoder, if the peer codes.
     decoding: Option<Decoding>,
-    /// The application wants what comes: it is decoded.
+    /// True if the application reads received data: they are then decoded.
     wanted: bool,
-    /// The peer sends copies and wants to know by which path each arrived.
+    /// True if the peer sends copies and requests the path of each arrival.
     names_arrivals: bool,
-    /// Whether it wants to know what arrived by each path, and by which ways.
+    /// The peer's request for reports of arrivals by each path, and its return paths.
     arrived: ArrivedRequest,
-    /// Of what items that name them are cut.
+    /// Block of memory from which items about arrivals are cut.
     arrivals_block: BytesMut,
 }
 
@@ -85,8 +86,8 @@ impl Receiver {
         }
     }
 
-    /// Reads on: the next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged,
-    /// bytes.
+    /// Reads the next message in the order that its stream permits. `sent`: heap in bytes of data that wait to be sent
+    /// and acknowledged.
     pub fn read(&mut self, cx: &mut Context, sent: usize) -> Reading {
         let coded = self.decoding.is_some();
         let open = cx.state != State::Closed;
@@ -104,7 +105,7 @@ impl Receiver {
         }
     }
 
-    /// The next message as the peer's chunks carried it.
+    /// Returns the next message as the peer's chunks carried it.
     fn pop(&mut self, cx: &Context, sent: usize) -> Option<Message> {
         let message = self.reassembly.pop()?;
         self.shrink_size(message.payload.len());
@@ -112,24 +113,24 @@ impl Receiver {
         Some(message)
     }
 
-    /// The peer wants to know by which path each copy arrives.
+    /// Records that the peer requests the path of each copy's arrival.
     pub fn name_arrivals(&mut self) {
         self.names_arrivals = true;
     }
 
-    /// The peer wants to know what arrives by each path; false if it makes no sense how it says so.
+    /// Handles the peer's request for reports of arrivals by each path. Returns false if the request is malformed.
     pub fn report_arrived(&mut self, serial: u32, payload: &[u8]) -> bool {
         self.arrived.ask(serial, payload)
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.reassembly.shrink();
         self.tracker.shrink();
         self.gaps = Vec::new();
     }
 
-    /// The highest TSN below which nothing is missing.
+    /// Returns the highest TSN below which nothing is missing.
     pub fn cum_tsn(&self) -> Tsn {
         self.tracker.cum_tsn()
     }
@@ -139,12 +140,12 @@ impl Receiver {
         self.reassembly.buffered_bytes()
     }
 
-    /// The receive buffer, as applications see it.
+    /// State of the receive buffer for applications.
     pub fn buffer(&self) -> Buffer {
         Buffer { size: self.size.size, used: self.buffered(), most_used: self.size.most }
     }
 
-    /// The path of the SACK that is due.
+    /// Path of the due SACK.
     pub fn sack_due(&self) -> Option<PathId> {
         self.acks.due()
     }
@@ -153,7 +154,7 @@ impl Receiver {
         self.acks.timeout()
     }
 
-    /// SACK.Delay may be over, and the wait of symbols.
+    /// Handles the end of SACK.Delay and of the wait of symbols.
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.sack_timeout()) {
@@ -164,34 +165,34 @@ impl Receiver {
         }
     }
 
-    /// A SACK leaves by `via` as soon as possible.
+    /// Schedules a SACK by `via` as soon as possible.
     pub fn sack_by(&mut self, now: Instant, via: PathId) {
         self.acks.schedule(now, via, None);
     }
 
-    /// The SACK that is due can't leave where it would: it goes by `via`; not `possible`: not at all.
+    /// Moves the due SACK, which cannot leave on its path, to `via`. If not `possible`, the SACK is dropped.
     pub fn redirect_sack(&mut self, via: PathId, possible: bool) {
         self.acks.redirect(via, possible);
     }
 
-    /// DATA packets since the last SACK.
+    /// Number of DATA packets since the last SACK.
     pub fn packets_since_sack(&self) -> u32 {
         self.acks.packets()
     }
 
-    /// Blocks of TSNs that arrived beyond a gap.
+    /// Number of blocks of TSNs that arrived beyond a gap.
     #[cfg(any(test, feature = "testing"))]
     pub fn blocks(&self) -> usize {
         self.tracker.blocks()
     }
 
-    /// What a peer can make us hold has bounds.
+    /// Checks the bounds of the memory that a peer can occupy.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
         let (heap, granted) = (self.chunks_heap(), self.size.size);
         assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
         if let Some((heap, bound)) = self.decoding.as_ref().and_then(|d| Some((d.heap(), d.bound()?))) {
-            assert!(heap <= bound, "{heap} bytes to decode, {bound} at the most");
+            assert!(heap <= bound, "{heap} bytes to decode, at most {bound}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Reliable reports: ours are sent again until their serials are echoed, and the peer's are taken once (docs/wire-format.md).
+//! Reliable reports. Reports of this side are repeated until their serials are echoed; reports of the peer are applied
+//! once (docs/wire-format.md).
 
 use std::collections::VecDeque;
 
@@ -11,20 +12,20 @@ use crate::wire::chunk::report::{
 };
 use crate::wire::chunk::{ReportItem, ReportItemFlavour};
 
-/// A report is given up after so many tries, unless no later packet would tell what it does.
+/// Number of attempts after which a report is given up, unless no later packet would carry the same information.
 const MAX_TRIES: u32 = 5;
-/// Reports under way at once.
+/// Maximum number of reports that wait for an echo.
 const MAX_RELIABLE: usize = 64;
-/// Serials of the peer's reports that are remembered.
+/// Number of the peer's report serials that are kept.
 const REMEMBERED_SERIALS: usize = 256;
 
-/// A report that is sent again until its serial is echoed.
+/// A report that is repeated until its serial is echoed.
 #[derive(Debug)]
 pub(super) struct ReliableReport {
     pub item: ReportItem,
-    /// Where it goes; `None`: any usable path.
+    /// Path of the report; `None`: any usable path.
     pub via: Option<PathId>,
-    /// AUTH and a HEARTBEAT go with it (JOIN, MOVED), or AUTH alone.
+    /// True if AUTH and a HEARTBEAT go with it (JOIN, MOVED); false for AUTH alone.
     pub auth: bool,
     pub heartbeat: bool,
     pub tries: u32,
@@ -33,7 +34,7 @@ pub(super) struct ReliableReport {
 }
 
 impl ReliableReport {
-    /// Whether it was tried often enough for shorter waits.
+    /// Returns whether the report has used up its short waits.
     pub fn patient(&self) -> bool {
         self.tries >= MAX_TRIES
     }
@@ -44,23 +45,24 @@ impl ReliableReport {
 pub(super) struct Reports {
     under_way: Vec<ReliableReport>,
     last_serial: u32,
-    /// Serials of the peer's reports already handed on, newest last.
+    /// Serials of the peer's reports that were applied, newest last.
     received_serials: VecDeque<u32>,
 }
 
 impl Reports {
-    /// Serials begin after `serial`.
+    /// Creates reports whose serials begin after `serial`.
     pub fn new(serial: u32) -> Self {
         Reports { under_way: Vec::new(), last_serial: serial, received_serials: VecDeque::new() }
     }
 
-    /// The serial of a report, also of one that is not repeated.
+    /// Returns the serial of a report, also of one that is not repeated.
     pub fn new_serial(&mut self) -> u32 {
         self.last_serial = self.last_serial.wrapping_add(1);
         self.last_serial
     }
 
-    /// Keeps a scheme's report, which leaves now and again at `next`; what leaves, `None` if too many are under way.
+    /// Keeps a scheme's report, which leaves now and again at `next`. Returns the item to send; `None` if too many
+    /// reports wait for an echo.
     pub fn keep(&mut self, mut item: ReportItem, via: Option<PathId>, next: Instant) -> Option<ReportItem> {
         if self.under_way.len() >= MAX_RELIABLE {
             return None;
@@ -80,12 +82,13 @@ impl Reports {
         Some(sent)
     }
 
-    /// Begins to say `kind` of a path, or of none, under AUTH; older news of the path that it outdates are forgotten.
+    /// Starts to send the report `kind` under AUTH, for a path or for none. Drops older reports on the path that it
+    /// outdates.
     pub fn say(&mut self, now: Instant, kind: u16, path: Option<u16>, via: Option<PathId>, heartbeat: bool) {
         self.say_more(now, (kind, path, Bytes::new()), via, heartbeat);
     }
 
-    /// The same with a payload: kind, path and payload.
+    /// Starts to send a report with a payload: kind, path and payload.
     pub fn say_more(
         &mut self,
         now: Instant,
@@ -105,7 +108,7 @@ impl Reports {
         self.under_way.push(ReliableReport { item, via, auth: true, heartbeat, tries: 0, serial, next: now });
     }
 
-    /// Sends what is due: `send` says how long the echo may take, `None` if nothing was sent.
+    /// Sends the reports that are due. `send` returns the time that the echo may take; `None` if nothing was sent.
     pub fn resend(&mut self, now: Instant, mut send: impl FnMut(&ReliableReport) -> Option<Duration>) {
         for r in self.under_way.iter_mut().filter(|r| r.next <= now) {
             let Some(wait) = send(r) else { continue };
@@ -114,18 +117,18 @@ impl Reports {
         }
     }
 
-    /// Takes out what was tried in vain.
+    /// Removes and returns the reports whose attempts are used up.
     pub fn take_spent(&mut self) -> Vec<ReliableReport> {
         let spent = |r: &mut ReliableReport| r.tries > MAX_TRIES && !must_arrive(r.item.kind);
         self.under_way.extract_if(.., spent).collect()
     }
 
-    /// The peer echoes `serial`.
+    /// Handles the peer's echo of `serial`.
     pub fn on_echo(&mut self, serial: u32) {
         self.under_way.retain(|r| r.serial != serial);
     }
 
-    /// What was to go by `path` alone can't go any more.
+    /// Drops the reports that could only use `path`.
     pub fn drop_via(&mut self, path: PathId) {
         self.under_way.retain(|r| r.via != Some(path));
     }
@@ -134,12 +137,12 @@ impl Reports {
         self.under_way.iter().map(|r| r.next).min()
     }
 
-    /// Whether the peer's report `serial` was handed on before.
+    /// Returns whether the peer's report `serial` was applied before.
     pub fn was_received(&self, serial: u32) -> bool {
         self.received_serials.contains(&serial)
     }
 
-    /// The peer's report `serial` is handed on.
+    /// Records that the peer's report `serial` is applied.
     pub fn note_received(&mut self, serial: u32) {
         if self.received_serials.len() == REMEMBERED_SERIALS {
             self.received_serials.pop_front();
@@ -147,23 +150,24 @@ impl Reports {
         self.received_serials.push_back(serial);
     }
 
-    /// Whether none of the peer's was handed on.
+    /// Returns whether no report of the peer was applied.
     pub fn nothing_received(&self) -> bool {
         self.received_serials.is_empty()
     }
 }
 
-/// Whether news of `kind` about a path make older news of kind `old` about it worthless.
+/// Returns whether a report of `kind` on a path outdates an older report of kind `old` on it.
 fn outdates(kind: u16, old: u16) -> bool {
     let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
     match kind {
         KIND_LEAVE => old < KIND_FIRST_SCHEME,
-        // A path moves again, or is suspended and resumed: only the last counts.
+        // If a path moves again, or is suspended and resumed, only the last report counts.
         _ => kind == old || same([KIND_SUSPEND, KIND_RESUME]) || same([KIND_JOIN, KIND_MOVED]),
     }
 }
 
-/// News that no later packet would tell: resent as long as the association lives.
+/// Returns whether no later packet carries the information of a report: it is repeated as long as the association
+/// lives.
 fn must_arrive(kind: u16) -> bool {
     matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_REQUEST)
 }
@@ -176,7 +180,7 @@ mod tests {
         Instant::from_millis(ms)
     }
 
-    /// Sends what is due at `ms`, 100 ms each; kinds and tries so far.
+    /// Sends the reports that are due at `ms`; echoes may take 100 ms. Returns kinds and attempts so far.
     fn due(reports: &mut Reports, ms: u64) -> Vec<(u16, u32)> {
         let mut sent = Vec::new();
         reports.resend(at(ms), |r| {
@@ -212,7 +216,7 @@ mod tests {
         assert!(reports.take_spent().is_empty());
     }
 
-    /// A request may be made while no path works; which ways it names is a matter of the last one.
+    /// A request may be made while no path works. Only the return paths of the last request count.
     #[test]
     fn a_request_for_arrivals_is_made_for_ever_and_outdated_by_the_next() {
         let mut reports = Reports::new(0);

@@ -1,35 +1,37 @@
-//! Buffers that grow with what the paths need: dynamic right-sizing (Fisk and Feng 2001), over several paths.
+//! Buffers that grow with the need of the paths: dynamic right-sizing (Fisk and Feng 2001), over several paths.
 //!
-//! The receive buffer: twice what arrives in the longest round trip of the paths by which data come, or twice what waited
-//! for a missing chunk if that is more, since a chunk that was lost is missing for another round trip. Round trips are
-//! measured with heartbeats of their own, because who only receives acknowledges and is not acknowledged. Without an answer,
-//! which only the peer itself can give (RFC 9260 §5.4), nothing grows, and no faster than the application reads.
+//! The receive buffer has twice the bytes that arrive in the longest round-trip time of the paths by which data arrive,
+//! or twice the bytes that waited for a missing chunk if that is more, since a lost chunk is missing for another round
+//! trip. Separate heartbeats measure round-trip times, because a host that only receives acknowledges and is not
+//! acknowledged. Without an answer, which only the peer itself can give (RFC 9260 §5.4), the buffer does not grow. It
+//! grows no faster than the application reads.
 //!
-//! The send buffer: twice what all congestion windows carry in the longest round trip, or twice what arrived and is kept
-//! for a missing chunk if that is more.
+//! The send buffer has twice the bytes that all congestion windows carry in the longest round-trip time, or twice the
+//! bytes that arrived and are kept for a missing chunk if that is more.
 //!
-//! Either shrinks when less was needed for a while, the receive buffer only as the application reads: what was offered
-//! to the peer stays so.
+//! Both shrink after a time of less need. The receive buffer shrinks only as the application reads: a window that was
+//! offered to the peer stays offered.
 
-/// One of the buffers of an association.
+/// State of a buffer of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Buffer {
-    /// Bytes it may hold now.
+    /// Bytes that it may hold now.
     pub size: usize,
-    /// Bytes in it now.
+    /// Bytes that it holds now.
     pub used: usize,
-    /// The most there ever were.
+    /// Maximum of the used bytes.
     pub most_used: usize,
 }
 
-/// Both.
+/// Both buffers of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Buffers {
-    /// What neither may exceed; `None`: they do not grow.
+    /// Limit of each buffer; `None`: the buffers do not grow.
     pub limit: Option<usize>,
-    /// Payload of messages that were handed in and not yet acknowledged. Messages with a lifetime may go beyond its size, up
-    /// to [`crate::config::TransportConfig::buffer_limit`]: they leave by themselves.
+    /// Payload of messages that were submitted and are not yet acknowledged. Messages with a lifetime may exceed the
+    /// size of the buffer, up to [`crate::config::TransportConfig::buffer_limit`], since they expire.
     pub send: Buffer,
-    /// What waits for its order, for the rest of its message or for the application, 16 bytes for each chunk included.
+    /// Data that wait for their order, for the rest of their message or for the application, including 16 bytes for
+    /// each chunk.
     pub receive: Buffer,
 }

@@ -1,4 +1,4 @@
-//! The end: graceful (RFC 9260 §9.2), or the peer's ABORT (§9.1).
+//! End of an association: graceful (RFC 9260 §9.2), or by the peer's ABORT (§9.1).
 
 use super::context::Context;
 use super::event::{CloseReason, Event};
@@ -15,17 +15,17 @@ pub(super) struct Closing {
     t2: Option<Instant>,
     tries: u32,
     t5: Option<Instant>,
-    /// Close as soon as the handshake is done and everything is delivered.
+    /// If true, the association closes once the handshake is complete and everything is delivered.
     wanted: bool,
 }
 
 impl Closing {
-    /// When T2 or T5 wants to run.
+    /// Times at which T2 and T5 expire.
     pub fn timeouts(&self) -> (Option<Instant>, Option<Instant>) {
         (self.t2, self.t5)
     }
 
-    /// Closes once everything queued is delivered.
+    /// Closes once all queued data are delivered.
     pub fn shutdown(&mut self, m: &mut PathManager<'_>, now: Instant) {
         match m.cx.state {
             State::CookieWait if m.tx.nothing_queued() => m.cx.close(CloseReason::Shutdown),
@@ -60,7 +60,7 @@ impl Closing {
         }
     }
 
-    /// SHUTDOWN or SHUTDOWN ACK, by state, with T2 running.
+    /// Sends SHUTDOWN or SHUTDOWN ACK, by state, and starts T2.
     fn send_shutdown(&mut self, m: &mut PathManager<'_>, now: Instant) {
         let usable: Vec<PathId> = m.cx.paths.usable().iter().collect();
         let turn = self.tries as usize;
@@ -79,7 +79,7 @@ impl Closing {
         self.t2 = Some(now + m.cx.paths.view(path.index()).rto);
     }
 
-    /// T2-shutdown expired.
+    /// Handles the expiry of T2-shutdown.
     pub fn on_t2(&mut self, m: &mut PathManager<'_>, now: Instant) {
         self.t2 = None;
         self.tries += 1;
@@ -99,7 +99,7 @@ impl Closing {
                 m.cx.state = State::ShutdownReceived;
                 m.tx.on_cumulative_ack(m.cx, now, s.cumulative_tsn_ack, on);
             }
-            // Both sides close at once (RFC 9260 §9.2).
+            // Both sides close at the same time (RFC 9260 §9.2).
             State::ShutdownSent => {
                 m.cx.state = State::ShutdownAckSent;
                 self.send_shutdown(m, now);
@@ -123,18 +123,19 @@ impl Closing {
         }
     }
 
-    /// The peer aborted.
+    /// Handles the peer's ABORT.
     pub fn on_abort(cx: &mut Context, abort: &Abort) {
         let words: Vec<String> = abort.causes.iter().map(words_of).collect();
         let words = if words.is_empty() { "no reason given".to_owned() } else { words.join("; ") };
         cx.control.clear();
-        // A peer that does not know us any more once everything was delivered has closed: its last word was lost.
+        // If everything was delivered, a peer that no longer has the association has closed it: its last packet was
+        // lost.
         let done = cx.state == State::ShutdownAckSent && abort.reflected_tag;
         cx.close(if done { CloseReason::Shutdown } else { CloseReason::PeerAborted(words) });
     }
 }
 
-/// An error cause for people.
+/// Returns an error cause as text for people.
 fn words_of(cause: &Cause) -> String {
     match cause {
         Cause::UserInitiatedAbort(text) | Cause::ProtocolViolation(text) => {

@@ -1,4 +1,4 @@
-//! An association: its parts, and its verbs.
+//! An association: its parts and its operations.
 
 use core::net::SocketAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::time::Instant;
 use crate::wire::chunk::CookieAck;
 use crate::wire::{Cause, Tsn, VerificationTag};
 
-/// One association. Its verbs are [`crate::endpoint::Endpoint`]'s.
+/// One association. [`crate::endpoint::Endpoint`] has its operations.
 #[derive(Debug)]
 pub struct Association {
     pub(super) cx: Context,
@@ -40,7 +40,7 @@ pub struct Association {
 }
 
 impl Association {
-    /// An association that has nothing but its identity and one path's worth of memory.
+    /// Returns an association with its identity and memory for one path.
     fn blank(
         config: Arc<TransportConfig>,
         role: Role,
@@ -62,7 +62,7 @@ impl Association {
         }
     }
 
-    /// Opens an association over `tuples`; INIT takes the first one first.
+    /// Opens an association over `tuples`. INIT uses the first one first.
     pub(crate) fn connect(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -81,7 +81,7 @@ impl Association {
         a
     }
 
-    /// The association that a valid cookie describes; the COOKIE ECHO came from `tuple`.
+    /// Returns the association of a valid cookie. The COOKIE ECHO arrived from `tuple`.
     pub(crate) fn accept(
         now: Instant,
         config: Arc<TransportConfig>,
@@ -94,7 +94,7 @@ impl Association {
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
         a.handshake.accepted(&a.cx.config, found.remote, found.random);
         let path = a.manager().open_slot(now, tuple, None);
-        // What another address may get is counted with the packet that brought the cookie.
+        // The packet with the cookie earns the bytes that may be sent to another address.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
         let (mut m, handshake, _) = a.split();
         handshake.learn(&mut m, &found.peer);
@@ -104,24 +104,24 @@ impl Association {
         a
     }
 
-    /// A good cookie of this very association (RFC 9260 §5.2.4 B, D).
+    /// Handles a valid cookie of this very association (RFC 9260 §5.2.4 B, D).
     pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
         let (mut m, handshake, _) = self.split();
         handshake.cookie_again(&mut m, now, tuple, found);
         self.let_go();
     }
 
-    /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
+    /// Refuses a restart during the last step of a shutdown (RFC 9260 §5.2.4 A).
     pub(crate) fn refuse_restart(&mut self) {
         Handshake::refuse_restart(&mut self.cx);
     }
 
-    /// An accepting endpoint's further paths towards another stack that listed several addresses.
+    /// Pairs an accepting endpoint's further paths with another stack that listed several addresses.
     pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         self.manager().pair_with(now, peer, locals);
     }
 
-    /// The parts that a change of paths concerns, and those beside them.
+    /// Returns the parts that a change of paths affects, and the others.
     pub(super) fn split(&mut self) -> (PathManager<'_>, &mut Handshake, &mut Closing) {
         let manager = PathManager { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx };
         (manager, &mut self.handshake, &mut self.closing)
@@ -131,30 +131,30 @@ impl Association {
         self.split().0
     }
 
-    /// Whether the application wants what the peer sends. As long as it does not, coded messages are decoded as far as little work
-    /// goes; see [`crate::endpoint::EndpointConfig::decodes_unasked`].
+    /// Sets whether the application reads the peer's data. While it does not, coded messages are decoded only as far as
+    /// that takes little work; see [`crate::endpoint::EndpointConfig::decodes_unasked`].
     pub fn want(&mut self, wanted: bool) {
         self.rx.want(&mut self.cx, wanted);
     }
 
-    /// Once the association has ended, nothing waits to be sent or acknowledged any more.
+    /// Drops all data that wait to be sent or acknowledged, after the association has ended.
     pub(crate) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
             self.tx.clear(&mut self.cx);
         }
     }
 
-    /// All path slots, closed ones included.
+    /// All path slots, including closed ones.
     pub fn paths(&self) -> &[PathView] {
         self.cx.paths.views()
     }
 
-    /// The parameters it was opened with.
+    /// Parameters with which the association was opened.
     pub fn config(&self) -> &TransportConfig {
         &self.cx.config
     }
 
-    /// What is coded, for displays and measurements.
+    /// Coded data, for displays and measurements.
     pub fn coded(&self) -> Coded<'_> {
         Coded { cx: &self.cx, tx: &self.tx }
     }
@@ -169,17 +169,17 @@ impl Association {
         self.cx.paths.get(path.index()).map(|p| &p.stats)
     }
 
-    /// Where a path leads.
+    /// 4-tuple of a path.
     pub fn tuple(&self, path: PathId) -> Option<crate::path::FourTuple> {
         self.cx.paths.get(path.index()).map(|p| p.tuple)
     }
 
-    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4); a suspended path's state does not tell.
+    /// Returns whether the path's remote address is confirmed (RFC 9260 §5.4), also for a suspended path.
     pub fn is_confirmed(&self, path: PathId) -> bool {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
 
-    /// The scheme, to look at.
+    /// The scheme, for inspection.
     pub fn scheme(&self) -> &dyn Scheme {
         self.cx.driver.scheme()
     }
@@ -194,7 +194,7 @@ impl Association {
         self.cx.driver.counters()
     }
 
-    /// The largest message that fits one chunk on every path, bytes.
+    /// Size in bytes of the largest message that fits one chunk on every path.
     pub fn max_unfragmented(&self) -> usize {
         self.tx.max_payload()
     }
@@ -204,22 +204,22 @@ impl Association {
         self.tx.buffered()
     }
 
-    /// Its buffers.
+    /// Buffers of the association.
     pub fn buffers(&self) -> Buffers {
         Buffers { limit: self.cx.config.buffer_limit, send: self.tx.buffer(), receive: self.rx.buffer() }
     }
 
-    /// Bytes of the receive buffer in use: what waits for its order, for the rest of its message or for the application.
+    /// Bytes of the receive buffer in use: see [`Buffers::receive`].
     pub fn receive_buffered(&self) -> u64 {
         self.rx.buffered() as u64
     }
 
-    /// What keeps new data from being sent at `now`; `None` if none wait. The handshake counts whether data wait or not.
+    /// Returns the reason why new data, if any, or the handshake must wait at `now`.
     pub fn held_back(&self, now: Instant) -> Option<HeldBack> {
         self.tx.held_back(&self.cx, now)
     }
 
-    /// The receive window that the peer advertised last (a_rwnd), bytes: what is in flight is not yet taken off.
+    /// Receive window in bytes that the peer advertised last (a_rwnd). Bytes in flight are not subtracted.
     pub fn peer_rwnd(&self) -> u64 {
         self.cx.paths.seen().a_rwnd()
     }
@@ -229,33 +229,33 @@ impl Association {
         self.tx.first_unacknowledged()
     }
 
-    /// Heap that everything takes which a peer's packets or the application's messages make it keep, bytes.
+    /// Heap in bytes of everything that a peer's packets or the application's messages make the association keep.
     pub fn heap(&self) -> usize {
         self.rx.heap() + self.tx.heap()
     }
 
-    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether all payloads are copied.
+    /// Sets the allowed heap ([`Association::heap`]), and whether all payloads are copied.
     pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
         self.rx.allow(heap, copy);
     }
 
-    /// Queues a message; its number.
+    /// Queues a message. Returns its number.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]. The message is then refused.
     pub fn send(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> Result<u64, SendError> {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// Reads on: the next message, in the order their streams allow, and what reading it changed.
+    /// Reads the next message in the order that its stream permits, and returns the effects of the read.
     pub(crate) fn read(&mut self) -> Reading {
         self.rx.read(&mut self.cx, self.tx.heap())
     }
 
-    /// Opens one more path to the peer; data flow once both sides' nonces came back.
+    /// Opens another path to the peer. Data flow after both sides' nonces have returned.
     ///
     /// # Errors
-    /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
+    /// [`AssociationError`] if the peer cannot handle changes of paths, the path exists, or there are too many.
     pub fn add_path(
         &mut self,
         now: Instant,
@@ -281,7 +281,7 @@ impl Association {
         self.manager().suspend_path(now, path, aside)
     }
 
-    /// Makes `path` the primary one (RFC 9260 §11.1.6) once it is confirmed, and again when it comes back after it was closed.
+    /// Makes `path` the primary (RFC 9260 §11.1.6) once it is confirmed, and again when it returns after it was closed.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
@@ -289,23 +289,23 @@ impl Association {
         self.manager().set_primary(now, path)
     }
 
-    /// [`crate::policy::View::primary`].
+    /// See [`crate::policy::View::primary`].
     pub fn primary(&self) -> PathId {
         self.cx.paths.seen().primary()
     }
 
-    /// The application wants the same of this instance of the peer as of the `previous` one.
+    /// Applies the application's requests for the `previous` instance of the peer to this one.
     pub(crate) fn want_as(&mut self, previous: &Association) {
         self.cx.want_as(&previous.cx);
         self.want(previous.rx.wanted());
     }
 
-    /// What data on a link cost, on all paths over it, now and later. Policies see [`PathView::tariff`], counted down.
+    /// Sets the costs of data on a link, now and for later paths. Policies see [`PathView::tariff`], counted down.
     pub fn set_tariff(&mut self, now: Instant, link: LinkId, tariff: Tariff) {
         self.cx.set_tariff(now, link, tariff);
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it there.
+    /// Records a new local address of a path. With a seal, the seal reports it to the peer.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
@@ -313,36 +313,36 @@ impl Association {
         self.manager().move_path(now, path, to)
     }
 
-    /// The seal has proven that a path goes on at other addresses.
+    /// Moves a path to other addresses that the seal has proven.
     pub(crate) fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         self.manager().proven_at(now, path, tuple);
     }
 
-    /// Ends at once, without a word to the peer.
+    /// Ends the association at once, without notifying the peer.
     pub(crate) fn cut(&mut self, reason: CloseReason) {
         self.cx.control.clear();
         self.cx.close(reason);
         self.let_go();
     }
 
-    /// Interface and route of a path take IP packets of `mtu` bytes at most.
+    /// Limits the IP packets of a path's interface and route to `mtu` bytes.
     pub(crate) fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
         self.manager().limit_mtu(now, path, mtu);
     }
 
-    /// A datagram of `size` bytes (UDP payload) could not be sent on a path (EMSGSIZE).
+    /// Handles a datagram of `size` bytes (UDP payload) that could not be sent on a path (EMSGSIZE).
     pub(crate) fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
         self.manager().too_big(now, path, size);
     }
 
-    /// Closes once everything queued is delivered.
+    /// Closes once all queued data are delivered.
     pub fn shutdown(&mut self, now: Instant) {
         let (mut m, _, closing) = self.split();
         closing.shutdown(&mut m, now);
         self.let_go();
     }
 
-    /// Closes at once; `words` reach the peer.
+    /// Closes at once. The peer receives `words`.
     pub fn abort(&mut self, words: &str) {
         let cause = Cause::UserInitiatedAbort(words.as_bytes().to_vec().into());
         self.cx.abort_with(cause, CloseReason::Aborted);
@@ -354,12 +354,12 @@ impl Association {
         Assembler { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx }.poll_output(now, buf)
     }
 
-    /// Whether the end has come.
+    /// Returns whether the association has ended.
     pub fn is_closed(&self) -> bool {
         self.cx.state == State::Closed
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.cx.events.pop_front()
     }
@@ -368,7 +368,7 @@ impl Association {
         self.cx.state
     }
 
-    /// Verification tags: the own one, and the peer's.
+    /// Verification tags of this side and of the peer.
     pub fn tags(&self) -> (VerificationTag, VerificationTag) {
         (self.handshake.local_tag(), self.cx.peer.tag)
     }
@@ -381,7 +381,7 @@ impl Association {
         self.cx.ports.1
     }
 
-    /// The open path of a 4-tuple.
+    /// Returns the open path of a 4-tuple.
     pub(crate) fn path_of(&self, tuple: &FourTuple) -> Option<PathId> {
         self.cx.path_of(tuple)
     }
@@ -395,7 +395,7 @@ impl Association {
         self.handshake.initial_tsn()
     }
 
-    /// Takes whether paths came, went or moved since last asked.
+    /// Returns whether paths joined, left or moved since the last call, and resets the flag.
     pub(crate) fn take_paths_moved(&mut self) -> bool {
         core::mem::take(&mut self.cx.paths_moved)
     }
@@ -405,7 +405,7 @@ impl Association {
         self.cx.tuples()
     }
 
-    /// Those that are this association's: where the peer was only claimed to be, another peer may be.
+    /// Returns the 4-tuples without those that the peer only claimed: another peer may be there.
     pub(crate) fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
         self.cx.own_tuples()
     }

@@ -1,4 +1,4 @@
-//! Every wake-up of an association, by name.
+//! All timers of an association, by name.
 
 use super::event::CloseReason;
 use super::lifecycle::State;
@@ -7,7 +7,7 @@ use crate::path::Discovery;
 use crate::policy::{PathId, PathState, Signal};
 use crate::time::Instant;
 
-/// Which timer wants the next wake-up: for logs, and for tests of timers that are stuck.
+/// Timer of the next wake-up, for logs, and for tests of timers that are stuck.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Timer {
     /// T1-init or T1-cookie.
@@ -24,7 +24,7 @@ pub enum Timer {
     Reordering,
     /// Delayed acknowledgement.
     Sack,
-    /// Symbols that wait are decoded.
+    /// Waiting symbols are decoded.
     Decode,
     /// FORWARD-TSN is sent again.
     ForwardTsn,
@@ -40,12 +40,12 @@ pub enum Timer {
     Pacing,
     /// A reliable report is sent again.
     Report,
-    /// The scheme's own.
+    /// The scheme's own timer.
     Scheme,
 }
 
 impl Association {
-    /// When [`Association::handle_timeout`] must be called, and why.
+    /// Returns the time at which [`Association::handle_timeout`] must be called, and the reason.
     pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
         if self.cx.state == State::Closed {
             return None;
@@ -69,7 +69,7 @@ impl Association {
         first
     }
 
-    /// Runs every timer that is due.
+    /// Runs all timers that are due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.cx.state == State::Closed {
             return;
@@ -106,7 +106,7 @@ impl Association {
     }
 }
 
-/// The timers that run once the handshake is done.
+/// Offers the timers that run after the handshake.
 fn offer_open(a: &Association, offer: &mut impl FnMut(Option<Instant>, Timer)) {
     offer(a.cx.silence.timeout(), Timer::Heartbeat);
     offer(a.rx.decode_timeout(), Timer::Decode);

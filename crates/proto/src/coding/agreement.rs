@@ -1,5 +1,6 @@
-//! What both ends agree on in the handshake: the parameter of INIT and INIT ACK (docs/models/coding.md), and the shape of a
-//! direction's blocks or window that follows from it and from the a_rwnd of the side that decodes. Both ends compute it alike.
+//! Agreement of both ends in the handshake: the parameter of INIT and INIT ACK (docs/models/coding.md), and the shape
+//! of a direction's blocks or window. The shape follows from the parameter and from the a_rwnd of the side that
+//! decodes. Both ends compute the same shape.
 
 use bytes::Bytes;
 use strandcast_coding::Code;
@@ -10,70 +11,74 @@ use strandcast_coding::windows::WindowConfig;
 use super::config::{Coding, RepairCode, RepairCoding};
 use super::covered;
 
-/// What this says is version 1: later ones must not change what its codes mean.
+/// Version of the parameter. Later versions must not change the meaning of these codes.
 const VERSION: u8 = 1;
 /// Bytes of the parameter's value.
 const LENGTH: usize = 6;
-/// Most source symbols of a block, and of a window.
+/// Maximum number of source symbols of a block, and of a window.
 const MOST_SOURCES: u16 = 256;
 const WIDEST: u16 = 1024;
-/// Bytes of a symbol's payload.
+/// Valid bytes of a symbol's payload.
 const LENGTHS: core::ops::RangeInclusive<u16> = 64..=9000;
-/// Source symbols of a block whose sender leaves it to the receive buffer, and below which buffer there are fewer.
+/// Number of source symbols of a block whose sender leaves it to the receive buffer: the usual number, and the number
+/// for a small buffer.
 const USUAL: (u16, u16) = (16, 8);
 const SMALL_BUFFER: u32 = 128 << 10;
-/// Blocks open at once: at least so that one fills while another is repaired, at most so that the scheduler can look at all.
+/// Bounds of the number of open blocks: one must fill while another is repaired, and the scheduler must be able to
+/// inspect all.
 const FEWEST_BLOCKS: u64 = 2;
 const MOST_BLOCKS: u64 = 256;
-/// Blocks of repair open at once: messages of older ones are too old to be of use.
+/// Maximum number of open blocks of repair: messages of older blocks are too old to be of use.
 const MOST_REPAIRED: u64 = 32;
-/// Repair windows and blocks shrink to the peer's receive buffer, down to so many messages.
+/// Minimum number of messages in a repair window or block that shrinks to the peer's receive buffer.
 const NARROWEST: u16 = 4;
 /// Bytes of a DATA chunk before its user data.
 const DATA_HEADER: usize = 16;
 
-/// What one side announces: that it decodes, and how it codes what it sends, if it does.
+/// Announcement of one side: it decodes, and the shape of the data that it sends, if it codes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Announced(pub Option<Shape>);
 
-/// How one side codes what it sends.
+/// Coding of the data of one side.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub mode: Mode,
     pub code: Code,
-    /// Source symbols of a block or a window at the most; 0: as many as go with the receive buffer, blocks only.
+    /// Maximum number of source symbols of a block or a window; 0: the number that suits the receive buffer, for blocks
+    /// only.
     pub sources: u16,
     /// Bytes of a repair symbol's payload.
     pub symbol_length: u16,
 }
 
-/// What the symbols of one direction are of.
+/// Kind of the symbols of one direction.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Of blocks of one stream of bytes: [`Coding::Blocks`].
+    /// Symbols of blocks of one stream of bytes: [`Coding::Blocks`].
     Blocks,
-    /// Of messages, and sums of them beside: [`Coding::Repair`].
+    /// Messages, and sums of messages in addition: [`Coding::Repair`].
     Repair,
 }
 
-/// What is coded in one direction, as both ends know it.
+/// Coding of one direction, on which both ends agree.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Agreed {
     pub mode: Mode,
     pub code: Code,
-    /// Source symbols of a block or a window at the most.
+    /// Maximum number of source symbols of a block or a window.
     pub sources: u16,
-    /// Bytes of a repair symbol's payload, and of a source symbol with its length before it.
+    /// Bytes of a repair symbol's payload, and of a source symbol after its length.
     pub symbol_length: u16,
-    /// Blocks held open at once; windows: 1.
+    /// Number of blocks held open at once; 1 for windows.
     pub blocks: u16,
 }
 
 impl Announced {
-    /// What is announced by a side that codes as `coding` says and whose packets have room for `chunks` bytes of chunks.
+    /// Returns the announcement of a side that codes as `coding` says and whose packets have room for `chunks` bytes of
+    /// chunks.
     pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
         let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));
-        // Even, for Reed–Solomon.
+        // It is even for Reed–Solomon.
         let symbol_length = room as u16 & !1;
         let shape = coding.map(|coding| match coding {
             Coding::Blocks(b) => {
@@ -87,12 +92,14 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
-    /// [`new`](Self::new); `None` in a build without codecs, which neither codes nor decodes.
+    /// Returns the announcement as [`new`](Self::new) does; `None` in a build without codecs, which neither codes nor
+    /// decodes.
     pub fn offered(coding: Option<&Coding>, chunks: usize) -> Option<Self> {
         Code::BUILT.then(|| Announced::new(coding, chunks))
     }
 
-    /// The parameter's value; `None` if it is none of this version: its sender neither decodes nor codes for us.
+    /// Reads the parameter's value; `None` if it is not of this version: its sender neither decodes nor codes for this
+    /// side.
     pub fn read(value: &[u8]) -> Option<Self> {
         let value: &[u8; LENGTH] = value.try_into().ok()?;
         let [version, code, rest @ ..] = value;
@@ -113,7 +120,7 @@ impl Announced {
         Some(Announced(Some(Shape { mode, code, sources, symbol_length })))
     }
 
-    /// The parameter's value.
+    /// Returns the parameter's value.
     pub fn write(&self) -> Bytes {
         let mut out = Vec::with_capacity(LENGTH);
         let nothing = Shape { mode: Mode::Blocks, code: Code::Rlc, sources: 0, symbol_length: 0 };
@@ -125,14 +132,14 @@ impl Announced {
         out.into()
     }
 
-    /// What is coded towards a peer that announced `a_rwnd`; `None`: nothing.
+    /// Returns the coding towards a peer that announced `a_rwnd`; `None`: no coding.
     pub fn agreed(&self, a_rwnd: u32) -> Option<Agreed> {
         self.0?.towards(a_rwnd)
     }
 }
 
 impl Shape {
-    /// The parameter's code; `None` for what is not sent.
+    /// Returns the parameter's code; `None` for codes that are not sent.
     fn number(&self) -> Option<u8> {
         match (self.mode, self.code) {
             (Mode::Blocks, Code::Rlc) => Some(1),
@@ -181,20 +188,20 @@ impl Shape {
         Agreed { mode, code, sources, symbol_length, blocks: blocks as u16 }
     }
 
-    /// Decoders of this shape for which twice the receive buffer has room.
+    /// Returns the number of decoders of this shape for which twice the receive buffer has room.
     fn fitting(&self, a_rwnd: u32) -> u64 {
         2 * u64::from(a_rwnd) / memory(self.code, self.sources.into(), self.symbol_length.into())
     }
 }
 
-/// Bytes of symbols and coefficients that a decoder keeps. It is no more than a rule that both ends know: what a decoder holds
-/// beside them its own bound counts.
+/// Returns the bytes of symbols and coefficients that a decoder keeps. This is only a rule that both ends share. The
+/// decoder's own bound counts all other memory.
 fn memory(code: Code, sources: u64, length: u64) -> u64 {
     let row = |bytes: u64| bytes.next_multiple_of(64);
     match code {
         Code::Rlc | Code::Fountain => (sources + 1) * (row(sources) + row(length)),
         Code::Sliding => (HELD * sources + 1) * (row(HELD * sources) + row(length)),
-        // Source symbols, those once more that came, and repair symbols.
+        // Source symbols, a second copy of those that arrived, and repair symbols.
         Code::RaptorQ => (3 * sources + 16) * length,
         Code::ReedSolomon { repairs } => {
             let symbols = sources + u64::from(repairs);
@@ -203,11 +210,12 @@ fn memory(code: Code, sources: u64, length: u64) -> u64 {
     }
 }
 
-/// Windows that a receiver holds, to use repair symbols whose windows overlap.
+/// Number of windows that a receiver holds, to use repair symbols whose windows overlap.
 const HELD: u64 = 2;
 
 impl Agreed {
-    /// Its blocks; those of a stream of bytes give their messages out in order, those of repair as they are known.
+    /// Configuration of the blocks. Blocks of a stream of bytes return their messages in order, blocks of repair as
+    /// soon as they are known.
     pub fn blocks(&self) -> BlockConfig {
         BlockConfig {
             code: self.code,
@@ -218,13 +226,13 @@ impl Agreed {
         }
     }
 
-    /// Bytes of symbols and coefficients that a receiver keeps, about.
+    /// Approximate bytes of symbols and coefficients that a receiver keeps.
     pub fn kept(&self) -> usize {
         let one = memory(self.code, self.sources.into(), self.symbol_length.into());
         usize::try_from(u64::from(self.blocks) * one).unwrap_or(usize::MAX)
     }
 
-    /// Its window, if the code slides.
+    /// Configuration of the window, if the code slides.
     pub fn window(&self) -> WindowConfig {
         let sources = usize::from(self.sources);
         WindowConfig {
@@ -237,7 +245,7 @@ impl Agreed {
 }
 
 impl RepairCoding {
-    /// Source symbols that a repair symbol covers at the most.
+    /// Maximum number of source symbols that a repair symbol covers.
     fn sources(&self) -> u16 {
         self.window.clamp(1, if self.code == RepairCode::Rlc { WIDEST } else { MOST_SOURCES })
     }

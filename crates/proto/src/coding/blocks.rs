@@ -1,8 +1,9 @@
-//! The sending end of blocks: messages become one stream of bytes, its pieces source symbols, and so many of these a block.
+//! The sending end of blocks. Messages become one stream of bytes, which is cut into source symbols; a fixed number of
+//! source symbols is a block.
 //!
 //! A message is a [record](super::record) of the stream.
 //!
-//! Acknowledged symbols are eliminated by their coefficients alone: what the receiver's decoder knows is known here, too.
+//! Acknowledged symbols are eliminated by their coefficients alone: the sender has the rank of the receiver's decoder.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,33 +21,33 @@ use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
 use crate::time::{Duration, Instant};
 use crate::tx::QueuedMessage;
 
-/// Bytes that a record's header and a symbol's framing add to a message that has a symbol for itself: 4 and 2; more with
-/// stream and payload protocol identifier.
+/// Bytes that a record's header and a symbol's framing add to a message with its own symbol: 4 and 2; more with stream
+/// and payload protocol identifier.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
-/// Bytes in front of a source symbol's payload when it is summed ([`BlockSender`] puts its length there).
+/// Bytes that precede a source symbol's payload in a sum ([`BlockSender`] writes its length there).
 const FRAMING: usize = 2;
 
-/// What both ends agreed on, and how long a block waits to be filled.
+/// Shape on which both ends agreed, and the time that a block waits to be filled.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BlockShape {
     /// [`Code::Rlc`] or [`Code::Fountain`].
     pub code: Code,
-    /// Source symbols per block.
+    /// Number of source symbols per block.
     pub sources: usize,
-    /// Bytes of a repair symbol's payload at the most.
+    /// Maximum bytes of a repair symbol's payload.
     pub symbol_length: usize,
-    /// Blocks held open at once.
+    /// Number of blocks held open at once.
     pub blocks: usize,
-    /// A block that is not full is closed when its first byte has waited for so long.
+    /// Time that the first byte of a block waits before the block is closed although it is not full.
     pub flush: Duration,
 }
 
-/// What need not be held any longer.
+/// Data that need not be held any longer.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Released {
     /// Bytes of messages.
     pub bytes: usize,
-    /// Messages that ended among them.
+    /// Number of messages that ended in these bytes.
     pub messages: u64,
 }
 
@@ -57,12 +58,12 @@ impl Released {
     }
 }
 
-/// A message on its way into symbols.
+/// A message that is being moved into symbols.
 #[derive(Debug)]
 struct Record {
     head: SmallVec<[u8; 10]>,
     payload: Bytes,
-    /// Bytes of both that are in symbols.
+    /// Bytes of header and message that are in symbols.
     taken: usize,
 }
 
@@ -74,7 +75,7 @@ impl Record {
         Record { head, payload: message.payload, taken: 0 }
     }
 
-    /// Moves up to `room` bytes to `out`; how many of them are the message's own.
+    /// Moves up to `room` bytes to `out`. Returns the number of bytes that belong to the message itself.
     fn take(&mut self, room: usize, out: &mut Vec<u8>) -> usize {
         let begin = self.head.get(self.taken..).unwrap_or_default();
         let begin = &begin[..begin.len().min(room)];
@@ -101,16 +102,16 @@ impl Record {
     }
 }
 
-/// What is kept of a block beside its source symbols.
+/// State of a block in addition to its source symbols.
 struct Kept {
-    /// Of what was acknowledged.
+    /// Decoder of the acknowledged symbols, which gives the rank.
     rank: Box<dyn Decoder>,
-    /// What its symbols hold of messages and was not released.
+    /// Bytes of messages in its symbols that were not released.
     holds: Released,
-    /// Bytes of each source symbol.
+    /// Length in bytes of each source symbol.
     lengths: Vec<u16>,
     closed: bool,
-    /// The receiver has it, or will once it takes what it acknowledged.
+    /// True if the receiver has the block, or will have it after it processes the acknowledged symbols.
     done: bool,
 }
 
@@ -124,26 +125,26 @@ impl Kept {
 pub(crate) struct BlockSource {
     shape: BlockShape,
     sender: BlockSender,
-    /// The oldest block of `kept`.
+    /// Number of the oldest block of `kept`.
     first: u32,
     kept: VecDeque<Kept>,
     spare: Vec<Kept>,
     record: Option<Record>,
-    /// The source symbol that is being filled, and what it holds of messages.
+    /// Source symbol that is being filled, and the bytes of messages in it.
     piece: Vec<u8>,
     piece_holds: Released,
-    /// Since when the first byte waits that is in no closed block.
+    /// Time since which the first byte outside a closed block waits.
     since: Option<Instant>,
-    /// Bytes of messages taken and not released.
+    /// Bytes of messages that were taken and not released.
     bytes: usize,
-    /// Bytes of source symbols that were not sent, and are not done.
+    /// Bytes of source symbols that were not sent and are not done.
     unsent: usize,
     scratch: Vec<u8>,
     arena: Arena,
 }
 
 impl BlockSource {
-    /// `seed`: of the first repair symbol.
+    /// Creates a source. `seed`: seed of the first repair symbol.
     pub fn new(shape: BlockShape, seed: u32) -> Self {
         let BlockShape { code, sources, symbol_length: length, blocks, .. } = shape;
         let config = BlockConfig { code, sources, length, blocks, order: Order::InOrder };
@@ -164,8 +165,8 @@ impl BlockSource {
         }
     }
 
-    /// Takes messages as long as there is room for them in blocks; whether there are symbols that were not there before.
-    /// `most`: bytes of a repair symbol's payload that fit a packet.
+    /// Takes messages as long as blocks have room for them. Returns whether there are new symbols. `most`: bytes of a
+    /// repair symbol's payload that fit a packet.
     pub fn fill(
         &mut self,
         now: Instant,
@@ -197,12 +198,12 @@ impl BlockSource {
         }
     }
 
-    /// Whether the block that is being filled, or a new one, has a place for one more source symbol.
+    /// Returns whether the block that is being filled, or a new one, has a place for another source symbol.
     fn has_place(&self) -> bool {
         self.kept.len() < self.shape.blocks || self.kept.back().is_some_and(|last| !last.closed)
     }
 
-    /// Makes the piece a source symbol, if there is a place for it.
+    /// Turns the piece into a source symbol, if there is a place for it.
     fn push_piece(&mut self, views: &mut Vec<BlockView>) -> bool {
         let Ok(id) = self.sender.push(&self.piece) else { return false };
         if id.index == 0 {
@@ -232,7 +233,7 @@ impl BlockSource {
         true
     }
 
-    /// Bytes of messages and their records in each block that is kept, oldest first.
+    /// Bytes of messages and their records in each kept block, oldest first.
     pub fn extents(&self) -> impl Iterator<Item = (u32, u64)> {
         let bytes = |kept: &Kept| kept.lengths.iter().map(|length| u64::from(*length)).sum();
         self.kept.iter().zip(0u32..).map(move |(kept, at)| (self.first.wrapping_add(at), bytes(kept)))
@@ -248,9 +249,9 @@ impl BlockSource {
         }
     }
 
-    /// Closes the block that is being filled, short as it is, with what waits for it; whether there are symbols that were not
-    /// there before. One of which all source symbols were sent stays open: the last one said that more may follow, and each is sent
-    /// again until it arrives.
+    /// Closes the block that is being filled, although it is short, with the data that wait for it. Returns whether
+    /// there are new symbols. A block of which all source symbols were sent stays open: its last symbol said that more
+    /// may follow, and each is sent again until it arrives.
     pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
         let more = !self.piece.is_empty();
         if more && !self.push_piece(views) {
@@ -269,12 +270,12 @@ impl BlockSource {
         true
     }
 
-    /// When [`Self::flush`] is due.
+    /// Time at which [`Self::flush`] is due.
     pub fn timeout(&self) -> Option<Instant> {
         self.since.filter(|_| self.has_place()).map(|since| since + self.shape.flush)
     }
 
-    /// The symbol that was chosen, if there is one. It counts as sent.
+    /// Writes the chosen symbol, if it exists. It counts as sent.
     pub fn write(&mut self, views: &mut [BlockView], block: u32, what: SymbolChoice) -> Option<Written> {
         let view = views.get_mut(BlockView::find(views, block)?)?;
         self.scratch.clear();
@@ -302,7 +303,7 @@ impl BlockSource {
         (place < self.kept.len()).then_some(place)
     }
 
-    /// The symbol arrived.
+    /// Records that the symbol arrived.
     pub fn delivered(&mut self, header: &Header, views: &mut Vec<BlockView>) {
         let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return };
         let Some(place) = self.place(block) else { return };
@@ -322,7 +323,7 @@ impl BlockSource {
         }
     }
 
-    /// Lets go of the oldest blocks that are done: the next ones may begin.
+    /// Releases the oldest blocks that are done, so that the next ones may begin.
     pub fn let_go(&mut self) -> Released {
         let mut released = Released::default();
         while let Some(oldest) = self.kept.front_mut().filter(|kept| kept.complete()) {
@@ -342,18 +343,18 @@ impl BlockSource {
         released
     }
 
-    /// Whether the receiver still needs the symbol `header`, which was lost.
+    /// Returns whether the receiver still needs the symbol `header`, which was lost.
     pub fn needs(&self, header: &Header) -> bool {
         let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return false };
         self.place(block).is_some_and(|place| !self.kept[place].done)
     }
 
-    /// Whether the receiver has everything, or will once it takes what it acknowledged.
+    /// Returns whether the receiver has everything, or will have it after it processes the acknowledged symbols.
     pub fn is_empty(&self) -> bool {
         self.record.is_none() && self.piece.is_empty() && self.kept.iter().all(Kept::complete)
     }
 
-    /// Bytes of messages taken and not released.
+    /// Bytes of messages that were taken and not released.
     #[cfg(any(test, feature = "testing"))]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -364,12 +365,12 @@ impl BlockSource {
         self.unsent + self.piece.len() + self.record.as_ref().map_or(0, Record::left)
     }
 
-    /// Book size of the longest chunk that a symbol may need: payload + 16 bytes.
+    /// Counted bytes of the longest chunk that a symbol may need: payload + 16 bytes.
     pub fn symbol_room(&self, most: usize) -> usize {
         self.shape.symbol_length.min(most) + strandcast_coding::symbol::REPAIR_HEADER
     }
 
-    /// Heap taken beyond what [`Self::bytes`] says, bytes.
+    /// Heap in bytes in addition to [`Self::bytes`].
     pub fn heap(&self) -> usize {
         let row = self.shape.symbol_length.next_multiple_of(64);
         let k = self.shape.sources;

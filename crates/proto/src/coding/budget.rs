@@ -1,6 +1,6 @@
-//! What decoding may cost. Memory is bounded by what was agreed on; work is bounded here, in bytes of rows that decoders read or
-//! write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)), by what came that a sender's own ledger
-//! lets it repair.
+//! Limits of the cost of decoding. The agreement bounds memory. This module bounds work, in bytes of rows that decoders
+//! read or write ([`WindowReceiver::work`](strandcast_coding::windows::WindowReceiver::work)), by the bytes that arrive
+//! and for which a sender's own ledger permits repair.
 //!
 //! | is | by |
 //! |---|---|
@@ -9,31 +9,34 @@
 //! | spent on each symbol that is decoded | the work that it was |
 //! | saved | a burst: what it takes to give half a window back |
 //!
-//! A symbol is decoded while something is saved, and may cost more than that: the next ones wait until it is paid for. So over any
-//! time the work is at most what was earned, a burst and one symbol's. Before the application wants what an association brings
-//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned: what was saved at the
-//! beginning is for its first messages.
+//! A symbol is decoded while savings are positive, and may cost more than the savings: the next ones then wait until it
+//! is paid for. Over any time the work is therefore at most the earnings, a burst and the work of one symbol. Before
+//! the application reads from an association
+//! ([`EndpointConfig::decodes_unasked`](crate::endpoint::EndpointConfig::decodes_unasked)), nothing is earned: the
+//! initial savings are for its first messages.
 
 use core::ops::RangeInclusive;
 
 use super::agreement::{Agreed, Mode};
 use crate::time::{Duration, Instant};
 
-/// Work per second that is earned with nothing, while it is wanted; a hundredth of a processor, measured. Chosen.
+/// Work per second that is earned without symbols while the application reads; a hundredth of a processor, measured.
+/// Chosen.
 const EACH_SECOND: u64 = 32 << 20;
-/// Work that is saved before the application wants anything: at least, and, where the first block has to be decoded for it to
-/// read anything, at most.
+/// Bounds of the work that is saved before the application reads: at least, and, if the first block has to be decoded
+/// before it can read anything, at most.
 const UNWANTED: RangeInclusive<u64> = 1 << 20..=16 << 20;
-/// Bounds of the work that may be saved; a wanted association begins with the lower one beside [`UNWANTED`]. Chosen.
+/// Bounds of the work that may be saved. An association whose application reads begins with the lower one in addition
+/// to [`UNWANTED`]. Chosen.
 const BURST: RangeInclusive<u64> = 16 << 20..=256 << 20;
-/// Bounds of the work that a byte pays for. Chosen: what an honest sender of the shape can cause.
+/// Bounds of the work that a byte pays for. Chosen: the work that an honest sender of the shape can cause.
 const PER_BYTE: RangeInclusive<u64> = 256..=2048;
 
-/// Work of one symbol at the most, which may be done on credit: a window forgets all that it holds.
+/// Maximum work of one symbol, which may be done on credit: a window drops everything that it holds.
 #[cfg(any(test, feature = "testing"))]
 const ONE: u64 = 64 << 20;
 
-/// Most work over `time` with `bytes` of symbols: what nothing may exceed, for tests and fuzzers.
+/// Maximum work over `time` with `bytes` of symbols. Nothing may exceed it; for tests and fuzzers.
 #[cfg(any(test, feature = "testing"))]
 pub fn most(bytes: u64, time: Duration) -> u64 {
     let seconds = time.as_nanos().div_ceil(1_000_000_000) as u64;
@@ -46,13 +49,13 @@ pub(super) struct Budget {
     /// Work per byte.
     rate: u64,
     most: i64,
-    /// What is saved at the most when the application does not want what comes.
+    /// Maximum savings while the application does not read.
     unwanted: i64,
-    /// Less than 0: owed.
+    /// Saved work. A negative value is owed.
     saved: i64,
-    /// Until when time was paid.
+    /// Time up to which earnings are counted.
     paid: Instant,
-    /// The application wants what comes.
+    /// True if the application reads received data.
     wanted: bool,
 }
 
@@ -72,7 +75,7 @@ impl Budget {
         budget
     }
 
-    /// Whether the application wants what comes from now on.
+    /// Sets whether the application reads received data from now on.
     pub fn want(&mut self, wanted: bool) {
         match (self.wanted, wanted) {
             (false, true) => self.save(*BURST.start()),
@@ -82,7 +85,7 @@ impl Budget {
         self.wanted = wanted;
     }
 
-    /// It is `now`.
+    /// Advances the time to `now`.
     pub fn advance(&mut self, now: Instant) {
         let since = self.paid;
         self.paid = since.max(now);
@@ -92,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// A symbol came that others may repair.
+    /// Earns work for a symbol that others may repair.
     pub fn earn(&mut self, bytes: usize) {
         if self.wanted {
             self.save(self.rate * bytes as u64);
@@ -104,20 +107,21 @@ impl Budget {
         self.saved = self.saved.saturating_add(work).min(self.most);
     }
 
-    /// Whether a symbol may be decoded.
+    /// Returns whether a symbol may be decoded.
     pub fn allows(&self) -> bool {
         self.saved > 0
     }
 
-    /// A symbol was decoded.
+    /// Spends the work of a decoded symbol.
     pub fn spend(&mut self, work: u64) {
         self.saved = self.saved.saturating_sub(i64::try_from(work).unwrap_or(i64::MAX));
     }
 
-    /// When a symbol may be decoded although none comes; `None`: now, or not before more is asked for.
+    /// Time at which a symbol may be decoded although no other arrives; `None`: now, or not before the application
+    /// reads.
     pub fn allows_at(&self) -> Option<Instant> {
         let owed = u64::try_from(1 - self.saved).ok().filter(|owed| *owed > 0 && self.wanted)?;
-        // A second's worth at a time, as time is paid.
+        // At most a second is paid at a time, as in `advance`.
         let nanos = (owed.min(EACH_SECOND) * 1_000_000_000).div_ceil(EACH_SECOND);
         Some(self.paid + Duration::from_nanos(nanos))
     }
@@ -140,13 +144,13 @@ mod tests {
         assert!(budget.allows() && budget.allows_at().is_none());
         budget.spend(100 << 20);
         assert!(!budget.allows());
-        // A source symbol of 1344 bytes pays for what 128 like it may cost.
+        // A source symbol of 1344 bytes pays for the work of 128 such symbols.
         let missing = |b: &Budget| -b.saved;
         let before = missing(&budget);
         budget.earn(1344);
         let each = before - missing(&budget);
         assert!((4 * 128 * (256 + 1344)..2048 * 1344).contains(&each), "{each}");
-        // Time pays, too: a second's worth at a time.
+        // Time also pays, at most a second at a time.
         let mut waited = Duration::ZERO;
         while let Some(at) = budget.allows_at() {
             waited += at - budget.paid;

@@ -7,17 +7,18 @@ use super::blocks::{BlockShape, BlockSource, RECORD_OVERHEAD};
 use super::config::Coding;
 use super::repair::{RepairShape, RepairSource};
 
-/// What turns messages into symbols.
+/// The coder of an association, which turns messages into symbols.
 #[derive(Debug)]
 pub(crate) enum Coder {
     /// All messages, in blocks.
     Blocks(Box<BlockSource>),
-    /// Repair beside messages.
+    /// Messages, and repair symbols in addition.
     Repair(Box<RepairSource>),
 }
 
 impl Coder {
-    /// What codes as `coding` says and both sides agreed; `None`: nothing does. `seed`: of a block's first repair symbol.
+    /// Returns the coder for `coding` as both sides agreed; `None`: no coding. `seed`: seed of a block's first repair
+    /// symbol.
     pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
         let agreed = agreed?;
         match (coding?, agreed.mode) {
@@ -40,7 +41,7 @@ impl Coder {
         }
     }
 
-    /// Bytes by which the largest message of a packet is shorter.
+    /// Bytes by which coding shortens the largest message of a packet.
     pub fn overhead(&self) -> usize {
         match self {
             Coder::Blocks(_) => REPAIR_HEADER + RECORD_OVERHEAD,
@@ -48,7 +49,8 @@ impl Coder {
         }
     }
 
-    /// The longest message of a chunk, bytes: the length of symbols was agreed upon before packets became larger.
+    /// Maximum length in bytes of a message in one chunk: the length of symbols was agreed on before packets became
+    /// larger.
     pub fn longest(&self) -> usize {
         match self {
             Coder::Blocks(_) => usize::MAX,
@@ -56,7 +58,7 @@ impl Coder {
         }
     }
 
-    /// Heap taken beyond the bytes of messages, bytes.
+    /// Heap in bytes in addition to the bytes of messages.
     pub fn heap(&self) -> usize {
         match self {
             Coder::Blocks(blocks) => blocks.heap(),

@@ -1,4 +1,4 @@
-//! How an association codes what it sends.
+//! Configuration of the coding of sent data.
 
 use core::time::Duration;
 
@@ -7,14 +7,14 @@ use strandcast_coding::symbol::REPAIR_HEADER;
 
 use super::covered::{LENGTH, PREFIX};
 
-/// How an association codes what it sends, towards peers that can decode.
+/// Coding of the data that an association sends to peers that can decode.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Coding {
-    /// All messages are one stream of bytes, cut into source symbols, so many of which are a block; what is sent are symbols
-    /// alone, as the scheduler chooses them. Messages arrive in the order in which they were handed in, whatever their
-    /// streams, and once they are in a block they are reliable.
+    /// All messages are one stream of bytes, cut into source symbols, and a fixed number of them is a block. Only
+    /// symbols are sent, as the scheduler chooses them. Messages arrive in the order in which they were submitted,
+    /// whatever their streams, and are reliable once they are in a block.
     Blocks(BlockCoding),
-    /// Unordered messages with a lifetime are sent as ever, each a source symbol, and repair symbols beside them.
+    /// Unordered messages with a lifetime are sent as usual, each as a source symbol, with repair symbols in addition.
     Repair(RepairCoding),
 }
 
@@ -23,27 +23,28 @@ pub enum Coding {
 pub struct BlockCoding {
     /// [`Code::Rlc`] or [`Code::Fountain`].
     pub code: Code,
-    /// Source symbols per block; 0: 16, or 8 if the peer's receive buffer is less than 128 KiB.
+    /// Number of source symbols per block; 0: 16, or 8 if the peer's receive buffer is less than 128 KiB.
     pub sources: u16,
-    /// A block that is not full is closed when its first byte has waited for so long and nothing else does.
+    /// Time that the first byte of a block waits, with no other data waiting, before the block is closed although it is
+    /// not full.
     pub flush: Duration,
 }
 
-/// Repair beside messages.
+/// Repair symbols in addition to messages.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct RepairCoding {
     /// The code.
     pub code: RepairCode,
-    /// Bytes of repair symbols by bytes of source symbols at the most, headers included on both sides: a hard cap.
+    /// Maximum bytes of repair symbols divided by bytes of source symbols, headers included on both sides: a hard cap.
     pub redundancy: f64,
-    /// When repair symbols are sent.
+    /// Time at which repair symbols are sent.
     pub when: RepairWhen,
-    /// Source symbols that a repair symbol covers at the most.
+    /// Maximum number of source symbols that a repair symbol covers.
     pub window: u16,
 }
 
 impl RepairCoding {
-    /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
+    /// Bytes by which coding shortens the largest message of a packet: its repair symbol also has to fit one.
     pub const OVERHEAD: usize = REPAIR_HEADER + LENGTH + PREFIX;
 }
 
@@ -58,12 +59,12 @@ pub enum RepairCode {
     ReedSolomon,
 }
 
-/// When repair symbols are sent.
+/// Times at which repair symbols are sent.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub enum RepairWhen {
-    /// As soon as the cap allows.
+    /// As soon as the cap permits.
     Always,
-    /// For messages alone that could not be sent again in time if they were lost.
+    /// Only for messages that could not be sent again in time if they were lost.
     #[default]
     Late,
 }

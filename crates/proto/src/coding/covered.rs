@@ -1,5 +1,5 @@
-//! What repair symbols cover of a message: its stream and payload protocol, which the DATA chunk says and a repair symbol has
-//! to restore, then its payload. It is not on the wire: both ends put it together.
+//! Bytes of a message that repair symbols cover: its stream and payload protocol, which the DATA chunk carries and a
+//! repair symbol has to restore, then its payload. These bytes are not on the wire: both ends construct them.
 //!
 //! | bytes | are |
 //! |---:|---|
@@ -9,26 +9,26 @@
 
 use crate::wire::{Ppid, StreamId};
 
-/// Bytes before the payload.
+/// Bytes that precede the payload.
 pub(crate) const PREFIX: usize = 6;
 
-/// Bytes of length that a symbol has before what it covers.
+/// Bytes of the length that precedes the covered bytes in a symbol.
 pub(crate) const LENGTH: usize = 2;
 
-/// Writes what is covered of a message, in place of what `out` held.
+/// Writes the covered bytes of a message to `out`, and replaces its content.
 pub(crate) fn write(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.clear();
     append(stream, ppid, payload, out);
 }
 
-/// Appends what is covered of a message.
+/// Appends the covered bytes of a message.
 pub(crate) fn append(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&stream.0.to_be_bytes());
     out.extend_from_slice(&ppid.0.to_be_bytes());
     out.extend_from_slice(payload);
 }
 
-/// The message; `None` for fewer bytes than a message has, which a forged repair symbol may give.
+/// Reads the message; `None` if there are fewer bytes than a message has, which a forged repair symbol may cause.
 pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     let (stream, rest) = covered.split_first_chunk()?;
     let (ppid, payload) = rest.split_first_chunk()?;
@@ -36,8 +36,8 @@ pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
     (!payload.is_empty()).then_some(message)
 }
 
-/// Repair symbols that a Reed–Solomon block of up to `window` source symbols has: both ends make the same codec. A redundancy
-/// of one half needs no more.
+/// Number of repair symbols of a Reed–Solomon block of up to `window` source symbols: both ends make the same codec. A
+/// redundancy of one half needs no more.
 pub(crate) fn reed_solomon_repairs(window: u16) -> u16 {
     window.div_ceil(2).max(1)
 }

@@ -1,10 +1,10 @@
-//! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]): an association may cut what it
-//! sends into coded blocks, or send repair symbols beside its messages. Both ends do it below `send` and `recv`, so that
-//! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
-//! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps (`ledger.rs`).
+//! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]). An association may cut its
+//! data into coded blocks, or send repair symbols in addition to its messages. Both ends do so below `send` and `recv`,
+//! so that applications only see messages. The scheme decides ([`crate::policy::Scheduler::next_symbol`],
+//! [`crate::policy::Scheduler::next_repair`]); its ledger limits the redundancy (`ledger.rs`).
 //!
-//! Both ends must be built with codecs. A build without the feature `coding` neither codes nor offers to decode, whatever its
-//! configuration is:
+//! Both ends must be built with codecs. A build without the feature `coding` neither codes nor offers to decode,
+//! whatever its configuration is:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The receiving half: what chunks carry, symbols and messages beside them, to messages.
+//! The receiving half: conversion of chunks with symbols, and of messages with repair symbols, to messages.
 
 mod blocks;
 mod given;
@@ -19,16 +19,16 @@ use super::stats::CodingStats;
 use crate::rx::Message;
 use crate::time::Instant;
 
-/// Makes messages of symbols. It takes memory when the first symbol comes.
+/// Decoder of symbols to messages. It allocates memory when the first symbol arrives.
 pub(crate) struct Decoding {
     agreed: Agreed,
-    /// Inbound streams: messages of others are none.
+    /// Number of inbound streams. Messages of other streams are invalid.
     streams: u16,
-    /// The longest message, bytes.
+    /// Maximum length of a message in bytes.
     longest: usize,
     state: State,
     budget: Budget,
-    /// The state's work that was paid for.
+    /// Work of the state that was paid for.
     paid: u64,
 }
 
@@ -36,25 +36,25 @@ enum State {
     Idle,
     Blocks(Box<BlockStream>),
     Repair(Box<Repaired>),
-    /// What was decoded was no stream of records.
+    /// The decoded bytes were not a stream of records.
     Broken,
 }
 
-/// Why nothing more can be decoded.
+/// Reason why nothing more can be decoded.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum Undecodable {
-    /// Not what a sender writes.
+    /// The record is not one that a sender writes.
     #[error(transparent)]
     Record(#[from] BadRecord),
-    /// A message on a stream that was not admitted.
+    /// The message is for a stream that was not admitted.
     #[error("a message of coded blocks is for stream {0}, which was not admitted")]
     Stream(u16),
-    /// A repair symbol was forged: what it gave is no source symbol.
+    /// A repair symbol was forged: its result is not a source symbol.
     #[error("a coded block gave no source symbol")]
     Damaged,
 }
 
-/// What a symbol is, and what a receiver of symbols said of it.
+/// Kind of a symbol, and the answer of the receiver of symbols.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Taken {
     repair: bool,
@@ -62,11 +62,11 @@ struct Taken {
 }
 
 impl Taken {
-    /// Counts it. For a symbol of what is coded, whether it brought nothing; `None`: it is none.
+    /// Counts the symbol. Returns whether a symbol of the coded data was redundant; `None`: it is not such a symbol.
     fn count(self, stats: &mut CodingStats) -> Option<bool> {
         let known = match self.innovative {
             Ok(innovative) => !innovative,
-            // All that it is about is known, or given up.
+            // All data of the symbol are known, or given up.
             Err(Refusal::Stale) => true,
             Err(_) => {
                 stats.symbols_refused += 1;
@@ -84,34 +84,35 @@ impl Taken {
 }
 
 impl Decoding {
-    /// For messages of at most `longest` bytes, on so many streams; `wanted`: by the application ([`Self::want`]).
+    /// Creates a decoder for messages of at most `longest` bytes on `streams` streams. `wanted`: the application reads
+    /// ([`Self::want`]).
     pub fn new(agreed: Agreed, streams: u16, longest: usize, wanted: bool) -> Self {
         let budget = Budget::new(&agreed, wanted);
         Decoding { agreed, streams, longest, state: State::Idle, budget, paid: 0 }
     }
 
-    /// Whether the application wants what comes from now on. As long as it does not, little work is done.
+    /// Sets whether the application reads from now on. While it does not, little work is done.
     pub fn want(&mut self, wanted: bool) {
         self.budget.want(wanted);
     }
 
-    /// It is `now`.
+    /// Advances the time to `now`.
     pub fn advance(&mut self, now: Instant) {
         self.budget.advance(now);
     }
 
-    /// Whether what comes has to wait until its work is paid for. Of blocks nothing can be left out, as they are reliable;
-    /// beside messages, what cannot be paid for is dropped.
+    /// Returns whether received data have to wait until their work is paid for. Blocks are reliable, so none of their
+    /// symbols can be left out; with repair, symbols that cannot be paid for are dropped.
     pub fn waits(&self) -> bool {
         self.agreed.mode == Mode::Blocks && !self.budget.allows() && !matches!(self.state, State::Broken)
     }
 
-    /// Until when what comes waits at the most; `None`: it does not, or until the application wants it.
+    /// Time until which received data wait at most; `None`: they do not wait, or wait until the application reads.
     pub fn waits_until(&self) -> Option<Instant> {
         self.budget.allows_at().filter(|_| self.waits())
     }
 
-    /// Takes what one chunk, or several, carried; a message that can be handed on at once.
+    /// Takes the content of one or more chunks. Returns a message that can be delivered at once.
     pub fn take(&mut self, arrived: Message, stats: &mut CodingStats) -> Option<Message> {
         self.budget.advance(arrived.arrived);
         let message = self.decode(arrived, stats);
@@ -119,7 +120,7 @@ impl Decoding {
         message
     }
 
-    /// Pays for the work since last time.
+    /// Pays for the work since the last call.
     fn pay(&mut self, stats: &mut CodingStats) {
         let done = match &self.state {
             State::Blocks(blocks) => blocks.work(),
@@ -149,10 +150,10 @@ impl Decoding {
         }
     }
 
-    /// The next message that was decoded: to be asked until there is none, before something else is taken.
+    /// Returns the next decoded message. Call it until it returns `None` before anything else is taken.
     ///
     /// # Errors
-    /// If the peer sent what can't be decoded. There is nothing any more then.
+    /// If the peer sent data that cannot be decoded. No further message follows.
     pub fn pop(&mut self, stats: &mut CodingStats) -> Result<Option<Message>, Undecodable> {
         match &mut self.state {
             State::Blocks(blocks) => {
@@ -167,7 +168,7 @@ impl Decoding {
         }
     }
 
-    /// Heap taken now, bytes; decoders count with all that they may take.
+    /// Heap in bytes that is taken now. Decoders count with their maximum.
     pub fn heap(&self) -> usize {
         match &self.state {
             State::Blocks(blocks) => blocks.heap(),
@@ -176,12 +177,12 @@ impl Decoding {
         }
     }
 
-    /// Heap that the next symbol makes it take beyond [`heap`](Self::heap), bytes: a guess from above.
+    /// Upper estimate of the heap in bytes that the next symbol needs beyond [`heap`](Self::heap).
     pub fn wants(&self) -> usize {
         if matches!(self.state, State::Idle) { self.agreed.kept() } else { 0 }
     }
 
-    /// The most that it takes, whatever arrives, bytes. `None` before it takes any.
+    /// Maximum heap in bytes, whatever arrives. `None` before any memory is taken.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self) -> Option<usize> {
         match &self.state {

@@ -1,4 +1,4 @@
-//! How messages stand in the stream of bytes that blocks are cut from. All numbers are in network byte order.
+//! Layout of messages in the stream of bytes that blocks are cut from. All numbers are in network byte order.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -12,20 +12,21 @@
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! Without N stream and identifier are 0. U: the message was handed in as unordered. Records follow each other without gaps, from symbol to symbol and block to block.
+//! Without N, stream and identifier are 0. U: the message was submitted as unordered. Records follow each other without
+//! gaps, from symbol to symbol and block to block.
 
 use smallvec::SmallVec;
 
 use crate::wire::{Ppid, StreamId};
 
-/// The longest message that a record can hold, bytes.
+/// Length in bytes of the longest message that a record can hold.
 pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
-/// Bytes of a record at least.
+/// Minimum bytes of a record.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) const MIN_RECORD: usize = 5;
-/// Says that stream and payload protocol identifier follow.
+/// Flag: stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;
-/// Says that the message is unordered.
+/// Flag: the message is unordered.
 const UNORDERED: u32 = 1 << 30;
 /// Bytes of stream and payload protocol identifier.
 const NAMES: usize = 6;
@@ -57,34 +58,34 @@ pub(crate) struct Record {
     pub payload: Vec<u8>,
 }
 
-/// What is wrong with a stream of records: it cannot be read on from there.
+/// Fault of a stream of records, which cannot be read further.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum BadRecord {
     /// A reserved bit is set, or the message is empty.
     #[error("a record of coded blocks has a header that no sender writes")]
     Header,
-    /// Longer than the receive buffer.
+    /// The message is longer than the receive buffer.
     #[error("a message of {0} bytes is longer than the receive buffer")]
     TooLong(usize),
 }
 
-/// Joins the bytes of blocks to messages.
+/// Reader that joins the bytes of blocks to messages.
 #[derive(Debug, Default)]
 pub(crate) struct RecordReader {
     header: SmallVec<[u8; 4 + NAMES]>,
     stream: StreamId,
     ppid: Ppid,
     unordered: bool,
-    /// The message that is being read, and its length; 0: its header is being read.
+    /// Message that is being read, and its length; 0: its header is being read.
     message: Vec<u8>,
     length: usize,
 }
 
 impl RecordReader {
-    /// Reads on in `bytes`, up to the end of a message, which is then returned; what is not read stays in `bytes`.
+    /// Reads from `bytes` up to the end of a message, which is then returned. Unread bytes stay in `bytes`.
     ///
     /// # Errors
-    /// If these are no records, or a message is longer than `longest`. Nothing can be read any more then.
+    /// If the bytes are not records, or a message is longer than `longest`. Nothing can be read after that.
     pub fn read(&mut self, bytes: &mut &[u8], longest: usize) -> Result<Option<Record>, BadRecord> {
         while self.length == 0 {
             let Some(byte) = bytes.split_off_first() else { return Ok(None) };
@@ -103,7 +104,7 @@ impl RecordReader {
         Ok(Some(Record { stream, ppid, unordered, payload }))
     }
 
-    /// Begins a message once its header is whole.
+    /// Begins a message once its header is complete.
     fn begin(&mut self, longest: usize) -> Result<(), BadRecord> {
         let Some((word, names)) = self.header.split_first_chunk() else { return Ok(()) };
         let word = u32::from_be_bytes(*word);
@@ -185,7 +186,7 @@ mod tests {
         assert!(record.is_some_and(|record| record.unordered && record.stream == StreamId(3)));
     }
 
-    /// However the bytes are cut.
+    /// The bytes may be cut anywhere.
     #[test]
     fn messages_come_back_from_pieces_of_any_length() {
         let long = vec![7; 1000];

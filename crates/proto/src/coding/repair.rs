@@ -1,17 +1,18 @@
-//! The sending half of repair beside messages: source symbols are the messages that leave, repair symbols cover those that may
+//! The sending half of repair: source symbols are the messages that leave, and repair symbols cover those that may
 //! still be missing.
 //!
-//! A *group* is what a repair symbol covers: with a sliding window (RFC 8681) the one window from the first source that is not
-//! known to have arrived and can still come in time, up to the last that left; with blocks each block. When one is due:
+//! A *group* is the set of sources that a repair symbol covers. With a sliding window (RFC 8681) it is the one window
+//! from the first source that is not known to have arrived and can still arrive in time, up to the last that left. With
+//! blocks it is each block. Times at which a repair symbol is due:
 //!
 //! | [`RepairWhen`] | window | block |
 //! |---|---|---|
 //! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
 //! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
 //!
-//! A source is *open* until it arrived or was given up, and *exposed* if it is open and could not be sent again in time were it
-//! lost ([`risk`](super::risk)). It is assessed when it left, and each time it was declared lost. An exposed source
-//! wants a share of its bytes for itself ([`Ledger::generosity`]); one that was lost wants a whole repair symbol.
+//! A source is *open* until it arrived or was given up. It is *exposed* if it is open and could not be sent again in
+//! time if it were lost ([`risk`](super::risk)). It is assessed when it leaves, and each time it is declared lost. An
+//! exposed source claims a share of its bytes ([`Ledger::generosity`]); a lost one claims a whole repair symbol.
 //!
 //! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have passed, or
 //! when a source of it was lost and is exposed.
@@ -38,14 +39,14 @@ use crate::wire::{Ppid, StreamId};
 use encoder::Encoder;
 use group::Group;
 
-/// What both sides agreed on.
+/// Shape on which both sides agreed.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RepairShape {
-    /// Source symbols that a repair symbol covers at the most.
+    /// Maximum number of source symbols that a repair symbol covers.
     pub sources: u16,
-    /// Bytes of a repair symbol's payload at the most; an even number.
+    /// Maximum bytes of a repair symbol's payload; an even number.
     pub symbol_length: u16,
-    /// Blocks held at once.
+    /// Number of blocks held at once.
     pub blocks: u16,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct Leaving<'a> {
     pub stream: StreamId,
     pub ppid: Ppid,
     pub unordered: bool,
-    /// The first and the last chunk of its message.
+    /// Flags of the first and the last chunk of its message.
     pub begin: bool,
     pub end: bool,
     pub expires: Option<Instant>,
@@ -66,14 +67,14 @@ pub(crate) struct Leaving<'a> {
 /// A message that left.
 #[derive(Copy, Clone, Debug)]
 struct Source {
-    /// Its group: a block's number; 0 for a window.
+    /// Group of the source: a block's number; 0 for a window.
     group: u32,
     path: PathId,
     /// Covered bytes: prefix and payload.
     len: u16,
     sent: Instant,
     expires: Instant,
-    /// Neither arrived nor given up.
+    /// True if it has neither arrived nor been given up.
     open: bool,
     exposed: bool,
 }
@@ -84,18 +85,18 @@ pub(crate) struct RepairSource {
     when: RepairWhen,
     encoder: Encoder,
     shape: RepairShape,
-    /// Sources that some group holds, in a row.
+    /// Consecutive sources that some group holds.
     sources: VecDeque<Source>,
-    /// The number of the first of them.
+    /// Number of the first of these sources.
     first: u32,
-    /// In order; a window is one.
+    /// Groups in order. A window is one group.
     groups: VecDeque<Group>,
-    /// How many of `sources` were assessed.
+    /// Number of assessed entries of `sources`.
     assessed: usize,
-    /// Declared lost since the last assessment.
+    /// Sources that were declared lost since the last assessment.
     lost: SmallVec<[u32; 16]>,
     ledger: Ledger,
-    /// When the block that is being filled is to be closed.
+    /// Time at which the block that is being filled is closed.
     close_at: Option<Instant>,
     /// The group that was offered last.
     offered: Option<u32>,
@@ -125,32 +126,32 @@ impl RepairSource {
         }
     }
 
-    /// The longest message that can be covered, bytes.
+    /// Length in bytes of the longest message that can be covered.
     pub fn longest(&self) -> usize {
         usize::from(self.shape.symbol_length).saturating_sub(covered::LENGTH + covered::PREFIX)
     }
 
-    /// Bytes of the header that the next chunk gets, at the most.
+    /// Maximum bytes of the header of the next chunk.
     pub fn header_room(&self) -> usize {
         SOURCE_HEADER
     }
 
-    /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
+    /// Bytes by which coding shortens the largest message of a packet: its repair symbol also has to fit one.
     pub fn overhead(&self) -> usize {
         RepairCoding::OVERHEAD
     }
 
-    /// When [`due`](Self::due) is to be asked again although nothing happened.
+    /// Time at which [`due`](Self::due) is to be called again although nothing happened.
     pub fn timeout(&self) -> Option<Instant> {
         self.close_at
     }
 
-    /// The time came.
+    /// Handles the timeout.
     pub fn on_timeout(&mut self) {
         self.close_at = None;
     }
 
-    /// Heap, bytes.
+    /// Heap in bytes.
     pub fn heap(&self) -> usize {
         self.encoder.heap(self.shape)
             + self.sources.capacity() * size_of::<Source>()
@@ -159,8 +160,8 @@ impl RepairSource {
             + ARENA
     }
 
-    /// A chunk leaves for the first time: the header of its user data, and the symbol that it carries, if any. Covered are
-    /// unordered messages of one chunk that have a lifetime.
+    /// Records a chunk that leaves for the first time. Returns the header of its user data, and the symbol that it
+    /// carries, if any. Repair covers unordered messages of one chunk that have a lifetime.
     pub fn on_source_sent(
         &mut self,
         now: Instant,
@@ -200,7 +201,7 @@ impl RepairSource {
         Some((header, Some(symbol)))
     }
 
-    /// Makes room for one source.
+    /// Makes room for a source.
     fn make_room(&mut self) {
         if self.encoder.slides() {
             if self.sources.len() == usize::from(self.shape.sources) {
@@ -212,7 +213,7 @@ impl RepairSource {
         }
     }
 
-    /// The window no longer covers its first source.
+    /// Removes the first source from the window.
     fn drop_first(&mut self) {
         let Some(source) = self.sources.pop_front() else { return };
         self.first = self.first.wrapping_add(1);
@@ -225,7 +226,7 @@ impl RepairSource {
         }
     }
 
-    /// The oldest block is done with.
+    /// Removes the oldest block.
     fn drop_block(&mut self) {
         let Some(group) = self.groups.pop_front() else { return };
         let count = usize::from(group.count);
@@ -238,17 +239,17 @@ impl RepairSource {
         self.encoder.forget(group.block.wrapping_add(1));
     }
 
-    /// A symbol arrived; `_path`: by which it is credited, if that is known.
+    /// Records that a symbol arrived. `_path`: path with the credit, if it is known.
     pub fn delivered(&mut self, header: &Header, _path: Option<PathId>) {
         self.settle(header);
     }
 
-    /// A symbol was given up.
+    /// Records that a symbol was given up.
     pub fn abandoned(&mut self, header: &Header) {
         self.settle(header);
     }
 
-    /// A symbol arrived or was given up: it is missing no longer.
+    /// Records that a symbol arrived or was given up: it is no longer missing.
     fn settle(&mut self, header: &Header) {
         let Some(at) = self.place(header) else { return };
         let source = &mut self.sources[at];
@@ -262,7 +263,7 @@ impl RepairSource {
         }
     }
 
-    /// A transmission of a symbol was lost on `_path`.
+    /// Records that a transmission of a symbol was lost on `_path`.
     pub fn lost(&mut self, header: &Header, _path: PathId) {
         let Some(at) = self.place(header) else { return };
         if self.sources[at].open && self.when == RepairWhen::Late {
@@ -270,7 +271,7 @@ impl RepairSource {
         }
     }
 
-    /// The place of a source among those held.
+    /// Returns the index of a source among those held.
     fn place(&self, header: &Header) -> Option<usize> {
         let number = match *header {
             Header::WindowSource { number } if self.encoder.slides() => number,
@@ -293,7 +294,7 @@ impl RepairSource {
         self.groups.get_mut(at)
     }
 
-    /// The repair symbol that is due at `view.now`, if one is. [`write`](Self::write) makes it.
+    /// Returns the repair symbol that is due at `view.now`, if there is one. [`write`](Self::write) makes it.
     pub fn due(&mut self, view: &View<'_>) -> Option<RepairOffer> {
         self.offered = None;
         let way = risk::way(view)?;
@@ -312,7 +313,7 @@ impl RepairSource {
         })
     }
 
-    /// Forgets what has arrived and what would come too late, at `arrival`.
+    /// Drops sources that have arrived, and sources that would be late at `arrival`.
     fn retire(&mut self, arrival: Instant) {
         if self.encoder.slides() {
             while self.sources.front().is_some_and(|s| !s.open || s.expires <= arrival) {
@@ -350,7 +351,7 @@ impl RepairSource {
         }
     }
 
-    /// The source at `at` wants this share of a repair symbol.
+    /// Adds the claim of the source at `at` to this share of a repair symbol.
     fn expose(&mut self, at: usize, share: f64, lost: bool) {
         let source = &mut self.sources[at];
         let first = !core::mem::replace(&mut source.exposed, true);
@@ -362,7 +363,7 @@ impl RepairSource {
         }
     }
 
-    /// Whether a repair symbol of the group at `at` is due; closes the block if it is time.
+    /// Returns whether a repair symbol of the group at `at` is due. Closes the block if it is time.
     fn is_due(&mut self, at: usize, now: Instant, way: Duration) -> bool {
         let group = &self.groups[at];
         let size = self.size(group);
@@ -387,7 +388,7 @@ impl RepairSource {
         self.groups[at].budget > 0 || self.groups[at].lost
     }
 
-    /// Closes the block at `at`, if it is not yet: what was saved until then is for it.
+    /// Closes the block at `at`, if it is open: the savings until then are for it.
     fn close(&mut self, at: usize) {
         let size = self.size(&self.groups[at]) as u64;
         let group = &mut self.groups[at];
@@ -400,13 +401,13 @@ impl RepairSource {
         }
     }
 
-    /// Bytes of a repair symbol of the group at the most.
+    /// Maximum bytes of a repair symbol of the group.
     fn size(&self, group: &Group) -> usize {
         let payload = self.encoder.payload(group.longest()).min(self.shape.symbol_length.into());
         repair_bytes(payload)
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the counts do not agree.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_consistent(&self) {
         let mut at = 0;
@@ -427,7 +428,8 @@ impl RepairSource {
         self.ledger.assert_kept();
     }
 
-    /// The repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can't be made any more.
+    /// Writes the repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can no longer be
+    /// made.
     pub fn write(&mut self) -> Option<Written> {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
@@ -450,7 +452,8 @@ impl RepairSource {
     }
 }
 
-/// Repair symbols that may be saved for: a quarter of those that one covers, so that a burst of losses as long is repaired.
+/// Maximum number of repair symbols that may be saved: a quarter of the sources that one covers, so that a burst of
+/// losses of that length is repaired.
 fn saved_at_most(window: u16) -> u16 {
     (window / 4).max(4)
 }

@@ -1,6 +1,6 @@
-//! Whether a message that is lost can be sent again in time.
+//! Test whether a message that is lost can be sent again in time.
 //!
-//! What leaves at t on path p, and is lost there, arrives again at the soonest at
+//! A message that leaves at t on path p, and is lost there, arrives again at the earliest at
 //!
 //! ```text
 //! t + srtt_p + reorder_p + rttvar_p + way
@@ -8,28 +8,31 @@
 //! way       = the least srtt_q / 2 of the usable paths q
 //! ```
 //!
-//! with c_p chunks in flight on p. Acknowledgements of the third chunk that leaves after it tell of its loss (RFC 9260 §7.2.4):
-//! with c_p chunks per round trip it leaves 3 srtt_p / c_p later, and if nothing follows a timeout tells.
+//! with c_p chunks in flight on p. Acknowledgements of the third chunk that leaves after the message reveal its loss
+//! (RFC 9260 §7.2.4): with c_p chunks per round trip that chunk leaves 3 srtt_p / c_p later. If nothing follows, a
+//! timeout reveals the loss.
 //!
-//! Assumed: round-trip times stay what they are; half of one is the way there; the peer acknowledges gaps at once (RFC 9260
-//! §6.7); the path that sends again has room; a path without a round-trip time yet is none that anything is known of.
+//! Assumed: round-trip times do not change; half of one is the transit time to the peer; the peer acknowledges gaps at
+//! once (RFC 9260 §6.7); the path of the retransmission has room; a path without a round-trip time is unknown and not
+//! used.
 
 use crate::policy::{PathId, PathView, View};
 use crate::time::{Duration, Instant};
 
-/// The way to the peer by the fastest usable path; `None` before the first round trip.
+/// Transit time to the peer by the fastest usable path; `None` before the first round trip.
 pub(crate) fn way(view: &View<'_>) -> Option<Duration> {
     view.usable_paths().filter_map(|p| p.srtt).min().map(|srtt| srtt / 2)
 }
 
-/// From leaving on `path` until its loss is noticed.
+/// Time from leaving on `path` until a loss is noticed.
 fn notice(path: &PathView) -> Option<Duration> {
     let srtt = path.srtt?;
     let three = srtt * 3 / path.in_flight_chunks.max(1);
     Some(srtt + three.min(path.rto.saturating_sub(srtt)) + path.rttvar)
 }
 
-/// What left on `path` at `sent` and is worthless from `expires` on can't be sent again in time if it is lost there.
+/// Returns whether a message that left on `path` at `sent` and is worthless from `expires` on cannot be sent again in
+/// time if it is lost there.
 pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires: Instant) -> bool {
     let of = view.paths.get(path.index()).and_then(notice);
     match (of, way(view)) {
@@ -38,7 +41,8 @@ pub(crate) fn late_if_lost(view: &View<'_>, path: PathId, sent: Instant, expires
     }
 }
 
-/// The same of what is sent again now, by the path that tells of losses first.
+/// Returns whether a message that is sent again now, by the path that reveals losses first, cannot be sent again in
+/// time if it is lost again.
 pub(crate) fn late_if_lost_again(view: &View<'_>, expires: Instant) -> bool {
     let soonest = view.usable_paths().filter_map(notice).min();
     soonest.zip(way(view)).is_some_and(|(notice, way)| view.now + notice + way > expires)
@@ -73,7 +77,8 @@ mod tests {
         assert!(again(90) && !again(91));
     }
 
-    /// With one chunk in flight three more take 60 ms; the timeout 30 ms after the round trip tells before.
+    /// With one chunk in flight, three more take 60 ms; the timeout, 30 ms after the round trip, reveals the loss
+    /// earlier.
     #[test]
     fn a_timeout_tells_if_nothing_follows() {
         let mut picture = picture();

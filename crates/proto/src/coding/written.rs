@@ -1,4 +1,4 @@
-//! Symbols as they are handed to the association.
+//! Symbols in the form in which the association receives them.
 
 use bytes::{Bytes, BytesMut};
 use strandcast_coding::symbol::Header;
@@ -6,7 +6,7 @@ use strandcast_coding::symbol::Header;
 use crate::policy::Symbol;
 use crate::time::Instant;
 
-/// Memory for the payloads of symbols is taken in pieces of so many bytes.
+/// Bytes of a piece of memory for the payloads of symbols.
 pub(crate) const ARENA: usize = 64 << 10;
 
 /// A symbol to be sent.
@@ -15,16 +15,16 @@ pub(crate) struct Written {
     pub header: Header,
     pub payload: Bytes,
     pub symbol: Symbol,
-    /// When the last source symbol that it covers is worthless, where messages have a lifetime.
+    /// Time at which the last source symbol that it covers becomes worthless, if messages have a lifetime.
     pub expires: Option<Instant>,
 }
 
-/// Memory for payloads: many share one allocation.
+/// Memory for payloads. Many payloads share one allocation.
 #[derive(Default, Debug)]
 pub(crate) struct Arena(BytesMut);
 
 impl Arena {
-    /// Header and payload of `symbol`, which a coder wrote.
+    /// Returns header and payload of `symbol`, which a coder wrote.
     pub fn keep(&mut self, symbol: &[u8]) -> (Header, Bytes) {
         let (header, payload) = Header::read(symbol).expect("written by the coder");
         if self.0.capacity() < payload.len() {

@@ -1,4 +1,5 @@
-//! Answers to packets that belong to no association, limited so that the endpoint cannot be used to flood others.
+//! Answers to packets that belong to no association. They are limited so that the endpoint cannot be used to flood
+//! others.
 
 use std::collections::VecDeque;
 
@@ -11,12 +12,12 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::packet::{HEADER_LEN, Header, Packet};
 use crate::wire::{PacketWriter, VerificationTag};
 
-/// A packet that is to be answered, whose sender may not be who its source address says.
+/// A packet that is to be answered. Its source address may be forged.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Asked {
     pub tuple: FourTuple,
     pub header: Header,
-    /// Its bytes.
+    /// Bytes of the packet.
     pub len: usize,
 }
 
@@ -25,24 +26,24 @@ impl Asked {
         Asked { tuple, header: packet.header, len: packet.bytes().len() }
     }
 
-    /// Whether an answer with `chunk` is at most three times as long, IP and UDP headers counted: a source
-    /// that spoofs another's address gains no amplification. Envelopes make both longer by the same.
+    /// Returns whether an answer with `chunk` is at most three times as long, including IP and UDP headers: a source
+    /// with a forged address gains no amplification. Envelopes lengthen both by the same amount.
     pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
         let headers = self.tuple.headers();
         HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
     }
 }
 
-/// What is answered: each kind has its own share.
+/// Kind of an answered packet. Each kind has its own share.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// INIT, COOKIE ECHO.
     Opening,
-    /// Whatever else belongs to no association.
+    /// Any other packet that belongs to no association.
     OutOfTheBlue,
 }
 
-/// Packets waiting to leave, at most as many as a second admits.
+/// Packets that wait to leave: at most the number that a second admits.
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
@@ -58,8 +59,8 @@ impl Answers {
         Answers { queue: VecDeque::new(), envelope: config.transport.envelope, opening, unmatched }
     }
 
-    /// Whether `asked` may be answered: to be asked once, before an answer is made up. An INIT behind a seal is from
-    /// somebody who may connect, the seal limits how many it hands over, and sends no more than what came.
+    /// Returns whether `asked` may be answered. Call it once, before an answer is constructed. With a seal, an INIT is
+    /// from a peer that may connect; the seal limits the number of INITs, and sends no more bytes than it received.
     pub fn admit(&mut self, now: Instant, asked: &Asked, kind: Kind) -> bool {
         if kind == Kind::Opening && asked.tuple.sealed != SealId::CLEAR {
             return true;
@@ -68,7 +69,7 @@ impl Answers {
         limiter.admit(now, asked.tuple.remote.ip())
     }
 
-    /// Answers not given.
+    /// Number of answers not given.
     pub fn refused(&self) -> u64 {
         self.opening.refused + self.unmatched.refused
     }
@@ -90,7 +91,7 @@ impl Answers {
         self.queue.push_back((asked.tuple, packet));
     }
 
-    /// A datagram, with room for its envelope.
+    /// Returns a datagram with room for its envelope.
     pub fn pop(&mut self) -> Option<(FourTuple, Vec<u8>)> {
         self.queue.pop_front()
     }

@@ -11,46 +11,47 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, LinkSample, Scheme};
 use crate::seeds::Seeds;
 
-/// Makes the scheme of an association that a peer opens.
+/// Factory of the scheme of an association that a peer opens.
 pub type SchemeFactory = Arc<dyn Fn(&Seeds) -> Box<dyn Scheme> + Send + Sync>;
 
-/// What an endpoint is made of.
+/// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// For associations that peers open, and for those opened here that bring none of their own.
+    /// Parameters of associations that peers open, and of those opened here without their own.
     pub transport: Arc<TransportConfig>,
-    /// Our SCTP port.
+    /// SCTP port of this side.
     pub port: u16,
-    /// Accept associations with schemes from here; `None` accepts none.
+    /// Schemes of accepted associations; `None`: no association is accepted.
     pub accept: Option<SchemeFactory>,
     /// Local addresses, for INIT ACK and further paths towards other stacks; used only with
     /// [`TransportConfig::announce`].
     pub locals: Vec<(LinkId, SocketAddr)>,
-    /// Associations at a time; more are refused.
+    /// Maximum number of associations. Further ones are refused.
     pub max_associations: usize,
-    /// Of those, associations at a time that the peer of one sealed session may open.
+    /// Maximum number of associations that the peer of one sealed session may open.
     pub max_associations_of_session: usize,
-    /// Heap that all associations may hold together, bytes; more are refused, and windows shrink, when it is used up.
-    /// Payloads that the driver's buffers hold are not in it (see [`super::Endpoint::copy_kept`]).
+    /// Heap in bytes that all associations may hold together. If it is used up, associations are refused and windows
+    /// shrink. Payloads in the driver's buffers are not included (see [`super::Endpoint::copy_kept`]).
     pub memory: usize,
-    /// What peers that open associations code is decoded as it comes. `false`: little of it, until the application wants it
-    /// ([`Association::want`](crate::association::Association::want)); for servers that pick one of many.
+    /// If true, coded data of peers that open associations are decoded as they arrive. If `false`, only few are decoded
+    /// until the application reads ([`crate::association::Association::want`]); for servers that select one of many
+    /// associations.
     pub decodes_unasked: bool,
-    /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
+    /// Answers to INIT (INIT ACK, ABORT) and to a late COOKIE ECHO (ERROR).
     pub init_answers: AnswerRates,
     /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
     pub unmatched_answers: AnswerRates,
 }
 
-/// Answers per second to packets that belong to no association; as many may leave at once after a quiet second. More are
-/// not given. Each answer counts against all three rates.
+/// Number of answers per second to packets that belong to no association. After a quiet second that number may leave at
+/// once. Further answers are not given. Each answer counts against all three rates.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRates {
-    /// To all senders.
+    /// Limit for all senders.
     pub all: u32,
-    /// To the addresses of one prefix: /24 of IPv4, /48 of IPv6.
+    /// Limit for the addresses of one prefix: /24 of IPv4, /48 of IPv6.
     pub prefix: u32,
-    /// To one address; of IPv6, to one /64.
+    /// Limit for one address; with IPv6, for one /64.
     pub address: u32,
 }
 
@@ -65,8 +66,8 @@ impl Default for EndpointConfig {
             max_associations_of_session: 2,
             memory: usize::MAX,
             decodes_unasked: true,
-            // More than the 20 000 INITs per second of a flood to expect: source addresses are easily
-            // spoofed, so that under a lower ceiling no other source would be answered.
+            // This is more than the 20 000 INITs per second of an expected flood. Source addresses are easily forged,
+            // so that under a lower limit no other source would be answered.
             init_answers: AnswerRates { all: 25_000, prefix: 1000, address: 100 },
             unmatched_answers: AnswerRates { all: 1000, prefix: 100, address: 50 },
         }
@@ -89,43 +90,43 @@ impl fmt::Debug for EndpointConfig {
 /// An association to open.
 #[derive(Debug)]
 pub struct Connect {
-    /// Its first paths with their IP-level MTU if that is known; INIT takes turns over them.
+    /// First paths, with their IP-level MTU if it is known. INIT rotates over them.
     pub paths: Vec<(FourTuple, Option<u16>)>,
-    /// The peer's SCTP port.
+    /// SCTP port of the peer.
     pub port: u16,
-    /// Its scheme.
+    /// Scheme of the association.
     pub scheme: Box<dyn Scheme>,
-    /// Its parameters, if not the endpoint's.
+    /// Parameters of the association, if not the endpoint's.
     pub transport: Option<Arc<TransportConfig>>,
 }
 
-/// What a driver hands in.
+/// Input from a driver.
 #[derive(Debug)]
 pub enum Input {
-    /// Datagrams from one 4-tuple: each but the last has `segment_size` bytes.
+    /// Datagrams from one 4-tuple. Each except the last has `segment_size` bytes.
     Datagrams {
-        /// Where they came from and arrived.
+        /// Source and destination of the datagrams.
         tuple: FourTuple,
-        /// Their payloads, one after the other; of sealed 4-tuples with their opened envelopes, which are skipped.
+        /// Payloads, one after the other; for sealed 4-tuples with their opened envelopes, which are skipped.
         data: Bytes,
-        /// Bytes of each but the last.
+        /// Bytes of each datagram except the last.
         segment_size: usize,
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// The IP-level MTU of a path is this at most, as far as interface and route go. It may rise again
+    /// Maximum IP-level MTU of a path by its interface and route. It may rise again
     /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
-        /// Which path.
+        /// 4-tuple of the path.
         tuple: FourTuple,
-        /// Bytes.
+        /// MTU in bytes.
         mtu: u16,
     },
-    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE), whose MTU is not known.
+    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE). Its MTU is unknown.
     TooBig {
-        /// Which path.
+        /// 4-tuple of the path.
         tuple: FourTuple,
-        /// Its size.
+        /// Bytes of the datagram.
         size: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! The state cookie (RFC 9260 §5.1.3): everything an accepting endpoint must remember, signed, so that it need not.
-//! It holds what counts of the INIT and not the chunk itself: INIT ACK must stay small beside a small INIT.
+//! The state cookie (RFC 9260 §5.1.3): the signed state of an accepting endpoint, which therefore stores nothing. It
+//! holds the relevant parts of the INIT instead of the chunk: INIT ACK must be small for a small INIT.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -18,33 +18,33 @@ use crate::work;
 
 const MAC_LEN: usize = 32;
 
-/// Flags: what the cookie holds, or the INIT asked for.
+/// Flags of the cookie's contents and of the INIT's requests.
 const PARTIAL: u8 = 1;
 const REPORTS: u8 = 2;
 const AUTH: u8 = 4;
 const TIE: u8 = 8;
 const RANDOM: u8 = 16;
-/// The peer decodes.
+/// Flag: the peer decodes.
 const DECODES: u8 = 32;
-/// How the peer codes is in the cookie.
+/// Flag: the cookie contains the peer's coding.
 const CODES: u8 = 64;
-/// Bytes of that.
+/// Bytes of the coding.
 const CODING: usize = 6;
 
-/// What a cookie holds.
+/// Contents of a cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cookie {
     pub created: Instant,
-    /// Where INIT ACK goes: a COOKIE ECHO from there proves that the peer receives there (RFC 9260 §5.4).
+    /// Destination of INIT ACK. A COOKIE ECHO from there proves that the peer receives there (RFC 9260 §5.4).
     pub remote: SocketAddr,
     pub local_tag: VerificationTag,
     pub initial_tsn: Tsn,
-    /// Tags of an association that existed when the INIT came; zero without one (RFC 9260 §5.2.2).
+    /// Tags of an association that existed when the INIT arrived; zero without one (RFC 9260 §5.2.2).
     pub tie: (VerificationTag, VerificationTag),
     pub ports: (u16, u16),
-    /// Our RANDOM parameter; empty when INIT ACK has none.
+    /// RANDOM parameter of this side; empty if INIT ACK has none.
     pub random: Bytes,
-    /// The peer's INIT.
+    /// Capabilities in the peer's INIT.
     pub peer: Capabilities,
 }
 
@@ -61,7 +61,7 @@ impl CookieJar {
         CookieJar { key }
     }
 
-    /// A cookie is good within one sealed session only.
+    /// Computes the MAC. It includes the session: a cookie is valid within one sealed session only.
     fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
         mac.update(bytes);
@@ -80,7 +80,8 @@ impl CookieJar {
         out.freeze()
     }
 
-    /// Opens a cookie of ours, and says by how much it is older than `life`; `None` if it is not ours, or not for `session`.
+    /// Opens a cookie of this endpoint. Returns the time by which it is older than `life`; `None` if it is not from
+    /// this endpoint, or not for `session`.
     pub fn open(
         &self,
         now: Instant,
@@ -139,7 +140,7 @@ impl Cookie {
         p.addresses.iter().for_each(|a| put_ip(out, *a));
     }
 
-    /// `None` if the bytes are no cookie: the MAC says that they are.
+    /// Returns `None` if the bytes are not a cookie. The MAC already proves that they are.
     fn read(mut b: &[u8]) -> Option<Self> {
         let b = &mut b;
         let flags = b.try_get_u8().ok()?;
@@ -188,14 +189,14 @@ impl Cookie {
     }
 }
 
-/// At most 255 bytes behind their number.
+/// Writes at most 255 bytes after their number.
 fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(255)];
     out.put_u8(bytes.len() as u8);
     out.put_slice(bytes);
 }
 
-/// A copy: a slice would keep the whole datagram for as long as the association lives.
+/// Returns a copy: a slice would keep the whole datagram for the lifetime of the association.
 fn counted(b: &mut &[u8]) -> Option<Bytes> {
     let len = usize::from(b.try_get_u8().ok()?);
     b.split_off(..len).map(Bytes::copy_from_slice)
@@ -292,7 +293,7 @@ mod tests {
         assert!(sealed.len() <= 90, "{}", sealed.len());
     }
 
-    /// That a peer decodes, without coding itself, costs nothing.
+    /// A peer that decodes without coding adds no bytes to the cookie.
     #[test]
     fn a_cookie_knows_what_the_peer_codes_and_decodes() {
         let with = |coding| Cookie { peer: Capabilities { coding, ..cookie().peer }, ..cookie() };

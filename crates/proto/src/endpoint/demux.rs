@@ -1,4 +1,4 @@
-//! Which association a packet is for (RFC 9260 §8.5), and what is out of the blue (§8.4).
+//! Selection of a packet's association (RFC 9260 §8.5), and packets out of the blue (§8.4).
 
 use super::answer::{Asked, Kind};
 use super::state::{AssociationId, Endpoint, Entry};
@@ -8,7 +8,7 @@ use crate::wire::chunk::{Abort, ShutdownComplete};
 use crate::wire::{Chunk, Packet};
 
 impl Endpoint {
-    /// Hands a packet to its association, which it names; the caller finishes the batch.
+    /// Passes a packet to its association, and returns that association. The caller finishes the batch.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -42,7 +42,7 @@ impl Endpoint {
                 self.allowed(id)?.handle_packet(now, tuple, packet);
                 Some(id)
             }
-            // RFC 9260 §8.5: there is an association, and this is another's tag.
+            // RFC 9260 §8.5: the association exists, and the tag is another one's.
             None if self.by_tuple.contains_key(&(tuple, header.source_port)) => {
                 self.dropped += 1;
                 None
@@ -54,7 +54,8 @@ impl Endpoint {
         }
     }
 
-    /// An ABORT or SHUTDOWN COMPLETE with the T bit carries our peer's tag, not ours (RFC 9260 §8.5.1 B, C).
+    /// Finds the association of an ABORT or SHUTDOWN COMPLETE with the T bit, which carries the peer's tag instead of
+    /// this side's (RFC 9260 §8.5.1 B, C).
     fn reflected(&self, tuple: FourTuple, packet: &Packet, first: &Chunk) -> Option<AssociationId> {
         let id = *self.by_tuple.get(&(tuple, packet.header.source_port))?;
         (t_bit(first) && self.has_peer_tag(id, packet)).then_some(id)
@@ -65,7 +66,7 @@ impl Endpoint {
         self.entries.get(&id).is_some_and(|e| e.association.tags().1 == tag)
     }
 
-    /// RFC 9260 §8.5.1 E: a SHUTDOWN ACK that finds a handshake under way is out of the blue.
+    /// Returns whether a SHUTDOWN ACK finds a handshake in progress: it is then out of the blue (RFC 9260 §8.5.1 E).
     fn answers_shutdown_ack_here(&self, id: AssociationId, first: &Chunk) -> bool {
         use crate::association::State::{CookieEchoed, CookieWait};
         let opening = |s| matches!(s, CookieWait | CookieEchoed);
@@ -73,7 +74,7 @@ impl Endpoint {
             && self.entries.get(&id).is_some_and(|e| opening(e.association.state()))
     }
 
-    /// Tag 0: an INIT alone in its packet, or nothing we answer (RFC 9260 §8.5.1 A).
+    /// Handles tag 0: an INIT alone in its packet, or a packet without an answer (RFC 9260 §8.5.1 A).
     fn untagged(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
@@ -84,7 +85,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9260 §8.4.
+    /// Handles a packet out of the blue (RFC 9260 §8.4).
     fn out_of_the_blue(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.dropped += 1;
         let (asked, tag) = (Asked::by(tuple, packet), packet.header.verification_tag);
@@ -110,7 +111,7 @@ impl Endpoint {
     }
 }
 
-/// Whether the packet carries its receiver's peer's tag instead of its own.
+/// Returns whether the packet carries the tag of its receiver's peer instead of the receiver's.
 fn t_bit(first: &Chunk) -> bool {
     match first {
         Chunk::Abort(a) => a.reflected_tag,

@@ -1,4 +1,5 @@
-//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one for all.
+//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one for all
+//! sources.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -8,15 +9,15 @@ use super::config::AnswerRates;
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 
-/// Tables that every source is looked up in, each by a hash of its own. A source is refused only where all its buckets
-/// are empty, so that one that shares a bucket with a flood is still heard by another.
+/// Number of tables in which every source has a bucket, each by another hash. A source is refused only if all its
+/// buckets are empty, so that a source that shares a bucket with a flood is still answered because of another bucket.
 const TABLES: usize = 2;
-/// Buckets a table: 20 000 answers/s to as many prefixes keep each 2 % busy.
+/// Number of buckets per table: 20 000 answers/s to as many prefixes keep each 2 % busy.
 const BUCKETS: usize = 4096;
-/// What a bucket holds: answers of one second.
+/// Content of a full bucket: the answers of one second.
 const DEPTH: Duration = Duration::from_secs(1);
 
-/// The first answers of an endpoint need no tables: most endpoints never give more.
+/// Number of first answers of an endpoint without tables: most endpoints never give more.
 const EARLY: u32 = 8;
 
 /// A token bucket, as the time at which it is full again.
@@ -28,38 +29,39 @@ struct Bucket {
 impl Bucket {
     const FULL: Bucket = Bucket { full_at: Instant::ZERO };
 
-    /// Whether `cost`, a share of [`DEPTH`], is in it.
+    /// Returns whether `cost`, a share of [`DEPTH`], is available.
     fn has(&self, now: Instant, cost: Duration) -> bool {
         self.full_at.max(now) + cost <= now + DEPTH
     }
 
-    /// Takes `cost`, or what is there.
+    /// Takes `cost`, or as much as is available.
     fn take(&mut self, now: Instant, cost: Duration) {
         self.full_at = (self.full_at.max(now) + cost).min(now + DEPTH);
     }
 }
 
-/// Admits answers of one kind.
+/// Limiter of answers of one kind.
 #[derive(Debug)]
 pub(super) struct Limiter {
     rates: AnswerRates,
     all: Bucket,
-    /// `TABLES` one after the other, made with the first answer but `EARLY`.
+    /// Buckets of `TABLES` tables, one after the other, made with the first answer after `EARLY`.
     buckets: Box<[Bucket]>,
     early: u32,
     key: u64,
-    /// Answers not given.
+    /// Number of answers not given.
     pub refused: u64,
 }
 
 impl Limiter {
-    /// Which sources share buckets is drawn from `random`: an attacker cannot choose addresses that share another's.
+    /// Creates a limiter. `random` decides which sources share buckets: an attacker cannot choose addresses that share
+    /// another's.
     pub fn new(rates: AnswerRates, random: &mut Random) -> Self {
         let key = random.u64();
         Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }
     }
 
-    /// Takes a token for an answer to `source` from each bucket it needs one of, if all have it.
+    /// Takes a token for an answer to `source` from each of its buckets, if all have one.
     pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
         let cost = |per_s: u32| DEPTH / per_s.max(1);
         let all = cost(self.rates.all);
@@ -89,7 +91,7 @@ impl Limiter {
         true
     }
 
-    /// A bucket in each table.
+    /// Returns the index of a bucket in each table.
     fn places(&self, source: u128, level: u8) -> [usize; TABLES] {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
@@ -123,7 +125,7 @@ mod tests {
         Limiter::new(AnswerRates { all, prefix, address }, &mut Seeds::new(1, 0).stream("limiter"))
     }
 
-    /// Answers to `of(n)`, asked for each 0.1 ms from time 0 for 3 s.
+    /// Number of answers to `of(n)`, requested each 0.1 ms from time 0 for 3 s.
     fn answered(l: &mut Limiter, of: impl Fn(u32) -> IpAddr) -> usize {
         (0..30_000).filter(|n| l.admit(Instant::from_nanos(u64::from(*n) * 100_000), of(*n))).count()
     }
@@ -145,7 +147,7 @@ mod tests {
         assert_eq!(l.refused as usize, 30_000 - all);
     }
 
-    /// Sources that share a bucket with one that floods are heard all the same.
+    /// A source that shares a bucket with a flooding one is answered all the same.
     #[test]
     fn a_flood_from_one_prefix_takes_nothing_from_others() {
         let mut l = limiter(10_000, 200, 50);

@@ -1,38 +1,39 @@
-//! What all associations of an endpoint may hold together, and each of them.
+//! Memory limits of all associations of an endpoint together, and of each.
 
-/// Heap of an association that holds nothing, bytes: its own state, its scheme, room that queues keep.
+/// Heap in bytes of an association without data: its own state, its scheme, room that queues keep.
 const IDLE: usize = 24 << 10;
-/// What each association may hold at least, whatever the others do, bytes.
+/// Bytes that each association may hold at least, whatever the others do.
 const LEAST: usize = 32 << 10;
 
-/// Half of the memory is shared out in advance, a part for each association that may come, so that one that reads what it
-/// receives goes on beside any number that don't; associations take what more they need from the other half, first come, first served.
+/// Half of the memory is divided in advance, with a part for each possible association: an association whose
+/// application reads continues whatever any number of others hold. Associations take further memory from the other
+/// half, first come, first served.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// What each association may hold in any case.
+    /// Bytes that each association may hold in any case.
     reserve: usize,
-    /// What all of them may hold beyond that, together.
+    /// Bytes that all associations may hold beyond that, together.
     common: usize,
-    /// What they do hold of it.
+    /// Bytes of `common` in use.
     used: usize,
-    /// Associations at a time.
+    /// Maximum number of associations.
     pub associations: usize,
 }
 
 impl Memory {
-    /// `total` bytes for at most `associations`.
+    /// Divides `total` bytes among at most `associations`.
     pub fn new(total: usize, associations: usize) -> Self {
         let associations = associations.min((total / 2 / (IDLE + LEAST)).max(1));
         let reserve = (total / 2 / associations.max(1)).saturating_sub(IDLE);
         Memory { reserve, common: total / 2, used: 0, associations }
     }
 
-    /// The most that an association may hold which holds `heap` bytes.
+    /// Maximum bytes that an association with `heap` bytes may hold.
     pub fn room(&self, heap: usize) -> usize {
         self.reserve.max(heap).saturating_add(self.common.saturating_sub(self.used))
     }
 
-    /// An association holds `now` bytes after it held `before`.
+    /// Records that an association holds `now` bytes after it held `before`.
     pub fn change(&mut self, before: usize, now: usize) {
         let beyond = |heap: usize| heap.saturating_sub(self.reserve);
         self.used = self.used + beyond(now) - beyond(before);
@@ -49,7 +50,7 @@ mod tests {
         let mut memory = Memory::new(total, 256);
         let mut held = vec![0; 256];
         for heap in &mut held {
-            // Each takes all it gets.
+            // Each association takes all that it gets.
             let room = memory.room(*heap);
             memory.change(*heap, room);
             *heap = room;

@@ -1,4 +1,4 @@
-//! Many associations behind one set of addresses: demultiplexing, stateless answers to INIT, what is out of the blue.
+//! Many associations on one set of addresses: demultiplexing, stateless answers to INIT, packets out of the blue.
 
 mod answer;
 mod config;

@@ -16,10 +16,10 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
-/// A packet with a longer INIT is refused.
+/// Maximum bytes of an INIT. A packet with a longer one is refused.
 const MAX_INIT: usize = 2048;
 
-/// What INIT ACK is made of.
+/// Parameters of INIT ACK.
 #[derive(Debug)]
 struct LocalParameters<'a> {
     transport: &'a TransportConfig,
@@ -27,15 +27,16 @@ struct LocalParameters<'a> {
     coding: Option<Announced>,
 }
 
-/// What INIT ACK leaves out beside an INIT too small for all of it; each leaves out what those before do, too.
+/// Parts that INIT ACK omits for an INIT too small for all of it. Each level also omits the parts of the previous
+/// levels.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Trim {
     Nothing,
     /// Reports of unknown parameters.
     Reports,
-    /// Our addresses.
+    /// Addresses of this side.
     Addresses,
-    /// The peer's addresses in the cookie, AUTH, and with it REPORT.
+    /// The peer's addresses in the cookie, AUTH, and with AUTH also REPORT.
     Bare,
 }
 
@@ -43,18 +44,18 @@ impl Trim {
     const ALL: [Trim; 4] = [Trim::Nothing, Trim::Reports, Trim::Addresses, Trim::Bare];
 }
 
-/// What RFC 9260 §5.2.4's table says to do with a good cookie when there is an association already.
+/// Action for a valid cookie if there is already an association, by the table of RFC 9260 §5.2.4.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Collision {
     /// A: the peer restarted.
     Restart,
-    /// B, D: both opened at once, or the COOKIE ECHO came again.
+    /// B, D: both opened at once, or the COOKIE ECHO arrived again.
     Same,
     /// C and everything else.
     Discard,
 }
 
-/// Rows of the table: do the cookie's tags and tie-tags match the association's?
+/// Rows of the table: whether the cookie's tags and tie-tags match the association's.
 pub(super) fn collision(
     cookie_tags: (VerificationTag, VerificationTag),
     tie: (VerificationTag, VerificationTag),
@@ -68,7 +69,7 @@ pub(super) fn collision(
 }
 
 impl Endpoint {
-    /// Answers an INIT without keeping anything (RFC 9260 §5.1 B, §5.2.1, §5.2.2).
+    /// Answers an INIT without storing anything (RFC 9260 §5.1 B, §5.2.1, §5.2.2).
     pub(super) fn on_init(&mut self, now: Instant, asked: &Asked, init: &Init) {
         let mut peer = Capabilities::of(init);
         if let Err(cause) = self.check_init(asked, init, &peer) {
@@ -88,7 +89,7 @@ impl Endpoint {
             (None, Some(a)) => (Default::default(), a.tags()),
             (None, None) => (Default::default(), Default::default()),
         };
-        // What an association announced in its own INIT holds for its INIT ACK, too.
+        // The announcement of an association's own INIT also applies to its INIT ACK.
         let announced = opening.map(|a| (a.config().clone(), a.announced()));
         let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
         let ours = match &announced {
@@ -124,7 +125,7 @@ impl Endpoint {
         }
     }
 
-    /// Why an INIT is refused.
+    /// Returns the reason to refuse an INIT.
     fn check_init(&self, asked: &Asked, init: &Init, peer: &Capabilities) -> Result<(), Cause> {
         if !peer.valid() {
             return Err(Cause::InvalidMandatoryParameter);
@@ -146,7 +147,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a sealed session has as many associations as it may: who has a key takes no more places by other ports.
+    /// Returns whether a sealed session has its maximum number of associations: one key cannot take more places by
+    /// other ports.
     fn session_full(&self, sealed: SealId) -> bool {
         let most = self.config.max_associations_of_session;
         let open = |e: &Entry| e.sealed == sealed && !e.association.is_closed();
@@ -157,7 +159,7 @@ impl Endpoint {
         self.entries.len() >= self.memory.associations
     }
 
-    /// INIT ACK, with what the peer can use and `trim` leaves.
+    /// Returns INIT ACK with the parameters that the peer can use and that `trim` leaves.
     fn init_ack(
         &self,
         ours: &LocalParameters<'_>,
@@ -171,7 +173,7 @@ impl Endpoint {
         let locals: Vec<_> = self.config.locals.iter().filter(|_| announce).map(|(_, a)| a.ip()).collect();
         let none = AuthParams::none();
         let auth = if cookie.peer.auth.is_some() && trim < Trim::Bare { &ours.auth } else { &none };
-        // That we decode is of no interest to a peer that does not code.
+        // A peer that does not code does not need the announcement that this side decodes.
         let codes = |announced: Option<Announced>| announced.is_some_and(|a| a.0.is_some());
         let wanted = cookie.peer.coding.is_some() && (codes(cookie.peer.coding) || codes(ours.coding));
         let coding = ours.coding.filter(|_| wanted);
@@ -197,7 +199,8 @@ impl Endpoint {
         InitAck(ack)
     }
 
-    /// RFC 9260 §5.1.5, §5.2.4. A cookie opens one association, however often it comes and from wherever.
+    /// Handles COOKIE ECHO (RFC 9260 §5.1.5, §5.2.4). A cookie opens one association, however often it arrives and from
+    /// whatever source.
     pub(super) fn on_cookie_echo(
         &mut self,
         now: Instant,
@@ -241,7 +244,7 @@ impl Endpoint {
             None => self.accept(now, tuple, &cookie),
             Some(id) => self.collide(now, tuple, id, &cookie),
         };
-        // What is bundled behind the COOKIE ECHO.
+        // The chunks bundled after the COOKIE ECHO.
         if let Some(id) = id.filter(|id| self.entries.contains_key(id)) {
             self.used.remember(now, life, &cookie);
             self.allowed(id)?.handle_packet(now, tuple, packet);
@@ -249,7 +252,7 @@ impl Endpoint {
         id
     }
 
-    /// RFC 9260 §5.1.5, step 3.
+    /// Answers a cookie that arrived too late (RFC 9260 §5.1.5, step 3).
     fn too_late(&mut self, now: Instant, asked: &Asked, cookie: &Cookie, by: Duration) {
         if self.answers.admit(now, asked, Kind::Opening) {
             let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
@@ -337,7 +340,8 @@ fn established(cookie: &Cookie) -> Established {
     }
 }
 
-/// An address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2): as the cause's TLV.
+/// Returns an address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2), as the cause's
+/// TLV.
 fn unknown_address(a: &Association, peer: &Capabilities) -> Option<Bytes> {
     if matches!(a.state(), State::CookieWait | State::CookieEchoed) {
         return None;

@@ -1,4 +1,4 @@
-//! What a seal in front of an endpoint decides: envelopes around packets, where paths are, and when sessions end.
+//! Decisions of a seal outside an endpoint: envelopes of packets, addresses of paths, and ends of sessions.
 
 use bytes::{Buf as _, Bytes};
 
@@ -9,8 +9,8 @@ use crate::time::Instant;
 use crate::wire::Packet;
 
 impl Endpoint {
-    /// The packet of a datagram, out of its envelope if packets are sealed here; `None` if it is none, or sealed where others
-    /// are not.
+    /// Returns the packet of a datagram, out of its envelope if packets are sealed here; `None` if it is not a packet,
+    /// or if it is sealed and others are not.
     pub(super) fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
         let envelope = self.config.transport.envelope;
         match (tuple.sealed == SealId::CLEAR, envelope.is_empty()) {
@@ -25,8 +25,8 @@ impl Endpoint {
         }
     }
 
-    /// The seal says that the path `from` goes on at `to`, where both sides are proven to be. If another path of the
-    /// association was there, the two exchange addresses.
+    /// Moves the path `from` to `to`, where the seal has proven both sides. If another path of the association was
+    /// there, the two exchange addresses.
     pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
@@ -37,7 +37,7 @@ impl Endpoint {
         }
     }
 
-    /// The session `sealed` is over: its associations close for `reason`, without a word to the peer.
+    /// Ends the session `sealed`: its associations close for `reason`, without notifying the peer.
     pub fn close_sealed(&mut self, _now: Instant, sealed: SealId, reason: CloseReason) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id).filter(|e| e.sealed == sealed) else { continue };
@@ -46,12 +46,12 @@ impl Endpoint {
         }
     }
 
-    /// Whether an association of the session `sealed` is open.
+    /// Returns whether an association of the session `sealed` is open.
     pub fn has_sealed(&self, sealed: SealId) -> bool {
         self.entries.values().any(|e| e.sealed == sealed && !e.association.is_closed())
     }
 
-    /// The sealed session that an association belongs to.
+    /// Returns the sealed session of an association.
     pub fn sealed(&self, id: AssociationId) -> Option<SealId> {
         self.entries.get(&id).map(|e| e.sealed)
     }

@@ -1,4 +1,4 @@
-//! The endpoint's associations and its verbs.
+//! The endpoint's associations and its operations.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,43 +19,43 @@ use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
 use crate::wire::{Tsn, VerificationTag};
 
-/// Names an association of one endpoint; never used again.
+/// Identifier of an association of one endpoint. It is never used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AssociationId(pub u64);
 
-/// Why no association was opened.
+/// Reason why no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// No path was given.
     #[error("an association needs at least one path")]
     NoPath,
-    /// [`crate::path::MAX_PATHS`] are the most.
+    /// There are more than [`crate::path::MAX_PATHS`] paths.
     #[error("too many paths")]
     TooManyPaths,
     /// [`EndpointConfig::max_associations`] are open.
     #[error("too many associations")]
     TooMany,
-    /// One of the 4-tuples belongs to an association with that peer port already.
+    /// One of the 4-tuples already belongs to an association with that peer port.
     #[error("there is an association with this peer already")]
     Exists,
 }
 
-/// An association and its place in the endpoint's books.
+/// An association, and its place in the endpoint's lists.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub association: Association,
     pub peer_port: u16,
     pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
-    /// What it held when it was last looked at, bytes.
+    /// Bytes that it held at the last count.
     heap: usize,
     wake: Option<Instant>,
-    /// In the queue of those that may have output.
+    /// True if it is in the queue of associations that may have output.
     queued: bool,
 }
 
-/// The state machine behind one set of sockets.
+/// The state machine for one set of sockets.
 ///
 /// After every call: `poll_output` until `None`, `poll_event` until `None`, then sleep until `poll_timeout`.
 #[derive(Debug)]
@@ -66,23 +66,24 @@ pub struct Endpoint {
     pub(super) cookies: CookieJar,
     pub(super) used: UsedCookies,
     pub(super) answers: Answers,
-    /// Boxed: a node of the tree has room for eleven.
+    /// Boxed, since a node of the tree has room for eleven entries.
     pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
     pub(super) by_tag: BTreeMap<u32, AssociationId>,
     pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
     pub(super) memory: Memory,
-    /// Payloads are copied out of their datagrams.
+    /// True if payloads are copied out of their datagrams.
     copies: bool,
     wakes: BTreeSet<(Instant, AssociationId)>,
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Datagrams that were no SCTP, belong to no association, or are in the clear where packets are sealed or the reverse.
+    /// Number of datagrams that were not SCTP, belong to no association, or are in clear where packets are sealed or
+    /// the reverse.
     pub(super) dropped: u64,
 }
 
 impl Endpoint {
-    /// An endpoint without associations.
+    /// Creates an endpoint without associations.
     pub fn new(mut config: EndpointConfig, seeds: &Seeds) -> Self {
         let seeds = seeds.child("endpoint");
         let envelope = config.transport.envelope;
@@ -110,7 +111,7 @@ impl Endpoint {
     /// Opens an association. It belongs to the sealed session of its first path, and so do its other paths.
     ///
     /// # Errors
-    /// [`ConnectError`]; nothing was sent then.
+    /// [`ConnectError`]. Nothing was sent then.
     pub fn connect(&mut self, now: Instant, mut connect: Connect) -> Result<AssociationId, ConnectError> {
         let Some(sealed) = connect.paths.first().map(|(t, _)| t.sealed) else {
             return Err(ConnectError::NoPath);
@@ -160,7 +161,7 @@ impl Endpoint {
         self.touch(id);
     }
 
-    /// Brings the books up to date after anything happened to an association.
+    /// Updates the endpoint's lists after anything happened to an association.
     pub(super) fn touch(&mut self, id: AssociationId) {
         self.account(id);
         let Some(entry) = self.entries.get_mut(&id) else { return };
@@ -182,7 +183,7 @@ impl Endpoint {
         }
     }
 
-    /// Enters what an association holds now.
+    /// Updates the bytes that an association holds.
     fn account(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let heap = entry.association.heap();
@@ -192,25 +193,25 @@ impl Endpoint {
         }
     }
 
-    /// An association about to receive a packet or a message, with its memory limit set.
+    /// Returns an association that is about to receive a packet or a message, with its memory limit set.
     pub(super) fn allowed(&mut self, id: AssociationId) -> Option<&mut Association> {
         let entry = self.entries.get_mut(&id)?;
         entry.association.allow(self.memory.room(entry.heap), self.copies);
         Some(&mut entry.association)
     }
 
-    /// From now on payloads that are kept are copied out of the datagrams handed in, whatever their size, or small ones
-    /// alone: for drivers whose buffers get scarce while slices of them are held.
+    /// Sets whether all kept payloads are copied out of their datagrams whatever their size, or only small ones: for
+    /// drivers whose buffers become scarce while slices of them are held.
     pub fn copy_kept(&mut self, all: bool) {
         self.copies = all;
     }
 
-    /// Heap that all associations hold, but for what an idle one takes, bytes.
+    /// Heap in bytes that all associations hold, without the heap of idle ones.
     pub fn heap(&self) -> usize {
         self.entries.values().map(|e| e.association.heap()).sum()
     }
 
-    /// The peer of `id` restarted; what its previous instance received is void.
+    /// Handles the restart of the peer of `id`: everything that its previous instance received is void.
     pub(super) fn restarted(&mut self, id: AssociationId) {
         self.events.retain(|(i, _)| *i != id);
         self.events.push_back((id, Event::Restarted));
@@ -230,7 +231,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes what a driver has.
+    /// Handles input from a driver.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
         match input {
             Input::Datagrams { tuple, mut data, segment_size } => {
@@ -263,7 +264,7 @@ impl Endpoint {
         }
     }
 
-    /// Tells each association with a path at `tuple`.
+    /// Calls `tell` for each association with a path at `tuple`.
     fn on_path(&mut self, tuple: &FourTuple, tell: impl Fn(&mut Association, PathId)) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
@@ -274,7 +275,7 @@ impl Endpoint {
         }
     }
 
-    /// What follows a run of packets for one association.
+    /// Handles the end of a run of packets for one association.
     fn finish_batch(&mut self, now: Instant, id: Option<AssociationId>) {
         let Some(id) = id else { return };
         if let Some(e) = self.entries.get_mut(&id) {
@@ -328,28 +329,29 @@ impl Endpoint {
         None
     }
 
-    /// When [`Endpoint::handle_timeout`] must be called. Right only when `poll_output` gave `None` last.
+    /// Time at which [`Endpoint::handle_timeout`] must be called. It is only correct if `poll_output` last returned
+    /// `None`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.wakes.first().map(|(at, _)| *at)
     }
 
-    /// Which timer of an association comes first, and when.
+    /// Next timer of an association, and its time.
     pub fn timeout_reason(&self, id: AssociationId) -> Option<(Instant, Timer)> {
         self.entries.get(&id)?.association.poll_timeout()
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<(AssociationId, Event)> {
         self.events.pop_front()
     }
 
-    /// An association, to look at.
+    /// Returns an association, for inspection.
     pub fn association(&self, id: AssociationId) -> Option<&Association> {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Packets for an association that has said its last are out of the blue, though it may still be read (RFC 9260
-    /// §8.4); its addresses are free again.
+    /// Removes the addresses of an association that has sent its last packet: packets for it are then out of the blue,
+    /// though it may still be read (RFC 9260 §8.4).
     fn unlist(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;
@@ -361,7 +363,7 @@ impl Endpoint {
         }
     }
 
-    /// Drops an association in any state; nothing is sent.
+    /// Drops an association in any state without sending anything.
     pub fn release(&mut self, id: AssociationId) {
         self.unlist(id);
         let Some(entry) = self.entries.remove(&id) else { return };
@@ -388,7 +390,7 @@ impl Endpoint {
         sent
     }
 
-    /// The next message of an association.
+    /// Returns the next message of an association.
     pub fn recv(&mut self, id: AssociationId) -> Option<Message> {
         let entry = self.entries.get_mut(&id)?;
         let reading = entry.association.read();
@@ -405,10 +407,10 @@ impl Endpoint {
         reading.message
     }
 
-    /// Runs `call` on an association: open, close, suspend or move paths, end it.
+    /// Runs `call` on an association: to open, close, suspend or move paths, or to end it.
     ///
     /// # Errors
-    /// [`AssociationError::Unknown`], and what `call` gives.
+    /// [`AssociationError::Unknown`], and the errors of `call`.
     pub fn with<T>(
         &mut self,
         id: AssociationId,
@@ -447,7 +449,7 @@ impl Endpoint {
         });
     }
 
-    /// Closes at once; `words` reach the peer.
+    /// Closes at once. The peer receives `words`.
     pub fn abort(&mut self, id: AssociationId, words: &str) {
         let _ = self.with(id, |a| {
             a.abort(words);
@@ -455,7 +457,7 @@ impl Endpoint {
         });
     }
 
-    /// Panics when the state that unknown sources can create exceeds its bounds. For tests.
+    /// Panics if the state that unknown sources can create exceeds its bounds. For tests.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
         assert!(self.entries.len() <= self.config.max_associations, "{} associations", self.entries.len());
@@ -467,13 +469,14 @@ impl Endpoint {
         );
     }
 
-    /// Packets dropped because they were no SCTP or belong to no association, and answers withheld by the rate limit.
+    /// Number of packets dropped because they were not SCTP or belong to no association, and number of answers withheld
+    /// by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())
     }
 }
 
-/// Takes a 4-tuple of `id` out of the list, unless another association has it by now.
+/// Removes a 4-tuple of `id` from the list, unless another association has it by now.
 fn unlist_tuple(
     by_tuple: &mut BTreeMap<(FourTuple, u16), AssociationId>,
     at: (FourTuple, u16),
@@ -485,7 +488,7 @@ fn unlist_tuple(
 }
 
 impl Association {
-    /// Counters of a link that some of the paths run over.
+    /// Handles counters of a link over which some of the paths run.
     pub(super) fn on_link(&mut self, now: Instant, sample: &crate::policy::LinkSample) {
         let over: Vec<PathId> = self.paths().iter().filter(|v| v.link == sample.link).map(|v| v.id).collect();
         for path in over {

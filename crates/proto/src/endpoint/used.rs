@@ -1,31 +1,31 @@
-//! Cookies that opened an association, so that none opens a second.
+//! Cookies that opened an association, so that no cookie opens a second one.
 
 use std::collections::BTreeSet;
 
 use super::cookie::Cookie;
 use crate::time::{Duration, Instant};
 
-/// Cookies remembered at most.
+/// Maximum number of stored cookies.
 const MOST: usize = 8192;
 
-/// Whether a good cookie may open an association.
+/// Decision whether a valid cookie may open an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// Yes: it did not yet.
+    /// It may: it has not been used.
     First,
-    /// It did.
+    /// It has been used.
     Again,
-    /// It is older than what is remembered: unknown.
+    /// It is older than the stored ones: unknown.
     Forgotten,
 }
 
-/// Cookies that opened an association and are not too old to be taken yet. When there are too many the oldest are
-/// forgotten, and cookies as old as they are not taken any more: their owners begin again with INIT.
+/// Cookies that opened an association and are still valid. If there are too many, the oldest are dropped, and cookies
+/// of their age are no longer accepted: their owners start again with INIT.
 #[derive(Debug, Default)]
 pub(super) struct UsedCookies {
-    /// When each was made, and its tags.
+    /// Time at which each was made, and its tags.
     used: BTreeSet<(Instant, u32, u32)>,
-    /// Cookies made up to then were forgotten.
+    /// Time up to which cookies were dropped.
     forgotten: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl UsedCookies {
         self.used.len()
     }
 
-    /// Remembers `cookie` until it is older than `life`.
+    /// Stores `cookie` until it is older than `life`.
     pub fn remember(&mut self, now: Instant, life: Duration, cookie: &Cookie) {
         while self.used.first().is_some_and(|(created, ..)| *created + life < now) {
             self.used.pop_first();
@@ -73,7 +73,7 @@ mod tests {
 
     const LIFE: Duration = Duration::from_secs(60);
 
-    /// The `n`th of a series made each 0.1 ms.
+    /// Returns the `n`th of a series made each 0.1 ms.
     fn cookie(n: u32) -> Cookie {
         let peer = Capabilities {
             tag: VerificationTag(7),

@@ -1,41 +1,42 @@
-//! Packetization layer path MTU discovery (RFC 8899) of one path: which sizes are probed and when, and what follows from the
-//! answers. Sizes are those of IP packets. It sends nothing and knows no clock.
+//! Packetization layer path MTU discovery (RFC 8899) of one path: sizes and times of probes, and the consequences of
+//! their answers. Sizes are those of IP packets. It sends nothing and has no clock.
 //!
-//! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1); losses of data ask for a probe of the current size instead
-//! ([`Discovery::suspect`]). Where data leave is where probes leave: an idle path is not probed (§5.1.1 permits that).
+//! SCTP acknowledges, so that no CONFIRMATION_TIMER runs (§5.1.1). Losses of data request a probe of the current size
+//! instead ([`Discovery::suspect`]). Probes leave only on paths on which data leave: an idle path is not probed (§5.1.1
+//! permits that).
 
 use crate::time::{Duration, Instant};
 
-/// BASE_PLPMTU: what nearly all paths carry (§5.1.2).
+/// BASE_PLPMTU: the size that nearly all paths carry (§5.1.2).
 pub(crate) const BASE_PLPMTU: u16 = 1200;
-/// MIN_PLPMTU: what each host takes (RFC 1122 §3.3.2).
+/// MIN_PLPMTU: the size that each host accepts (RFC 1122 §3.3.2).
 pub(crate) const MIN_PLPMTU: u16 = 576;
-/// MAX_PROBES: probes of a size that are lost before it counts as too large (§5.1.2). As many losses of data in a row raise
-/// the suspicion of a black hole.
+/// MAX_PROBES: number of lost probes after which a size counts as too large (§5.1.2). The same number of consecutive
+/// losses of data raises the suspicion of a black hole.
 const MAX_PROBES: u32 = 3;
-/// PROBE_TIMER at the least (§5.1.1); the path's retransmission timeout if that is longer.
+/// PROBE_TIMER: its minimum (§5.1.1). The path's retransmission timeout counts if it is longer.
 const PROBE_TIMER: Duration = Duration::from_secs(1);
-/// PMTU_RAISE_TIMER: how long the result of a search is taken for granted (§5.1.1).
+/// PMTU_RAISE_TIMER: time for which the result of a search is assumed to hold (§5.1.1).
 const PMTU_RAISE_TIMER: Duration = Duration::from_secs(600);
-/// In the error state, how long until the sizes between MIN_PLPMTU and BASE_PLPMTU are tried again.
+/// Time in the error state until the sizes between MIN_PLPMTU and BASE_PLPMTU are tried again.
 const ERROR_TIMER: Duration = Duration::from_secs(30);
-/// A search ends when it could gain less than this, bytes: chunks are padded to four.
+/// Minimum gain of a search in bytes. A search ends when it could gain less: chunks are padded to four.
 const RESOLUTION: u32 = 8;
 
 /// The states of RFC 8899 §5.2.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DiscoveryState {
-    /// Packets have a size that is yet to be confirmed, or was confirmed and is suspect.
+    /// The size of packets is yet to be confirmed, or was confirmed and is suspect.
     Base,
-    /// Larger sizes than that of packets are probed.
+    /// Sizes larger than the size of packets are probed.
     Searching,
     /// The size of packets is the largest found.
     SearchComplete,
-    /// BASE_PLPMTU does not arrive: packets have MIN_PLPMTU, and sizes between the two are probed.
+    /// BASE_PLPMTU does not arrive. Packets have MIN_PLPMTU, and sizes between the two are probed.
     Error,
 }
 
-/// What the next step waits for.
+/// Event for which the next step waits.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Wait {
     /// Data leave on the path.
@@ -46,7 +47,7 @@ enum Wait {
     Timer(Instant),
 }
 
-/// A probe that was sent. Repetitions have its nonce: an answer to any of them confirms the size.
+/// A probe that was sent. Repetitions have the same nonce: an answer to any of them confirms the size.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 struct Probe {
     /// PROBED_SIZE.
@@ -61,26 +62,26 @@ pub(crate) struct Discovery {
     state: DiscoveryState,
     plpmtu: u16,
     max_plpmtu: u16,
-    /// MAX_PLPMTU as far as the configuration goes.
+    /// MAX_PLPMTU of the configuration.
     most: u16,
-    /// What the driver said last that interface and route take.
+    /// Last limit of interface and route that the driver reported.
     told: Option<u16>,
-    /// The smallest size found too large, or MAX_PLPMTU + 1 while none is.
+    /// Smallest size found too large; MAX_PLPMTU + 1 if none was found.
     too_large: u32,
     probe: Option<Probe>,
     /// PROBE_COUNT.
     count: u32,
     wait: Wait,
-    /// When PMTU_RAISE_TIMER expires.
+    /// Time at which PMTU_RAISE_TIMER expires.
     raise: Option<Instant>,
-    /// Losses of data since anything was acknowledged.
+    /// Number of losses of data since the last acknowledgement.
     losses: u32,
-    /// When a size was last confirmed.
+    /// Time at which a size was last confirmed.
     confirmed: Option<Instant>,
 }
 
 impl Discovery {
-    /// Packets have `plpmtu` bytes to begin with; sizes up to `most` are searched.
+    /// Starts with packets of `plpmtu` bytes. Sizes up to `most` are searched.
     pub fn new(plpmtu: u16, most: u16) -> Self {
         let most = most.max(plpmtu);
         Discovery {
@@ -99,12 +100,12 @@ impl Discovery {
         }
     }
 
-    /// The PLPMTU: bytes that an IP packet may have.
+    /// The PLPMTU: maximum bytes of an IP packet.
     pub fn plpmtu(&self) -> u16 {
         self.plpmtu
     }
 
-    /// When [`Self::on_timer`] is due.
+    /// Time at which [`Self::on_timer`] is due.
     pub fn timeout(&self) -> Option<Instant> {
         match self.wait {
             Wait::Timer(at) => Some(at),
@@ -112,7 +113,7 @@ impl Discovery {
         }
     }
 
-    /// Data left on the path: probes that wait for that may follow.
+    /// Records that data left on the path: probes that wait for that may follow.
     #[inline]
     pub fn data_left(&mut self) {
         if self.wait == Wait::Data {
@@ -120,20 +121,20 @@ impl Discovery {
         }
     }
 
-    /// Whether a probe is to leave now.
+    /// Returns whether a probe is to leave now.
     #[inline]
     pub fn due(&self) -> bool {
         self.wait == Wait::Output
     }
 
-    /// Nothing can be probed at present: waits for data.
+    /// Waits for data, since nothing can be probed at present.
     pub fn put_off(&mut self) {
         self.wait = Wait::Data;
     }
 
-    /// A probe leaves at `now`: its size and its nonce, which is `fresh` unless an earlier one of that size was lost. Its
-    /// answer is waited for as long as `rto`, at least a second; that of each repetition half as long again, so that what
-    /// keeps answers from coming at regular intervals does not meet all of them.
+    /// Sends a probe at `now`. Returns its size and its nonce, which is `fresh` unless an earlier probe of that size
+    /// was lost. The wait for its answer is `rto`, at least a second, and half as long again for each repetition, so
+    /// that a disturbance at regular intervals does not hit all of them.
     pub fn send(&mut self, now: Instant, rto: Duration, fresh: impl FnOnce() -> u64) -> Option<(u16, u64)> {
         let Some(size) = self.next_size() else {
             self.search(now);
@@ -146,7 +147,7 @@ impl Discovery {
         Some((size, nonce))
     }
 
-    /// The size that is probed next; `None`: the search is complete.
+    /// Returns the next size to probe; `None`: the search is complete.
     fn next_size(&self) -> Option<u16> {
         let (low, high) = (u32::from(self.plpmtu), self.too_large);
         if self.state == DiscoveryState::Base {
@@ -155,7 +156,7 @@ impl Discovery {
         if low >= u32::from(self.max_plpmtu) {
             return None;
         }
-        // The largest is the most likely.
+        // The largest size is the most likely.
         if high > u32::from(self.max_plpmtu) {
             return Some(self.max_plpmtu);
         }
@@ -163,7 +164,7 @@ impl Discovery {
             .then(|| u16::try_from(u32::midpoint(low, high)).unwrap_or(u16::MAX))
     }
 
-    /// The peer echoed `nonce`; whether it was a probe's.
+    /// Handles the peer's echo of `nonce`. Returns whether the nonce belongs to a probe.
     pub fn answered(&mut self, now: Instant, nonce: u64) -> bool {
         let Some(probe) = self.probe.take_if(|p| p.nonce == nonce) else { return false };
         self.plpmtu = probe.size.min(self.max_plpmtu);
@@ -173,7 +174,7 @@ impl Discovery {
         true
     }
 
-    /// Goes on with the search, or ends it.
+    /// Continues the search, or ends it.
     fn search(&mut self, now: Instant) {
         if self.next_size().is_some() {
             self.wait = Wait::Data;
@@ -193,9 +194,9 @@ impl Discovery {
         }
     }
 
-    /// PROBE_TIMER or PMTU_RAISE_TIMER expired. A probe is lost only if what was sent with it or later `arrived` on the same
-    /// path, by when it did last (§4.3: a path that is down is no black hole). True: nothing tells; a small packet is to be
-    /// sent that does.
+    /// Handles the expiry of PROBE_TIMER or PMTU_RAISE_TIMER. A probe is lost only if something that was sent with it
+    /// or later `arrived` on the same path (§4.3: a path that is down is not a black hole). Returns true if there is no
+    /// such evidence: a small packet is then to be sent that provides it.
     #[must_use]
     pub fn on_timer(&mut self, now: Instant, rto: Duration, arrived: impl FnOnce(Instant) -> bool) -> bool {
         let Some(probe) = self.probe else {
@@ -210,13 +211,13 @@ impl Discovery {
         if self.count >= MAX_PROBES {
             self.failed(now, probe.size);
         } else {
-            // What is suspect is probed although no more data leave.
+            // A suspect size is probed even if no more data leave.
             self.wait = if self.state == DiscoveryState::Base { Wait::Output } else { Wait::Data };
         }
         false
     }
 
-    /// The result of the last search is no longer taken for granted.
+    /// Starts the search again, since the last result is no longer assumed to hold.
     fn raise_again(&mut self) {
         self.wait = Wait::Data;
         if self.state == DiscoveryState::SearchComplete {
@@ -226,7 +227,7 @@ impl Discovery {
         }
     }
 
-    /// MAX_PROBES probes of `size` were lost.
+    /// Handles the loss of MAX_PROBES probes of `size`.
     fn failed(&mut self, now: Instant, size: u16) {
         (self.probe, self.count) = (None, 0);
         self.too_large = u32::from(size);
@@ -234,7 +235,7 @@ impl Discovery {
             return self.search(now);
         }
         if self.plpmtu > BASE_PLPMTU {
-            // A black hole (§4.3): what passes is found out from below.
+            // This is a black hole (§4.3). The search for the size that passes starts from below.
             self.plpmtu = BASE_PLPMTU;
             self.wait = Wait::Output;
         } else {
@@ -244,13 +245,13 @@ impl Discovery {
         }
     }
 
-    /// Data were acknowledged.
+    /// Records that data were acknowledged.
     #[inline]
     pub fn data_acked(&mut self) {
         self.losses = 0;
     }
 
-    /// A chunk was lost; several in a row raise the suspicion that packets are too large.
+    /// Records the loss of a chunk. Several consecutive losses raise the suspicion that packets are too large.
     pub fn data_lost(&mut self, now: Instant) {
         self.losses += 1;
         if self.losses >= MAX_PROBES {
@@ -258,7 +259,8 @@ impl Discovery {
         }
     }
 
-    /// Packets may have become too large for the path: their size is probed, and given up if no such probe arrives.
+    /// Handles the suspicion that packets are too large for the path: their size is probed, and given up if no such
+    /// probe arrives.
     pub fn suspect(&mut self, now: Instant) {
         use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;
@@ -269,7 +271,7 @@ impl Discovery {
         }
     }
 
-    /// The path goes on between other addresses: nothing found so far is certain.
+    /// Restarts after the path has moved to other addresses: no earlier result is certain.
     pub fn restart(&mut self) {
         *self = Discovery {
             told: self.told,
@@ -279,7 +281,7 @@ impl Discovery {
         self.too_large = u32::from(self.max_plpmtu) + 1;
     }
 
-    /// Interface and route take packets of `mtu` bytes at most, as far as the driver knows now.
+    /// Limits the packets of interface and route to `mtu` bytes, as the driver now reports.
     pub fn told(&mut self, now: Instant, mtu: u16) {
         if self.told.replace(mtu) == Some(mtu) {
             return;
@@ -296,7 +298,8 @@ impl Discovery {
         }
     }
 
-    /// Packets of more than `mtu` bytes can't be sent: what a Packet Too Big message would say (§4.6).
+    /// Limits packets to `mtu` bytes because larger ones cannot be sent, as a Packet Too Big message would report
+    /// (§4.6).
     pub fn limit(&mut self, now: Instant, mtu: u16) {
         let mtu = mtu.max(MIN_PLPMTU);
         if mtu >= self.max_plpmtu {

@@ -1,13 +1,13 @@
-//! Heartbeats of one path (RFC 9260 §8.3): nonces out, answers in, when the next is due.
+//! Heartbeats of one path (RFC 9260 §8.3): their nonces, their answers, and the time of the next one.
 
 use smallvec::SmallVec;
 
 use crate::time::{Duration, Instant};
 
-/// Nonces of the core's own that are remembered, so that an answer which comes after its timeout still proves the path alive.
+/// Number of the core's nonces that are kept, so that an answer after its timeout still proves that the path works.
 const REMEMBERED: usize = 8;
-/// And of the scheme's: a second of them, if one leaves each 25 ms, and some more. Where round trips take longer, answers to
-/// the oldest don't count.
+/// Number of the scheme's nonces that are kept: those of one second, if one leaves each 25 ms, and some more. With
+/// longer round-trip times, answers to the oldest do not count.
 const PROBES: usize = 48;
 
 /// A heartbeat that was sent.
@@ -15,27 +15,27 @@ const PROBES: usize = 48;
 struct Pending {
     nonce: u64,
     sent: Instant,
-    /// `None` once it timed out or a later one was answered.
+    /// Deadline of the answer; `None` once it timed out or a later one was answered.
     deadline: Option<Instant>,
     probe: bool,
 }
 
-/// A heartbeat's answer.
+/// Answer to a heartbeat.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
     pub sent: Instant,
     pub rtt: Duration,
     pub probe: bool,
-    /// It had timed out, or a later one was answered before.
+    /// True if it had timed out, or a later one was answered before.
     pub late: bool,
 }
 
 /// The heartbeats of a path.
 #[derive(Debug)]
 pub(crate) struct Heartbeats {
-    /// When the core sends the next one by itself; `Instant::MAX`: never.
+    /// Time at which the core sends the next one by itself; `Instant::MAX`: never.
     pub next: Instant,
-    /// To send as soon as possible: asked for by the scheme (`true`), or by the core.
+    /// Heartbeats to send as soon as possible, requested by the scheme (`true`), or by the core.
     pub requests: SmallVec<[HeartbeatRequest; 2]>,
     pending: SmallVec<[Pending; 2]>,
 }
@@ -52,14 +52,14 @@ impl Heartbeats {
         Heartbeats { next, requests: SmallVec::new(), pending: SmallVec::new() }
     }
 
-    /// Asks for a heartbeat of the core's own, unless one is wanted already.
+    /// Requests a heartbeat of the core, unless one is already requested.
     pub fn want(&mut self) {
         if !self.requests.iter().any(|w| !w.probe) {
             self.requests.push(HeartbeatRequest { probe: false, padded: false });
         }
     }
 
-    /// Asks for a heartbeat of the scheme's; a scheme can't ask for more than a few at a time.
+    /// Requests a heartbeat for the scheme. A scheme can only request a few at a time.
     pub fn want_probe(&mut self, padded: bool) {
         if self.requests.len() < REMEMBERED {
             self.requests.push(HeartbeatRequest { probe: true, padded });
@@ -67,7 +67,7 @@ impl Heartbeats {
     }
 
     pub fn sent(&mut self, now: Instant, nonce: u64, timeout: Duration, probe: bool) {
-        // Neither kind makes the other one forgotten, not even by many that timed out.
+        // Neither kind displaces the other, not even if many timed out.
         let most = if probe { PROBES } else { REMEMBERED };
         if self.pending.iter().filter(|p| p.probe == probe).count() >= most
             && let Some(oldest) = self.pending.iter().position(|p| p.probe == probe)
@@ -77,7 +77,7 @@ impl Heartbeats {
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
     }
 
-    /// Takes an answer; `None` if that nonce was never sent or already answered.
+    /// Handles an answer. Returns `None` if that nonce was never sent or is already answered.
     pub fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
         let at = self.pending.iter().position(|p| p.nonce == nonce)?;
         let p = self.pending.remove(at);
@@ -87,26 +87,26 @@ impl Heartbeats {
         Some(Answer { sent: p.sent, rtt: now - p.sent, probe: p.probe, late: p.deadline.is_none() })
     }
 
-    /// When the first unanswered heartbeat times out.
+    /// Time at which the first unanswered heartbeat times out.
     pub fn deadline(&self) -> Option<Instant> {
         self.pending.iter().filter_map(|p| p.deadline).min()
     }
 
-    /// Takes a timed-out heartbeat: when it was sent and whether the scheme asked for it.
+    /// Takes a timed-out heartbeat. Returns the time at which it was sent, and whether the scheme requested it.
     pub fn expire(&mut self, now: Instant) -> Option<(Instant, bool)> {
         let p = self.pending.iter_mut().find(|p| p.deadline.is_some_and(|d| d <= now))?;
         p.deadline = None;
         Some((p.sent, p.probe))
     }
 
-    /// The path's error was counted otherwise: what is unanswered will not count again.
+    /// Excludes unanswered heartbeats from the count of errors: the path's error was counted otherwise.
     pub fn excuse(&mut self) {
         for p in self.pending.iter_mut().filter(|p| !p.probe) {
             p.deadline = None;
         }
     }
 
-    /// Whether an answer is awaited.
+    /// Returns whether an answer is awaited.
     pub fn awaiting(&self) -> bool {
         self.deadline().is_some()
     }
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(h.expire(at(4000)), Some((at(0), false)));
     }
 
-    /// A long outage leaves many that timed out; they take no room from those that are answered.
+    /// A long outage leaves many timed-out heartbeats. They take no room from those that are answered.
     #[test]
     fn after_an_outage_all_answers_count() {
         let ms = Duration::from_millis;
@@ -157,7 +157,7 @@ mod tests {
         for n in 0..40 {
             h.sent(each(n), 1000 + n, ms(1000), true);
         }
-        // A second in flight.
+        // Heartbeats of a second are in flight.
         for n in 0..40 {
             assert!(h.answered(each(40 + n), 1000 + n).is_some(), "{n} of 40");
             h.sent(each(40 + n), 2000 + n, ms(1000), true);

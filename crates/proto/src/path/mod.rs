@@ -1,4 +1,4 @@
-//! Paths: 4-tuples with their round-trip times, timers, heartbeats and what is in flight on them.
+//! Paths: 4-tuples with their round-trip times, timers, heartbeats and data in flight.
 
 mod candidate;
 mod discovery;

@@ -1,28 +1,31 @@
-//! The reordering window of a path: how late its overtaken packets were (`association/sender/reordering.rs` applies it).
+//! The reordering window of a path: the lateness of its overtaken packets (`association/sender/reordering.rs` applies
+//! it).
 //!
-//! `ASSUMED`: the constants below. RFC 8985 takes the window from the round-trip time, which says nothing of jitter.
+//! `ASSUMED`: the constants below. RFC 8985 derives the window from the round-trip time, which contains no information
+//! on jitter.
 
 use crate::time::{Duration, Instant};
 
-/// Longest lateness: remembered for one to two of these. LEO handovers come every 15 s.
+/// Period for the memory of the longest lateness. A lateness counts for one to two periods. LEO handovers occur every
+/// 15 s.
 const MEMORY: Duration = Duration::from_secs(30);
-/// Share of the longest lateness that is waited in addition: the next packet may be later than all before.
+/// Divisor of the longest lateness for the additional wait: the next packet may be later than all before.
 const MARGIN: u32 = 4;
-/// Least step by which a spurious retransmission widens the window.
+/// Minimum step by which a spurious retransmission widens the window.
 const MIN_STEP: Duration = Duration::from_millis(2);
-/// No packet is waited for longer.
+/// Maximum wait for a packet.
 const LATEST: Duration = Duration::from_secs(1);
 
-/// What is known of reordering on one path.
+/// State of reordering on one path.
 #[derive(Debug, Default)]
 pub(crate) struct Reordering {
-    /// Longest lateness since `since`, and in the period before.
+    /// Longest lateness since `since`, and in the previous period.
     now: Duration,
     before: Duration,
     since: Instant,
-    /// When a spurious retransmission last widened the window.
+    /// Time at which a spurious retransmission last widened the window.
     widened: Option<Instant>,
-    /// When the verdict on the next overtaken chunk is due.
+    /// Time of the verdict on the next overtaken chunk.
     pub at: Option<Instant>,
 }
 
@@ -35,13 +38,14 @@ impl Reordering {
         }
     }
 
-    /// A chunk was acknowledged so long after it was first missed.
+    /// Records that a chunk was acknowledged `lateness` after it was first missed.
     pub fn late_by(&mut self, now: Instant, lateness: Duration) {
         self.passes(now);
         self.now = self.now.max(lateness.min(LATEST));
     }
 
-    /// A chunk was sent again although it arrived, at an unknown time. Once in a round trip (RFC 8985 §6.2 step 4).
+    /// Records that a chunk was sent again although it had arrived, at an unknown time. At most once per round trip
+    /// (RFC 8985 §6.2 step 4).
     pub fn widen(&mut self, now: Instant, round_trip: Duration) {
         if self.widened.is_some_and(|at| now.saturating_since(at) < round_trip) {
             return;
@@ -55,13 +59,13 @@ impl Reordering {
         self.now.max(self.before)
     }
 
-    /// How late overtaken chunks were of late.
+    /// Longest recent lateness of overtaken chunks.
     pub fn lateness(&mut self, now: Instant) -> Duration {
         self.passes(now);
         self.longest()
     }
 
-    /// How long an overtaken chunk is waited for.
+    /// Time to wait for an overtaken chunk.
     pub fn window(&mut self, now: Instant) -> Duration {
         let lateness = self.lateness(now);
         lateness + lateness / MARGIN

@@ -4,16 +4,16 @@ use crate::config::TransportConfig;
 use crate::policy::PathView;
 use crate::time::Duration;
 
-/// Clock granularity G: round-trip time variation is never taken as less.
+/// Clock granularity G: minimum of the round-trip time variation.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// Takes a round-trip time measurement (C2, C3, with alpha = 1/8, beta = 1/4).
+/// Applies a measured round-trip time (C2, C3, with alpha = 1/8, beta = 1/4).
 pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duration) {
     sample_held(view, config, rtt, rtt);
 }
 
-/// The same of an acknowledgement that the peer may have held back: the path took `rtt`, as far as that is known, and the answer
-/// `measured`, which is what timers have to expect.
+/// Applies the round-trip time of an acknowledgement that the peer may have delayed: the path took `rtt`, as far as
+/// this is known, and the answer took `measured`, which timers have to expect.
 pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Duration, measured: Duration) {
     match view.srtt {
         None => {
@@ -31,8 +31,8 @@ pub(crate) fn sample_held(view: &mut PathView, config: &TransportConfig, rtt: Du
     view.rto = timeout(view, config);
 }
 
-/// srtt + 4·rttvar within its bounds. RTO.Min of RFC 9260 covers what the peer may delay an acknowledgement of a single packet
-/// by; a short one does not, and samples by heartbeats know nothing of that delay.
+/// Returns srtt + 4·rttvar within its bounds. RTO.Min of RFC 9260 covers the peer's delay of an acknowledgement of a
+/// single packet. A short RTO.Min does not, and samples from heartbeats do not contain that delay.
 fn timeout(view: &PathView, config: &TransportConfig) -> Duration {
     let Some(srtt) = view.srtt else { return config.rto_initial };
     let delays = if config.tail_probes { 2 * config.sack_delay } else { Duration::ZERO };
@@ -44,7 +44,7 @@ pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = (view.rto * 2).min(config.rto_max);
 }
 
-/// The timeout without back-off: that of the last sample.
+/// Returns to the timeout without back-off: that of the last sample.
 pub(crate) fn forget_back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = timeout(view, config);
 }
@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(v.rto, ms(1000), "RTO.Min");
     }
 
-    /// Heartbeats are answered at once: their round trips alone would let each delayed acknowledgement come too late.
+    /// Heartbeats are answered at once: with their round-trip times alone each delayed acknowledgement would be too
+    /// late.
     #[test]
     fn a_delayed_acknowledgement_is_no_timeout() {
         let live = TransportConfig::live().towards(true).expect("a Strandcast peer");

@@ -1,21 +1,21 @@
-//! What the transport knows of a seal in front of it: whose packets are whose, and how long envelopes are.
+//! The transport's view of a seal outside it: the session of each packet, and the length of envelopes.
 
-/// Names a session of the seal in front of an endpoint: packets of one session never
-/// reach an association of another. Numbers are not used again.
+/// Identifier of a session of an endpoint's seal. Packets of one session never reach an association of another. Numbers
+/// are not used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SealId(pub u64);
 
 impl SealId {
-    /// Packets in the clear.
+    /// Packets in clear.
     pub const CLEAR: SealId = SealId(0);
 }
 
-/// Bytes that a seal adds to each datagram, for which `poll_output` leaves room and which received datagrams still have.
+/// Bytes that a seal adds to each datagram. `poll_output` leaves room for them, and received datagrams still have them.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Envelope {
-    /// In front of the SCTP packet.
+    /// Bytes before the SCTP packet.
     pub front: usize,
-    /// Behind it.
+    /// Bytes after the SCTP packet.
     pub back: usize,
 }
 
@@ -23,12 +23,12 @@ impl Envelope {
     /// No seal.
     pub const NONE: Envelope = Envelope { front: 0, back: 0 };
 
-    /// Both together.
+    /// Sum of both.
     pub fn len(self) -> usize {
         self.front + self.back
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no envelope.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! One path's private state beside its public [`PathView`].
+//! Private state of a path, in addition to its public [`PathView`].
 
 use core::net::SocketAddr;
 
@@ -15,62 +15,63 @@ use crate::rx::{Arrivals, ArrivedHere};
 use crate::time::{Duration, Instant};
 use crate::wire::packet::HEADER_LEN;
 
-/// What happened on a path since the association began.
+/// Counters of a path since the association began.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PathStats {
-    /// SCTP packets sent.
+    /// Number of SCTP packets sent.
     pub packets_sent: u64,
     /// Bytes of SCTP packets sent.
     pub bytes_sent: u64,
-    /// SCTP packets received.
+    /// Number of SCTP packets received.
     pub packets_received: u64,
     /// Bytes of SCTP packets received.
     pub bytes_received: u64,
-    /// DATA chunks sent, retransmissions and copies included.
+    /// Number of DATA chunks sent, including retransmissions and copies.
     pub chunks_sent: u64,
-    /// DATA payload bytes sent, retransmissions and copies included.
+    /// Bytes of DATA payload sent, including retransmissions and copies.
     pub payload_sent: u64,
-    /// DATA payload bytes received, duplicates included.
+    /// Bytes of DATA payload received, including duplicates.
     pub payload_received: u64,
-    /// Chunks sent a second time or later on this path.
+    /// Number of chunks sent a second time or later on this path.
     pub retransmissions: u64,
-    /// Chunks declared lost by miss indications.
+    /// Number of chunks declared lost by miss indications.
     pub lost_fast: u64,
-    /// Chunks declared lost by timeout.
+    /// Number of chunks declared lost by timeout.
     pub lost_timeout: u64,
-    /// Chunks that the scheme declared lost of its own accord ([`crate::policy::Act::Lose`]).
+    /// Number of chunks that the scheme declared lost by itself ([`crate::policy::Act::Lose`]).
     pub lost_by_scheme: u64,
-    /// Chunks declared lost by miss indications that arrived after all ([`TransportConfig::reordering`]).
+    /// Number of chunks declared lost by miss indications that arrived after all ([`TransportConfig::reordering`]).
     pub spurious_losses: u64,
     /// Payload bytes acknowledged.
     pub payload_acked: u64,
-    /// T3-rtx expirations.
+    /// Number of T3-rtx expirations.
     pub timeouts: u64,
-    /// Of these, those after which the peer acknowledged what had been taken for lost, before it was sent again.
+    /// Number of these timeouts after which the peer acknowledged the chunks that had been declared lost, before they
+    /// were sent again.
     pub spurious_timeouts: u64,
-    /// Tail probes ([`TransportConfig::tail_probes`]).
+    /// Number of tail probes ([`TransportConfig::tail_probes`]).
     pub tail_probes: u64,
-    /// Chunks sent here because they held up a buffer on a slower path (`TransportConfig::head_of_line`).
+    /// Number of chunks sent here because they blocked a buffer on a slower path (`TransportConfig::head_of_line`).
     pub opportunistic: u64,
-    /// Times its window was cut since chunks in flight here held up a buffer.
+    /// Number of cuts of the window because chunks in flight here blocked a buffer.
     pub penalties: u64,
-    /// Probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
+    /// Number of probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
     pub mtu_probes: u64,
-    /// Heartbeats that were not answered in time.
+    /// Number of heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
-    /// Time spent unusable (potentially failed or inactive), finished periods only.
+    /// Time for which the path was unusable (potentially failed or inactive); finished periods only.
     pub down: Duration,
-    /// Since when it is unusable.
+    /// Start of the present unusable period.
     pub down_since: Option<Instant>,
 }
 
 impl PathStats {
-    /// Time spent unusable up to `now`.
+    /// Time for which the path was unusable up to `now`.
     pub fn down_time(&self, now: Instant) -> Duration {
         self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
     }
 
-    /// Share of the chunks sent that were lost: declared so, and not found to have arrived after all.
+    /// Share of the sent chunks that were declared lost and did not turn out to have arrived.
     pub fn loss(&self) -> f64 {
         if self.chunks_sent == 0 {
             return 0.0;
@@ -80,51 +81,52 @@ impl PathStats {
     }
 }
 
-/// A path, as the association keeps it.
+/// State of a path in the association.
 #[derive(Debug)]
 pub(crate) struct Path {
     pub tuple: FourTuple,
-    /// Its name between two Strandcast peers.
+    /// Wire id between two Strandcast peers.
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
-    /// The search for it, which `ip_mtu` follows; `None`: there is none.
+    /// Search for the MTU, which `ip_mtu` follows; `None`: no search.
     pub discovery: Option<Discovery>,
-    /// Serials of the peer's latest report on where this path is, and on its suspension: older ones come too late.
+    /// Serials of the peer's latest report on the address of this path, and of that on its suspension: older reports
+    /// are ignored.
     pub news: (Option<u32>, Option<u32>),
-    /// The peer echoed a nonce from there once.
+    /// True if the peer has echoed a nonce from there.
     pub confirmed: bool,
-    /// The peer's address was only claimed so far: bytes that may still go there, headers counted.
+    /// Bytes, including headers, that may still be sent to an address that the peer only claimed.
     pub credit: Option<usize>,
-    /// Where the path may have moved to.
+    /// Address to which the path may have moved.
     pub candidate: Option<Candidate>,
-    /// This side or the peer asked for no data here.
+    /// True if this side, or the peer, requested no data here.
     pub suspended: (bool, bool),
-    /// When a SACK last came by it.
+    /// Time of the last SACK that arrived by this path.
     pub last_sack: Option<Instant>,
-    /// What came by it, for a peer that wants to know.
+    /// Arrivals by this path, for a peer that requests them.
     pub arrivals: Arrivals,
-    /// The last packet with DATA that came by it and all so far, for a peer that asked.
+    /// The last packet with DATA that arrived by this path, and the totals, for a peer that requested them.
     pub arrived: Option<ArrivedHere>,
-    /// T3-rtx.
+    /// Time of T3-rtx.
     pub t3: Option<Instant>,
-    /// The tail probe.
+    /// State of the tail probe.
     pub tail: Tail,
-    /// How late packets are that others overtake.
+    /// Lateness of overtaken packets.
     pub reordering: Reordering,
-    /// When something last proved that the peer receives what is sent here.
+    /// Time of the last proof that the peer receives data sent here.
     pub answered: Option<Instant>,
-    /// T3-rtx expired, and nothing sent here was acknowledged since.
+    /// True if T3-rtx expired and nothing sent here has been acknowledged since.
     pub timed_out: bool,
-    /// Packets that may still leave in this burst.
+    /// Number of packets that may still leave in this burst.
     pub burst: u32,
-    /// Pacing: no DATA before.
+    /// Pacing: earliest time of the next DATA.
     pub pace: Instant,
     pub heartbeats: Heartbeats,
-    /// Its round trip as a receiver measures it.
+    /// Round-trip time as a receiver measures it.
     pub sounding: Sounding,
     pub stats: PathStats,
-    /// When anything last arrived from there.
+    /// Time of the last arrival from there.
     pub last_received: Option<Instant>,
 }
 
@@ -157,20 +159,20 @@ impl Path {
         }
     }
 
-    /// The path goes on between other addresses: its MTU may be another one.
+    /// Restarts the MTU discovery after the path has moved to other addresses.
     pub fn restart_discovery(&mut self) {
         if let Some(discovery) = &mut self.discovery {
             discovery.restart();
         }
     }
 
-    /// Bytes an SCTP packet may have.
+    /// Maximum bytes of an SCTP packet.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
         packet_size(self.tuple.remote, self.ip_mtu, config)
     }
 }
 
-/// Bytes an SCTP packet to `remote` may have: a multiple of four, as chunks are.
+/// Maximum bytes of an SCTP packet to `remote`: a multiple of four, as chunks are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
     let least = 512usize.saturating_sub(config.envelope.len());
@@ -178,7 +180,7 @@ pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportCon
     usize::from(ip_mtu).saturating_sub(headers).max(least) & !3
 }
 
-/// The public view of a new path.
+/// Returns the public view of a new path.
 pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, ip_mtu: u16) -> PathView {
     PathView {
         id,

@@ -2,13 +2,13 @@
 
 use crate::time::{Duration, Instant};
 
-/// The round trip of a path by which data arrive, measured by the receiver.
+/// Round-trip time of a path by which data arrive, measured by the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Sounding {
-    /// The heartbeat that is under way.
+    /// Nonce and time of the heartbeat that awaits its answer.
     pub pending: Option<(u64, Instant)>,
-    /// What the last ones took.
+    /// Round-trip time from the last answers.
     pub rtt: Option<Duration>,
-    /// When the last one left, and what had arrived by then.
+    /// Time of the last heartbeat, and the bytes that had arrived by then.
     pub last: (Instant, u64),
 }

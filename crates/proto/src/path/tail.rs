@@ -3,15 +3,15 @@
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 
-/// The tail probe of a path. One leaves after the last progress at most.
+/// The tail probe of a path. At most one leaves after the last progress.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// When it is due.
+    /// Time at which it is due.
     pub at: Option<Instant>,
-    /// It left, and nothing was acknowledged on the path since.
+    /// True if it left and nothing has been acknowledged on the path since.
     pub spent: bool,
-    /// What was sent again on this path, and when, until it is answered.
+    /// Chunk that was sent again on this path, and its time, until it is answered.
     pub probe: Option<(Tsn, Instant)>,
-    /// When an acknowledgement last came back by this path itself and gave a round trip.
+    /// Time of the last acknowledgement that returned by this path itself and gave a round-trip time.
     pub own_trip: Option<Instant>,
 }

@@ -5,38 +5,38 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use super::sealed::SealId;
 use crate::policy::LinkId;
 
-/// Paths an association may have at a time.
+/// Maximum number of paths of an association at a time.
 pub const MAX_PATHS: usize = 16;
 
-/// Most bytes sent to an unproven address per byte that came from it.
+/// Maximum bytes sent to an unproven address per byte that arrived from it.
 pub(crate) const MOST_AMPLIFIED: usize = 3;
 
-/// Where packets of a path leave from and go to: UDP addresses, and the driver's link (interface), since two modems
-/// may give out the same local address.
+/// Addresses of a path's packets at both ends: UDP addresses, and the driver's link (interface), since two modems may
+/// give out the same local address.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FourTuple {
-    /// The driver's link: a socket or an interface.
+    /// Link of the driver: a socket or an interface.
     pub link: LinkId,
     /// Local address and UDP port.
     pub local: SocketAddr,
     /// The peer's address and UDP port.
     pub remote: SocketAddr,
-    /// The sealed session that its packets belong to.
+    /// Sealed session of its packets.
     pub sealed: SealId,
 }
 
 impl FourTuple {
-    /// A 4-tuple in the clear.
+    /// A 4-tuple in clear.
     pub fn new(link: LinkId, local: SocketAddr, remote: SocketAddr) -> Self {
         FourTuple { link, local, remote, sealed: SealId::CLEAR }
     }
 
-    /// Bytes of IP and UDP header in front of each datagram.
+    /// Bytes of IP and UDP header of each datagram.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
     }
 
-    /// Two ports of 127.0.0.1 on link 0: for tests.
+    /// Two ports of 127.0.0.1 on link 0, for tests.
     pub fn loopback(local: u16, remote: u16) -> Self {
         let at = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         FourTuple::new(LinkId(0), at(local), at(remote))

@@ -1,4 +1,4 @@
-//! What a scheme does of its own accord, beside its answers to the core's questions.
+//! Spontaneous actions of a scheme, in addition to its answers to the core's questions.
 
 use super::waiting::{MOST_WAITING, Runs, Waiting};
 use super::{ChunkInfo, LossCause, PathId};
@@ -6,54 +6,55 @@ use crate::time::Instant;
 use crate::tx::{RetransmissionQueue, SendQueue};
 use crate::wire::serial::Tsn;
 
-/// One thing that a part of a scheme does ([`Policy::act`](super::Policy::act)). What can't be done (no such chunk or path,
-/// nothing in flight there, no redundancy left) is counted as refused.
+/// An action of a part of a scheme ([`Policy::act`](super::Policy::act)). An action that is not possible (no such chunk
+/// or path, nothing in flight there, no redundancy left) is counted as refused.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Sends a copy of a chunk that is in flight on another path as well, before lost and new chunks, once `to` has room and
-    /// unless the chunk arrived, was lost or became worthless by then. Refused if it is so already, or in flight or about to
-    /// leave on `to`, if `to` is not usable ([`View::usable`](super::View::usable)), if too many wait, and where
-    /// redundancy has a bound that does not admit it.
+    /// Sends a copy of a chunk that is in flight on another path as well, before lost and new chunks, once `to` has
+    /// room, unless the chunk has arrived, was lost or became worthless by then. Refused in the following cases: one of
+    /// these is true already; the chunk is in flight or about to leave on `to`; `to` is not usable
+    /// ([`View::usable`](super::View::usable)); too many copies wait; the cap on redundancy does not admit it.
     Copy {
         /// The chunk.
         tsn: Tsn,
         /// The path of the copy.
         to: PathId,
     },
-    /// Declares lost what left on `path` before `sent_before` and is in flight there, each with a
-    /// [`Lost`](super::Signal::Lost). Refused if that is nothing.
+    /// Declares all chunks lost that left on `path` before `sent_before` and are in flight there, each with a
+    /// [`Lost`](super::Signal::Lost). Refused without such chunks.
     Lose {
-        /// Where.
+        /// Path of the chunks.
         path: PathId,
-        /// What left earlier than this.
+        /// Time before which they left.
         sent_before: Instant,
-        /// Why. [`LossPolicy::classify`](super::LossPolicy::classify) is not asked, and no [`LossEvent`](super::Signal::LossEvent)
-        /// follows: the part knows.
+        /// Cause of the loss. [`LossPolicy::classify`](super::LossPolicy::classify) is not asked, and no
+        /// [`LossEvent`](super::Signal::LossEvent) follows, since the part has decided.
         cause: LossCause,
     },
-    /// Gives up every message of a group: those that wait, those that were sent and did not arrive (RFC 3758, if the peer has it),
-    /// and those still to come ([`SendOptions::group`](crate::association::SendOptions::group)). Refused if the group was given
-    /// up before and nothing more of it is there.
+    /// Gives up every message of a group: those that wait, those that were sent and did not arrive (RFC 3758, if the
+    /// peer supports it), and those that are submitted later
+    /// ([`SendOptions::group`](crate::association::SendOptions::group)). Refused if the group was given up before and
+    /// has no further messages.
     Drop {
-        /// The group.
+        /// Number of the group.
         group: u64,
     },
 }
 
-/// What is in flight, and what waits behind it.
+/// The data in flight, and the data that wait.
 #[derive(Copy, Clone, Debug)]
 pub struct Flight<'a> {
     queue: &'a RetransmissionQueue,
     waiting: Queued<'a>,
 }
 
-/// Messages that wait, and how chunks are cut from them.
+/// Messages that wait, and the parameters for cutting chunks from them.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Queued<'a> {
     pub messages: &'a SendQueue,
-    /// Payload of a chunk at the most.
+    /// Maximum payload of a chunk.
     pub max: usize,
-    /// What else a chunk has in the books.
+    /// Bytes that a chunk counts in addition to its payload.
     pub beside: usize,
 }
 
@@ -62,25 +63,26 @@ impl<'a> Flight<'a> {
         Flight { queue, waiting }
     }
 
-    /// The chunks in flight on `path`: those first sent there in the order of TSNs, which is the order of sending, then those
-    /// sent there again.
+    /// Chunks in flight on `path`: those first sent there in the order of TSNs, which is the order of sending, then
+    /// those sent there again.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &'a ChunkInfo> + use<'a> {
         self.queue.flight(path)
     }
 
-    /// The chunk `tsn`, unless the peer has acknowledged it cumulatively.
+    /// Returns the chunk `tsn`, unless the peer has acknowledged it cumulatively.
     pub fn chunk(&self, tsn: Tsn) -> Option<&'a ChunkInfo> {
         self.queue.get(tsn).map(|chunk| &chunk.info)
     }
 
-    /// What waits to be sent for the first time, in the order in which it was handed in: messages in coded blocks are none of it.
-    /// At most [`MOST_WAITING`] runs of the oldest messages. Costs a look at each of these; nothing is allocated.
+    /// Data that wait to be sent for the first time, in the order in which they were submitted, without messages in
+    /// coded blocks. There are at most [`MOST_WAITING`] runs of the oldest messages. Each is read once, and nothing is
+    /// allocated.
     pub fn waiting(&self) -> impl Iterator<Item = Waiting> + use<'a> {
         let Queued { messages, max, beside } = self.waiting;
         Runs::new(messages, max, beside).take(MOST_WAITING)
     }
 
-    /// Payload of lost chunks that wait to be sent again where the scheduler says, bytes
+    /// Payload bytes of lost chunks that wait to be sent again on a path of the scheduler's choice
     /// ([`Retransmit::Requeue`](super::Retransmit::Requeue)).
     pub fn requeued(&self) -> u64 {
         self.queue.requeued()

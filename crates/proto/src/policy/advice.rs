@@ -1,16 +1,16 @@
-//! What a scheme says to the application.
+//! Advice of a scheme to the application.
 
-/// Rates that an encoder may choose, payload bits per second.
+/// Rates for an encoder, in payload bits per second.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Advice {
-    /// What arrives in time now.
+    /// Rate that arrives in time now.
     pub rate_bps: u64,
-    /// What would still arrive in time if the path that carries most were gone.
+    /// Rate that would still arrive in time if the path that carries most failed.
     pub safe_bps: u64,
 }
 
 impl Advice {
-    /// Whether either rate differs from that of `other` by 2 % of it or more.
+    /// Returns whether either rate differs from that of `other` by at least 2 % of it.
     pub(crate) fn differs(self, other: Advice) -> bool {
         let differs = |a: u64, b: u64| a.abs_diff(b).saturating_mul(50) >= b.max(1);
         differs(self.rate_bps, other.rate_bps) || differs(self.safe_bps, other.safe_bps)

@@ -1,27 +1,27 @@
-//! What keeps new data from being sent.
+//! Causes that block new data.
 
 use super::ids::PathId;
 use crate::time::Instant;
 use crate::wire::serial::Tsn;
 
-/// The buffer that keeps new data from being sent.
+/// The buffer that blocks new data.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum BlockedBy {
     /// The peer's receive window.
     ReceiveWindow,
-    /// Our send buffer: all that it holds was sent, and the application has more.
+    /// The send buffer of this side: all its data were sent, and the application has more.
     SendBuffer,
 }
 
-/// New data can not be sent although a path has room.
+/// New data cannot be sent although a path has room.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Blocked {
-    /// What is full.
+    /// The full buffer.
     pub by: BlockedBy,
-    /// The oldest chunk that is not acknowledged: it would make room.
+    /// The oldest unacknowledged chunk: its acknowledgement would make room.
     pub tsn: Tsn,
-    /// The path it was last sent on.
+    /// Path on which the chunk was last sent.
     pub path: PathId,
-    /// Since when this chunk blocks.
+    /// Time since which this chunk blocks.
     pub since: Instant,
 }

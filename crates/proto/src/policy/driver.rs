@@ -1,4 +1,4 @@
-//! Drives a scheme: signals, then estimates, then limits, then decisions.
+//! Driver of a scheme: signals, then estimates, then limits, then decisions.
 
 use super::{
     Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathView,
@@ -6,28 +6,28 @@ use super::{
 };
 use crate::time::Instant;
 
-/// A scheme, and whether what was copied of it into the views is fresh.
+/// A scheme, and the state of the copies of its results in the views.
 #[derive(Debug)]
 pub struct Driver {
     scheme: Box<dyn Scheme>,
     hears_deliveries: bool,
     hears_arrivals: bool,
     acts: bool,
-    /// Something happened since the scheme was asked what it does.
+    /// True if something has happened since the scheme was asked for actions.
     act_due: bool,
-    /// Something other than arrivals happened since the scheme was asked for its return paths.
+    /// True if something other than arrivals has happened since the scheme was asked for its return paths.
     return_paths_due: bool,
     aggregate: Option<u64>,
-    /// The scheduler held everything back: it is asked again after the next signal.
+    /// True if the scheduler held everything back: it is asked again after the next signal.
     held: bool,
-    /// Paths whose estimates and limits may have moved since they were last copied.
+    /// Paths whose estimates and limits may have changed since they were last copied.
     stale: PathSet,
-    /// Path slots that the scheme has seen.
+    /// Number of path slots that the scheme has seen.
     slots: usize,
 }
 
 impl Driver {
-    /// A driver of a scheme that has seen nothing yet.
+    /// Driver of a scheme that has seen no signal yet.
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
         Driver {
             hears_deliveries: scheme.hears_deliveries(),
@@ -48,12 +48,12 @@ impl Driver {
         self.scheme.as_ref()
     }
 
-    /// Whether the scheme wants [`Signal::Delivered`].
+    /// Returns whether the scheme needs [`Signal::Delivered`].
     pub fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
     }
 
-    /// Whether the scheme wants [`Signal::PeerArrivals`].
+    /// Returns whether the scheme needs [`Signal::PeerArrivals`].
     pub fn hears_arrivals(&self) -> bool {
         self.hears_arrivals
     }
@@ -77,27 +77,27 @@ impl Driver {
         all
     }
 
-    /// What the scheme advises.
+    /// Advice of the scheme.
     pub fn advice(&self, views: &PathViews, now: Instant) -> Option<Advice> {
         self.scheme.advice(&views.view(now))
     }
 
-    /// What may be in flight over all paths, bytes.
+    /// Maximum bytes in flight over all paths.
     pub fn aggregate(&self) -> Option<u64> {
         self.aggregate
     }
 
-    /// Whether what is in flight fills the aggregate.
+    /// Returns whether the data in flight fill the aggregate.
     pub fn aggregate_full(&self, views: &PathViews) -> bool {
         self.aggregate.is_some_and(|most| views.in_flight() >= most)
     }
 
-    /// Whether the scheduler held everything back since the last signal.
+    /// Returns whether the scheduler has held everything back since the last signal.
     pub fn held(&self) -> bool {
         self.held
     }
 
-    /// Misses after which a transmission on `path` is lost.
+    /// Number of misses after which a transmission on `path` is lost.
     pub fn threshold(&mut self, path: PathId) -> u8 {
         self.scheme.loss().threshold(path).max(1)
     }
@@ -107,44 +107,45 @@ impl Driver {
         self.scheme.feedback().overhead()
     }
 
-    /// Whether the scheme acts, and something happened since it was asked to.
+    /// Returns whether the scheme acts and something has happened since it was asked.
     #[inline]
     pub fn act_due(&self) -> bool {
         self.act_due
     }
 
-    /// Whether the scheme is to be asked for its return paths: once after something other than arrivals happened.
+    /// Returns whether the scheme is to be asked for its return paths: once after something other than arrivals
+    /// happened.
     pub fn take_return_paths_due(&mut self) -> bool {
         core::mem::take(&mut self.return_paths_due)
     }
 
-    /// A report of them may not leave yet: the scheme is asked again after the next input.
+    /// Delays the question for return paths until the next input, since a report of them may not leave yet.
     pub fn put_off_return_paths(&mut self) {
         self.return_paths_due = true;
     }
 
-    /// The next thing that the scheme does of its own accord.
+    /// Returns the next action of the scheme.
     pub fn act(&mut self, views: &mut PathViews, now: Instant, flight: &Flight<'_>) -> Option<Act> {
         self.freshen(views);
         self.scheme.act(&views.view(now), flight)
     }
 
-    /// The scheme was asked: it is asked again after the next signal.
+    /// Records that the scheme was asked: it is asked again after the next signal.
     pub fn acted(&mut self) {
         self.act_due = false;
     }
 
-    /// Until the next signal, or until it is woken, the scheduler is not asked.
+    /// Does not ask the scheduler until the next signal, or until `wake`.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Something happened that is no signal: the scheduler is asked again.
+    /// Asks the scheduler again because something happened that is not a signal.
     pub fn wake(&mut self) {
         self.held = false;
     }
 
-    /// Tells the scheme; estimates and limits are fresh afterwards.
+    /// Passes a signal to the scheme, and refreshes estimates and limits.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
         let of = self.concerned(views, signal);
         self.scheme.observe(&views.view(now), signal);
@@ -157,7 +158,8 @@ impl Driver {
         self.return_paths_due |= !matches!(signal, Signal::Arrived(_));
     }
 
-    /// The paths whose estimates and limits have to be copied after `signal`, what earlier ones left included.
+    /// Returns the paths whose estimates and limits have to be copied after `signal`, including those of earlier
+    /// signals.
     fn concerned(&self, views: &PathViews, signal: &Signal<'_>) -> PathSet {
         let path = match signal {
             Signal::Acked(ack) => ack.path,
@@ -176,8 +178,8 @@ impl Driver {
         of
     }
 
-    /// [`Signal::Sent`], for which nothing is decided but by [`Driver::next`]: estimates and limits are copied when next needed,
-    /// of the chunk's path alone if the scheme says that no other path is concerned.
+    /// Passes [`Signal::Sent`], after which only [`Driver::next`] decides something. Estimates and limits are copied
+    /// when they are next needed, for the chunk's path alone if no other path is affected.
     #[inline]
     pub fn sent(&mut self, views: &PathViews, now: Instant, chunk: &ChunkInfo) {
         let (view, signal) = (views.view(now), Signal::Sent(chunk));
@@ -218,7 +220,7 @@ impl Driver {
         self.aggregate = cc.aggregate();
     }
 
-    /// Asks for a decision for which estimates need not be fresher than the last signal.
+    /// Asks for a decision for which estimates need not be newer than the last signal.
     pub fn ask<T>(
         &mut self,
         views: &PathViews,
@@ -228,7 +230,8 @@ impl Driver {
         question(self.scheme.as_mut(), &views.view(now))
     }
 
-    /// Where the next chunk goes; if the scheduler holds everything back, it is not asked again before the next signal.
+    /// Returns the path of the next chunk. If the scheduler holds everything back, it is not asked again before the
+    /// next signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
         self.freshen(views);
         let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
@@ -236,7 +239,7 @@ impl Driver {
         assignment
     }
 
-    /// The next symbol and its path, as [`Driver::next`].
+    /// Returns the next symbol and its path, as [`Driver::next`] does.
     pub fn next_symbol(
         &mut self,
         views: &mut PathViews,
@@ -249,7 +252,7 @@ impl Driver {
         assignment
     }
 
-    /// Where the repair symbol that is due goes; `None`: not now.
+    /// Returns the path of the due repair symbol; `None`: not now.
     pub fn next_repair(
         &mut self,
         views: &mut PathViews,
@@ -260,7 +263,7 @@ impl Driver {
         self.scheme.scheduler().next_repair(&views.view(now), offer)
     }
 
-    /// What [`Driver::sent`] left to be copied.
+    /// Copies the results that [`Driver::sent`] left stale.
     #[inline]
     fn freshen(&mut self, views: &mut PathViews) {
         let stale = core::mem::take(&mut self.stale);

@@ -14,7 +14,7 @@ use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 /// PMDCS of a fixture's paths, bytes.
 pub const MTU: u64 = 1000;
 
-/// A picture of paths to build views from.
+/// A picture of paths from which views are built.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The time.
@@ -25,11 +25,11 @@ pub struct Picture {
     pub rwnd: u64,
     /// The primary path.
     pub primary: PathId,
-    /// The path used last.
+    /// The path last used.
     pub last_path_used: Option<PathId>,
-    /// It is a Strandcast peer.
+    /// True if the peer is a Strandcast.
     pub peer_reports: bool,
-    /// What keeps new data from being sent.
+    /// The cause that blocks new data.
     pub blocked: Option<crate::policy::Blocked>,
     /// The blocks that the receiver does not have yet.
     pub blocks: Vec<crate::policy::BlockView>,
@@ -50,7 +50,7 @@ impl Picture {
         }
     }
 
-    /// As policies see it.
+    /// Returns the view that policies see.
     pub fn view(&self) -> View<'_> {
         View {
             now: self.now,
@@ -65,7 +65,7 @@ impl Picture {
         }
     }
 
-    /// Tells `scheme`; estimates and limits are fresh afterwards, as the core keeps them.
+    /// Passes a signal to `scheme`, and refreshes estimates and limits as the core does.
     pub fn signal(&mut self, scheme: &mut dyn Scheme, signal: &Signal<'_>) {
         scheme.observe(&self.view(), signal);
         for p in &mut self.paths {
@@ -104,7 +104,7 @@ pub fn path(id: u8) -> PathView {
     }
 }
 
-/// A chunk of one MTU in flight on `paths`, sent when it was new: several paths are copies.
+/// A chunk of one MTU in flight on `paths`, sent when it was new. Several paths are copies.
 pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
     let sent = |p: &u8| Transmission::new(PathId(*p), Instant::from_millis(900), Tsn(tsn).next());
     ChunkInfo {
@@ -120,12 +120,12 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
     }
 }
 
-/// The last transmission of `chunk` was lost, by congestion.
+/// The signal that the last transmission of `chunk` was lost by congestion.
 pub fn loss_of(chunk: &ChunkInfo) -> Signal<'_> {
     Signal::Lost { chunk, path: chunk.path(), cause: LossCause::Congestion }
 }
 
-/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`; the
+/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`. The
 /// flight before was `flight` bytes.
 pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo {
     let chunks = high - low + 1;
@@ -156,7 +156,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
     }
 }
 
-/// Outstanding chunks and what waits behind them, for parts that act.
+/// Outstanding chunks and waiting data, for parts that act.
 #[derive(Debug)]
 pub struct Outstanding {
     sent: RetransmissionQueue,
@@ -164,7 +164,7 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// The chunks, with TSNs one after the other, in flight where their transmissions are.
+    /// Creates consecutive TSNs for the chunks, which are in flight on the paths of their transmissions.
     pub fn new<'a>(chunks: impl IntoIterator<Item = &'a ChunkInfo>) -> Self {
         let mut chunks = chunks.into_iter().peekable();
         let mut queue = RetransmissionQueue::new(chunks.peek().map_or(Tsn(0), |c| c.tsn), false);
@@ -186,7 +186,8 @@ impl Outstanding {
         Outstanding { sent: queue, waiting: SendQueue::default() }
     }
 
-    /// Messages wait behind them, one for each of these, of so many bytes in the books, in this order and none of them begun.
+    /// Adds a message for each element of `waiting`, with its number of counted bytes, in this order. None of them is
+    /// begun.
     #[must_use]
     pub fn behind<'a>(mut self, waiting: impl IntoIterator<Item = &'a Waiting>) -> Self {
         for run in waiting {
@@ -206,7 +207,7 @@ impl Outstanding {
         self
     }
 
-    /// As parts see them. A chunk holds any message.
+    /// Returns the view that parts see. A chunk holds any message.
     pub fn flight(&self) -> Flight<'_> {
         Flight::new(&self.sent, Queued { messages: &self.waiting, max: usize::MAX, beside: 16 })
     }

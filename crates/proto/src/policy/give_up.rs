@@ -1,18 +1,18 @@
-//! Why a scheduler gives a message up.
+//! Reasons why a scheduler gives up a message.
 
-/// Why a scheduler gives a message up ([`Assignment::nowhere`](super::Assignment::nowhere)).
+/// Reason why a scheduler gives up a message ([`Assignment::nowhere`](super::Assignment::nowhere)).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum GiveUp {
-    /// It would be late by every path that it may take: what waits there takes too long.
+    /// It would be late on every permitted path because of the data that wait there.
     #[default]
     TooLate,
-    /// The ways themselves, queues apart, take longer than it has.
+    /// The transit times alone, without queues, exceed its remaining time.
     TooFar,
-    /// It keeps what follows it from a path that would bring that in time.
+    /// It blocks a path that would deliver a later message in time.
     MakesWay,
 }
 
 impl GiveUp {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [GiveUp; 3] = [GiveUp::TooLate, GiveUp::TooFar, GiveUp::MakesWay];
 }

@@ -1,28 +1,29 @@
-//! Opportunistic retransmission and penalisation: what to do about a chunk on a slow path that keeps a faster one from
-//! sending new data (C. Raiciu et al., "How Hard Can It Be? Designing and Implementing a Deployable Multipath TCP", NSDI
-//! 2012, section 4.2). The one place that decides it, for SCTP associations and for the simulator's MPTCP.
+//! Opportunistic retransmission and penalisation: handling of a chunk on a slow path that keeps a faster one from
+//! sending new data (C. Raiciu et al., "How Hard Can It Be? Designing and Implementing a Deployable Multipath TCP",
+//! NSDI 2012, section 4.2). This module is the only place that decides it, for SCTP associations and for the
+//! simulator's MPTCP.
 //!
 //! | the paper | here |
 //! |---|---|
 //! | mechanism 1, "opportunistic retransmission": the data that hold up the window go on the fast path, too | [`HeadOfLine::resend`] |
 //! | mechanism 2, "penalising slow subflows": half the window, once per round trip | [`HeadOfLine::penalise`] |
 //!
-//! Who has several chunks in question asks about each, in the order of the sequence.
+//! A caller with several such chunks asks about each, in the order of the sequence.
 
 use super::ids::PathId;
 use super::view::PathView;
 use crate::time::{Duration, Instant};
 
-/// A window of so many MTU (Linux: segments) is small: its owner is not penalised by [`Rules::Sooner`], and is helped
-/// whatever its round-trip time by [`Rules::Linux`].
+/// Number of MTU (Linux: segments) of a small window. [`Rules::Sooner`] does not penalise a path with a small window,
+/// and [`Rules::Linux`] helps it whatever its round-trip time.
 const SMALL_WINDOW: u64 = 4;
 
-/// What an association does about chunks on slow paths that fill its buffers.
+/// Handling of chunks on slow paths that fill the buffers of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct HeadOfLineConfig {
-    /// Which chunks are sent on a faster path as well.
+    /// Rules that select the chunks to send on a faster path as well.
     pub rules: Rules,
-    /// Whether the windows of slow paths are cut; without it only copies are sent.
+    /// If true, the windows of slow paths are cut; otherwise only copies are sent.
     pub penalty: bool,
 }
 
@@ -33,43 +34,44 @@ impl HeadOfLineConfig {
     pub const LINUX: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Linux, penalty: true };
 }
 
-/// By which rules a copy is worth its bytes.
+/// Rules by which a copy is worth its bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Rules {
-    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy if the fast path's round-trip time is less than a
-    /// quarter of the slow one's, or the slow one's window is small; one penalty per round trip of the fast path, on
-    /// whichever path, copy or not. Asked once a buffer is full, about the first chunk alone.
+    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy if the fast path's round-trip time is less than
+    /// a quarter of the slow one's, or if the slow one's window is small; one penalty per round trip of the fast path,
+    /// on any path, with or without a copy. Asked once a buffer is full, about the first chunk only.
     Linux,
-    /// A copy if it would be acknowledged sooner than the transmission that is under way, or if that one is overdue; one
-    /// penalty per round trip of the slow path for each slow path. A window cut faster than acknowledgements return would
-    /// be cut for the same queue twice. Asked before a buffer is full, about as many chunks as lie in the fast path's way.
+    /// A copy if it would be acknowledged sooner than the transmission in flight, or if that one is overdue; one
+    /// penalty per round trip of the slow path for each slow path. A window that is cut faster than acknowledgements
+    /// return would be cut for the same queue twice. Asked before a buffer is full, about all chunks that block the
+    /// fast path.
     Sooner,
 }
 
-/// The transmission that holds others up.
+/// The transmission that blocks others.
 #[derive(Copy, Clone, Debug)]
 pub struct Holder<'a> {
-    /// Its path.
+    /// Path of the transmission.
     pub path: &'a PathView,
-    /// When it left.
+    /// Time at which it left.
     pub sent: Instant,
 }
 
-/// Decides by [`Rules`], and remembers who was penalised when.
+/// Decides by [`Rules`], and records the time of each penalty.
 #[derive(Clone, Debug)]
 pub struct HeadOfLine {
     rules: Rules,
-    /// By path slot, the last penalty.
+    /// Time of the last penalty, by path slot.
     penalised: Vec<Option<Instant>>,
 }
 
 impl HeadOfLine {
-    /// No path is penalised yet.
+    /// Creates a state without penalties.
     pub fn new(rules: Rules) -> Self {
         HeadOfLine { rules, penalised: Vec::new() }
     }
 
-    /// Whether `holder`'s data should go on `fast`, which has room, too.
+    /// Returns whether `holder`'s data are also to be sent on `fast`, which has room.
     pub fn resend(&self, now: Instant, fast: &PathView, holder: Holder<'_>) -> bool {
         let Some((quick, slow)) = faster(fast, holder.path) else { return false };
         match self.rules {
@@ -81,8 +83,8 @@ impl HeadOfLine {
         }
     }
 
-    /// Whether the path of `holder` is to be held back now, as [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine)
-    /// says; it is remembered as done.
+    /// Returns whether the path of `holder` is to be penalised now, as in
+    /// [`LossTrigger::HeadOfLine`](super::LossTrigger::HeadOfLine). The penalty is then recorded.
     pub fn penalise(&mut self, now: Instant, fast: &PathView, holder: Holder<'_>) -> bool {
         let Some((quick, slow)) = faster(fast, holder.path) else { return false };
         let (last, pause) = match self.rules {
@@ -98,13 +100,14 @@ impl HeadOfLine {
         self.remember(now, holder.path.id, last, pause)
     }
 
-    /// Whether `path`, which the scheduler wants held back ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be:
-    /// something is in flight there, and the last penalty is a round trip of it ago. It is remembered as done.
+    /// Returns whether `path`, for which the scheduler requests a penalty
+    /// ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be penalised: data are in flight there, and the
+    /// last penalty is a round trip of it ago. The penalty is then recorded.
     pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
         path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
     }
 
-    /// Whether a penalty is due `pause` after the `last` one; then it is that of `path`.
+    /// Returns whether a penalty is due `pause` after the `last` one. It is then recorded for `path`.
     fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {
@@ -117,13 +120,13 @@ impl HeadOfLine {
         due
     }
 
-    /// When `path` was penalised last.
+    /// Time of the last penalty of `path`.
     fn last(&self, path: PathId) -> Option<Instant> {
         self.penalised.get(path.index()).copied().flatten()
     }
 }
 
-/// The round-trip times of `fast` and `slow`, if they are two paths and the first is the faster one.
+/// Returns the round-trip times of `fast` and `slow`, if they are two paths and the first is faster.
 fn faster(fast: &PathView, slow: &PathView) -> Option<(Duration, Duration)> {
     fast.srtt.zip(slow.srtt).filter(|(quick, slow_rtt)| fast.id != slow.id && quick < slow_rtt)
 }
@@ -157,7 +160,7 @@ mod tests {
         assert!(!asks(&view(0, 20, 10), &view(0, 90, 4)), "itself");
     }
 
-    /// A copy is of use if its acknowledgement comes first: original at 400 + 300, copy at now + 100.
+    /// A copy is of use if its acknowledgement arrives first: original at 400 + 300, copy at now + 100.
     #[test]
     fn a_copy_has_to_be_sooner() {
         let hol = HeadOfLine::new(Rules::Sooner);
@@ -172,7 +175,7 @@ mod tests {
         );
     }
 
-    /// Once per round trip of the slow path, each for itself; not for what is due anyway, not at four MTU.
+    /// One penalty per round trip of the slow path, separately for each path; not for overdue data, not at four MTU.
     #[test]
     fn a_penalty_a_round_trip() {
         let mut hol = HeadOfLine::new(Rules::Sooner);

@@ -1,6 +1,7 @@
 //! Names of paths and links.
 
-/// A path of one association: the index of its slot, stable while the path lives, reused after it is closed.
+/// A path of one association: the index of its slot. It does not change while the path lives, and is reused after the
+/// path is closed.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u8);
 
@@ -37,7 +38,7 @@ impl PathSet {
         self.0 &= !(1 << path.0);
     }
 
-    /// Whether `path` is in the set.
+    /// Returns whether `path` is in the set.
     #[inline]
     pub fn contains(self, path: PathId) -> bool {
         self.0 & (1 << path.0) != 0
@@ -48,7 +49,7 @@ impl PathSet {
         self.0.count_ones() as usize
     }
 
-    /// Whether no path is in the set.
+    /// Returns whether no path is in the set.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -76,6 +77,6 @@ impl FromIterator<PathId> for PathSet {
     }
 }
 
-/// A link (interface) as the driver numbers them; several paths may share one.
+/// A link (interface) as the driver numbers it. Several paths may share one.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LinkId(pub u32);

@@ -1,36 +1,36 @@
-//! Which chunks a SACK may count as missed.
+//! The chunks that a SACK may count as missed.
 
 use crate::wire::serial::Tsn;
 
 /// The chunks of one path that a SACK may add misses to.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct MissScope {
-    /// Of those first sent there, copies included: by their TSN.
+    /// Limit for chunks first sent there, including copies: by their TSN.
     pub first: Reach,
-    /// Of those sent again there: by the highest TSN that was sent before they left.
+    /// Limit for chunks sent again there: by the highest TSN that was sent before they left.
     pub again: Reach,
 }
 
-/// TSNs up to somewhere.
+/// A range of TSNs from the beginning.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// None.
+    /// No TSN.
     Nothing,
-    /// Those before this one.
+    /// All TSNs before this one.
     Before(Tsn),
-    /// All.
+    /// All TSNs.
     Everything,
 }
 
 impl MissScope {
     /// Every chunk that the SACK leaves open.
     pub const ALL: MissScope = MissScope { first: Reach::Everything, again: Reach::Everything };
-    /// None.
+    /// No chunk.
     pub const NONE: MissScope = MissScope { first: Reach::Nothing, again: Reach::Nothing };
 }
 
 impl Reach {
-    /// Whether `tsn` is among them.
+    /// Returns whether `tsn` is in the range.
     pub fn admits(self, tsn: Tsn) -> bool {
         match self {
             Reach::Nothing => false,

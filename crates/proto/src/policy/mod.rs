@@ -1,7 +1,7 @@
-//! The policy layer: what a scheme may learn ([`View`], [`Signal`]) and what it decides (the traits).
+//! The policy layer: the input of a scheme ([`View`], [`Signal`]) and its decisions (the traits).
 //!
-//! Knowledge flows one way: signals → estimates → loss verdicts → limits → assignments. The core measures and
-//! enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
+//! Information flows in one direction: signals → estimates → loss verdicts → limits → assignments. The core measures,
+//! and enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
 
 mod act;
 mod advice;

@@ -1,20 +1,20 @@
-//! What a signal changes.
+//! Effects of a signal.
 
 use super::signal::Signal;
 
-/// Of which paths a signal changes what is estimated and allowed ([`Policy::moves`](super::Policy::moves)).
+/// The paths whose estimates and limits a signal changes ([`Policy::moves`](super::Policy::moves)).
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Moves {
-    /// Of none.
+    /// No path.
     Nothing,
-    /// Of the signal's own path alone.
+    /// Only the signal's own path.
     Own,
-    /// Of others, too.
+    /// Other paths as well.
     All,
 }
 
 impl Moves {
-    /// What most policies answer: what left and what was acknowledged moves its own path, what arrived moves none.
+    /// Returns the answer of most policies: sent and acknowledged chunks change their own path, arrivals change none.
     pub fn by(signal: &Signal<'_>) -> Moves {
         match signal {
             Signal::Arrived(_) => Moves::Nothing,

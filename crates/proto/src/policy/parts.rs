@@ -1,4 +1,4 @@
-//! A scheme put together from parts, called in a fixed order.
+//! A scheme composed of parts, which are called in a fixed order.
 
 use super::act::{Act, Flight};
 use super::advice::Advice;
@@ -9,20 +9,20 @@ use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Poli
 use super::view::{Estimate, View};
 use crate::time::Instant;
 
-/// Any estimators, loss policy, congestion control, scheduler and feedback, as one scheme.
+/// Estimators, loss policy, congestion control, scheduler and feedback, as one scheme.
 #[derive(Debug)]
 pub struct Parts {
-    /// The preset's name, for people.
+    /// Name of the preset, for people.
     pub name: String,
-    /// Several, each with fields of its own.
+    /// Estimators. Each has its own fields.
     pub estimators: Vec<Box<dyn PathEstimator>>,
-    /// What is lost and where it goes.
+    /// Policy for losses, and for the paths of retransmissions.
     pub loss: Box<dyn LossPolicy>,
-    /// How much may be in flight.
+    /// Limits of data in flight.
     pub cc: Box<dyn CongestionControl>,
-    /// Which path takes new data.
+    /// Choice of paths for new data.
     pub scheduler: Box<dyn Scheduler>,
-    /// What is reported to the peer.
+    /// Reports to the peer.
     pub feedback: Box<dyn Feedback>,
 }
 
@@ -78,7 +78,7 @@ impl Scheme for Parts {
 
 impl Policy for Parts {
     fn poll_timeout(&self) -> Option<Instant> {
-        // Asked with every packet: a chain of iterators costs several times as much.
+        // This is called for every packet: a chain of iterators costs several times as much.
         let mut first = self.loss.poll_timeout();
         first = earlier(first, self.cc.poll_timeout());
         first = earlier(first, self.scheduler.poll_timeout());
@@ -113,7 +113,7 @@ impl Policy for Parts {
         self.loss.acts() || self.scheduler.acts()
     }
 
-    /// Loss policy and scheduler act; the loss policy first.
+    /// Asks loss policy and scheduler for actions, the loss policy first.
     fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
         self.loss.act(view, flight).or_else(|| self.scheduler.act(view, flight))
     }

@@ -1,16 +1,17 @@
-//! What policies see of an association and its paths, and the ledger of bytes in flight.
+//! The state of an association and its paths that policies see, and the ledger of bytes in flight.
 
 use super::{BlockView, Blocked, PathId, PathSet, PathView, Symbol, SymbolsInFlight, View};
 use crate::time::Instant;
 
-/// The owner of what a [`View`] shows. Bytes enter and leave flights by its methods alone (`tools/check-sources` looks).
+/// Owner of the data in a [`View`]. Bytes enter and leave flights only by its methods (`tools/check-sources` checks
+/// this).
 #[derive(Debug)]
 pub struct PathViews {
     paths: Vec<PathView>,
-    /// The peer's last a_rwnd, bytes.
+    /// Last a_rwnd of the peer, in bytes.
     a_rwnd: u64,
-    /// Book bytes that the peer's receive window has to hold: those in flight on all paths, each chunk once for each transmission
-    /// that may still arrive first.
+    /// Counted bytes for which the peer's receive window needs room: those in flight on all paths, each chunk once for
+    /// each transmission that may still arrive first.
     in_flight: u64,
     last_path_used: Option<PathId>,
     primary: PathId,
@@ -35,7 +36,7 @@ impl Default for PathViews {
 }
 
 impl PathViews {
-    /// As policies see it at `now`.
+    /// Returns the view of policies at `now`.
     pub fn view(&self, now: Instant) -> View<'_> {
         View {
             now,
@@ -50,17 +51,17 @@ impl PathViews {
         }
     }
 
-    /// All slots, closed ones included.
+    /// All slots, including closed ones.
     pub fn paths(&self) -> &[PathView] {
         &self.paths
     }
 
-    /// The same, to be changed; flights change by [`PathViews::enter`] and its like.
+    /// All slots, to be changed. Flights change by [`PathViews::enter`] and similar methods.
     pub fn paths_mut(&mut self) -> &mut [PathView] {
         &mut self.paths
     }
 
-    /// Puts `view` into its slot: a new one, or one that was closed.
+    /// Puts `view` into its slot: a new slot, or a closed one.
     pub fn put(&mut self, view: PathView) {
         let i = view.id.index();
         if i == self.paths.len() {
@@ -71,27 +72,27 @@ impl PathViews {
         }
     }
 
-    /// What the peer's window still admits, bytes.
+    /// Bytes that the peer's window still admits.
     pub fn rwnd(&self) -> u64 {
         self.a_rwnd.saturating_sub(self.in_flight)
     }
 
-    /// The peer's last a_rwnd, bytes.
+    /// Last a_rwnd of the peer, in bytes.
     pub fn a_rwnd(&self) -> u64 {
         self.a_rwnd
     }
 
-    /// Sets the peer's advertised receive window, bytes.
+    /// Sets the peer's advertised receive window in bytes.
     pub fn set_a_rwnd(&mut self, bytes: u64) {
         self.a_rwnd = bytes;
     }
 
-    /// Book bytes in flight on all paths, copies of acknowledged chunks left out.
+    /// Counted bytes in flight on all paths, without copies of acknowledged chunks.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// A chunk of `len` chunk bytes, with this symbol, enters the flight of `path`.
+    /// Adds a chunk of `len` counted bytes, with this symbol, to the flight of `path`.
     #[inline]
     pub fn enter(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         let view = &mut self.paths[path.index()];
@@ -101,7 +102,7 @@ impl PathViews {
         self.count_symbol(path, symbol, 1);
     }
 
-    /// A chunk leaves the flight of `path`.
+    /// Removes a chunk from the flight of `path`.
     #[inline]
     pub fn leave(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         self.count_symbol(path, symbol, -1);
@@ -109,7 +110,7 @@ impl PathViews {
         self.release(len);
     }
 
-    /// A transmission of `symbol` enters the flight of its block on `path` (`by` 1), or leaves it (-1).
+    /// Adds a transmission of `symbol` to the flight of its block on `path` (`by` 1), or removes it (-1).
     #[inline]
     pub fn count_symbol(&mut self, path: PathId, symbol: Option<Symbol>, by: i32) {
         if let Some(symbol) = symbol {
@@ -126,23 +127,23 @@ impl PathViews {
         block.in_flight[i].count(symbol.kind, by);
     }
 
-    /// The blocks that the receiver does not have yet, oldest first.
+    /// Blocks that the receiver does not have yet, oldest first.
     pub fn blocks(&self) -> &[BlockView] {
         &self.blocks
     }
 
-    /// The same, for who keeps them; what is in flight changes as chunks enter and leave flights.
+    /// Blocks, for their owner. Their data in flight change as chunks enter and leave flights.
     pub fn blocks_mut(&mut self) -> &mut Vec<BlockView> {
         &mut self.blocks
     }
 
-    /// The block `number`, if the receiver does not have it yet.
+    /// Returns the block `number`, if the receiver does not have it yet.
     fn block_mut(&mut self, number: u32) -> Option<&mut BlockView> {
         let at = BlockView::find(&self.blocks, number)?;
         self.blocks.get_mut(at)
     }
 
-    /// A copy that was released before leaves the flight of `path`.
+    /// Removes a copy that was released before from the flight of `path`.
     #[inline]
     pub fn leave_path(&mut self, path: PathId, len: u64) {
         let view = &mut self.paths[path.index()];
@@ -150,13 +151,13 @@ impl PathViews {
         view.in_flight_chunks -= 1;
     }
 
-    /// The peer's receive window need not hold a copy any more, since its chunk is acknowledged. It may still be under way on its
-    /// path.
+    /// Releases the peer's receive window for a copy whose chunk is acknowledged. The copy may still be in flight on
+    /// its path.
     pub fn release(&mut self, len: u64) {
         self.in_flight -= len;
     }
 
-    /// Nothing is in flight any more.
+    /// Empties all flights.
     pub fn clear_flights(&mut self) {
         self.in_flight = 0;
         for v in &mut self.paths {
@@ -175,27 +176,27 @@ impl PathViews {
         self.primary = path;
     }
 
-    /// New data left on `path`.
+    /// Records that new data left on `path`.
     pub fn set_last_path_used(&mut self, path: PathId) {
         self.last_path_used = Some(path);
     }
 
-    /// The peer speaks REPORT.
+    /// Returns whether the peer supports REPORT.
     pub fn peer_reports(&self) -> bool {
         self.peer_reports
     }
 
-    /// Sets whether the peer speaks REPORT.
+    /// Sets whether the peer supports REPORT.
     pub fn set_peer_reports(&mut self, reports: bool) {
         self.peer_reports = reports;
     }
 
-    /// The chunk that keeps new data from being sent.
+    /// The chunk that blocks new data.
     pub fn blocked(&self) -> Option<Blocked> {
         self.blocked
     }
 
-    /// Sets what keeps new data from being sent.
+    /// Sets the cause that blocks new data.
     pub fn set_blocked(&mut self, blocked: Option<Blocked>) {
         self.blocked = blocked;
     }
@@ -205,13 +206,14 @@ impl PathViews {
         self.view(Instant::ZERO).usable()
     }
 
-    /// The best path for control chunks: the primary if usable and without errors, else the usable one with the
-    /// fewest.
+    /// Best path for control chunks: the primary if it is usable and without errors, else the usable path with the
+    /// fewest errors.
     pub fn control_path(&self) -> PathId {
         self.control_path_in_turn(0)
     }
 
-    /// The path of try `tries` (from 0) of something that is repeated until answered: the best first, then the others.
+    /// Path of attempt `tries` (from 0) of a chunk that is repeated until answered: the best path first, then the
+    /// others.
     pub fn control_path_in_turn(&self, tries: u32) -> PathId {
         let usable = self.usable();
         let rank = |p: &PathId| (self.paths[p.index()].error_count, *p != self.primary, *p);

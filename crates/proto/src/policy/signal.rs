@@ -1,4 +1,4 @@
-//! What the core tells policies.
+//! Signals from the core to policies.
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -12,57 +12,60 @@ use crate::time::{Duration, Instant};
 use crate::units::Rate;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// Something happened. Sent to estimators, loss policy, congestion control, scheduler and feedback, in that order.
+/// An event. It goes to estimators, loss policy, congestion control, scheduler and feedback, in that order.
 #[derive(Debug)]
 pub enum Signal<'a> {
-    /// A DATA chunk left; its last transmission says where (several at once for copies).
+    /// A DATA chunk left. Its last transmission has the path (several at once for copies).
     Sent(&'a ChunkInfo),
-    /// The application queued data while nothing was waiting.
+    /// The application queued data while no data were waiting.
     Queued,
-    /// A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and path. Only
-    /// for schemes that ask for it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
+    /// A chunk arrived, by the report of a SACK: once for each path by which it arrived, before the `Acked` of that
+    /// SACK and path. Only for schemes that request it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
     ///
-    /// Each TSN that a SACK newly acknowledges comes with that SACK. A copy of which the peer names the path later comes
-    /// once more, with the next SACK and as it was sent there alone: to know which TSNs arrived, take the first.
+    /// Each TSN that a SACK newly acknowledges is reported with that SACK. A copy whose path the peer names later is
+    /// reported again, with the next SACK and as it was sent there alone: to find the TSNs that arrived, use the first
+    /// report.
     Delivered {
-        /// The chunk; what arrived of it is not in flight any more.
+        /// The chunk. Its transmissions that arrived are no longer in flight.
         chunk: &'a ChunkInfo,
-        /// The path whose [`AckInfo::newly_acked`] counts it: where it was sent, or sent last if it had been declared lost.
-        /// `None`: it was in flight on several paths, and the peer does not say by which it came; none counts it.
+        /// The path whose [`AckInfo::newly_acked`] counts it: the path on which it was sent, or sent last if it had
+        /// been declared lost. `None`: it was in flight on several paths, and the peer does not report the path; no
+        /// path counts it.
         path: Option<PathId>,
     },
-    /// Once a SACK and path on which something was newly acknowledged.
+    /// A SACK newly acknowledged something on a path; once per SACK and path.
     Acked(&'a AckInfo),
-    /// A transmission was declared lost; once each. The chunk waits to be sent again unless another transmission of it
-    /// is in flight or arrived.
+    /// A transmission was declared lost; once for each. The chunk waits to be sent again unless another transmission of
+    /// it is in flight or has arrived.
     Lost {
-        /// The chunk, as it is without that transmission.
+        /// The chunk without that transmission.
         chunk: &'a ChunkInfo,
-        /// Where the transmission was. With copies it need not be [`ChunkInfo::path`], where the chunk was sent last.
+        /// Path of the transmission. With copies it may differ from [`ChunkInfo::path`], the path on which the chunk
+        /// was sent last.
         path: PathId,
-        /// The loss policy's verdict.
+        /// Verdict of the loss policy.
         cause: LossCause,
     },
-    /// Losses of one window: once per round trip at most by fast retransmit, and at each timeout; or a penalty
-    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most, which by [`Rules::Linux`](super::Rules::Linux) is one of
-    /// the faster path.
+    /// Losses of one window: at most once per round trip by fast retransmit, and at each timeout; or a penalty
+    /// ([`LossTrigger::HeadOfLine`]), at most once per round trip, which with [`Rules::Linux`](super::Rules::Linux) is
+    /// a round trip of the faster path.
     LossEvent {
-        /// Where.
+        /// Path of the losses.
         path: PathId,
-        /// How it was noticed.
+        /// Trigger of the loss event.
         trigger: LossTrigger,
-        /// The highest TSN in flight on the path then: recovery ends when it is acknowledged.
+        /// Highest TSN in flight on the path then: recovery ends when it is acknowledged.
         highest: Tsn,
-        /// The loss policy's verdict on the first lost chunk.
+        /// Verdict of the loss policy on the first lost chunk.
         cause: LossCause,
     },
-    /// Chunks that were declared lost on `path`, by miss indications or by a timeout, arrived after all. Comes before
-    /// the `Acked` of the SACK that shows it. Only where
+    /// Chunks that were declared lost on `path`, by miss indications or by a timeout, arrived after all. This signal
+    /// precedes the `Acked` of the SACK that shows it. Only if
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     Spurious {
-        /// The path on which they were declared lost.
+        /// Path on which they were declared lost.
         path: PathId,
-        /// How.
+        /// Trigger of the losses.
         trigger: LossTrigger,
         /// Number of chunks.
         chunks: u32,
@@ -70,181 +73,185 @@ pub enum Signal<'a> {
         /// returns to them (RFC 4015).
         before: Option<Limit>,
     },
-    /// Partial reliability gave the chunk up (RFC 3758 §3.5).
+    /// Partial reliability gave up the chunk (RFC 3758 §3.5).
     Abandoned(&'a ChunkInfo),
     /// Counters of a local interface.
     Link(&'a LinkSample),
     /// A packet with DATA, or a padded HEARTBEAT, arrived.
     Arrived(&'a RxInfo),
-    /// A report of the peer's scheme arrived. Those in one packet come before its `Arrived`.
+    /// A report of the peer's scheme arrived. Reports in a packet precede its `Arrived`.
     Peer(&'a Report),
-    /// The peer says what arrived by which path. Only for schemes that ask for it
-    /// ([`Policy::hears_arrivals`](super::Policy::hears_arrivals)), and from peers that know how; before the SACK of the same
-    /// packet is read.
+    /// The peer reports the arrivals by each path. Only for schemes that request it
+    /// ([`Policy::hears_arrivals`](super::Policy::hears_arrivals)), and from peers that support it. This signal
+    /// precedes the SACK of the same packet.
     PeerArrivals(&'a PeerArrivals),
-    /// A heartbeat was answered, or was not within the path's RTO.
+    /// A heartbeat was answered, or was not answered within the path's RTO.
     Heartbeat(&'a HeartbeatInfo),
-    /// State, MTU or addresses of a path changed; it may be new.
+    /// State, MTU or addresses of a path changed. The path may be new.
     PathChanged(PathId),
     /// The scheme's own timeout is due.
     Tick,
 }
 
-/// A TSN on its way: what it is and each time it was sent.
+/// A TSN that was sent: its properties, and each of its transmissions.
 #[derive(Clone, Debug)]
 pub struct ChunkInfo {
     /// Transmission sequence number.
     pub tsn: Tsn,
-    /// Book size in bytes: payload + 16.
+    /// Counted bytes: payload + 16.
     pub len: u64,
-    /// Its stream.
+    /// Stream of the chunk.
     pub stream: StreamId,
-    /// When its message becomes worthless.
+    /// Time at which its message becomes worthless.
     pub expires: Option<Instant>,
-    /// Its message's importance.
+    /// Importance of its message.
     pub importance: Importance,
-    /// Its message's group.
+    /// Group of its message.
     pub group: Option<u64>,
-    /// Each transmission, oldest first; a copy is a second one at the same time.
+    /// Transmissions, oldest first. A copy is a second one at the same time.
     pub transmissions: SmallVec<[Transmission; 2]>,
-    /// How often it was declared lost.
+    /// Number of times that it was declared lost.
     pub losses: u8,
-    /// The symbol that it carries, if the association codes what it sends.
+    /// Symbol that it carries, if the association codes.
     pub symbol: Option<Symbol>,
 }
 
 impl ChunkInfo {
-    /// The path it was last sent on.
+    /// Path on which it was last sent.
     #[inline]
     pub fn path(&self) -> PathId {
         self.transmissions.last().map_or(PathId(0), |t| t.path)
     }
 
-    /// Whether it was sent once and only once.
+    /// Returns whether it was sent exactly once.
     #[inline]
     pub fn sent_once(&self) -> bool {
         self.transmissions.len() == 1
     }
 
-    /// The transmission that is or was in flight on `path`, newest first.
+    /// Returns the newest transmission that is or was in flight on `path`.
     #[inline]
     pub fn on(&self, path: PathId) -> Option<&Transmission> {
         self.transmissions.iter().rev().find(|t| t.path == path)
     }
 }
 
-/// One time a chunk was sent.
+/// A transmission of a chunk.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Transmission {
-    /// Where.
+    /// Path of the transmission.
     pub path: PathId,
-    /// When.
+    /// Time of the transmission.
     pub at: Instant,
-    /// The next new TSN when it left: an acknowledged TSN at or above it was sent later than this transmission.
+    /// Next new TSN when it left: an acknowledged TSN at or above it was sent later than this transmission.
     pub next_tsn: Tsn,
-    /// Counts in the path's window: neither acknowledged nor declared lost.
+    /// True if it counts in the path's window: neither acknowledged nor declared lost.
     pub in_flight: bool,
-    /// Miss indications so far (RFC 9260 §7.2.4).
+    /// Number of miss indications so far (RFC 9260 §7.2.4).
     pub misses: u8,
-    /// When a SACK first showed that a later transmission on this path had arrived and this one had not.
+    /// Time at which a SACK first showed that a later transmission on this path had arrived and this one had not.
     pub overtaken: Option<Instant>,
-    /// When it was declared lost, if it was and is not known to have arrived after all.
+    /// Time and trigger of the declaration of loss, unless the transmission is known to have arrived after all.
     pub lost: Option<DeclaredLost>,
 }
 
 impl Transmission {
-    /// One that leaves on `path` at `at`, in flight; `next_tsn` is the next new TSN then.
+    /// A transmission in flight that leaves on `path` at `at`. `next_tsn` is the next new TSN then.
     pub fn new(path: PathId, at: Instant, next_tsn: Tsn) -> Self {
         Transmission { path, at, next_tsn, in_flight: true, misses: 0, overtaken: None, lost: None }
     }
 }
 
-/// When a transmission was declared lost, and how.
+/// Time and trigger of a declaration of loss.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct DeclaredLost {
-    /// When.
+    /// Time of the declaration.
     pub at: Instant,
-    /// By miss indications or a timeout; `None`: the scheme declared it lost ([`Act::Lose`](super::Act::Lose)).
+    /// Miss indications or a timeout; `None`: the scheme declared it lost ([`Act::Lose`](super::Act::Lose)).
     pub by: Option<LossTrigger>,
 }
 
-/// What one SACK says of one path.
+/// Information of one SACK on one path.
 #[derive(Clone, Debug)]
 pub struct AckInfo {
-    /// The path whose data it acknowledges.
+    /// Path whose data it acknowledges.
     pub path: PathId,
-    /// The path the SACK arrived on.
+    /// Path on which the SACK arrived.
     pub return_path: PathId,
     /// Cumulative TSN of the SACK.
     pub cum_tsn: Tsn,
-    /// The association's cumulative TSN moved.
+    /// True if the association's cumulative TSN moved.
     pub cum_advanced: bool,
-    /// The earliest outstanding TSN of this path was acknowledged: its pseudo-cumack moved (CUC).
+    /// True if the earliest outstanding TSN of this path was acknowledged: its pseudo-cumack moved (CUC).
     pub pseudo_cum_advanced: bool,
-    /// The same for retransmissions sent on this path.
+    /// True if the pseudo-cumack of retransmissions sent on this path moved.
     pub rtx_pseudo_cum_advanced: bool,
-    /// The earliest TSN still outstanding on this path after the SACK.
+    /// Earliest TSN still outstanding on this path after the SACK.
     pub earliest_outstanding: Option<Tsn>,
-    /// Book bytes newly acknowledged, by cumulative TSN or gap block.
+    /// Counted bytes newly acknowledged, by cumulative TSN or gap block.
     pub newly_acked: u64,
-    /// Those of them that are known to have arrived by this path: sent nowhere else, or named by the peer (ARRIVALS).
+    /// Part of these bytes that is known to have arrived by this path: sent nowhere else, or named by the peer
+    /// (ARRIVALS).
     pub proven: u64,
-    /// Chunks newly acknowledged.
+    /// Number of chunks newly acknowledged.
     pub newly_acked_chunks: u32,
-    /// Those of them that had been declared lost, sent again or not: the retransmission queue shrinks by so much.
+    /// Number of these chunks that had been declared lost, sent again or not: the retransmission queue shrinks by this
+    /// number.
     pub newly_acked_again: u32,
     /// Bytes in flight on the path before this SACK.
     pub flight_before: u64,
-    /// Nothing is in flight on the path any more.
+    /// True if nothing is in flight on the path any longer.
     pub all_acked: bool,
-    /// Round-trip time by Karn's rule: of a chunk sent once, on one path. If the acknowledgement may have been held back, the value
-    /// nearest to the smoothed round-trip time of all that it may have been.
+    /// Round-trip time by Karn's rule: of a chunk sent once, on one path. If the acknowledgement may have been delayed,
+    /// the possible value that is nearest to the smoothed round-trip time.
     pub rtt: Option<Duration>,
-    /// When the newest chunk acknowledged here was sent, of those of which it is known which transmission arrived (Karn).
+    /// Time at which the newest chunk acknowledged here was sent, among those of which the arrived transmission is
+    /// known (Karn).
     pub newest_sent: Option<Instant>,
     /// Lowest and highest TSN newly acknowledged on this path (SFR).
     pub newly_acked_range: Option<(Tsn, Tsn)>,
     /// Highest TSN newly acknowledged on any path (RFC 9260's HTNA).
     pub highest_newly_acked: Option<Tsn>,
-    /// Highest TSN the SACK acknowledges, gap blocks included.
+    /// Highest TSN that the SACK acknowledges, including gap blocks.
     pub highest_reported: Tsn,
-    /// Paths with something newly acknowledged by this SACK.
+    /// Number of paths with something newly acknowledged by this SACK.
     pub paths_newly_acked: u8,
-    /// DATA packets this SACK stands for, where the peer says so (DAC), else 1.
+    /// Number of DATA packets for which this SACK stands, if the peer reports it (DAC), else 1.
     pub dac_count: u8,
-    /// How long the peer may have held this acknowledgement back after the path's newest packet arrived (RFC 9260 §6.2): zero
-    /// if that packet made it leave, SACK.Delay at most. Always zero unless
+    /// Maximum time for which the peer may have delayed this acknowledgement after the path's newest packet arrived
+    /// (RFC 9260 §6.2): zero if that packet triggered it, SACK.Delay at most. Always zero unless
     /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub held: Duration,
-    /// How late packets of this path were lately that others had overtaken. If any were, what is newly acknowledged is progress
-    /// although the earliest outstanding TSN may not move, and round trips vary by as much without a queue. Always zero unless
-    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
+    /// Recent lateness of overtaken packets of this path. If it is not zero, newly acknowledged chunks are progress
+    /// although the earliest outstanding TSN may not move, and round-trip times vary by this amount without a queue.
+    /// Always zero unless [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     pub lateness: Duration,
 }
 
 impl AckInfo {
-    /// Least and greatest round-trip time of the newest packet acknowledged here, at `now`: the peer may have held the
-    /// acknowledgement back, and packets that overtake each other vary by their lateness. `None`: unknown which transmission
-    /// arrived.
+    /// Minimum and maximum round-trip time of the newest packet acknowledged here, at `now`: the peer may have delayed
+    /// the acknowledgement, and packets that overtake each other vary by their lateness. `None`: the arrived
+    /// transmission is unknown.
     #[inline]
     pub fn newest_rtt(&self, now: Instant) -> Option<(Duration, Duration)> {
         let rtt = now.saturating_since(self.newest_sent?);
         Some((rtt.saturating_sub(self.held + self.lateness), rtt))
     }
 
-    /// Whether the window of `path` (this path, as it was before the acknowledgement) was full: then the window, not the
-    /// application, the peer or another path, bounded what was sent, and it may grow (RFC 9260 §7.2.1, RFC 9438 §5.8; RFC
-    /// 7661 §4.1 calls a window validated of which half was used). A free rest of less than one packet counts as full.
+    /// Returns whether the window of `path` (this path, as it was before the acknowledgement) was full. The window, and
+    /// not the application, the peer or another path, then limited the sender, and may grow (RFC 9260 §7.2.1, RFC 9438
+    /// §5.8; RFC 7661 §4.1 calls a window validated of which half was used). Free room of less than one packet counts
+    /// as full.
     #[inline]
     pub fn window_limited(&self, path: &PathView) -> bool {
         self.flight_before.saturating_add(path.mtu) > path.limit.cwnd
     }
 }
 
-/// Why a chunk was lost, as the loss policy judges.
+/// Cause of a chunk's loss, as the loss policy judges.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LossCause {
-    /// A queue was full: slow down.
+    /// A queue was full: the sender must slow down.
     Congestion,
     /// The radio lost it: the window need not shrink.
     Wireless,
@@ -252,98 +259,98 @@ pub enum LossCause {
     PathFailure,
 }
 
-/// How a loss was noticed.
+/// Trigger of a declaration of loss.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LossTrigger {
-    /// Enough miss indications.
+    /// Sufficient miss indications.
     FastRetransmit,
     /// T3-rtx expired.
     Timeout,
-    /// Nothing was lost: what is in flight on the path keeps a faster one from sending new data, since a buffer is full
-    /// ([`HeadOfLine`](super::HeadOfLine)). Comes as a [`Signal::LossEvent`] alone. The window becomes smaller, or stays
-    /// if it is small or was cut for this flight already; losses and their causes are not concerned.
+    /// Nothing was lost: a buffer is full, and the data in flight on the path keep a faster path from sending new data
+    /// ([`HeadOfLine`](super::HeadOfLine)). Occurs only as a [`Signal::LossEvent`]. The window becomes smaller, or
+    /// stays if it is small or was already cut for this flight; losses and their causes are not affected.
     HeadOfLine,
 }
 
-/// Counters of a local interface. Cumulative, never reset.
+/// Counters of a local interface. They are cumulative and never reset.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkSample {
-    /// The link they belong to.
+    /// Link of the counters.
     pub link: LinkId,
-    /// The path concerned; set by the core, one signal for each path over the link.
+    /// Path of the link; set by the core, one signal for each path over the link.
     pub path: Option<PathId>,
-    /// Frames sent, each transmission counting.
+    /// Number of frames sent, counting each transmission.
     pub tx_frames: u64,
-    /// Of these, those in error that the link sent again.
+    /// Number of sent frames in error that the link sent again.
     pub tx_retries: u64,
-    /// Of these, those in error that the link gave up: with `tx_retries` all that were in error.
+    /// Number of sent frames in error that the link gave up: with `tx_retries` all that were in error.
     pub tx_failed: u64,
-    /// Frames received.
+    /// Number of frames received.
     pub rx_frames: u64,
-    /// Frames received in error.
+    /// Number of frames received in error.
     pub rx_errors: u64,
-    /// Bytes waiting in the interface.
+    /// Bytes that wait in the interface.
     pub queued_bytes: Option<u64>,
-    /// Mean frame length, bytes.
+    /// Mean frame length in bytes.
     pub frame_bytes: Option<f64>,
-    /// Signal-to-noise ratio, dB.
+    /// Signal-to-noise ratio in dB.
     pub snr_db: Option<f64>,
-    /// Physical rate.
+    /// Physical rate of the link.
     pub phy_rate: Option<Rate>,
-    /// When a packet of ours left the link, and its length: dispersion for bandwidth estimators.
+    /// Time and length of a packet of this side that left the link: dispersion for bandwidth estimators.
     pub departure: Option<(Instant, u64)>,
 }
 
 /// An arrival at the receiver.
 #[derive(Clone, Debug)]
 pub struct RxInfo {
-    /// The path it came by.
+    /// Path by which it arrived.
     pub path: PathId,
     /// Bytes of the SCTP packet.
     pub bytes: u64,
     /// Lowest and highest TSN in it; `None` for a padded HEARTBEAT.
     pub tsns: Option<(Tsn, Tsn)>,
-    /// Some TSN in it was new.
+    /// True if a TSN in it was new.
     pub new: bool,
-    /// Some TSN in it had arrived before.
+    /// True if a TSN in it had arrived before.
     pub duplicate: bool,
-    /// TSNs are missing below the highest one received, after this packet.
+    /// True if TSNs are missing below the highest one received, after this packet.
     pub gap: bool,
-    /// It closed a gap or part of one.
+    /// True if it closed a gap or a part of one.
     pub filled: bool,
-    /// The sender asked for a SACK at once (I bit, RFC 7053).
+    /// True if the sender requested a SACK at once (I bit, RFC 7053).
     pub immediate: bool,
-    /// DATA packets since the last SACK, this one included.
+    /// Number of DATA packets since the last SACK, including this one.
     pub packets_since_sack: u32,
 }
 
 /// A report of a scheme, as sent or as received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// What it says; `0x100` and above (below are the core's).
+    /// Kind of the report: `0x100` and above (lower ones belong to the core).
     pub kind: u16,
-    /// The path it is about.
+    /// Path that is the subject of the report.
     pub subject: Option<PathId>,
-    /// Where to send it; `None` leaves it to the core. Received: where it arrived.
+    /// Path on which to send it; `None` leaves the choice to the core. Received: path of arrival.
     pub via: Option<PathId>,
-    /// Resend until the peer echoed it.
+    /// If true, it is repeated until the peer has echoed it.
     pub reliable: bool,
-    /// Its content.
+    /// Content of the report.
     pub payload: Bytes,
 }
 
-/// The end of a heartbeat.
+/// Outcome of a heartbeat.
 #[derive(Copy, Clone, Debug)]
 pub struct HeartbeatInfo {
-    /// Where.
+    /// Path of the heartbeat.
     pub path: PathId,
     /// Round-trip time; `None`: not answered within the RTO.
     pub rtt: Option<Duration>,
-    /// Asked for by the scheme, not the core.
+    /// True if the scheme requested it, not the core.
     pub probe: bool,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent: Instant,
-    /// Of one that the scheme asked for: answered after its timeout, or after the answer to a later one. It shows that the path
-    /// lives, not how long a round trip takes now.
+    /// True if a heartbeat that the scheme requested was answered after its timeout, or after the answer to a later
+    /// one. It shows that the path works, but not the present round-trip time.
     pub late: bool,
 }

@@ -1,49 +1,50 @@
-//! Coded symbols, as policies see them: blocks of source symbols, and what a scheduler says of the next symbol.
+//! Coded symbols in the view of policies: blocks of source symbols, and a scheduler's choice of the next symbol.
 //!
-//! An association codes what it sends if [`TransportConfig::coding`](crate::config::TransportConfig::coding) says so and the
-//! peer can decode. In blocks every chunk is a symbol, and the scheduler chooses each when a path has room
-//! ([`Scheduler::next_symbol`](super::Scheduler::next_symbol)). With repair, messages are sent as ever, and repair symbols
-//! beside them ([`Scheduler::next_repair`](super::Scheduler::next_repair)).
+//! An association codes if [`TransportConfig::coding`](crate::config::TransportConfig::coding) is set and the peer can
+//! decode. In blocks every chunk is a symbol, and the scheduler chooses each when a path has room
+//! ([`Scheduler::next_symbol`](super::Scheduler::next_symbol)). With repair, messages are sent as usual, and repair
+//! symbols in addition ([`Scheduler::next_repair`](super::Scheduler::next_repair)).
 
 use smallvec::SmallVec;
 
 use super::ids::{PathId, PathSet};
 use crate::time::Instant;
 
-/// What a chunk carries of a block or window.
+/// Symbol of a block or window that a chunk carries.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
-    /// Its block, or the number of the first source symbol that it covers.
+    /// Number of its block, or of the first source symbol that it covers.
     pub block: u32,
-    /// Source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
+    /// Number of source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
     pub sources: u16,
-    /// Source or repair.
+    /// Kind of the symbol.
     pub kind: SymbolKind,
 }
 
 /// A source symbol or a repair symbol.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
-    /// The source symbol at this place of its block. Sent again when it is lost, while the receiver needs it.
+    /// The source symbol with this index in its block. It is sent again when it is lost, as long as the receiver needs
+    /// it.
     Source(u16),
-    /// A sum of source symbols. Never sent again: what it was for is covered by another one.
+    /// A sum of source symbols. It is never sent again: another one replaces it.
     Repair,
 }
 
 /// A block that the receiver does not have yet, oldest first in [`View::blocks`](super::View::blocks).
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockView {
-    /// Its number; blocks are numbered from 0 in the order of their messages, modulo 2³².
+    /// Number of the block. Blocks are numbered from 0 in the order of their messages, modulo 2³².
     pub number: u32,
-    /// Its source symbols so far; once it is closed, all of them.
+    /// Number of its source symbols so far; all of them once it is closed.
     pub sources: u16,
-    /// No further source symbol joins it. Repair symbols are of closed blocks alone.
+    /// True if no further source symbol joins it. Only closed blocks have repair symbols.
     pub closed: bool,
-    /// Independent symbols of it that arrived, as acknowledgements tell. The block is done at `sources`.
+    /// Number of its independent symbols that arrived, by acknowledgements. The block is done at `sources`.
     pub rank: u16,
-    /// Source symbols of it that were sent: those at places before this one.
+    /// Number of its source symbols that were sent: those with a lower index.
     pub sources_sent: u16,
-    /// Repair symbols of it that were sent.
+    /// Number of its repair symbols that were sent.
     pub repairs_sent: u32,
     /// Symbols in flight, by path slot; slots at the end may be missing.
     pub in_flight: SmallVec<[SymbolsInFlight; 4]>,
@@ -52,14 +53,14 @@ pub struct BlockView {
 /// Symbols of one block in flight on one path.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct SymbolsInFlight {
-    /// Source symbols.
+    /// Number of source symbols.
     pub sources: u32,
-    /// Repair symbols.
+    /// Number of repair symbols.
     pub repairs: u32,
 }
 
 impl SymbolsInFlight {
-    /// `by` more of `kind`, or fewer.
+    /// Adds `by`, which may be negative, to the number of `kind`.
     pub(crate) fn count(&mut self, kind: SymbolKind, by: i32) {
         let number = match kind {
             SymbolKind::Source(_) => &mut self.sources,
@@ -70,14 +71,14 @@ impl SymbolsInFlight {
 }
 
 impl BlockView {
-    /// Where the block `number` is among `blocks`, which are in order.
+    /// Returns the index of the block `number` in `blocks`, which are in order.
     pub(crate) fn find(blocks: &[BlockView], number: u32) -> Option<usize> {
         let before = |b: &BlockView| (b.number.wrapping_sub(number) as i32) < 0;
         let at = blocks.partition_point(before);
         blocks.get(at).filter(|b| b.number == number).map(|_| at)
     }
 
-    /// What of it is in flight on `path`.
+    /// Symbols of the block in flight on `path`.
     #[inline]
     pub fn on(&self, path: PathId) -> SymbolsInFlight {
         self.in_flight.get(path.index()).copied().unwrap_or_default()
@@ -87,46 +88,47 @@ impl BlockView {
 /// The next symbol and its path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct SymbolAssignment {
-    /// Where; it must have room.
+    /// Path of the symbol. It must have room.
     pub path: PathId,
-    /// Of which block: one of [`View::blocks`](super::View::blocks).
+    /// Block of the symbol: one of [`View::blocks`](super::View::blocks).
     pub block: u32,
-    /// Its next source symbol, or a new repair symbol.
+    /// The block's next source symbol, or a new repair symbol.
     pub what: SymbolChoice,
 }
 
-/// Which symbol of a block.
+/// Choice of a symbol of a block.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SymbolChoice {
-    /// Its first source symbol that was not sent.
+    /// The first source symbol that was not sent.
     Source,
-    /// A new repair symbol; the block must be closed.
+    /// A new repair symbol. The block must be closed.
     Repair,
 }
 
-/// A repair symbol that is due beside messages of their own.
+/// A repair symbol that is due in addition to messages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RepairOffer {
-    /// Book size of its chunk: payload + 16 bytes.
+    /// Counted bytes of its chunk: payload + 16 bytes.
     pub len: u64,
-    /// The number of the first source symbol that it covers.
+    /// Number of the first source symbol that it covers.
     pub first: u32,
-    /// How many it covers.
+    /// Number of source symbols that it covers.
     pub sources: u16,
-    /// How many of those were sent by each path slot and are not acknowledged; slots at the end may be missing.
+    /// Number of these symbols that were sent by each path slot and are not acknowledged; slots at the end may be
+    /// missing.
     pub sent_on: SmallVec<[u32; 4]>,
-    /// When the first and the last of those become worthless.
+    /// Times at which the first and the last of these symbols become worthless.
     pub expires: Option<(Instant, Instant)>,
 }
 
 impl RepairOffer {
-    /// Source symbols that it covers, sent by `path` and not acknowledged.
+    /// Number of covered source symbols that were sent by `path` and are not acknowledged.
     #[inline]
     pub fn sent_on(&self, path: PathId) -> u32 {
         self.sent_on.get(path.index()).copied().unwrap_or_default()
     }
 
-    /// The paths that carried any.
+    /// Paths that carried any of these symbols.
     pub fn paths(&self) -> PathSet {
         let carried = |i: usize| (self.sent_on[i] > 0).then_some(PathId(i as u8));
         (0..self.sent_on.len()).filter_map(carried).collect()

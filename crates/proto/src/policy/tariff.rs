@@ -1,17 +1,17 @@
-//! What a link costs, as the application knows.
+//! Costs of a link, as set by the application.
 
 use crate::time::Instant;
 
-/// What data on a link cost ([`Association::set_tariff`](crate::association::Association::set_tariff)). The core counts;
-/// what follows from it is a scheme's decision. The default costs nothing.
+/// Costs of data on a link ([`Association::set_tariff`](crate::association::Association::set_tariff)). The core counts;
+/// a scheme decides on the consequences. The default costs nothing.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Tariff {
-    /// Links of a higher class are for when those of lower ones do not suffice; 0: use it freely.
+    /// Cost class. Links of a higher class are used where those of lower classes do not suffice; 0: used freely.
     pub class: u8,
-    /// Price of 10⁹ bytes, in whatever currency the application counts.
+    /// Price of 10⁹ bytes, in the application's currency.
     pub per_gb: Option<f64>,
-    /// Bytes that may still be used, either way and with all headers: counted down with each datagram, to 0.
+    /// Bytes that may still be used, in both directions and with all headers: counted down with each datagram, to 0.
     pub left: Option<u64>,
-    /// Until when `left` has to last.
+    /// Time until which `left` has to last.
     pub until: Option<Instant>,
 }

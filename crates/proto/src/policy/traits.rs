@@ -1,4 +1,4 @@
-//! What policies decide.
+//! Decisions of policies.
 
 use core::fmt::Debug;
 
@@ -16,218 +16,225 @@ use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
 use super::view::{Estimate, Limit, PathView, View};
 use crate::time::{Duration, Instant};
 
-/// Acts of a scheme at a time ([`Policy::act`]), and copies by acts that wait for room.
+/// Maximum number of acts of a scheme at a time ([`Policy::act`]), and of copies by acts that wait for room.
 pub const MOST_ACTS: usize = 256;
 
-/// What all policies share: they hear every signal and may ask for a [`Signal::Tick`].
+/// The part that all policies share: they receive every signal and may request a [`Signal::Tick`].
 pub trait Policy: Debug + Send {
-    /// Something happened.
+    /// Handles a signal.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
 
-    /// When the policy wants a `Tick`. After one it must be `None` or later.
+    /// Time of the next `Tick` that the policy needs. After a `Tick` it must be `None` or later.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// What `signal`, a [`Signal::Sent`], [`Signal::Acked`] or [`Signal::Arrived`], changes of what is estimated and allowed. The core
-    /// then asks again about no other path. Asked of estimators and congestion control.
+    /// Returns the paths whose estimates and limits `signal` changes; it is a [`Signal::Sent`], [`Signal::Acked`] or
+    /// [`Signal::Arrived`]. The core then asks about no other path. Called for estimators and congestion control.
     fn moves(&self, _signal: &Signal<'_>) -> Moves {
         Moves::All
     }
 
-    /// Whether it wants [`Signal::Delivered`], a signal for each chunk that arrives. Asked once, when the association begins;
-    /// of a scheme's parts one that says so is enough.
+    /// Returns whether the policy needs [`Signal::Delivered`], a signal for each chunk that arrives. Called once, at
+    /// the beginning of the association. The signal is sent if any part of a scheme needs it.
     fn hears_deliveries(&self) -> bool {
         false
     }
 
-    /// Whether it wants [`Signal::PeerArrivals`]. Asked once, when the association begins; then the peer is asked to report
-    /// arrivals by its clock.
+    /// Returns whether the policy needs [`Signal::PeerArrivals`]. Called once, at the beginning of the association. The
+    /// peer is then asked to report arrivals by its clock.
     fn hears_arrivals(&self) -> bool {
         false
     }
 
-    /// Whether [`Policy::act`] ever does anything. Asked once, when the association begins.
+    /// Returns whether [`Policy::act`] ever returns an act. Called once, at the beginning of the association.
     fn acts(&self) -> bool {
         false
     }
 
-    /// The next thing to do of its own accord. If there was any signal but [`Signal::Sent`] since it was last asked, it is asked
-    /// before anything more is sent, when the packets or timers of the moment are dealt with, SACKs wholly: until it is `None`, at most
-    /// [`MOST_ACTS`] times. Each act is done before the next question, whose `view` and `flight` show it; signals that acts
-    /// bring about (`Lost`) are no reason to ask again.
+    /// Returns the next spontaneous action. The core calls it if there was any signal other than [`Signal::Sent`] since
+    /// the last call, before anything more is sent, after it has processed all packets and timers of the moment and
+    /// each SACK completely. It repeats the call until `None`, at most [`MOST_ACTS`] times. Each act is executed before
+    /// the next call, whose `view` and `flight` show its effects. Signals that acts cause (`Lost`) are not a reason to
+    /// call again.
     fn act(&mut self, _view: &View<'_>, _flight: &Flight<'_>) -> Option<Act> {
         None
     }
 
-    /// What an encoder should choose, as far as it can tell; `None`: it can't. Asked when a signal was heard, at most every
-    /// 100 ms; of a scheme's parts the first that can tell is heard, the scheduler before the congestion control.
+    /// Returns rates for an encoder; `None`: unknown. Called after a signal, at most every 100 ms. The first part of a
+    /// scheme that returns rates counts, the scheduler before the congestion control.
     fn advice(&self, _view: &View<'_>) -> Option<Advice> {
         None
     }
 
-    /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
-    /// Asked seldom, by who shows figures.
+    /// Adds sentences on the policy's state for people, such as "the peer does not speak REPORT: …". Called rarely, for
+    /// displays.
     fn diagnostics(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
 
-    /// Adds counters of its own: name, and count since the association began. Asked seldom, too.
+    /// Adds the policy's own counters: name, and count since the association began. Also called rarely.
     fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
 }
 
-/// Measures paths. Several run side by side, each writing the fields it owns.
+/// Measures paths. Several estimators run in parallel, and each writes its own fields.
 pub trait PathEstimator: Policy {
-    /// Writes what is known of `path`.
+    /// Writes the estimates of `path`.
     fn estimate(&self, path: PathId, out: &mut Estimate);
 }
 
-/// Decides what is lost, why, and where it is sent again.
+/// Decides which chunks are lost, the cause, and where they are sent again.
 pub trait LossPolicy: Policy {
-    /// Miss indications that `ack` (of the chunk's path) adds to a chunk it leaves unacknowledged.
+    /// Returns the number of miss indications that `ack` (of the chunk's path) adds to a chunk that it leaves
+    /// unacknowledged.
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
 
-    /// Where [`LossPolicy::misses`] may be more than 0 for `ack`: the core asks about no other chunk, so that a SACK costs
-    /// nothing for what it leaves as it is.
+    /// Returns the chunks for which [`LossPolicy::misses`] may be more than 0 for `ack`: the core asks about no other
+    /// chunk, so that a SACK causes no work for the others.
     fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
         MissScope::ALL
     }
 
-    /// How many of them make a loss.
+    /// Number of miss indications that make a loss.
     fn threshold(&self, _path: PathId) -> u8 {
         3
     }
 
-    /// Why the chunk was lost.
+    /// Returns the cause of the chunk's loss.
     fn classify(&mut self, _view: &View<'_>, _chunk: &ChunkInfo, _trigger: LossTrigger) -> LossCause {
         LossCause::Congestion
     }
 
-    /// Where to send a lost chunk again. Asked at each opportunity until it is sent.
+    /// Returns where to send a lost chunk again. Called at each opportunity until it is sent.
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
 }
 
-/// Where a lost chunk goes.
+/// Handling of a lost chunk.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Retransmit {
-    /// On this path as soon as its window has room.
+    /// Send it on this path as soon as its window has room.
     On(PathId),
     /// Ask again at the next opportunity.
     Hold,
-    /// The scheduler decides, before new data: [`Scheduler::next`] is asked with a [`Backlog`] that describes this chunk,
-    /// and each path of its [`Assignment`] gets a copy. The assignment is for this chunk alone.
+    /// The scheduler decides, before new data: [`Scheduler::next`] is called with a [`Backlog`] that describes this
+    /// chunk, and each path of its [`Assignment`] gets a copy. The assignment is only for this chunk.
     Requeue,
-    /// Give the message up; refused (and held) when the message is reliable.
+    /// Give up the message. For a reliable message this is refused, and the chunk is held.
     Abandon,
 }
 
-/// Decides how much may be in flight. One object for the whole association, so that windows can be coupled.
+/// Decides the limits of data in flight. There is one object for the whole association, so that windows can be coupled.
 pub trait CongestionControl: Policy {
-    /// The limit of `path`.
+    /// Limit of `path`.
     fn limit(&self, path: PathId) -> Limit;
 
-    /// The limit in bytes over all paths.
+    /// Limit in bytes over all paths.
     fn aggregate(&self) -> Option<u64> {
         None
     }
 
-    /// Adds what it tells of `path` beyond its limit: names and values for series of a run. Asked seldom, by who measures.
+    /// Adds values of `path` other than its limit: names and values for series of a run. Called rarely, for
+    /// measurements.
     fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
-/// What waits to be sent.
+/// Data that wait to be sent.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Backlog {
     /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it ([`Retransmit::Requeue`]).
     pub bytes: u64,
-    /// Messages of which something was not sent yet.
+    /// Number of messages that are not completely sent.
     pub messages: usize,
-    /// Book size of the next chunk, the oldest message's unless it was lost before: payload + 16 bytes.
+    /// Counted bytes of the next chunk, which belongs to the oldest message unless it was lost before: payload + 16
+    /// bytes.
     pub next_len: u64,
-    /// Payload bytes of the oldest message that were not sent yet, the next chunk's included; 0 for a retransmission.
+    /// Unsent payload bytes of the oldest message, including the next chunk; 0 for a retransmission.
     pub rest: u64,
-    /// Some of that message was sent already: giving it up wastes what was sent. False for a retransmission.
+    /// True if a part of that message was sent: giving it up wastes that part. False for a retransmission.
     pub begun: bool,
-    /// When the next chunk's message becomes worthless, be the chunk new or lost.
+    /// Time at which the next chunk's message becomes worthless, whether the chunk is new or lost.
     pub next_expires: Option<Instant>,
-    /// The next chunk was lost before and left to the scheduler; the paths it was on are in `tried`.
+    /// True if the next chunk was lost before and left to the scheduler; `tried` has its earlier paths.
     pub retransmission: bool,
-    /// Paths the next chunk was sent on already; none when it is new.
+    /// Paths on which the next chunk was already sent; none if it is new.
     pub tried: PathSet,
-    /// The importance of the next chunk's message.
+    /// Importance of the next chunk's message.
     pub next_importance: Importance,
-    /// The group of the next chunk's message.
+    /// Group of the next chunk's message.
     pub next_group: Option<u64>,
-    /// The first message of each importance ([`Assignment::importance`]); none where messages leave in coded blocks.
+    /// First message of each importance ([`Assignment::importance`]); none if messages leave in coded blocks.
     pub heads: Heads,
 }
 
-/// Chunks for one or more paths; for none if the next message, which has a lifetime, is given up ([`Assignment::nowhere`]).
+/// Chunks for one or more paths. Without a path, the next message, which has a lifetime, is given up
+/// ([`Assignment::nowhere`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Assignment {
-    /// Where: a copy of each chunk on every one of them, once it has room and unless the chunk arrived or was lost by then.
+    /// Paths of the chunks: each chunk is sent on every one of them, once it has room and unless the chunk has arrived
+    /// or was lost by then.
     pub paths: SmallVec<[PathId; 4]>,
-    /// At most this many chunks; the core stops when the room is used up, and asks again. A retransmission is one.
+    /// Maximum number of chunks. The core stops when the room is used up, and asks again. A retransmission counts as
+    /// one.
     pub chunks: u32,
-    /// Of messages of this importance, which must have a head ([`Backlog::heads`]); `None`: the oldest of all. It makes no
-    /// difference to a retransmission.
+    /// Importance of the messages, which must have an entry in [`Backlog::heads`]; `None`: the oldest message of all.
+    /// It has no effect on a retransmission.
     pub importance: Option<Importance>,
-    /// Why the message is given up, if there is no path.
+    /// Reason for giving up the message if there is no path.
     pub why: GiveUp,
 }
 
 impl Assignment {
-    /// Up to `chunks` chunks on `path`.
+    /// Assigns up to `chunks` chunks to `path`.
     #[inline]
     pub fn on(path: PathId, chunks: u32) -> Self {
         Assignment { paths: smallvec![path], chunks, ..Assignment::default() }
     }
 
-    /// The same of messages of `importance`.
+    /// Restricts the assignment to messages of `importance`.
     #[inline]
     pub fn of(self, importance: Importance) -> Self {
         Assignment { importance: Some(importance), ..self }
     }
 
-    /// No path: the next message is given up, and `why`.
+    /// Gives up the next message, for the reason `why`.
     pub fn nowhere(why: GiveUp) -> Self {
         Assignment { why, ..Assignment::default() }
     }
 }
 
-/// Decides which path new data take.
+/// Decides the paths of new data.
 pub trait Scheduler: Policy {
-    /// Asked while data wait and some path has room. `None` holds everything until the next signal, or until pacing lets
-    /// a path send again.
+    /// Returns the next assignment. Called while data wait and some path has room. `None` holds everything until the
+    /// next signal, or until pacing lets a path send again.
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
 
-    /// The path whose window should shrink, since what is in flight there holds other paths up. Asked when
-    /// [`Scheduler::next`] held everything back, and when a buffer is full while a path has room ([`View::blocked`]). The
-    /// congestion control hears of it as a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`], and decides what it
-    /// amounts to; then the scheduler is asked for data again. An answer is ignored if nothing is in flight on the path, or
-    /// if the last penalty there, for whatever reason, is less than a round trip of the path ago.
+    /// Returns the path whose window should shrink because its data in flight block other paths. Called after
+    /// [`Scheduler::next`] has held everything back, and when a buffer is full while a path has room
+    /// ([`View::blocked`]). The congestion control receives a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`]
+    /// and decides on the effect; then the scheduler is asked for data again. The result is ignored if nothing is in
+    /// flight on the path, or if the last penalty there, for any reason, is less than a round trip of the path ago.
     ///
-    /// What the core does by itself about full buffers is
-    /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line).
+    /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line) sets the core's own handling of
+    /// full buffers.
     fn penalise(&mut self, _view: &View<'_>) -> Option<PathId> {
         None
     }
 
-    /// The next symbol and its path, where the association codes in blocks ([`View::blocks`]): asked in place of
-    /// [`Scheduler::next`] while a path has room, once for each symbol. `None` holds everything until the next signal. Where
-    /// its answer can't be done (no room, no such block, nothing of it left to send, a repair symbol of an open block) it
-    /// is counted as refused, and holds everything, too.
+    /// Returns the next symbol and its path if the association codes in blocks ([`View::blocks`]). Called in place of
+    /// [`Scheduler::next`] while a path has room, once for each symbol. `None` holds everything until the next signal.
+    /// An impossible result (no room, no such block, nothing of it left to send, a repair symbol of an open block) is
+    /// counted as refused, and also holds everything.
     ///
-    /// The default sends source symbols alone, in order, each by the path that [`Scheduler::next`] would give it.
+    /// The default sends only source symbols, in order, each on the path that [`Scheduler::next`] would choose.
     fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
         let block = view.blocks.iter().find(|b| b.sources_sent < b.sources)?;
         let path = *self.next(view, backlog)?.paths.first()?;
         Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
     }
 
-    /// The path of a repair symbol that is due beside messages ([`crate::coding::RepairCoding`]); `None`: not now. It is
-    /// asked again with the next chunk.
+    /// Returns the path of a repair symbol that is due in addition to messages ([`crate::coding::RepairCoding`]);
+    /// `None`: not now. It is called again with the next chunk.
     ///
-    /// The default: of the paths with room by which the symbol would come before the last of its sources is worthless, the
-    /// one that carried the fewest of them, of several the one with the lowest round-trip time.
+    /// The default considers the paths with room on which the symbol would arrive before the last of its sources is
+    /// worthless. It takes the one that carried the fewest of these sources; equal ones rank by round-trip time.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
@@ -236,43 +243,43 @@ pub trait Scheduler: Policy {
     }
 }
 
-/// When a feedback policy may add reports to a packet.
+/// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// In front of DATA on this path; must fit [`Feedback::overhead`].
+    /// Before DATA on this path. The reports must fit [`Feedback::overhead`].
     Data(PathId),
-    /// Beside a SACK leaving on this path.
+    /// With a SACK that leaves on this path.
     Sack(PathId),
-    /// Beside a HEARTBEAT.
+    /// With a HEARTBEAT.
     Heartbeat(PathId),
-    /// Beside a HEARTBEAT ACK.
+    /// With a HEARTBEAT ACK.
     HeartbeatAck(PathId),
-    /// After any signal: reports that travel on their own.
+    /// After any signal: reports that have their own packets.
     Tick,
 }
 
-/// When and where to acknowledge.
+/// Time and path of an acknowledgement.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AckDecision {
-    /// Send at once; else at every second packet or after the delayed-ack time.
+    /// If true, it is sent at once; otherwise at every second packet or after SACK.Delay.
     pub now: bool,
-    /// Where; `None`: by the return paths that the peer asked for in turn ([`Feedback::return_paths`]), if any of them
-    /// works; else the path the data came by, or another one when that seems dead.
+    /// Path of the acknowledgement; `None`: the return paths that the peer requested ([`Feedback::return_paths`]), in
+    /// turn, if any of them works; else the path of the data, or another one if that seems dead.
     pub via: Option<PathId>,
 }
 
-/// Heartbeats a scheme asks for.
+/// Heartbeats that a scheme requests.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// Where.
+    /// Path of the heartbeats.
     pub path: PathId,
-    /// How many, back to back.
+    /// Number of heartbeats, back to back.
     pub count: u8,
-    /// Padded to the path's MTU.
+    /// If true, they are padded to the path's MTU.
     pub padded: bool,
 }
 
-/// Both sides: what to tell the peer's scheme, and when to acknowledge.
+/// Feedback of both sides: reports to the peer's scheme, and times of acknowledgements.
 pub trait Feedback: Policy {
     /// Adds reports for `trigger` to `out`.
     fn reports(&mut self, _view: &View<'_>, _trigger: ReportTrigger, _out: &mut Vec<Report>) {}
@@ -282,52 +289,54 @@ pub trait Feedback: Policy {
         0
     }
 
-    /// When to acknowledge `rx`. The default is RFC 9260 §6.7 and §6.2.
+    /// Decides on the acknowledgement of `rx`. The default is RFC 9260 §6.7 and §6.2.
     fn sack(&mut self, _view: &View<'_>, rx: &RxInfo) -> AckDecision {
         AckDecision { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
     }
 
-    /// The paths by which the peer's SACKs should come back, at most four (the first by their numbers); none leaves it to the peer.
-    /// Asked after each input and timeout with another signal than [`Signal::Arrived`], if the scheme hears arrivals
-    /// ([`Policy::hears_arrivals`]). The peer's core alternates its SACKs over those that work there, unless its own scheme names
-    /// a path ([`AckDecision::via`]) or data come again, so that an earlier SACK must have been lost. It learns of a change by a
-    /// signed report, at most every 100 ms; a change that came too soon for one is asked for again after the next input.
+    /// Returns the paths by which the peer's SACKs should return, at most four (the first by their numbers). An empty
+    /// set leaves the choice to the peer. Called after each input and timeout with another signal than
+    /// [`Signal::Arrived`], if the scheme receives arrivals ([`Policy::hears_arrivals`]). The peer's core alternates
+    /// its SACKs over those paths that work there, unless its own scheme names a path ([`AckDecision::via`]), or data
+    /// arrive again, so that an earlier SACK must have been lost. A signed report announces a change, at most every 100
+    /// ms. A change that is too early for a report is asked for again after the next input.
     fn return_paths(&mut self, _view: &View<'_>) -> PathSet {
         PathSet::default()
     }
 
-    /// Heartbeats to send now, beyond the core's own.
+    /// Returns heartbeats to send now, in addition to the core's own.
     fn probe(&mut self, _view: &View<'_>) -> Option<Probe> {
         None
     }
 }
 
-/// All policies of an association: what the core calls. Most schemes are [`super::Parts`]; one whose parts read each other's
-/// state implements this and the traits of its parts itself, and hands itself out for them.
+/// All policies of an association, as the core calls them. Most schemes are [`super::Parts`]. A scheme whose parts read
+/// each other's state implements this trait and the traits of its parts itself, and returns itself for them.
 ///
 /// The core calls [`observe`](Self::observe) and [`react`](Self::react) in place of [`Policy::on_signal`].
 pub trait Scheme: Policy {
-    /// The preset's name, for people.
+    /// Name of the preset, for people.
     fn name(&self) -> &str;
 
-    /// First half of a signal: estimators and loss policy. The core then refreshes every `PathView::est`.
+    /// Handles the first half of a signal: estimators and loss policy. The core then refreshes every `PathView::est`.
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
-    /// Writes what is known of `path`.
+    /// Writes the estimates of `path`.
     fn estimate(&self, path: PathId, out: &mut Estimate);
 
-    /// Second half: congestion control, scheduler, feedback. The core then refreshes every `PathView::limit`.
+    /// Handles the second half of a signal: congestion control, scheduler, feedback. The core then refreshes every
+    /// `PathView::limit`.
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
-    /// Which chunks are lost, why, and where they are sent again.
+    /// The loss policy: which chunks are lost, the cause, and where they are sent again.
     fn loss(&mut self) -> &mut dyn LossPolicy;
 
-    /// How much may be in flight.
+    /// The congestion control: limits of data in flight.
     fn congestion(&self) -> &dyn CongestionControl;
 
-    /// Which path takes new data.
+    /// The scheduler: paths of new data.
     fn scheduler(&mut self) -> &mut dyn Scheduler;
 
-    /// When to acknowledge, and what to report to the peer.
+    /// The feedback: times of acknowledgements, and reports to the peer.
     fn feedback(&mut self) -> &mut dyn Feedback;
 }

@@ -1,4 +1,4 @@
-//! The read-only picture of an association that every policy sees.
+//! The read-only view of an association for policies.
 
 use core::ops::Index;
 
@@ -11,72 +11,73 @@ use super::tariff::Tariff;
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
 
-/// What the core knows of a path's reachability (RFC 9260 §8.2, RFC 7829 §4.2).
+/// Reachability of a path (RFC 9260 §8.2, RFC 7829 §4.2).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PathState {
     /// The peer has not yet echoed a nonce from there: no data (RFC 9260 §5.4).
     Unconfirmed,
-    /// Usable.
+    /// The path is usable.
     Active,
-    /// Errors counted, not yet given up: probed, used only when nothing better is left (RFC 7829).
+    /// Errors were counted, but the path is not given up: it is probed, and used only if nothing better is left (RFC
+    /// 7829).
     PotentiallyFailed,
-    /// More errors than Path.Max.Retrans.
+    /// There were more errors than Path.Max.Retrans.
     Inactive,
-    /// Suspended by either side: kept and probed, no data.
+    /// Either side suspended the path: it is kept and probed, without data.
     Suspended,
-    /// Left, or never used slot.
+    /// The path has left, or the slot was never used.
     Closed,
 }
 
-/// How much may be in flight on a path, as its congestion control sees it.
+/// Limits of data in flight on a path, by its congestion control.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Limit {
-    /// Congestion window in bytes of DATA chunks. The core never lets an active path fall below one packet.
+    /// Congestion window in bytes of DATA chunks. For an active path the core never lets it fall below one packet.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes, where the algorithm has one.
+    /// Slow-start threshold in bytes, if the algorithm has one.
     pub ssthresh: Option<u64>,
-    /// Pace sending at this rate.
+    /// Rate for pacing.
     pub pacing: Option<Rate>,
 }
 
-/// The name of [`Estimate::queue`] in traces.
+/// Name of [`Estimate::queue`] in traces.
 pub const QUEUE: &str = "queue";
 
-/// The name of [`Estimate::silence`] in traces.
+/// Name of [`Estimate::silence`] in traces.
 pub const SILENCE: &str = "silence";
 
-/// The least [`Estimate::silence`] of a path by which nothing is expected to arrive for now.
+/// Minimum [`Estimate::silence`] of a path on which nothing is expected to arrive for now.
 pub const SUSPECTED: f64 = 3.0;
 
-/// Estimates of a path. `None`: no part of this association estimates it.
+/// Estimates of a path. `None`: no part of this association estimates the value.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// Available bandwidth.
     pub bandwidth: Option<Rate>,
     /// Rate at which data are acknowledged.
     pub delivery_rate: Option<Rate>,
-    /// When a sample that the path itself limited last agreed with the delivery rate.
+    /// Time at which a sample that the path itself limited last agreed with the delivery rate.
     pub tested: Option<Instant>,
-    /// Queueing delay, seconds. A scheme that measures it gives up messages that would come too late.
+    /// Queueing delay in seconds. A scheme that measures it gives up messages that would be late.
     pub queue: Option<f64>,
-    /// What a scheme makes of the path's silence, see [`SUSPECTED`].
+    /// A scheme's rating of the path's silence, see [`SUSPECTED`].
     pub silence: Option<f64>,
     /// Probability that a packet is lost.
     pub loss: Option<f64>,
-    /// Least round-trip time, the path without its queues.
+    /// Minimum round-trip time: the path without its queues.
     pub reference_rtt: Option<Duration>,
     /// Probability that a frame is in error on the access link.
     pub frame_error_rate: Option<f64>,
     /// Effective signal-to-noise ratio, linear.
     pub effective_snr: Option<f64>,
-    /// The rate the receiver asks for.
+    /// Rate that the receiver requests.
     pub peer_rate: Option<Rate>,
-    /// Whatever else a scheme's parts tell each other, by name.
+    /// Other values that a scheme's parts exchange, by name.
     pub extra: SmallVec<[(&'static str, f64); 4]>,
 }
 
 impl Estimate {
-    /// What has a name in traces and none of its own here, and the extras.
+    /// Values that have a name in traces but no field, and the extras.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> + use<'_> {
         let tested = self.tested.map(|at| at.as_secs_f64());
         let named = [(QUEUE, self.queue), ("delivery rate tested", tested), (SILENCE, self.silence)];
@@ -84,7 +85,7 @@ impl Estimate {
         named.chain(self.extra.iter().copied())
     }
 
-    /// The value of the named extra.
+    /// Value of the named extra.
     #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {
         self.extra.iter().find(|(n, _)| same(n, name)).map(|(_, v)| *v)
@@ -100,7 +101,7 @@ impl Estimate {
     }
 }
 
-/// Whether two names are the same: most often they are one constant.
+/// Returns whether two names are equal: most often they are one constant.
 #[inline]
 fn same(a: &str, b: &str) -> bool {
     core::ptr::eq(a, b) || a == b
@@ -109,93 +110,94 @@ fn same(a: &str, b: &str) -> bool {
 /// One path, as measured by the core and judged by the scheme.
 #[derive(Clone, Debug)]
 pub struct PathView {
-    /// Which path.
+    /// Identifier of the path.
     pub id: PathId,
-    /// Reachability.
+    /// Reachability of the path.
     pub state: PathState,
-    /// The largest DATA chunk that fits a packet, 16-byte header included: the "MTU" of window formulas (PMDCS).
+    /// Largest DATA chunk that fits a packet, including the 16-byte header: the "MTU" of window formulas (PMDCS).
     pub mtu: u64,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
     /// Round-trip time variation.
     pub rttvar: Duration,
-    /// The latest round-trip time sample.
+    /// Latest sample of the round-trip time.
     pub latest_rtt: Option<Duration>,
-    /// Least sample seen.
+    /// Minimum sample of the round-trip time.
     pub min_rtt: Option<Duration>,
     /// Retransmission timeout, with back-off and bounds.
     pub rto: Duration,
-    /// The peer's SACK.Delay, by which a lone packet's acknowledgement may come later than the path is long; zero unless
-    /// [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
+    /// SACK.Delay of the peer: a lone packet's acknowledgement may be later by it than the round-trip time of the path.
+    /// Zero unless [`TransportConfig::ack_delays`](crate::config::TransportConfig::ack_delays) is on.
     pub ack_delay: Duration,
-    /// Consecutive errors (RFC 9260 §8.2).
+    /// Number of consecutive errors (RFC 9260 §8.2).
     pub error_count: u32,
-    /// Bytes of DATA chunks in flight: chunk bytes, payload + 16 each, without padding.
+    /// Bytes of DATA chunks in flight: payload + 16 each, without padding.
     pub in_flight: u64,
-    /// Chunks in flight.
+    /// Number of chunks in flight.
     pub in_flight_chunks: u32,
-    /// When DATA last left on it.
+    /// Time at which DATA last left on it.
     pub last_sent: Option<Instant>,
-    /// The driver's link it runs over.
+    /// Link of the driver under the path.
     pub link: LinkId,
-    /// What data on that link cost.
+    /// Costs of data on that link.
     pub tariff: Tariff,
-    /// Max.Burst or pacing forbids another packet for the moment.
+    /// True if Max.Burst or pacing forbids another packet for the moment.
     pub blocked: bool,
-    /// What the estimators say.
+    /// Results of the estimators.
     pub est: Estimate,
-    /// What the congestion control allows.
+    /// Limits of the congestion control.
     pub limit: Limit,
 }
 
 impl PathView {
-    /// Free window in bytes, none while blocked. A sender may overshoot by less than one packet, so any free byte is
-    /// room for one.
+    /// Free window in bytes; zero while blocked. A sender may exceed the window by less than one packet, so that any
+    /// free byte is room for a packet.
     #[inline]
     pub fn room(&self) -> u64 {
         if self.blocked { 0 } else { self.limit.cwnd.saturating_sub(self.in_flight) }
     }
 
-    /// Whether another packet may leave, as far as window, Max.Burst and pacing go.
+    /// Returns whether window, Max.Burst and pacing permit another packet.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.room() > 0
     }
 
-    /// How long an answer usually takes at most: `rto` before its lower bound, srtt + 4·rttvar, and at least the peer's SACK.Delay
-    /// in place of the latter.
+    /// Usual maximum time of an answer: `rto` before its lower bound, srtt + 4·rttvar, with the peer's SACK.Delay as
+    /// minimum of the latter.
     pub fn rto_raw(&self) -> Option<Duration> {
         self.srtt.map(|s| s + (4 * self.rttvar).max(self.ack_delay))
     }
 }
 
-/// Read-only picture of all paths of one association.
+/// Read-only view of all paths of one association.
 #[derive(Copy, Clone, Debug)]
 pub struct View<'a> {
-    /// The time of the call.
+    /// Time of the call.
     pub now: Instant,
-    /// All slots, [`PathState::Closed`] ones included: `paths[id.index()]`.
+    /// All slots, including [`PathState::Closed`] ones: `paths[id.index()]`.
     pub paths: &'a [PathView],
-    /// What the peer's receive window still admits, bytes.
+    /// Bytes that the peer's receive window still admits.
     pub rwnd: u64,
     /// Bytes in flight over all paths.
     pub in_flight: u64,
-    /// The path the last new DATA left on.
+    /// Path on which the last new DATA left.
     pub last_path_used: Option<PathId>,
-    /// The path the application asked for ([`crate::association::Association::set_primary`]), once it is confirmed; until
-    /// then, and if it asked for none, the one of the handshake.
+    /// Path that the application requested ([`crate::association::Association::set_primary`]), once it is confirmed.
+    /// Until then, and without a request, the path of the handshake.
     pub primary: PathId,
-    /// The peer speaks REPORT: delayed-ack counts and reports reach it.
+    /// True if the peer supports REPORT: delayed-ack counts and reports reach it.
     pub peer_reports: bool,
-    /// The chunk that keeps new data from being sent, while one does although a usable path has room.
+    /// Chunk that prevents new data from being sent although a usable path has room.
     pub blocked: Option<Blocked>,
-    /// The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks.
+    /// Blocks that the receiver does not have yet, oldest first; empty unless the association codes in blocks.
     pub blocks: &'a [BlockView],
 }
 
 impl<'a> View<'a> {
-    /// Paths data may go to: the active ones; if none, the potentially failed; if none, the inactive one with the
-    /// fewest errors, so that a sender is never mute while it has a path (RFC 9260 §8.2, RFC 7829 §4.2).
+    /// Paths to which data may go: the active ones; without any, the potentially failed one with the fewest errors;
+    /// without any, the inactive one with the fewest errors. A sender with a path thus never falls silent (RFC 9260
+    /// §8.2, RFC 7829 §4.2).
     #[inline]
     pub fn usable(&self) -> PathSet {
         let mut active = PathSet::default();
@@ -207,10 +209,10 @@ impl<'a> View<'a> {
         if active.is_empty() { self.least_bad() } else { active }
     }
 
-    /// The one usable path while none is active.
+    /// Returns the one usable path while no path is active.
     #[cold]
     fn least_bad(&self) -> PathSet {
-        // RFC 7829 §4.2: the potentially failed destination with the least error count, else any dormant one.
+        // RFC 7829 §4.2: the potentially failed destination with the lowest error count, else any dormant one.
         let least = |s| {
             let of = self.paths.iter().filter(move |p| p.state == s);
             of.min_by_key(|p| (p.error_count, p.id)).map(|p| PathSet::one(p.id))

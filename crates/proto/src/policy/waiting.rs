@@ -1,28 +1,29 @@
-//! What waits to be sent for the first time, for parts that act.
+//! Data that wait to be sent for the first time, for parts that act.
 
 use super::importance::Importance;
 use crate::time::Instant;
 use crate::tx::{ByAge, SendQueue, chunks_of};
 
-/// Runs that [`Flight::waiting`](super::Flight::waiting) shows at the most.
+/// Maximum number of runs that [`Flight::waiting`](super::Flight::waiting) returns.
 pub const MOST_WAITING: usize = 256;
-/// Messages that it looks at for them.
+/// Maximum number of messages that it reads.
 const MOST_MESSAGES: usize = 4096;
 
-/// Messages that wait one behind the other and have the same importance and group; without a group, the same lifetime's end.
+/// Consecutive waiting messages with the same importance and group; without a group, with the same end of lifetime.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// The number of the first one: numbers rise with each message that is handed in.
+    /// Number of the first message. Numbers rise with each submitted message.
     pub message: u64,
-    /// How much they matter.
+    /// Importance of the messages.
     pub importance: Importance,
-    /// The group that they belong to.
+    /// Group of the messages.
     pub group: Option<u64>,
-    /// When the last of them becomes worthless; `None`: one of them never does.
+    /// Time at which the last of them becomes worthless; `None`: one of them never does.
     pub expires: Option<Instant>,
-    /// Bytes of what was not sent yet, with 16 for the header of each chunk, and that of repair where symbols go beside it.
+    /// Unsent bytes, with 16 for the header of each chunk, and the bytes of the repair header if there are repair
+    /// symbols.
     pub bytes: u64,
-    /// Some of the first one was sent.
+    /// True if a part of the first message was sent.
     pub begun: bool,
 }
 
@@ -38,18 +39,18 @@ impl Waiting {
     }
 }
 
-/// The runs of a send queue, oldest first.
+/// Runs of a send queue, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Runs<'a> {
     messages: core::iter::Take<ByAge<'a>>,
-    /// Payload of a chunk at the most, and what else it has in the books.
+    /// Maximum payload of a chunk, and the bytes that it counts in addition.
     chunk: (usize, usize),
-    /// The first message of the next run.
+    /// First message of the next run.
     next: Option<Waiting>,
 }
 
 impl<'a> Runs<'a> {
-    /// Of `queue`, whose chunks have at most `max` bytes of payload, and `beside` more in the books.
+    /// Creates the runs of `queue`, whose chunks have at most `max` bytes of payload and count `beside` bytes more.
     pub fn new(queue: &'a SendQueue, max: usize, beside: usize) -> Self {
         let messages = queue.by_age().take(MOST_MESSAGES);
         let mut runs = Runs { messages, chunk: (max, beside), next: None };

@@ -1,5 +1,5 @@
-//! Windows of RFC 9260 §7.2 over all paths: slow start, recovery, timeout and idle decay. How far they grow in congestion
-//! avoidance and what a loss leaves is a strategy, so that coupled windows need no other shell.
+//! Windows of RFC 9260 §7.2 over all paths: slow start, recovery, timeout and idle decay. The growth in congestion
+//! avoidance and the share after a loss are a strategy, so that coupled windows use the same shell.
 
 use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::spared::SparedLosses;
@@ -11,12 +11,12 @@ use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
 /// Windows of all paths that grow and shrink by `A` in congestion avoidance: additive increase, multiplicative decrease
-/// with [`Reno`](super::Reno). Which losses count: [`SparedLosses`].
+/// with [`Reno`](super::Reno). [`SparedLosses`] selects the losses that count.
 #[derive(Debug)]
 pub struct Aimd<A> {
     config: WindowConfig,
     avoidance: A,
-    /// By path slot; `None` while the slot is closed.
+    /// Windows by path slot; `None` while the slot is closed.
     paths: Vec<Option<Slot>>,
     spared: SparedLosses,
 }
@@ -25,22 +25,22 @@ pub struct Aimd<A> {
 struct Slot {
     state: PathState,
     window: Window,
-    /// The last step of congestion avoidance, or when sending began after a pause.
+    /// Time of the last step of congestion avoidance, or of the restart after a pause.
     clock: Option<Instant>,
 }
 
 impl<A: Avoidance> Aimd<A> {
-    /// Windows that follow `config` and `avoidance`.
+    /// Creates windows that follow `config` and `avoidance`.
     pub fn new(config: WindowConfig, avoidance: A) -> Self {
         Aimd { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
 
-    /// The window of `path`, if it is open.
+    /// Returns the window of `path`, if it is open.
     pub fn window(&self, path: PathId) -> Option<&Window> {
         self.paths.get(path.index())?.as_ref().map(|s| &s.window)
     }
 
-    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    /// Takes over state and MTU of a path that changed, or is seen for the first time.
     fn meet(&mut self, view: &View<'_>, path: PathId) {
         let Some(now) = view.paths.get(path.index()) else { return };
         if self.paths.len() <= path.index() {
@@ -67,7 +67,7 @@ impl<A: Avoidance> Aimd<A> {
         let now = &view[path];
         slot.window.on_sent(view.now, now.rto);
         if now.in_flight <= len {
-            // Nothing else is in flight: the time before did not let the window grow.
+            // Nothing else is in flight: the window could not grow in the time before.
             slot.clock = Some(view.now);
         }
     }

@@ -1,54 +1,55 @@
-//! Congestion avoidance as a strategy: how far windows grow outside of slow start, and what a loss leaves of them. A shell
-//! ([`Aimd`](super::Aimd), or TCP's) does the rest: slow start, recovery, timeouts, idle time.
+//! Congestion avoidance as a strategy: the growth of windows outside slow start, and the share that a loss leaves. A
+//! shell ([`Aimd`](super::Aimd), or TCP's) does the rest: slow start, recovery, timeouts, idle time.
 
 use core::fmt::Debug;
 
 use crate::policy::{LossTrigger, PathId, PathState, Signal, View};
 use crate::time::Duration;
 
-/// How windows grow and shrink in congestion avoidance. One object for all paths of an association or connection, so that
-/// windows can be coupled and states kept over several paths; [`PerPath`] makes one of each path's own.
+/// Growth and decrease of windows in congestion avoidance. There is one object for all paths of an association or
+/// connection, so that windows can be coupled and states kept over several paths; [`PerPath`] has a separate object for
+/// each path.
 pub trait Avoidance: Debug + Send {
-    /// Something happened. Heard before what the same signal leads to: a [`Signal::Acked`] before `increase`, a
-    /// [`Signal::LossEvent`] before `decrease`.
+    /// Handles a signal. It precedes the calls that the same signal causes: a [`Signal::Acked`] precedes `increase`, a
+    /// [`Signal::LossEvent`] precedes `decrease`.
     fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
 
-    /// Bytes by which the window grows; negative, it shrinks, but not below one segment.
+    /// Returns the bytes by which the window grows. A negative number shrinks the window, but not below one segment.
     fn increase(&mut self, now: &Progress<'_>) -> f64;
 
-    /// A congestion event: the share of the window that is left. What the shell does beside that (floor, one segment after a
-    /// timeout) stays as it is.
+    /// Returns the share of the window that a congestion event leaves. The other rules of the shell (floor, one segment
+    /// after a timeout) do not change.
     fn decrease(&mut self, _event: &CongestionEvent<'_>) -> f64 {
         0.5
     }
 
-    /// Congestion avoidance on `path` is over without a loss: the next increase there begins anew.
+    /// Ends congestion avoidance on `path` without a loss: the next increase there starts anew.
     fn pause(&mut self, _path: PathId) {}
 
-    /// Whether slow start ends with this acknowledgement although nothing was lost: the threshold becomes the window. Asked by
-    /// the shell of TCP, for each acknowledgement that lets a window below its threshold grow.
+    /// Returns whether slow start ends with this acknowledgement although nothing was lost: the threshold becomes the
+    /// window. TCP's shell calls it for each acknowledgement that lets a window below its threshold grow.
     fn ends_slow_start(&mut self, _now: &Progress<'_>) -> bool {
         false
     }
 
-    /// Adds what it tells of `path` beyond windows and thresholds: names and values for series of a run. Asked seldom.
+    /// Adds values of `path` other than windows and thresholds: names and values for series of a run. Called rarely.
     fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
 /// Acknowledged bytes in congestion avoidance.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// All paths. The others' windows are in their [`PathView::limit`](crate::policy::PathView).
+    /// All paths. [`PathView::limit`](crate::policy::PathView) has the windows of the others.
     pub view: &'a View<'a>,
-    /// Where they were acknowledged.
+    /// Path on which they were acknowledged.
     pub path: PathId,
-    /// Bytes counted: a whole window in RFC 9260's shell, what an ACK counts for in TCP's.
+    /// Counted bytes: a whole window in RFC 9260's shell, the amount for which an ACK counts in TCP's.
     pub acked: f64,
-    /// MTU (PMDCS) or SMSS, bytes.
+    /// MTU (PMDCS) or SMSS in bytes.
     pub segment: f64,
-    /// The path's window before, bytes.
+    /// Window of the path before, in bytes.
     pub cwnd: f64,
-    /// Time since the previous one, or since sending began again after a pause.
+    /// Time since the previous increase, or since sending began again after a pause.
     pub passed: Duration,
 }
 
@@ -58,7 +59,7 @@ impl Progress<'_> {
         self.view[self.path].srtt
     }
 
-    /// One segment a window: the increase of a path by itself (RFC 9260 §7.2.2, RFC 5681 §3.1), bytes.
+    /// One segment per window: the increase of a path by itself (RFC 9260 §7.2.2, RFC 5681 §3.1), in bytes.
     pub fn reno(&self) -> f64 {
         self.acked * self.segment / self.cwnd
     }
@@ -69,17 +70,18 @@ impl Progress<'_> {
 pub struct CongestionEvent<'a> {
     /// All paths.
     pub view: &'a View<'a>,
-    /// Where.
+    /// Path of the losses.
     pub path: PathId,
-    /// How it was noticed.
+    /// Trigger of the event.
     pub trigger: LossTrigger,
-    /// MTU (PMDCS) or SMSS, bytes.
+    /// MTU (PMDCS) or SMSS in bytes.
     pub segment: f64,
-    /// The path's window before, bytes.
+    /// Window of the path before, in bytes.
     pub cwnd: f64,
 }
 
-/// One segment per round trip more, half at a loss: each path for itself (RFC 9260 §7.2, RFC 5681 §3.1).
+/// One segment more per round trip, and half of the window after a loss, separately for each path (RFC 9260 §7.2, RFC
+/// 5681 §3.1).
 ///
 /// | RFC | here |
 /// |---|---|
@@ -94,26 +96,26 @@ impl Avoidance for Reno {
     }
 }
 
-/// An `A` for each path, a copy of the first as it is: for windows that do not read each other.
+/// One `A` per path, each a copy of the initial state: for windows that do not read each other.
 #[derive(Clone, Debug)]
 pub struct PerPath<A> {
     new: A,
-    /// By path slot; `None` while nothing happened there.
+    /// States by path slot; `None` while nothing has happened there.
     paths: Vec<Option<A>>,
 }
 
 impl<A: Avoidance + Clone> PerPath<A> {
-    /// `new` is the state of a path on which nothing was sent.
+    /// Creates the states. `new` is the state of a path on which nothing was sent.
     pub fn new(new: A) -> Self {
         PerPath { new, paths: Vec::new() }
     }
 
-    /// What is known of `path`, if anything happened there.
+    /// State of `path`, if anything has happened there.
     pub fn get(&self, path: PathId) -> Option<&A> {
         self.paths.get(path.index()).and_then(Option::as_ref)
     }
 
-    /// The one of `path`.
+    /// Returns the state of `path`.
     pub fn of(&mut self, path: PathId) -> &mut A {
         if self.paths.len() <= path.index() {
             self.paths.resize_with(path.index() + 1, || None);

@@ -1,8 +1,9 @@
-//! Acknowledgement as RFC 9260 has it, and nothing said beyond it.
+//! Acknowledgement as in RFC 9260, without further reports.
 
 use crate::policy::{Feedback, Policy};
 
-/// At least every second packet, at once for gaps and duplicates (RFC 9260 §6.2, §6.7): the trait's own default.
+/// Acknowledges at least every second packet, and at once for gaps and duplicates (RFC 9260 §6.2, §6.7): the trait's
+/// default.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RfcFeedback;
 

@@ -6,19 +6,19 @@ use crate::policy::{
 };
 use crate::wire::serial::Tsn;
 
-/// Three miss indications by the Highest TSN Newly Acknowledged algorithm; fast retransmissions on the same path, timed
-/// out data on the next active alternate.
+/// Three miss indications by the Highest TSN Newly Acknowledged algorithm. Fast retransmissions stay on the path;
+/// timed-out data go to the next active alternate.
 ///
-/// Verdicts name what was noticed, not why: [`LossCause::Congestion`] for fast retransmit, [`LossCause::PathFailure`]
-/// for a timeout, so that [`LossPolicy::retransmit`] knows one from the other.
+/// Verdicts name the trigger instead of the cause: [`LossCause::Congestion`] for fast retransmit,
+/// [`LossCause::PathFailure`] for a timeout, so that [`LossPolicy::retransmit`] can distinguish them.
 #[derive(Clone, Debug, Default)]
 pub struct RfcLoss {
-    /// By path slot: the TSN that ends its fast recovery.
+    /// TSN that ends fast recovery, by path slot.
     recovery: Vec<Option<Tsn>>,
 }
 
 impl RfcLoss {
-    /// The next usable path after `path`, in turn; `path` itself when there is no other.
+    /// Returns the next usable path after `path`, in turn; `path` itself if there is no other.
     fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
         let usable = view.usable();
         let others = || usable.iter().filter(|p| *p != path);

@@ -1,5 +1,5 @@
-//! RFC 9260's own behaviour, as policies like any other. Window, AIMD shell and loss policy are open to schemes that
-//! differ from it in one place.
+//! RFC 9260's own behaviour, as ordinary policies. Window, AIMD shell and loss policy are public for schemes that
+//! differ from the RFC in one place.
 
 mod aimd;
 mod avoidance;

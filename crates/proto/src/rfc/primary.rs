@@ -2,14 +2,14 @@
 
 use crate::policy::{Assignment, Backlog, PathId, Policy, Scheduler, View};
 
-/// The primary path while it is active, else an active alternate; back to the primary when it is active again
-/// (RFC 9260 §6.4, §8.2).
+/// Uses the primary path while it is active, else an active alternate, and returns to the primary when it is active
+/// again (RFC 9260 §6.4, §8.2).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct PrimaryPath;
 
 impl PrimaryPath {
-    /// The path new data take now. The alternate is the next usable one after the primary, in turn, so that it stays
-    /// the same while nothing changes.
+    /// Returns the present path of new data. The alternate is the next usable path after the primary, in turn, so that
+    /// it stays the same while nothing changes.
     pub fn choose(view: &View<'_>) -> Option<PathId> {
         let usable = view.usable();
         if usable.contains(view.primary) {
@@ -29,7 +29,7 @@ impl Scheduler for PrimaryPath {
     }
 }
 
-/// As many chunks on `path` as its window has room for, if they are like the next one.
+/// Assigns to `path` as many chunks like the next one as its window has room for.
 pub fn fill(view: &View<'_>, path: PathId, backlog: &Backlog) -> Assignment {
     let chunks = view[path].room().div_ceil(backlog.next_len.max(1));
     Assignment::on(path, u32::try_from(chunks).unwrap_or(u32::MAX))

@@ -1,9 +1,9 @@
-//! RFC 9260 put together.
+//! RFC 9260 as a scheme.
 
 use super::{Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
 use crate::policy::Parts;
 
-/// SCTP as the RFC has it: one window per path, all data on the primary path with failover, three misses.
+/// SCTP as in the RFC: one window per path, all data on the primary path with failover, three misses.
 pub fn scheme() -> Parts {
     Parts {
         name: "sctp".into(),

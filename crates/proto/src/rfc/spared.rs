@@ -1,21 +1,21 @@
-//! Losses that a window need not shrink for.
+//! Losses for which a window need not shrink.
 
 use crate::policy::{LossCause, LossTrigger, PathId, Signal};
 use crate::wire::serial::Tsn;
 
-/// Sorts out which losses shrink the windows of all paths: not those whose cause the loss policy finds to be
-/// [`LossCause::Wireless`], unless the path fell silent.
+/// Selects the losses that shrink the windows of all paths: losses whose cause is [`LossCause::Wireless`] by the loss
+/// policy do not, unless the path fell silent.
 ///
-/// A [`Signal::LossEvent`] has the cause of its window's first loss. When that was spared, the first of another cause in the
-/// same window takes its place.
+/// A [`Signal::LossEvent`] has the cause of its window's first loss. If that loss was spared, the first one with
+/// another cause in the same window replaces it.
 #[derive(Clone, Debug, Default)]
 pub struct SparedLosses {
-    /// By path slot: the highest TSN in flight at the event that was spared.
+    /// Highest TSN in flight at the event that was spared, by path slot.
     paths: Vec<Option<Tsn>>,
 }
 
 impl SparedLosses {
-    /// The loss that `signal` tells, if a window has to shrink for it: its path, how it was noticed, and the highest TSN in
+    /// Returns the loss of `signal`, if a window has to shrink for it: its path, its trigger, and the highest TSN in
     /// flight there then.
     pub fn counts(&mut self, signal: &Signal<'_>) -> Option<(PathId, LossTrigger, Tsn)> {
         match *signal {

@@ -1,4 +1,4 @@
-//! Numbers worked out by hand from RFC 9260 §7.2, with MTU = 1000 bytes and RTO = 1 s.
+//! Numbers computed by hand from RFC 9260 §7.2, with MTU = 1000 bytes and RTO = 1 s.
 
 use super::*;
 use crate::policy::fixture::{MTU, Picture, ack, chunk};
@@ -41,7 +41,7 @@ fn initial_window_is_the_middle_of_three() {
     }
 }
 
-/// After a timeout the window is below its threshold: what is a cut elsewhere would be none there.
+/// After a timeout the window is below its threshold: a change that cuts it elsewhere would have no effect there.
 #[test]
 fn operations_on_a_window_say_what_they_change() {
     let after = |change: fn(&mut Window, u64), value| {
@@ -70,7 +70,7 @@ fn the_cut_of_another_rule_forgets_counted_bytes_and_keeps_the_floor() {
     assert_eq!((w.cwnd(), w.limit().ssthresh), (6_000, Some(6_000)));
     w.set_ssthresh(4_000);
     w.set_cwnd(8_000);
-    // Congestion avoidance: the cut forgot the 4 000 bytes counted before it.
+    // Congestion avoidance: the cut dropped the 4 000 bytes counted before it.
     full(&mut w, 4);
     assert_eq!(w.cwnd(), 8_000);
     full(&mut w, 4);
@@ -240,7 +240,7 @@ fn recovery_of_one_path_is_not_held_up_by_another() {
     let config = WindowConfig { advance: Advance::Pseudo, ..WindowConfig::default() };
     let mut w = Window::new(config, MTU);
     lose(&mut w, 20);
-    // The cumulative TSN is stuck at 3 by a chunk of another path; here everything up to 20 arrived.
+    // A chunk of another path keeps the cumulative TSN at 3; here everything up to 20 arrived.
     let mut own = ack(0, 3, (15, 20), 4000);
     own.earliest_outstanding = Some(Tsn(20));
     w.on_acked(&own, || MTU as f64);
@@ -335,7 +335,7 @@ fn misses_count_below_the_highest_newly_acknowledged() {
 fn in_recovery_every_cumulative_advance_counts_for_all_that_is_missing() {
     let picture = Picture::new(1);
     let mut loss = RfcLoss::default();
-    // The retransmission of 5 arrives; 9 is missing too, below gap blocks that are not new.
+    // The retransmission of 5 arrives; 9 is also missing, below gap blocks that are not new.
     let sack = AckInfo { highest_reported: Tsn(12), ..ack(0, 8, (5, 5), 4000) };
     assert_eq!(loss.misses(&picture.view(), &sack, &chunk(9, &[0])), 0);
     let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
@@ -403,7 +403,7 @@ fn new_data_take_the_primary_and_come_back_to_it() {
     assert_eq!(next(&picture), Some((P1, 4)), "back");
 }
 
-/// Grows by what it is given, and keeps a share that depends on how the loss was detected.
+/// Grows by its given value, and keeps a share that depends on the trigger of the loss.
 #[derive(Debug)]
 struct Told(Vec<(LossTrigger, f64)>, u32);
 impl Avoidance for Told {
@@ -413,7 +413,7 @@ impl Avoidance for Told {
 
     fn increase(&mut self, now: &Progress<'_>) -> f64 {
         assert_eq!((now.acked, now.segment), (now.cwnd, MTU as f64), "a whole window");
-        // It heard of the acknowledgement before, and sees the other path's window.
+        // It has received the acknowledgement before, and sees the other path's window.
         f64::from(self.1) * 100.0 - now.view[P1].limit.cwnd as f64
     }
 
@@ -454,7 +454,7 @@ fn a_strategy_sees_all_paths_and_says_what_a_loss_leaves() {
     assert_eq!(lose(LossTrigger::Timeout), (1000, Some(4000)), "a quarter, the floor, one MTU");
 }
 
-/// A state for each path; a slot that was closed begins anew.
+/// Each path has its own state. A slot that was closed starts anew.
 #[test]
 fn per_path_states_do_not_mix() {
     #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@
 //! | idle path, §7.2.1 | [`Window::decay`] |
 //! | losses that were none: RFC 4015 §3.2 | [`Window::undo`] |
 //!
-//! Schemes with rules of their own say which of the two they change. After a timeout or idle time cwnd is below ssthresh, so
-//! that these differ:
+//! Schemes with their own rules choose which of the two they change. After a timeout or idle time cwnd is below
+//! ssthresh, so that the following differ:
 //!
 //! | ssthresh becomes | cwnd becomes | |
 //! |---|---|---|
@@ -21,7 +21,7 @@
 //! | s | what it was | [`Window::set_ssthresh`] |
 //! | what it was | w | [`Window::set_cwnd`] |
 //!
-//! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used when less than one MTU of
+//! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used if less than one MTU of
 //! it was free, since a sender may stop that far short of it.
 
 use crate::policy::{AckInfo, Limit};
@@ -31,36 +31,36 @@ use crate::wire::serial::Tsn;
 /// An ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
 const NO_SSTHRESH: u64 = u64::MAX;
 
-/// Which SACKs are progress that lets a window grow.
+/// SACKs that count as progress and let a window grow.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Advance {
     /// RFC 9260: slow start needs the cumulative TSN to move (§7.2.1), congestion avoidance counts every SACK (§7.2.2).
     Cumulative,
     /// RFC 4960 §7.2: both phases need the cumulative TSN to move.
     CumulativeAlways,
-    /// Cwnd update for concurrent transfer (CUC): both phases need the path's own earliest outstanding TSN to move, be
-    /// it an original or a retransmission.
+    /// Cwnd update for concurrent transfer (CUC): both phases need the path's own earliest outstanding TSN to move,
+    /// whether it is an original or a retransmission.
     Pseudo,
 }
 
-/// What may differ from RFC 9260, whose values are the default.
+/// Parameters of a window. The default values are RFC 9260's.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct WindowConfig {
     /// Initial window in MTU; `None`: min(4·MTU, max(2·MTU, 4404 bytes)).
     pub initial_mtus: Option<u32>,
     /// Initial slow-start threshold, bytes; `None`: arbitrarily high.
     pub initial_ssthresh: Option<u64>,
-    /// Least window in MTU that a halving leaves as threshold.
+    /// Minimum threshold in MTU after a halving.
     pub half_floor_mtus: u32,
-    /// Which SACKs let the window grow.
+    /// SACKs that let the window grow.
     pub advance: Advance,
-    /// No growth and no second cut while in fast recovery.
+    /// If true, there is no growth and no second cut during fast recovery.
     pub freeze_in_recovery: bool,
-    /// L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK may stand for several packets, and counts
-    /// as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 lets L be larger, RFC 3465).
+    /// If true, L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK that stands for several packets
+    /// counts as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 permits a larger L, RFC 3465).
     pub strict: bool,
-    /// All acknowledged bytes count in slow start until a loss ends it, so that a window that is used up doubles with each round
-    /// trip (RFC 3465 §2.2 without its limit L).
+    /// If true, all acknowledged bytes count in slow start until a loss ends it, so that a window that is used up
+    /// doubles with each round trip (RFC 3465 §2.2 without its limit L).
     pub doubles: bool,
 }
 
@@ -85,20 +85,20 @@ pub struct Window {
     mtu: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// partial_bytes_acked.
+    /// The RFC's partial_bytes_acked.
     acked: u64,
-    /// Fast recovery lasts until this TSN is acknowledged.
+    /// TSN whose acknowledgement ends fast recovery.
     recovery: Option<Tsn>,
-    /// Last transmission, or the last whole RTO of silence that was taken into account.
+    /// Time of the last transmission, or of the last whole RTO of silence that was counted.
     quiet_since: Option<Instant>,
-    /// The window was halved at least once in this silence.
+    /// True if the window was halved at least once in this silence.
     decaying: bool,
-    /// A loss ended the first slow start: the next one does not double.
+    /// True if a loss ended the first slow start: the next one does not double.
     lost: bool,
 }
 
 impl Window {
-    /// The window of a path on which nothing was sent.
+    /// Window of a path on which nothing was sent.
     pub fn new(config: WindowConfig, mtu: u64) -> Self {
         let mut window = Window {
             config,
@@ -122,39 +122,40 @@ impl Window {
         }
     }
 
-    /// The threshold when a share `left` of the window is left by a loss, bytes: §7.2.3 with one half, and its floor.
+    /// Returns the threshold in bytes if a loss leaves a share `left` of the window: §7.2.3 with one half, and its
+    /// floor.
     pub fn ssthresh_after_loss(&self, left: f64) -> u64 {
         let left = (self.cwnd as f64 * left.clamp(0.0, 1.0)) as u64;
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Whether a loss by miss indications shrinks the window now: once per round trip, unless windows are not frozen in fast
-    /// recovery.
+    /// Returns whether a loss by miss indications shrinks the window now: once per round trip, unless windows are not
+    /// frozen in fast recovery.
     #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
     }
 
-    /// Congestion window, bytes.
+    /// Congestion window in bytes.
     #[inline]
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
-    /// As policies and the core see it.
+    /// Limits for policies and the core.
     #[inline]
     pub fn limit(&self) -> Limit {
         let ssthresh = Some(self.ssthresh).filter(|s| *s != NO_SSTHRESH);
         Limit { cwnd: self.cwnd, ssthresh, pacing: None }
     }
 
-    /// Whether it is in fast recovery.
+    /// Returns whether it is in fast recovery.
     #[inline]
     pub fn in_recovery(&self) -> bool {
         self.recovery.is_some()
     }
 
-    /// The path's MTU is another one: a window that nothing used yet follows it.
+    /// Sets the path's MTU. A window that is still unused follows it.
     pub fn set_mtu(&mut self, mtu: u64) {
         if mtu != self.mtu {
             self.mtu = mtu;
@@ -164,7 +165,7 @@ impl Window {
         }
     }
 
-    /// A packet left.
+    /// Records that a packet left.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, rto: Duration) {
         self.decay(now, rto);
@@ -172,8 +173,9 @@ impl Window {
         self.decaying = false;
     }
 
-    /// Takes what a SACK acknowledged on this path. `step` gives the bytes by which congestion avoidance grows the
-    /// window once a whole window was acknowledged: one MTU in the RFC. A negative one leaves at least one MTU.
+    /// Applies the bytes that a SACK acknowledged on this path. `step` returns the bytes by which congestion avoidance
+    /// grows the window once a whole window was acknowledged: one MTU in the RFC. A negative step leaves at least one
+    /// MTU.
     pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> f64) {
         if ack.newly_acked > 0 && self.counts_loss() {
             self.grow(ack, step);
@@ -184,7 +186,7 @@ impl Window {
         self.maybe_leave_recovery(ack, true);
     }
 
-    /// Takes what a SACK acknowledged on another path: it may end fast recovery here.
+    /// Applies a SACK for another path, which may end fast recovery here.
     #[inline]
     pub fn on_acked_elsewhere(&mut self, ack: &AckInfo) {
         self.maybe_leave_recovery(ack, false);
@@ -222,7 +224,7 @@ impl Window {
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo, own: bool) {
         let Some(exit) = self.recovery else { return };
-        // With several paths another one's gap must not keep this one in recovery.
+        // With several paths, another path's gap must not keep this one in recovery.
         let passed = own
             && self.config.advance == Advance::Pseudo
             && ack.earliest_outstanding.is_none_or(|t| t.is_after(exit));
@@ -231,9 +233,9 @@ impl Window {
         }
     }
 
-    /// A chunk of a new window was lost by miss indications; `ssthresh` is usually
+    /// Handles the loss of a chunk of a new window by miss indications. `ssthresh` is usually
     /// [`Window::ssthresh_after_loss`], `highest` the highest TSN in flight here: fast recovery lasts until it is
-    /// acknowledged. Nothing happens while losses do not count ([`Window::counts_loss`]).
+    /// acknowledged. It has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.set_ssthresh_and_cwnd(ssthresh);
@@ -241,9 +243,9 @@ impl Window {
         }
     }
 
-    /// What is in flight here keeps a faster path from sending: the window is at most `ssthresh`, usually
-    /// [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is acknowledged. Nothing happens
-    /// while losses do not count ([`Window::counts_loss`]).
+    /// Handles a penalty, since the data in flight here keep a faster path from sending: the window is at most
+    /// `ssthresh`, usually [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is
+    /// acknowledged. It has no effect while losses do not count ([`Window::counts_loss`]).
     pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.cap_at_ssthresh(ssthresh);
@@ -251,52 +253,52 @@ impl Window {
         }
     }
 
-    /// T3-rtx expired: one MTU, and slow start to `ssthresh`, usually [`Window::ssthresh_after_loss`].
+    /// Handles the expiry of T3-rtx: one MTU, and slow start to `ssthresh`, usually [`Window::ssthresh_after_loss`].
     pub fn on_timeout(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh);
         self.cwnd = self.mtu;
         self.recovery = None;
     }
 
-    /// The last losses were none: threshold and window are at least what they were `before` them, and fast recovery is over
-    /// (RFC 4015 §3.2).
+    /// Undoes spurious losses: threshold and window are at least those `before` them, and fast recovery ends (RFC 4015
+    /// §3.2).
     pub fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.unwrap_or(NO_SSTHRESH));
         self.cwnd = self.cwnd.max(before.cwnd);
         (self.recovery, self.lost) = (None, self.ssthresh < NO_SSTHRESH);
     }
 
-    /// Threshold and window are `ssthresh`, be the window larger or smaller before (§7.2.3). Bytes counted towards growth
-    /// are forgotten.
+    /// Sets threshold and window to `ssthresh`, whether the window was larger or smaller before (§7.2.3). Drops the
+    /// bytes counted towards growth.
     pub fn set_ssthresh_and_cwnd(&mut self, ssthresh: u64) {
         (self.ssthresh, self.cwnd, self.acked) = (ssthresh, ssthresh, 0);
         self.lost = true;
     }
 
-    /// The threshold is `ssthresh` and the window no larger; a smaller one stays. Bytes counted towards growth are
-    /// forgotten.
+    /// Sets the threshold to `ssthresh`, and the window to at most that; a smaller window stays. Drops the bytes
+    /// counted towards growth.
     pub fn cap_at_ssthresh(&mut self, ssthresh: u64) {
         self.set_ssthresh_and_cwnd(ssthresh.min(self.cwnd));
         self.ssthresh = ssthresh;
     }
 
-    /// Another threshold; the window stays.
+    /// Sets the threshold. The window stays.
     pub fn set_ssthresh(&mut self, ssthresh: u64) {
         self.ssthresh = ssthresh;
     }
 
-    /// Another window; the threshold stays, and so do bytes counted towards growth.
+    /// Sets the window. The threshold and the bytes counted towards growth stay.
     pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
     }
 
-    /// Fast recovery begins, and lasts until `highest` is acknowledged.
+    /// Begins fast recovery, which lasts until `highest` is acknowledged.
     pub fn enter_recovery(&mut self, highest: Tsn) {
         self.recovery = Some(highest);
     }
 
-    /// The path works again after it was given up or potentially failed: two MTU, so that the peer acknowledges at once
-    /// (RFC 7829 §4.2 leaves one or two).
+    /// Handles the return of a path that was given up or potentially failed: two MTU, so that the peer acknowledges at
+    /// once (RFC 7829 §4.2 permits one or two).
     pub fn restart(&mut self) {
         self.cwnd = 2 * self.mtu;
         self.acked = 0;
@@ -312,12 +314,12 @@ impl Window {
         }
     }
 
-    /// Nothing was sent for one `rto` or more.
+    /// Halves the window after `rto` or more without a transmission.
     fn halve(&mut self, now: Instant, since: Instant, rto: Duration) {
         let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {
             self.ssthresh = self.cwnd;
-            // Slow start goes back to what the path has carried.
+            // Slow start ends at the window that the path has carried.
             (self.decaying, self.lost) = (true, false);
         }
         for _ in 0..silences {

@@ -1,14 +1,14 @@
-//! Which TSNs came by which path lately, for a peer that sends copies.
+//! Recent TSNs by path of arrival, for a peer that sends copies.
 
 use smallvec::SmallVec;
 
 use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 
-/// A range is said in so many SACKs after something was added to it, since a SACK may be lost.
+/// Number of SACKs that carry a range after something was added to it, since a SACK may be lost.
 const SAID: u64 = 3;
 
-/// Ranges of TSNs that came by one path, the one added to last at the end.
+/// Ranges of TSNs that arrived by one path. The range that was extended last is at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     ranges: SmallVec<[Range; 2]>,
@@ -17,12 +17,12 @@ pub(crate) struct Arrivals {
 #[derive(Copy, Clone, Debug)]
 struct Range {
     tsns: TsnRange,
-    /// SACKs sent when something was added.
+    /// Number of SACKs sent when something was added.
     at: u64,
 }
 
 impl Arrivals {
-    /// `tsn` arrived, new or not, after `sacks` SACKs were sent.
+    /// Records that `tsn` arrived, new or not, after `sacks` SACKs were sent.
     pub fn add(&mut self, tsn: Tsn, sacks: u64) {
         let tsns = match self.ranges.iter().rposition(|r| r.tsns.last + 1 == tsn) {
             Some(i) => TsnRange { last: tsn, ..self.ranges.remove(i).tsns },
@@ -34,7 +34,7 @@ impl Arrivals {
         self.ranges.push(Range { tsns, at: sacks });
     }
 
-    /// What is to be said beside the next SACK, `sacks` having been sent.
+    /// Returns the ranges for the packet of the next SACK, after `sacks` SACKs were sent.
     pub fn recent(&self, sacks: u64) -> SmallVec<[TsnRange; 2]> {
         self.ranges.iter().filter(|r| r.at + SAID > sacks).map(|r| r.tsns).collect()
     }
@@ -59,7 +59,7 @@ mod tests {
         assert!(arrivals.recent(12).is_empty());
     }
 
-    /// Whatever comes, no more is kept, and the oldest goes first.
+    /// Memory is bounded for any arrivals, and the oldest are dropped first.
     #[test]
     fn memory_is_bounded() {
         let mut arrivals = Arrivals::default();

@@ -1,5 +1,5 @@
-//! What came by each path, for a peer that asked for it by its clock (REPORT items ARRIVED REQUEST and ARRIVED,
-//! docs/wire-format.md).
+//! Arrivals by each path, for a peer that requested them by this side's clock (REPORT items ARRIVED REQUEST and
+//! ARRIVED, docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -7,10 +7,10 @@ use crate::time::Instant;
 use crate::wire::chunk::report::{ArrivedBy, MAX_RETURN_PATHS, decode_return_paths};
 use crate::wire::serial::Tsn;
 
-/// What came by one path since the peer asked.
+/// Arrivals by one path since the peer asked.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct ArrivedHere {
-    /// The highest TSN of the last packet with DATA, and when that came.
+    /// Highest TSN of the last packet with DATA, and the time of that packet.
     tsn: Tsn,
     at: Instant,
     packets: u32,
@@ -18,35 +18,35 @@ pub(crate) struct ArrivedHere {
 }
 
 impl ArrivedHere {
-    /// Counts a packet of `bytes` bytes whose highest TSN is `tsn`, after those in `before`.
+    /// Counts a packet of `bytes` bytes with the highest TSN `tsn`, after those in `before`.
     pub fn count(before: Option<ArrivedHere>, now: Instant, tsn: Tsn, bytes: u64) -> Self {
         let (packets, sum) = before.map_or((0, 0), |b| (b.packets, b.bytes));
         ArrivedHere { tsn, at: now, packets: packets.wrapping_add(1), bytes: sum.wrapping_add(bytes as u32) }
     }
 
-    /// As it is said of `path` at `now`.
+    /// Returns the item for `path` at `now`.
     pub fn say(&self, path: u16, now: Instant) -> ArrivedBy {
         let age = u32::try_from(micros(now) - micros(self.at)).unwrap_or(u32::MAX);
         ArrivedBy { path, tsn: self.tsn, age, packets: self.packets, bytes: self.bytes }
     }
 }
 
-/// The clock of ARRIVED: microseconds since the driver's origin, rounded down, so that it and ages add up.
+/// Clock of ARRIVED: microseconds since the driver's origin, rounded down, so that it and ages add up.
 pub(crate) fn micros(now: Instant) -> u64 {
     now.as_nanos() / 1000
 }
 
-/// What the peer asked for.
+/// Request of the peer.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivedRequest {
-    /// Of the request that counts; `None`: there was none.
+    /// Serial of the valid request; `None`: there was no request.
     serial: Option<u32>,
-    /// The return paths that SACKs alternate over, by their wire ids.
+    /// Return paths over which SACKs alternate, by their wire ids.
     return_paths: SmallVec<[u16; MAX_RETURN_PATHS]>,
 }
 
 impl ArrivedRequest {
-    /// Takes a request, unless a newer one came before; false if it makes no sense.
+    /// Takes a request, unless a newer one arrived before. Returns false if it is malformed.
     pub fn ask(&mut self, serial: u32, payload: &[u8]) -> bool {
         let Some(return_paths) = decode_return_paths(payload) else { return false };
         if self.serial.is_none_or(|last| serial.wrapping_sub(last) < 1 << 31) {
@@ -55,12 +55,12 @@ impl ArrivedRequest {
         true
     }
 
-    /// Whether the peer wants to know.
+    /// Returns whether the peer requests reports.
     pub fn asked(&self) -> bool {
         self.serial.is_some()
     }
 
-    /// See the field.
+    /// Return paths over which SACKs alternate.
     pub fn return_paths(&self) -> &[u16] {
         &self.return_paths
     }

@@ -1,4 +1,4 @@
-//! The receiving side of an association: which TSNs arrived, and messages put together again.
+//! The receiving side of an association: TSNs that arrived, and reassembly of messages.
 
 mod arrivals;
 mod arrived;

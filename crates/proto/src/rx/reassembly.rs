@@ -1,8 +1,8 @@
-//! Messages out of DATA chunks: fragments are joined, ordered messages wait for their turn (RFC 9260 §6.5, §6.6, §6.9),
-//! and FORWARD TSN moves streams over what the peer gave up (RFC 3758 §3.6).
+//! Reassembly of messages from DATA chunks: fragments are joined, ordered messages wait for their turn (RFC 9260 §6.5,
+//! §6.6, §6.9), and FORWARD TSN moves streams over abandoned messages of the peer (RFC 3758 §3.6).
 //!
-//! Each TSN comes once: [`super::TsnTracker`] keeps duplicates away. Memory follows the bytes held, which the caller
-//! bounds by refusing chunks once [`Reassembly::buffered_bytes`] reaches its receive window. Nothing is reneged.
+//! Each TSN arrives here once: [`super::TsnTracker`] removes duplicates. Memory follows the held bytes, which the
+//! caller bounds: it refuses chunks once [`Reassembly::buffered_bytes`] reaches its receive window. Nothing is reneged.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,31 +13,31 @@ use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 use crate::work;
 
-/// Bytes counted for each chunk held, beside its payload (the size of a DATA chunk's header).
+/// Bytes counted for each held chunk in addition to its payload (the size of a DATA chunk's header).
 pub const CHUNK_OVERHEAD: usize = 16;
-/// Heap that a whole message takes beside its payload and its place in the readable queue, bytes, allocator's share
-/// included.
+/// Heap in bytes of a whole message in addition to its payload and its place in the readable queue, including the
+/// allocator's share.
 const MESSAGE_HEAP: usize = 64;
 /// Heap of a place among the messages that wait for their turn: a tree's nodes may be half empty.
 const WAITING_HEAP: usize = 192;
-/// Heap of a piece beside its fragments.
+/// Heap of a piece in addition to its fragments.
 const PIECE_HEAP: usize = 160;
-/// Heap of a fragment beside its payload: its list may have room for twice as many.
+/// Heap of a fragment in addition to its payload: its list may have room for twice as many.
 const FRAGMENT_HEAP: usize = 96;
-/// Messages whose room is kept once all are read, so that a steady flow does not allocate: a batch of packets with many
-/// small messages each.
+/// Number of messages whose room is kept after all are read, so that a steady flow does not allocate: a batch of
+/// packets with many small messages each.
 const KEPT_MESSAGES: usize = 1024;
 
-/// A DATA chunk (RFC 9260 §3.3.1) as reassembly sees it.
+/// A DATA chunk (RFC 9260 §3.3.1) for reassembly.
 #[derive(Clone, Debug)]
 pub struct Fragment {
-    /// Its TSN.
+    /// TSN of the chunk.
     pub tsn: Tsn,
-    /// Its stream: below the number of inbound streams, which the caller checks.
+    /// Stream of the chunk. The caller checks that it is below the number of inbound streams.
     pub stream: StreamId,
-    /// Its stream sequence number; without meaning if unordered.
+    /// Stream sequence number; without meaning if unordered.
     pub ssn: Ssn,
-    /// Its payload protocol identifier.
+    /// Payload protocol identifier.
     pub ppid: Ppid,
     /// The U bit.
     pub unordered: bool,
@@ -45,26 +45,26 @@ pub struct Fragment {
     pub begin: bool,
     /// The E bit: the last fragment of a message.
     pub end: bool,
-    /// User data; not empty, which the caller checks.
+    /// User data. The caller checks that they are not empty.
     pub payload: Bytes,
 }
 
-/// A whole message as the application reads it.
+/// A whole message for the application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The stream it came by.
+    /// Stream of the message.
     pub stream: StreamId,
-    /// Its stream sequence number; without meaning if unordered.
+    /// Stream sequence number; without meaning if unordered.
     pub ssn: Ssn,
-    /// The payload protocol identifier of its first fragment.
+    /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
-    /// Delivered without regard to the order of its stream.
+    /// True if it is delivered regardless of the order of its stream.
     pub unordered: bool,
-    /// What the peer's application sent; a slice of the datagram if it came in one chunk.
+    /// Data of the peer's application; a slice of the datagram if it arrived in one chunk.
     pub payload: Bytes,
-    /// The TSN of its first fragment.
+    /// TSN of the first fragment.
     pub first_tsn: Tsn,
-    /// When its last missing chunk arrived (not when its turn came).
+    /// Time at which the last missing chunk arrived (not the time of its turn).
     pub arrived: Instant,
 }
 
@@ -72,10 +72,10 @@ pub struct Message {
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A message begins where the last one misses fragments.
+    /// A message begins although the last one lacks fragments.
     #[error("TSN {0}: first fragment inside a message")]
     UnexpectedBegin(Tsn),
-    /// A fragment goes on with a message that ended.
+    /// A fragment continues a message that has ended.
     #[error("TSN {0}: fragment outside of a message")]
     UnexpectedContinuation(Tsn),
     /// Neighbouring fragments of one message differ in stream, stream sequence number or U bit.
@@ -89,48 +89,48 @@ pub enum Violation {
 /// The reassembly and reordering queues of all inbound streams of one association.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
-    /// Near which TSNs are extended to 64 bits: the highest pushed or skipped.
+    /// TSN near which others are extended to 64 bits: the highest pushed or skipped.
     near: u64,
-    /// The last TSN that FORWARD TSN gave up, and on over fragments of the same message beyond it; 0 before the first.
+    /// Last TSN that FORWARD TSN gave up, and further fragments of the same message; 0 before the first.
     given_up: u64,
-    /// The next ordered message of each stream, by stream id: its SSN extended to 64 bits.
+    /// Next ordered message by stream id: its SSN extended to 64 bits.
     next_ssn: Vec<u64>,
-    /// Incomplete messages in contiguous pieces, by the extended TSN of the piece's first fragment.
+    /// Incomplete messages in contiguous pieces, by the extended TSN of each piece's first fragment.
     pieces: BTreeMap<u64, Piece>,
-    /// Complete ordered messages whose turn has not come, by stream and extended SSN.
+    /// Complete ordered messages that wait for their turn, by stream and extended SSN.
     waiting: BTreeMap<(u16, u64), Message>,
     ready: VecDeque<Message>,
     buffered_bytes: usize,
-    /// Heap of payloads, and what each fragment and whole message costs beside them.
+    /// Heap of payloads, and of each fragment and whole message in addition.
     heap: usize,
     /// Payload of fragments: a message that becomes whole is copied into one piece.
     fragments: usize,
 }
 
-/// Neighbouring fragments of one message that is not complete.
+/// Neighbouring fragments of one incomplete message.
 #[derive(Clone, Debug)]
 struct Piece {
     stream: StreamId,
     ssn: Ssn,
     unordered: bool,
-    /// Of the first fragment held.
+    /// Identifier of the first fragment held.
     ppid: Ppid,
     begin: bool,
     end: bool,
     payloads: VecDeque<Bytes>,
 }
 
-/// The pieces a fragment joins.
+/// The pieces that a fragment joins.
 #[derive(Copy, Clone, Debug)]
 struct Neighbours {
     /// Key of the piece that ends right before the fragment.
     before: Option<u64>,
-    /// The piece that starts right after the fragment goes on with its message.
+    /// True if the piece right after the fragment continues its message.
     after: bool,
 }
 
 impl Reassembly {
-    /// Empty queues for a peer whose first TSN is `peer_initial_tsn`; every stream starts at SSN 0 (RFC 9260 §6.5).
+    /// Empty queues for a peer whose first TSN is `peer_initial_tsn`. Every stream starts at SSN 0 (RFC 9260 §6.5).
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         Reassembly {
             near: origin(peer_initial_tsn),
@@ -145,7 +145,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes a chunk whose TSN is new. After an error the association is to be aborted.
+    /// Takes a chunk with a new TSN. After an error the association must be aborted.
     pub fn push(&mut self, fragment: Fragment, now: Instant) -> Result<(), Violation> {
         let tsn = extend(self.near, fragment.tsn);
         self.near = self.near.max(tsn);
@@ -162,7 +162,7 @@ impl Reassembly {
         }
     }
 
-    /// The next message for the application.
+    /// Returns the next message for the application.
     pub fn pop(&mut self) -> Option<Message> {
         let message = self.ready.pop_front()?;
         self.buffered_bytes -= message.payload.len() + CHUNK_OVERHEAD;
@@ -173,7 +173,7 @@ impl Reassembly {
         Some(message)
     }
 
-    /// Gives back the memory that nothing is in.
+    /// Releases empty memory.
     pub fn shrink(&mut self) {
         self.ready.shrink_to_fit();
         if self.pieces.is_empty() {
@@ -184,32 +184,33 @@ impl Reassembly {
         }
     }
 
-    /// [`Reassembly::pop`] has a message.
+    /// Returns whether [`Reassembly::pop`] has a message.
     pub fn readable(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Payload held, unread messages included, and [`CHUNK_OVERHEAD`] for each chunk (once for a whole message).
+    /// Payload held, including unread messages, and [`CHUNK_OVERHEAD`] for each chunk (once for a whole message).
     pub fn buffered_bytes(&self) -> usize {
         self.buffered_bytes
     }
 
-    /// Heap that everything takes, bookkeeping and the copy that a fragmented message ends with included, bytes; no less
-    /// than it is, provided that payloads are slices of what is counted elsewhere or copies.
+    /// Heap in bytes of everything, including bookkeeping and the final copy of a fragmented message. It is not too low
+    /// if payloads are copies, or slices of memory that is counted elsewhere.
     pub fn heap(&self) -> usize {
         let room = self.ready.capacity() * size_of::<Message>();
         self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()
     }
 
-    /// [`Reassembly::heap`] without the room that only waits for messages.
+    /// [`Reassembly::heap`] without empty room for messages.
     pub fn heap_by_content(&self) -> usize {
         self.heap + self.fragments + self.pieces.len() * PIECE_HEAP + self.waiting.len() * WAITING_HEAP
     }
 
-    /// What one more chunk of `len` payload bytes on `stream` adds to it at most, part of a message or a whole one.
+    /// Maximum heap that another chunk of `len` payload bytes on `stream` adds, whether it is a part of a message or a
+    /// whole one.
     pub fn heap_of(&self, stream: StreamId, len: usize, whole: bool) -> usize {
         let most = MESSAGE_HEAP + WAITING_HEAP + PIECE_HEAP + FRAGMENT_HEAP;
-        // A list that is full moves to one twice as long.
+        // A full list moves to one of twice the length.
         let (ready, streams, needed) =
             (self.ready.capacity(), self.next_ssn.capacity(), usize::from(stream.0) + 1);
         let places = if self.ready.len() < ready { 0 } else { 2 * ready * size_of::<Message>() };
@@ -217,9 +218,10 @@ impl Reassembly {
         most + places + numbers + if whole { len } else { 2 * len }
     }
 
-    /// FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's: drops
-    /// incomplete messages that start at or before it, the rest of them included when it comes, and no longer waits
-    /// for ordered messages up to the SSN of each `skipped` stream. Whole messages that were stranded become readable. Stream ids are as in [`Fragment`].
+    /// Handles FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's. It
+    /// drops incomplete messages that start at or before it, and the rest of them when it arrives, and no longer waits
+    /// for ordered messages up to the SSN of each `skipped` stream. Stranded whole messages become readable. Stream ids
+    /// are as in [`Fragment`].
     pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
         let new_cum = extend(self.near, new_cum);
         self.near = self.near.max(new_cum);
@@ -229,7 +231,7 @@ impl Reassembly {
         }
     }
 
-    /// What `fragment` joins; `None` if its TSN is already held.
+    /// Returns the neighbours of `fragment`; `None` if its TSN is already held.
     fn neighbours(&self, tsn: u64, fragment: &Fragment) -> Result<Option<Neighbours>, Violation> {
         let mut before = None;
         if let Some((&first, piece)) = self.pieces.range(..=tsn).next_back() {
@@ -296,7 +298,8 @@ impl Reassembly {
         }
         let stream = message.stream;
         let next = self.next_ssn(stream);
-        // All 2^16 values count as ahead: nothing new can be behind, and a deep queue of small messages stays clear.
+        // All 2^16 values count as ahead: nothing new can be in the past, and a deep queue of small messages has all
+        // numbers.
         let ssn = *next + u64::from(message.ssn.distance_from(Ssn(*next as u16)));
         if ssn == *next {
             *next += 1;
@@ -311,7 +314,7 @@ impl Reassembly {
         }
     }
 
-    /// Makes the waiting messages of `stream` readable whose turn has come.
+    /// Makes the waiting messages of `stream` readable whose turn is reached.
     fn release(&mut self, stream: StreamId) {
         if self.waiting.is_empty() {
             return;
@@ -324,7 +327,7 @@ impl Reassembly {
         *self.next_ssn(stream) = next;
     }
 
-    /// Drops what can no longer become whole now that everything up to `last` is given up.
+    /// Drops everything that can no longer be completed because everything up to `last` is given up.
     fn give_up(&mut self, last: u64) {
         self.given_up = self.given_up.max(last);
         while let Some(entry) = self.pieces.first_entry() {
@@ -341,7 +344,7 @@ impl Reassembly {
         }
     }
 
-    /// Moves `stream` beyond `ssn`: what waits up to there becomes readable, what is missing is given up.
+    /// Moves `stream` beyond `ssn`: waiting messages up to there become readable, missing ones are given up.
     fn skip(&mut self, stream: StreamId, ssn: Ssn) {
         let next = *self.next_ssn(stream);
         let ahead = ssn - Ssn(next as u16);
@@ -380,18 +383,19 @@ impl Piece {
         }
     }
 
-    /// The fragment right after this piece is of the same message.
+    /// Returns whether the fragment right after this piece belongs to the same message.
     fn is_continued_by(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, self.end, fragment.begin, fragment.tsn)
     }
 
-    /// The fragment right before this piece is of the same message.
+    /// Returns whether the fragment right before this piece belongs to the same message.
     fn continues(&self, fragment: &Fragment) -> Result<bool, Violation> {
         self.shares_message(fragment, fragment.end, self.begin, fragment.tsn.next())
     }
 
-    /// Neighbours, of which the earlier has E bit `end` and the later, at TSN `later`, has B bit `begin`, are of one
-    /// message. RFC 9260 §6.9: fragments share stream, U bit and SSN; §6.6: the SSN of unordered ones means nothing.
+    /// Returns whether two neighbours, of which the earlier has E bit `end` and the later, at TSN `later`, has B bit
+    /// `begin`, belong to one message. RFC 9260 §6.9: fragments share stream, U bit and SSN; §6.6: the SSN of unordered
+    /// ones has no meaning.
     fn shares_message(
         &self,
         fragment: &Fragment,
@@ -416,7 +420,7 @@ impl Piece {
         self.payloads.push_back(fragment.payload);
     }
 
-    /// Takes in the piece that follows, moving the shorter of the two: n fragments in any order cost O(n log n).
+    /// Takes in the piece that follows, and moves the shorter of the two: n fragments in any order cost O(n log n).
     fn join(&mut self, mut after: Piece) {
         self.end = after.end;
         work::count(self.payloads.len().min(after.payloads.len()));

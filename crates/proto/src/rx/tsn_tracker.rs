@@ -1,4 +1,4 @@
-//! Which TSNs arrived: the cumulative TSN ack point, the blocks beyond it and the duplicates, as a SACK reports them.
+//! TSNs that arrived: the cumulative TSN ack point, the blocks beyond it and the duplicates, as a SACK reports them.
 
 use std::collections::VecDeque;
 
@@ -8,52 +8,52 @@ use super::extend::{extend, narrow, origin};
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// How far beyond the cumulative TSN ack point a TSN is taken.
+/// Maximum distance of an accepted TSN from the cumulative TSN ack point.
 const MAX_DISTANCE: u64 = 1 << 20;
-/// How many separate blocks beyond the cumulative TSN ack point are kept: 256 KiB in the worst case.
+/// Maximum number of separate blocks beyond the cumulative TSN ack point: 256 KiB in the worst case.
 const MAX_BLOCKS: usize = 16_384;
-/// How many duplicates are kept for one SACK.
+/// Maximum number of duplicates that are kept for one SACK.
 const MAX_DUPLICATES: usize = 32;
-/// Blocks whose room is kept once all gaps are closed, so that ordinary reordering allocates only once.
+/// Number of blocks whose room is kept after all gaps are closed, so that ordinary reordering allocates only once.
 const KEPT_BLOCKS: usize = 64;
 
-/// What a TSN is to a [`TsnTracker`].
+/// Classification of a TSN by a [`TsnTracker`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// Seen for the first time.
+    /// The TSN is seen for the first time.
     New,
-    /// Seen before, or at or behind the cumulative TSN ack point.
+    /// The TSN was seen before, or is not beyond the cumulative TSN ack point.
     Duplicate,
-    /// So far ahead, or in so many pieces with the rest, that it is not taken: it must be dropped as if it had
-    /// never arrived. Never the answer to the TSN that follows the cumulative TSN ack point.
+    /// The TSN is not accepted because it is too far ahead, or because there are too many blocks: it must be dropped as
+    /// if it had never arrived. The TSN after the cumulative TSN ack point is always accepted.
     TooFar,
 }
 
-/// The answer to [`TsnTracker::insert`] and [`TsnTracker::check`].
+/// Result of [`TsnTracker::insert`] and [`TsnTracker::check`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Inserted {
-    /// What the TSN is.
+    /// Classification of the TSN.
     pub arrival: Arrival,
-    /// The TSN is new and lies below the highest one received: it fills a gap, wholly or in part.
+    /// True if the TSN is new and lies below the highest one received: it fills a gap or a part of one.
     pub filled: bool,
 }
 
-/// The TSNs received from one peer. Memory is bounded whatever the peer sends.
+/// TSNs received from one peer. Memory is bounded whatever the peer sends.
 #[derive(Clone, Debug)]
 pub struct TsnTracker {
     cum: u64,
-    /// First and last TSN of each block beyond `cum`: ascending, apart from each other and from `cum`.
+    /// First and last TSN of each block beyond `cum`: ascending, separate from each other and from `cum`.
     blocks: VecDeque<(u64, u64)>,
     duplicates: SmallVec<[Tsn; MAX_DUPLICATES]>,
 }
 
 impl TsnTracker {
-    /// Nothing received yet from a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
+    /// Empty tracker for a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         TsnTracker { cum: origin(peer_initial_tsn) - 1, blocks: VecDeque::new(), duplicates: SmallVec::new() }
     }
 
-    /// Records `tsn` as received unless it is [`Arrival::TooFar`]; duplicates are listed for the next SACK.
+    /// Records `tsn` as received unless it is [`Arrival::TooFar`]. Duplicates are listed for the next SACK.
     pub fn insert(&mut self, tsn: Tsn) -> Inserted {
         if self.blocks.is_empty() && tsn == narrow(self.cum + 1) {
             self.cum += 1;
@@ -68,7 +68,8 @@ impl TsnTracker {
         inserted
     }
 
-    /// What [`TsnTracker::insert`] would answer, so that a chunk without room can be dropped unrecorded.
+    /// Returns the result that [`TsnTracker::insert`] would have, so that a chunk without room can be dropped
+    /// unrecorded.
     pub fn check(&self, tsn: Tsn) -> Inserted {
         let tsn = extend(self.cum, tsn);
         let arrival = if tsn <= self.cum {
@@ -81,23 +82,23 @@ impl TsnTracker {
         Inserted { arrival, filled: arrival == Arrival::New && tsn < self.highest_extended() }
     }
 
-    /// The cumulative TSN ack point: every TSN up to here was received or given up by the peer.
+    /// Cumulative TSN ack point: every TSN up to here was received or given up by the peer.
     pub fn cum_tsn(&self) -> Tsn {
         narrow(self.cum)
     }
 
-    /// TSNs are missing below the highest one received.
+    /// Returns whether TSNs are missing below the highest one received.
     pub fn has_gap(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// The highest TSN received, or the cumulative TSN ack point if that is higher.
+    /// Highest TSN received, or the cumulative TSN ack point if that is higher.
     pub fn highest(&self) -> Tsn {
         narrow(self.highest_extended())
     }
 
-    /// Gap ack blocks as first and last offset from the cumulative TSN ack point (RFC 9260 §3.3.4), ascending.
-    /// What lies beyond the 16 bits of an offset is left out.
+    /// Gap ack blocks as first and last offset from the cumulative TSN ack point (RFC 9260 §3.3.4), ascending. Blocks
+    /// beyond the 16 bits of an offset are left out.
     pub fn gap_blocks(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
         let cum = self.cum;
         self.blocks.iter().map_while(move |&(first, last)| {
@@ -106,34 +107,35 @@ impl TsnTracker {
         })
     }
 
-    /// Duplicates since [`TsnTracker::clear_duplicates`], each as often as it came, the first 32 of them.
+    /// Duplicates since [`TsnTracker::clear_duplicates`], each as often as it arrived, the first 32 of them.
     pub fn duplicates(&self) -> &[Tsn] {
         &self.duplicates
     }
 
-    /// Forgets the duplicates: a SACK reported them.
+    /// Drops the duplicates after a SACK has reported them.
     pub fn clear_duplicates(&mut self) {
         self.duplicates.clear();
     }
 
-    /// Gives back the memory that nothing is in.
+    /// Releases empty memory.
     pub fn shrink(&mut self) {
         self.blocks.shrink_to_fit();
     }
 
-    /// Blocks beyond the cumulative TSN ack point.
+    /// Number of blocks beyond the cumulative TSN ack point.
     #[cfg(any(test, feature = "testing"))]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Heap it takes, bytes.
+    /// Heap in bytes.
     pub fn heap(&self) -> usize {
         self.blocks.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum` and on over what was received
-    /// beyond it. False if `new_cum` is at or behind the point: then the chunk is out of date and changes nothing.
+    /// Handles FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum`, and on over TSNs that were
+    /// received beyond it. Returns false if `new_cum` is not beyond the point: the chunk is then out of date and has no
+    /// effect.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {
         let new_cum = extend(self.cum, new_cum);
         if new_cum <= self.cum {
@@ -150,7 +152,7 @@ impl TsnTracker {
         self.blocks.back().map_or(self.cum, |&(_, last)| last)
     }
 
-    /// The index of the first block that ends at or after `tsn`.
+    /// Returns the index of the first block that ends at or after `tsn`.
     fn position(&self, tsn: u64) -> usize {
         match self.blocks.back() {
             Some(&(_, last)) if tsn > last => self.blocks.len(),
@@ -167,12 +169,12 @@ impl TsnTracker {
         if alone && self.blocks.len() >= MAX_BLOCKS { Arrival::TooFar } else { Arrival::New }
     }
 
-    /// `tsn` comes right after the block before position `i`.
+    /// Returns whether `tsn` comes right after the block before position `i`.
     fn follows(&self, i: usize, tsn: u64) -> bool {
         i.checked_sub(1).and_then(|before| self.blocks.get(before)).is_some_and(|&(_, last)| last + 1 == tsn)
     }
 
-    /// `tsn` comes right before the block at position `i`.
+    /// Returns whether `tsn` comes right before the block at position `i`.
     fn precedes(&self, i: usize, tsn: u64) -> bool {
         self.blocks.get(i).is_some_and(|&(first, _)| first == tsn + 1)
     }

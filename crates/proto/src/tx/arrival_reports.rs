@@ -1,4 +1,4 @@
-//! What the peer says of the ways by which copies arrived (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
+//! The peer's reports on the paths by which copies arrived (REPORT items COPIES and ARRIVALS, docs/wire-format.md).
 
 use smallvec::SmallVec;
 
@@ -8,41 +8,42 @@ use crate::wire::chunk::report::{MAX_RANGES, TsnRange};
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// Ranges of one packet that are read: paths times [`MAX_RANGES`] at most make sense.
+/// Maximum number of ranges of one packet that are read: paths times [`MAX_RANGES`].
 const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
 
-/// Whether the peer names ways, and what it named in the packet that is being read.
+/// State of the peer's reports, and the ranges of the packet that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivalReports {
-    /// We asked for it.
+    /// True if the peer was asked.
     asked: bool,
-    /// Since when it does: of copies that left before it may have reported nothing.
+    /// Time since which the peer reports. Earlier copies may be missing from its reports.
     since: Option<Instant>,
     named: SmallVec<[(PathId, TsnRange); 4]>,
 }
 
 impl ArrivalReports {
-    /// Whether the peer was asked to name ways.
+    /// Returns whether the peer was asked to name paths.
     pub fn asked(&self) -> bool {
         self.asked
     }
 
-    /// The peer is asked.
+    /// Records that the peer is asked.
     pub fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// Since when the peer names ways.
+    /// Time since which the peer names paths.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// The peer named ways for the first time, or again.
+    /// Records that the peer named paths for the first time, or again.
     pub fn begin(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
-    /// Takes one range; false if there were too many: more in one packet can only be an attempt to make the receiver search.
+    /// Takes one range. Returns false if there are too many: more in one packet can only be an attempt to cause long
+    /// searches.
     pub fn take(&mut self, path: PathId, range: TsnRange) -> bool {
         let room = self.named.len() < MOST_RANGES;
         if room {
@@ -51,18 +52,18 @@ impl ArrivalReports {
         room
     }
 
-    /// Whether `tsn` was named for `path` in this packet.
+    /// Returns whether `tsn` was named for `path` in this packet.
     pub fn names(&self, tsn: Tsn, path: PathId) -> bool {
         self.on(path).any(|range| range.contains(tsn))
     }
 
-    /// What was named for `path` in this packet.
+    /// Ranges that were named for `path` in this packet.
     pub fn on(&self, path: PathId) -> impl Iterator<Item = &TsnRange> {
         work::count(self.named.len());
         self.named.iter().filter(move |(p, _)| *p == path).map(|(_, range)| range)
     }
 
-    /// The packet was read.
+    /// Drops the ranges after the packet was read.
     pub fn forget(&mut self) {
         self.named.clear();
     }

@@ -1,13 +1,13 @@
-//! A bit for each outstanding TSN.
+//! A set of outstanding TSNs with one bit for each.
 
 use std::collections::VecDeque;
 
 use crate::wire::serial::Tsn;
 
-/// TSNs a word holds.
+/// Number of TSNs in a word.
 const WORD: u32 = u64::BITS;
 
-/// The outstanding TSNs that gap blocks covered: what a SACK repeats is passed over a word at a time.
+/// The outstanding TSNs that gap blocks have covered. TSNs that a SACK repeats are skipped a word at a time.
 #[derive(Debug)]
 pub(super) struct Bits {
     /// `tsn / 64` of the first word.
@@ -16,24 +16,24 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// No TSN is outstanding; the next one is `initial`.
+    /// Empty set. The next TSN is `initial`.
     pub fn new(initial: Tsn) -> Self {
         Bits { first: initial.0 / WORD, words: VecDeque::new() }
     }
 
     fn index(&self, tsn: Tsn) -> usize {
-        // TSNs wrap at a multiple of 64, their words with them.
+        // TSNs wrap at a multiple of 64, and so do their words.
         ((tsn.0 / WORD).wrapping_sub(self.first) & (u32::MAX / WORD)) as usize
     }
 
-    /// `tsn` is outstanding from now on, its bit clear.
+    /// Adds the outstanding `tsn` with a clear bit.
     pub fn push(&mut self, tsn: Tsn) {
         if self.index(tsn) >= self.words.len() {
             self.words.push_back(0);
         }
     }
 
-    /// The first outstanding TSN is `base` from now on.
+    /// Sets the first outstanding TSN to `base`.
     pub fn pass(&mut self, base: Tsn) {
         while self.first != base.0 / WORD {
             self.words.pop_front();
@@ -55,7 +55,7 @@ impl Bits {
         }
     }
 
-    /// The first of the outstanding TSNs `from..=to` whose bit is clear.
+    /// Returns the first of the outstanding TSNs `from..=to` whose bit is clear.
     pub fn next_clear(&self, mut from: Tsn, to: Tsn) -> Option<Tsn> {
         while !from.is_after(to) {
             let bit = from.0 % WORD;
@@ -68,7 +68,7 @@ impl Bits {
         None
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.words.shrink_to_fit();
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a plain set, also where TSNs wrap.
+        /// Comparison with a plain set, also where TSNs wrap.
         #[test]
         fn is_a_set_of_outstanding_tsns(
             initial in prop_oneof![any::<u32>(), Just(u32::MAX - 70), Just(0)],

@@ -1,4 +1,4 @@
-//! The sending half's data: what waits, what is outstanding, and what SACKs mean for it.
+//! Data of the sending half: waiting messages, outstanding chunks, and the effects of SACKs on them.
 
 mod arrival_reports;
 mod bits;

@@ -1,30 +1,31 @@
 //! Transmissions of chunks that also arrived otherwise.
 //!
-//! Of a chunk that was sent n times, n − 1 transmissions can be needless. Those are:
-//! - when it is acknowledged, all in flight but one: whichever arrived first, the others were not needed;
-//! - those that were sent since earlier ones seemed lost, if these arrived after all: the peer then reports the TSN as a duplicate
-//!   (RFC 9260 §3.3.4), at once or after the chunk was acknowledged.
+//! If a chunk was sent n times, up to n − 1 transmissions can be needless:
+//! - all but one of those in flight when the chunk is acknowledged: only the first to arrive was needed;
+//! - those that were sent because earlier ones seemed lost, if these arrived after all: the peer then reports the TSN
+//!   as a duplicate (RFC 9260 §3.3.4), at once or after the chunk was acknowledged.
 
 use std::collections::VecDeque;
 
 use crate::policy::{ChunkInfo, Transmission};
 use crate::wire::serial::Tsn;
 
-/// Acknowledged chunks that are remembered, of those that were sent several times.
+/// Number of acknowledged chunks that are kept, among those that were sent several times.
 const REMEMBERED: usize = 256;
 
-/// What is known of the transmissions of one chunk.
+/// Needless transmissions of one chunk.
 #[derive(Copy, Clone, Default, Debug)]
 pub(crate) struct Needless {
-    /// In flight beside the one that was needed, when the chunk was acknowledged.
+    /// Number of transmissions in flight, in addition to the needed one, when the chunk was acknowledged.
     beside: u8,
-    /// Times that the peer reported it as a duplicate.
+    /// Number of times that the peer reported it as a duplicate.
     duplicates: u8,
 }
 
 impl Needless {
-    /// The chunk, which was sent `sent` times, is acknowledged while `in_flight` transmissions are under way; how many of them
-    /// turn out to be needless. It may be acknowledged again, if the peer seemed to renege.
+    /// Records that the chunk, which was sent `sent` times, is acknowledged while `in_flight` transmissions are in
+    /// flight. Returns the number of transmissions that turn out to be needless. The chunk may be acknowledged again if
+    /// the peer seemed to renege.
     pub fn acknowledged(&mut self, sent: usize, in_flight: usize) -> u64 {
         let known = self.known(sent);
         let beside = u8::try_from(in_flight.saturating_sub(1)).unwrap_or(u8::MAX);
@@ -32,7 +33,8 @@ impl Needless {
         self.known(sent) - known
     }
 
-    /// The peer reports a duplicate of a chunk that was sent `sent` times; how many turn out to be needless.
+    /// Records the peer's report of a duplicate of a chunk that was sent `sent` times. Returns the number of
+    /// transmissions that turn out to be needless.
     pub fn duplicate(&mut self, sent: usize) -> u64 {
         let known = self.known(sent);
         self.duplicates = self.duplicates.saturating_add(1);
@@ -44,14 +46,14 @@ impl Needless {
     }
 }
 
-/// The first transmission of a chunk that was sent twice, the second time since the first seemed lost. A duplicate of it shows that
-/// both arrived.
+/// Returns the first transmission of a chunk that was sent twice, the second time because the first seemed lost. A
+/// duplicate of the chunk shows that both arrived.
 pub(crate) fn sent_again(chunk: &ChunkInfo) -> Option<Transmission> {
     let [first, second] = &chunk.transmissions[..] else { return None };
     (first.lost.is_some() && second.at > first.at).then_some(*first)
 }
 
-/// An acknowledged chunk of which transmissions may turn out to be needless.
+/// An acknowledged chunk of which transmissions may still turn out to be needless.
 #[derive(Copy, Clone, Debug)]
 struct Past {
     tsn: Tsn,
@@ -61,12 +63,12 @@ struct Past {
     again: Option<Transmission>,
 }
 
-/// The last of them, in the order of TSNs.
+/// The last of these chunks, in the order of TSNs.
 #[derive(Debug, Default)]
 pub(crate) struct PastChunks(VecDeque<Past>);
 
 impl PastChunks {
-    /// The chunk `tsn` of `bytes` leaves the queue, acknowledged. It was sent `sent` times.
+    /// Keeps the acknowledged chunk `tsn` of `bytes`, which leaves the queue. It was sent `sent` times.
     pub fn keep(
         &mut self,
         tsn: Tsn,
@@ -84,15 +86,15 @@ impl PastChunks {
         self.0.push_back(Past { tsn, bytes: bytes as u64, sent, needless, again });
     }
 
-    /// The peer reports a duplicate of `tsn`, which left the queue; the bytes that turn out to be needless, and its first
-    /// transmission, if it was sent again since that seemed lost.
+    /// Handles the peer's report of a duplicate of `tsn`, which has left the queue. Returns the bytes that turn out to
+    /// be needless, and the first transmission if the chunk was sent again because that one seemed lost.
     pub fn duplicate(&mut self, tsn: Tsn) -> (u64, Option<Transmission>) {
         let at = self.0.partition_point(|past| past.tsn.is_before(tsn));
         let past = self.0.get_mut(at).filter(|past| past.tsn == tsn);
         past.map_or((0, None), |past| (past.needless.duplicate(past.sent) * past.bytes, past.again))
     }
 
-    /// Gives memory back.
+    /// Releases all memory.
     pub fn clear(&mut self) {
         self.0 = VecDeque::new();
     }
@@ -102,14 +104,14 @@ impl PastChunks {
 mod tests {
     use super::*;
 
-    /// A copy on each of three paths, two of which arrive: the duplicate says nothing new.
+    /// A copy on each of three paths, two of which arrive: the duplicate adds no information.
     #[test]
     fn copies_are_counted_once() {
         let mut chunk = Needless::default();
         assert_eq!((chunk.acknowledged(3, 3), chunk.duplicate(3), chunk.duplicate(3)), (2, 0, 0));
     }
 
-    /// What seemed lost arrived after all; a network that duplicates packets adds nothing.
+    /// The chunk that seemed lost arrived after all. A network that duplicates packets adds nothing.
     #[test]
     fn a_retransmission_is_needless_if_what_seemed_lost_arrived() {
         let mut chunk = Needless::default();

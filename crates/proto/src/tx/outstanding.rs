@@ -12,27 +12,27 @@ use crate::rx::{extend, narrow, origin};
 use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::{Ppid, Ssn, Tsn};
 
-/// Where a chunk stands.
+/// State of a chunk.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ChunkState {
     /// At least one transmission is in flight.
     InFlight,
     /// Acknowledged by a gap block.
     GapAcked,
-    /// Lost, waits to be sent again.
+    /// Lost; it waits to be sent again.
     Lost(LossCause),
-    /// Given up (RFC 3758): acknowledged for all purposes but the peer's cumulative TSN.
+    /// Given up (RFC 3758): it counts as acknowledged except for the peer's cumulative TSN.
     Abandoned,
 }
 
-/// Of what a chunk is, and whether its payload counts in the send buffer.
+/// Content of a chunk. It decides whether the payload counts in the send buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Carries {
     /// A message of the send buffer, or a part of one.
     Message,
-    /// A source symbol of a block: the coder holds what it was made of.
+    /// A source symbol of a block: the coder holds its messages.
     Source,
-    /// A repair symbol. Lost, it is given up and never sent again.
+    /// A repair symbol. If it is lost, it is given up and never sent again.
     Repair,
 }
 
@@ -41,14 +41,14 @@ pub(crate) enum Carries {
 pub(crate) struct Outgoing {
     pub info: ChunkInfo,
     pub state: ChunkState,
-    /// While it is lost: whether the loss policy left it to the scheduler; `None`: it was not asked yet.
+    /// While it is lost: true if the loss policy left it to the scheduler; `None`: the policy was not asked yet.
     pub requeued: Option<bool>,
     pub carries: Carries,
-    /// The header of the symbol that it carries, in front of the payload.
+    /// Header of its symbol, which precedes the payload.
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,
-    /// The message's number, `u64::MAX` for symbols that the coder made: each is a message by itself.
+    /// Number of the message; `u64::MAX` for symbols of the coder, each of which is a message by itself.
     pub message: u64,
     pub ssn: Ssn,
     pub ppid: Ppid,
@@ -62,27 +62,27 @@ impl Outgoing {
         self.state == ChunkState::GapAcked
     }
 
-    /// Bytes of user data: the payload, and the symbol's header in front of it.
+    /// Bytes of user data: the payload, and the symbol's header before it.
     pub fn user_data(&self) -> usize {
         self.header.map_or(0, |h| h.length()) + self.payload.len()
     }
 
-    /// The peer reports a duplicate of it; the bytes that turn out to be needless.
+    /// Handles the peer's report of a duplicate. Returns the bytes that turn out to be needless.
     pub fn duplicate(&mut self) -> u64 {
         self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
-    /// Whether it is sent once only, whatever happens to it.
+    /// Returns whether it is sent only once, whatever happens to it.
     pub fn never_again(&self) -> bool {
         self.carries == Carries::Repair
     }
 
-    /// Bytes of the send buffer that it stands for.
+    /// Bytes of the send buffer that it represents.
     pub fn buffered(&self) -> usize {
         if self.carries == Carries::Message { self.payload.len() } else { 0 }
     }
 
-    /// The transmission in flight, if there is one and no other.
+    /// Returns the transmission in flight, if there is exactly one.
     pub fn only_in_flight(&self) -> Option<&Transmission> {
         let mut flying = self.info.transmissions.iter().filter(|t| t.in_flight);
         flying.next().filter(|_| flying.next().is_none())
@@ -94,15 +94,15 @@ impl Outgoing {
 pub(crate) struct Outstanding {
     /// TSN of the first element.
     base: Tsn,
-    /// The same, extended to 64 bits.
+    /// TSN of the first element, extended to 64 bits.
     number: u64,
     chunks: VecDeque<Outgoing>,
     gap_acked: usize,
     /// Payload bytes of chunks that were left to the scheduler.
     requeued: u64,
-    /// Chunks that need no look when a gap block covers them: all that are gap-acknowledged, and abandoned ones.
+    /// Chunks that need no check when a gap block covers them: all gap-acknowledged and abandoned ones.
     covered: Bits,
-    /// The last SACK's cumulative TSN and gap blocks, while anything is gap-acknowledged.
+    /// Cumulative TSN and gap blocks of the last SACK, while anything is gap-acknowledged.
     last: (Tsn, Vec<GapBlock>),
 }
 
@@ -119,22 +119,22 @@ impl Outstanding {
         }
     }
 
-    /// `tsn`, which is near the outstanding ones, extended to 64 bits: a key that orders like any other.
+    /// Extends `tsn`, which is near the outstanding ones, to 64 bits: a key in ordinary order.
     pub fn number(&self, tsn: Tsn) -> u64 {
         extend(self.number, tsn)
     }
 
-    /// The TSN that [`Outstanding::number`] extended.
+    /// Returns the TSN that [`Outstanding::number`] extended.
     pub fn tsn(number: u64) -> Tsn {
         narrow(number)
     }
 
-    /// The TSN the next new chunk gets.
+    /// TSN of the next new chunk.
     pub fn next_tsn(&self) -> Tsn {
         self.base + self.chunks.len() as u32
     }
 
-    /// The last TSN acknowledged cumulatively.
+    /// Last TSN that was acknowledged cumulatively.
     pub fn cum_acked(&self) -> Tsn {
         self.base - 1
     }
@@ -157,7 +157,7 @@ impl Outstanding {
         self.chunks.front()
     }
 
-    /// Drops the first chunk, which is cumulatively acknowledged. It is not moved for it.
+    /// Drops the first chunk, which is acknowledged cumulatively, without moving it.
     #[inline]
     pub fn drop_front(&mut self) {
         let Some(chunk) = self.chunks.front() else { return };
@@ -177,7 +177,7 @@ impl Outstanding {
         self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize)
     }
 
-    /// Moves `tsn` to `state`, counting gap acknowledgements; the loss policy has said nothing of it then.
+    /// Moves `tsn` to `state`, and counts gap acknowledgements. The loss policy has then not decided on it.
     pub fn set_state(&mut self, tsn: Tsn, state: ChunkState) {
         let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
         let was = chunk.acked();
@@ -192,18 +192,18 @@ impl Outstanding {
         }
     }
 
-    /// The first of the outstanding TSNs `from..=to` that a gap block did not cover yet. The caller
-    /// then calls [`Outstanding::cover`].
+    /// Returns the first of the outstanding TSNs `from..=to` that no gap block has covered yet. The caller then calls
+    /// [`Outstanding::cover`].
     pub fn next_open(&self, from: Tsn, to: Tsn) -> Option<Tsn> {
         self.covered.next_clear(from, to)
     }
 
-    /// A gap block covers `tsn`, which is gap-acknowledged or abandoned.
+    /// Records that a gap block covers `tsn`, which is gap-acknowledged or abandoned.
     pub fn cover(&mut self, tsn: Tsn) {
         self.covered.set(tsn);
     }
 
-    /// Keeps the gap blocks of the SACK taken last: what they leave out is suspected of reneging.
+    /// Keeps the gap blocks of the last SACK: chunks that they omit are suspected of reneging.
     pub fn remember(&mut self, sack: &Sack) {
         self.last.0 = sack.header.cumulative_tsn_ack;
         self.last.1.clear();
@@ -212,13 +212,13 @@ impl Outstanding {
         }
     }
 
-    /// Gap blocks in the last SACK.
+    /// Number of gap blocks in the last SACK.
     pub fn gaps_reported(&self) -> usize {
         self.last.1.len()
     }
 
-    /// Gap-acknowledged chunks that the last SACK left out. With several paths old SACKs overtake new ones, so this is
-    /// no proof that the peer reneged.
+    /// Gap-acknowledged chunks that the last SACK omitted. With several paths old SACKs overtake new ones, so that this
+    /// does not prove that the peer reneged.
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         let (cum, blocks) = (self.last.0, &self.last.1);
         let mut blocks = blocks.iter().peekable();
@@ -229,7 +229,7 @@ impl Outstanding {
         })
     }
 
-    /// Notes whether the loss policy left the lost chunk `tsn` to the scheduler.
+    /// Records whether the loss policy left the lost chunk `tsn` to the scheduler.
     pub fn set_requeued(&mut self, tsn: Tsn, requeued: bool) {
         let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
         self.requeued -= waiting(chunk);
@@ -242,7 +242,7 @@ impl Outstanding {
         self.requeued
     }
 
-    /// Chunks acknowledged by gap blocks.
+    /// Number of chunks acknowledged by gap blocks.
     pub fn gap_acked(&self) -> usize {
         self.gap_acked
     }
@@ -251,7 +251,7 @@ impl Outstanding {
         self.chunks.iter()
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.chunks.shrink_to_fit();
         self.covered.shrink();

@@ -1,4 +1,4 @@
-//! What a SACK means.
+//! Results of a SACK.
 
 use smallvec::SmallVec;
 use strandcast_coding::symbol::Header;
@@ -7,72 +7,72 @@ use crate::policy::{AckInfo, ChunkInfo, DeclaredLost, PathId, PathSet};
 use crate::time::Duration;
 use crate::wire::serial::Tsn;
 
-/// What is collected for one path while a SACK is read.
+/// Data collected for one path while a SACK is read.
 #[derive(Debug)]
 pub(crate) struct PathAck {
     pub info: AckInfo,
-    /// The earliest original and retransmission in flight before the SACK.
+    /// Earliest original and earliest retransmission in flight before the SACK.
     pub fronts: (Option<Tsn>, Option<Tsn>),
-    /// The lowest TSN in flight before the SACK.
+    /// Lowest TSN in flight before the SACK.
     pub earliest: Option<Tsn>,
-    /// What was in flight earliest on the path was a copy that is settled since the last SACK.
+    /// True if the earliest transmission in flight on the path was a copy that has been settled since the last SACK.
     pub settled_front: bool,
-    /// An acknowledgement that can only be of a transmission on this path.
+    /// True if something acknowledged can only have been sent on this path.
     pub alive: bool,
-    /// The last chunk it acknowledges that a timeout took for lost although it arrived.
+    /// Last acknowledged chunk that a timeout declared lost although it arrived.
     pub late: Option<Tsn>,
-    /// The round-trip time of [`AckInfo::rtt`] as it was measured.
+    /// Round-trip time of [`AckInfo::rtt`] as it was measured.
     pub measured: Option<Duration>,
-    /// Payload bytes acknowledged of chunks that were sent once, here.
+    /// Acknowledged payload bytes of chunks that were sent once, on this path.
     pub payload: u64,
-    /// The longest time since a chunk sent here, and known to have arrived from here, was first overtaken.
+    /// Longest time since a chunk that was sent here, and is known to have arrived from here, was first overtaken.
     pub overtaken_for: Duration,
-    /// Verdicts on chunks that were declared lost here, by miss indications, and arrived.
+    /// Declarations of chunks that were declared lost here, by miss indications, and arrived.
     pub spurious: SmallVec<[DeclaredLost; 4]>,
-    /// One of them was sent again, and the peer has it twice.
+    /// True if one of them was sent again and the peer has it twice.
     pub needless_again: bool,
 }
 
-/// What a SACK means: for each path slot, and for the application.
+/// Results of a SACK for each path slot, and for the application.
 #[derive(Debug, Default)]
 pub(crate) struct AckOutcome {
-    /// By path slot.
+    /// Results by path slot.
     pub paths: Vec<PathAck>,
-    /// Chunks that are acknowledged cumulatively now, and their payload bytes.
+    /// Number of chunks that are now acknowledged cumulatively, and their payload bytes.
     pub chunks: usize,
     pub delivered: usize,
-    /// Messages whose last chunk is among them.
+    /// Number of messages whose last chunk is among them.
     pub messages: u64,
-    /// Chunks that had been declared lost.
+    /// Number of chunks that had been declared lost.
     pub spurious: u64,
-    /// Bytes of user data of transmissions that were not needed, as is known now.
+    /// Bytes of user data of transmissions that turn out to be needless.
     pub needless: u64,
-    /// The symbols that arrived, and the path that is credited first; `None`: one of several, unknown which.
+    /// Symbols that arrived, and the path with the first credit; `None`: one of several paths, unknown which.
     pub symbols: Vec<(Header, Option<PathId>)>,
-    /// Which chunks arrived by which path, if the scheme wants to know.
+    /// Chunks that arrived, with their paths, if the scheme requests them.
     pub deliveries: Deliveries,
 }
 
-/// The chunks that a SACK acknowledges, by name. Empty unless they are wanted.
+/// The chunks that a SACK acknowledges, by TSN. Empty unless they are requested.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries {
-    /// In the order they are read; `None`: by an unknown path.
+    /// TSNs in the order in which they are read; `None`: by an unknown path.
     pub credited: Vec<(Tsn, Option<PathId>)>,
-    /// Those that are in the queue no more, in the order of TSNs.
+    /// Acknowledged chunks that have left the queue, in the order of TSNs.
     popped: Vec<ChunkInfo>,
     /// Copies settled since the last SACK, with their paths.
     pub settled: Vec<(PathId, ChunkInfo)>,
 }
 
 impl Deliveries {
-    /// Forgets the last SACK's, and keeps the memory.
+    /// Drops the entries of the last SACK, and keeps the memory.
     pub fn clear(&mut self) {
         self.credited.clear();
         self.popped.clear();
         self.settled.clear();
     }
 
-    /// A SACK newly acknowledges `tsn`, which came `by` these paths.
+    /// Records that a SACK newly acknowledges `tsn`, which arrived by these paths.
     pub fn name(&mut self, tsn: Tsn, by: PathSet) {
         if by.is_empty() {
             self.credited.push((tsn, None));
@@ -80,14 +80,14 @@ impl Deliveries {
         self.credited.extend(by.iter().map(|path| (tsn, Some(path))));
     }
 
-    /// `chunk` leaves the queue; it is kept if this SACK acknowledged it.
+    /// Keeps `chunk`, which leaves the queue, if this SACK acknowledged it.
     pub fn keep(&mut self, chunk: &ChunkInfo) {
         if self.credited.last().is_some_and(|(tsn, _)| *tsn == chunk.tsn) {
             self.popped.push(chunk.clone());
         }
     }
 
-    /// The chunk `tsn`, if it left the queue.
+    /// Returns the chunk `tsn`, if it left the queue.
     pub fn popped(&self, tsn: Tsn) -> Option<&ChunkInfo> {
         let first = self.popped.first()?.tsn;
         let at = self.popped.binary_search_by_key(&(tsn - first), |c| c.tsn - first).ok()?;
@@ -102,7 +102,7 @@ impl PathAck {
         self.info.newly_acked_chunks += 1;
     }
 
-    /// `tsn` is known to have arrived by this path.
+    /// Records that `tsn` is known to have arrived by this path.
     pub fn arrived(&mut self, tsn: Tsn) {
         let range = &mut self.info.newly_acked_range;
         *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));

@@ -1,36 +1,36 @@
-//! What the peer says of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), made whole: its clock and counters
-//! have 32 bits on the wire, and its paths have names of their own.
+//! The peer's reports of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), with complete values: on the
+//! wire the clock and counters have 32 bits, and paths have their wire ids.
 
 use crate::policy::{PathArrivals, PathId, PathSet, PeerArrivals, PeerTime};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{ArrivedBy, ArrivedItem};
 use crate::wire::serial::Tsn;
 
-/// The peer is asked for other return paths so often at most: a request costs a signed packet.
+/// Minimum time between requests for other return paths: a request costs a signed packet.
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(100);
 
-/// Where the peer's clock begins as policies see it: no age of 32 bits leads before it.
+/// Origin of the peer's clock for policies: no age of 32 bits leads before it.
 const EPOCH: u64 = 1 << 32;
 
-/// What was asked for, and what is known.
+/// State of requests and reports.
 #[derive(Debug)]
 pub(crate) struct ArrivedReports {
-    /// The return paths that were named last, and when; `None`: nothing was asked.
+    /// Return paths that were last requested, and the time; `None`: no request was made.
     asked: Option<(PathSet, Instant)>,
-    /// When the last report came, and when the peer wrote it.
+    /// Time of the last report, and time at which the peer wrote it.
     clock: Option<(Instant, PeerTime)>,
-    /// By path slot: what was said of it last, and by which name.
+    /// Last report by path slot, with the name of the path.
     known: Vec<Option<(u16, PathArrivals)>>,
     /// The last report, kept for its memory.
     report: PeerArrivals,
 }
 
-/// What a report is worth.
+/// Result of a report.
 #[derive(PartialEq, Debug)]
 pub(crate) enum ReceivedReport<'a> {
-    /// It is news.
+    /// The report is new.
     News(&'a PeerArrivals),
-    /// A newer one came before: when it was written, and by which way it came, but no paths.
+    /// A newer report arrived before: time and return path of this one, without paths.
     Old(&'a PeerArrivals),
     /// The peer contradicts itself.
     Nonsense,
@@ -42,7 +42,7 @@ impl ArrivedReports {
         ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
     }
 
-    /// Whether the peer is to be asked now, for SACKs by `return_paths`; if so it counts as asked.
+    /// Returns whether the peer is to be asked now for SACKs by `return_paths`. If so, the request is recorded.
     pub fn ask(&mut self, now: Instant, return_paths: PathSet) -> bool {
         let due = self.asked.is_none_or(|(last, at)| last != return_paths && now - at >= BETWEEN_REQUESTS);
         if due {
@@ -51,26 +51,26 @@ impl ArrivedReports {
         due
     }
 
-    /// Whether the peer was asked last for SACKs by other paths.
+    /// Returns whether the last request named other return paths.
     pub fn asks_otherwise(&self, return_paths: PathSet) -> bool {
         self.asked.is_some_and(|(last, _)| last != return_paths)
     }
 
-    /// Whether it was asked.
+    /// Returns whether the peer was asked.
     pub fn asked(&self) -> bool {
         self.asked.is_some()
     }
 
-    /// How long the peer held an acknowledgement back after the last packet by `path` arrived, as a report beside it says, which
-    /// came at `now`.
+    /// Returns the time for which the peer delayed an acknowledgement after the last packet by `path` arrived, from a
+    /// report that arrived with it at `now`.
     pub fn held(&self, now: Instant, path: PathId) -> Option<Duration> {
         let written = self.clock.filter(|(received, _)| *received == now).map(|(_, written)| written)?;
         let news = self.report.paths.iter().find(|p| p.path == path)?;
         Some(written.since(news.at))
     }
 
-    /// Takes a report that came by `via`. `path`: the open path that the peer calls by a name; `left`: when a TSN left on a
-    /// path, if that is known.
+    /// Handles a report that arrived by `via`. `path`: the open path with a wire id; `left`: the time at which a TSN
+    /// left on a path, if it is known.
     pub fn hear(
         &mut self,
         now: Instant,
@@ -80,7 +80,7 @@ impl ArrivedReports {
         left: impl Fn(Tsn, PathId) -> Option<Instant>,
     ) -> ReceivedReport<'_> {
         let written = match self.clock {
-            // Near where the clock should be by now: it wraps around every 71 minutes.
+            // The value near the clock's expected one: it wraps every 71 minutes.
             Some((then, last)) => {
                 extend(last.0.saturating_add((now - then).as_micros() as u64), arrived.clock)
             }
@@ -96,7 +96,7 @@ impl ArrivedReports {
         for by in arrived.paths() {
             let Some(path) = path(by.path) else { continue };
             let Some(grown) = self.grown(path, written, &by, &left).filter(|_| !named.contains(path)) else {
-                // Of two that were written at once the second may come first.
+                // Two reports that were written at the same time may arrive in reverse order.
                 if last != Some(written) {
                     return ReceivedReport::Nonsense;
                 }
@@ -111,7 +111,7 @@ impl ArrivedReports {
         ReceivedReport::News(&self.report)
     }
 
-    /// What `by` says of `path` after what was said before; `None` if time or a counter went back.
+    /// Returns the update of `path` from `by` after the earlier report; `None` if time or a counter went back.
     fn grown(
         &self,
         path: PathId,
@@ -127,10 +127,10 @@ impl ArrivedReports {
         };
         let (packets, bytes) = (grown(before.packets, by.packets)?, grown(before.bytes, by.bytes)?);
         let again = packets == before.packets;
-        // The packet is the one that was named before: when it left was known best then.
+        // The packet was named before: the time at which it left is best known from then.
         let sent = if again { before.sent } else { left(by.tsn, path) };
         let fine = if again { by.tsn == before.tsn } else { at >= before.at };
-        // An age that is too long for its field leads to a time after the right one.
+        // An age that is too long for its field gives a time after the right one.
         let at = if again { before.at } else { at };
         fine.then_some(PathArrivals { path, tsn: by.tsn, at, sent, packets, bytes })
     }
@@ -143,12 +143,12 @@ impl ArrivedReports {
     }
 }
 
-/// The number next to `near` whose low 32 bits are `low`.
+/// Returns the number nearest to `near` whose low 32 bits are `low`.
 fn extend(near: u64, low: u32) -> u64 {
     near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
 }
 
-/// A counter that was `before` and whose low 32 bits are `low` now; `None` if it went back.
+/// Returns a counter that was `before` and whose low 32 bits are now `low`; `None` if it went back.
 fn grown(before: u64, low: u32) -> Option<u64> {
     let by = low.wrapping_sub(before as u32);
     (by < 1 << 31).then(|| before.saturating_add(u64::from(by)))

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::serial::Tsn;
 
-/// Chunks sent again on a path and in flight there, in order of sending and by TSN, so that a SACK costs what it changes.
-/// TSNs are extended to 64 bits (see [`super::Outstanding::number`]).
+/// Chunks that were sent again on a path and are in flight there, in order of sending and by TSN, so that the cost of a
+/// SACK follows its changes. TSNs are extended to 64 bits (see [`super::Outstanding::number`]).
 #[derive(Debug, Default)]
 pub(crate) struct Resent {
-    /// By order of sending: the TSN, and the next new TSN when it left.
+    /// TSN, and next new TSN when it left, in order of sending.
     sent: BTreeMap<u64, (u64, Tsn)>,
-    /// TSN and order. A chunk sent again twice may be in it twice.
+    /// TSN and order. A chunk that was sent again twice may have two entries.
     by_tsn: BTreeSet<(u64, u64)>,
     next: u64,
-    /// What left the flight since [`Resent::take_left`].
+    /// TSNs that have left the flight since [`Resent::take_left`].
     left: Vec<Tsn>,
 }
 
@@ -24,7 +24,7 @@ impl Resent {
         self.next += 1;
     }
 
-    /// The one sent first.
+    /// Returns the chunk that was sent first.
     pub fn first(&self) -> Option<u64> {
         self.sent.first_key_value().map(|(_, (number, _))| *number)
     }
@@ -42,19 +42,19 @@ impl Resent {
         self.by_tsn.range((number, 0)..).next().is_some_and(|e| e.0 == number)
     }
 
-    /// In order of sending, with the next new TSN when each left.
+    /// Chunks in order of sending, with the next new TSN when each left.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Tsn)> {
         self.sent.values().copied()
     }
 
-    /// `tsn` may no longer be in flight here.
+    /// Records that `tsn` may no longer be in flight here.
     pub fn leave(&mut self, tsn: Tsn) {
         if !self.sent.is_empty() {
             self.left.push(tsn);
         }
     }
 
-    /// What [`Resent::leave`] noted; [`Resent::keep_left`] takes the list back.
+    /// Returns the TSNs of [`Resent::leave`]; [`Resent::keep_left`] takes the list back.
     pub fn take_left(&mut self) -> Vec<Tsn> {
         core::mem::take(&mut self.left)
     }
@@ -77,7 +77,7 @@ impl Resent {
         self.left.clear();
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.left.shrink_to_fit();
     }

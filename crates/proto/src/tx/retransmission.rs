@@ -1,9 +1,9 @@
-//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively, and on which paths they are in
-//! flight.
+//! The retransmission queue: chunks that were sent and are not yet acknowledged cumulatively, and the paths on which
+//! they are in flight.
 //!
-//! It takes SACKs and returns what they mean ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the flights of
-//! paths here alone, in the ledger of [`PathViews`]. It runs no timers, and knows no scheme and no state of the
-//! association.
+//! It processes SACKs and returns their results ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the
+//! flights of paths only here, in the ledger of [`PathViews`]. It runs no timers, and depends neither on a scheme nor
+//! on the state of the association.
 
 mod ack;
 #[cfg(any(test, feature = "testing"))]
@@ -29,29 +29,29 @@ use spurious::LossEvents;
 pub(crate) use ack::MANY_GAPS;
 pub(crate) use copies::Unsettled;
 
-/// What was sent on one path and is not settled yet.
+/// Transmissions on one path that are not settled yet.
 #[derive(Debug, Default)]
 struct Flight {
-    /// TSNs first sent here and in flight, ascending; acknowledged ones are dropped from the front lazily.
+    /// TSNs first sent here and in flight, ascending. Acknowledged ones are dropped lazily from the front.
     originals: VecDeque<Tsn>,
     /// TSNs sent again here and in flight.
     retransmitted: Resent,
-    /// Copies sent here whose TSN was acknowledged by another one, in the order of that.
+    /// Copies sent here whose TSN was acknowledged by another transmission, in the order of those acknowledgements.
     unsettled: VecDeque<Unsettled>,
     settled: Settled,
     /// Chunks in flight elsewhere of which a copy leaves here as soon as there is room.
     owed: VecDeque<Tsn>,
-    /// Of `originals` those up to here were considered for a copy on a faster path.
+    /// TSN up to which `originals` were considered for a copy on a faster path.
     copied: Option<Tsn>,
-    /// The TSN whose round trip is being timed.
+    /// TSN whose round-trip time is being measured.
     timed: Option<Tsn>,
-    /// When T3-rtx last expired, until the timeout is known to have been right.
+    /// Time of the last expiry of T3-rtx, until the timeout is known to have been right.
     timeout: Option<Instant>,
-    /// Losses up to here belong to a window already reported.
+    /// TSN up to which losses belong to a window that was already reported.
     recover: Option<Tsn>,
     /// The last loss events, as long as they may turn out to be spurious.
     events: LossEvents,
-    /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
+    /// True if one retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
     free_retransmit: bool,
 }
 
@@ -59,22 +59,22 @@ struct Flight {
 #[derive(Debug)]
 pub(crate) struct RetransmissionQueue {
     outstanding: Outstanding,
-    /// Lost chunks waiting to be sent again, ascending; entries that are no longer lost are skipped.
+    /// Lost chunks that wait to be sent again, ascending. Entries that are no longer lost are skipped.
     lost: VecDeque<Tsn>,
-    /// Some chunk was lost since the loss policy was last asked about all of them.
+    /// True if a chunk was lost since the loss policy was last asked about all of them.
     unasked: bool,
-    /// By path slot.
+    /// Flights by path slot.
     flights: Vec<Flight>,
-    /// Whether the scheme wants to know which chunks arrive.
+    /// True if the scheme requests the chunks that arrive.
     names_deliveries: bool,
-    /// Chunks acknowledged lately that were sent several times.
+    /// Recently acknowledged chunks that were sent several times.
     past: PastChunks,
-    /// Kept for its memory between SACKs.
+    /// Result of a SACK, kept for its memory.
     outcome: AckOutcome,
 }
 
 impl RetransmissionQueue {
-    /// `names_deliveries`: acknowledgements name the chunks, too.
+    /// Creates a queue. `names_deliveries`: acknowledgements also name the chunks.
     pub fn new(initial_tsn: Tsn, names_deliveries: bool) -> Self {
         RetransmissionQueue {
             outstanding: Outstanding::new(initial_tsn),
@@ -87,7 +87,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// A path takes slot `path`, new or closed before.
+    /// Opens the slot `path`, which is new or was closed.
     pub fn open(&mut self, path: PathId) {
         let i = path.index();
         if self.flights.len() <= i {
@@ -97,7 +97,7 @@ impl RetransmissionQueue {
         self.outcome.deliveries.settled.retain(|(p, _)| *p != path);
     }
 
-    /// Forgets everything; TSNs go on where they were.
+    /// Drops everything. TSNs continue after the last one.
     pub fn clear(&mut self, ledger: &mut PathViews) {
         ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
@@ -107,7 +107,7 @@ impl RetransmissionQueue {
         self.flights.iter_mut().for_each(|f| *f = Flight::default());
     }
 
-    /// Gives memory back that a burst needed.
+    /// Releases memory that a burst needed.
     pub fn shrink(&mut self) {
         self.outstanding.shrink();
         self.lost.shrink_to_fit();
@@ -132,12 +132,12 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn)
     }
 
-    /// The first that is not acknowledged cumulatively.
+    /// Returns the first chunk that is not acknowledged cumulatively.
     pub fn front(&self) -> Option<&Outgoing> {
         self.outstanding.front()
     }
 
-    /// In the order of TSNs.
+    /// Chunks in the order of TSNs.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Outgoing> {
         self.outstanding.iter()
     }
@@ -150,17 +150,17 @@ impl RetransmissionQueue {
         self.outstanding.cum_acked()
     }
 
-    /// Gap blocks of the last SACK.
+    /// Number of gap blocks of the last SACK.
     pub fn gaps_reported(&self) -> usize {
         self.outstanding.gaps_reported()
     }
 
-    /// Payload of lost chunks that the loss policy leaves to the scheduler, bytes.
+    /// Payload bytes of lost chunks that the loss policy leaves to the scheduler.
     pub fn requeued(&self) -> u64 {
         self.outstanding.requeued()
     }
 
-    /// A new chunk leaves: its transmission is the first. An abandoned one has none.
+    /// Adds a new chunk, which leaves with its first transmission. An abandoned chunk has none.
     #[inline]
     pub fn push(&mut self, ledger: &mut PathViews, chunk: Outgoing) -> Tsn {
         let (tsn, len, symbol) = (chunk.info.tsn, chunk.info.len, chunk.info.symbol);
@@ -172,7 +172,7 @@ impl RetransmissionQueue {
         tsn
     }
 
-    /// The lost chunk `tsn` leaves again.
+    /// Records that the lost chunk `tsn` leaves again.
     pub fn push_again(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<()> {
         let chunk = self.outstanding.get_mut(tsn)?;
         chunk.info.transmissions.push(sent);
@@ -185,11 +185,11 @@ impl RetransmissionQueue {
         Some(())
     }
 
-    /// A copy of `tsn`, which is in flight, leaves; whether it counts as sent again.
+    /// Records that a copy of `tsn`, which is in flight, leaves. Returns whether it counts as sent again.
     pub fn push_copy(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<bool> {
         let chunk = self.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight)?;
         let flight = &mut self.flights[sent.path.index()];
-        // `originals` are in the order of TSNs: what was new before belongs elsewhere.
+        // `originals` are in the order of TSNs: chunks that were new before belong in another list.
         let newest = flight.originals.back().is_none_or(|last| last.is_before(tsn));
         let again = !newest || chunk.info.transmissions.iter().any(|t| !t.in_flight);
         chunk.info.transmissions.push(sent);
@@ -204,12 +204,12 @@ impl RetransmissionQueue {
         Some(again)
     }
 
-    /// Times the round trip of `tsn`, which left on `path` alone, unless another one is being timed.
+    /// Measures the round-trip time of `tsn`, which left on `path` alone, unless another one is being measured.
     pub fn time(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].timed.get_or_insert(tsn);
     }
 
-    /// Whether a round trip of `path` is being timed.
+    /// Returns whether a round-trip time of `path` is being measured.
     pub fn times(&self, path: PathId) -> bool {
         self.flights[path.index()].timed.is_some()
     }
@@ -220,7 +220,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Takes one transmission of `tsn` on `path` out of flight, as lost; the chunk as it is then.
+    /// Takes one transmission of `tsn` on `path` out of flight as lost. Returns the chunk in its new state.
     pub fn lose(
         &mut self,
         ledger: &mut PathViews,
@@ -239,7 +239,7 @@ impl RetransmissionQueue {
         Some(&chunk.info)
     }
 
-    /// What [`Self::lose`] took out was lost by `cause`: the chunk is lost when no other transmission of it is under way.
+    /// Sets the `cause` of a loss by [`Self::lose`]. The chunk is lost if no other transmission of it is in flight.
     pub fn set_cause(&mut self, tsn: Tsn, path: PathId, cause: LossCause) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
@@ -251,7 +251,7 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).map(|c| &c.info)
     }
 
-    /// Enters `tsn` among the lost, in order.
+    /// Adds `tsn` to the lost chunks, in order.
     fn mark_lost(&mut self, tsn: Tsn) {
         let at = self.lost.partition_point(|t| t.is_before(tsn));
         if self.lost.get(at) != Some(&tsn) {
@@ -266,31 +266,31 @@ impl RetransmissionQueue {
         &self.lost
     }
 
-    /// The entry `i` of [`Self::lost`] is lost no longer.
+    /// Removes the entry `i` of [`Self::lost`], which is no longer lost.
     pub fn forget_lost(&mut self, i: usize) {
         work::count(i.min(self.lost.len() - i));
         self.lost.remove(i);
     }
 
-    /// Takes entries of [`Self::lost`] away that are lost no longer.
+    /// Removes the entries of [`Self::lost`] that are no longer lost.
     pub fn forget_found(&mut self) {
         let outstanding = &self.outstanding;
         work::count(self.lost.len());
         self.lost.retain(|t| outstanding.get(*t).is_some_and(|c| matches!(c.state, ChunkState::Lost(_))));
     }
 
-    /// Whether chunks were lost since this was last asked.
+    /// Returns whether chunks were lost since the last call.
     pub fn take_unasked(&mut self) -> bool {
         core::mem::take(&mut self.unasked)
     }
 
-    /// The loss policy leaves the lost chunk `tsn` to the scheduler, or does not.
+    /// Sets whether the loss policy leaves the lost chunk `tsn` to the scheduler.
     pub fn set_requeued(&mut self, tsn: Tsn, requeued: bool) {
         self.outstanding.set_requeued(tsn, requeued);
     }
 
-    /// Empties the lists of `path`, which timed out or is closed: TSNs in flight there, which the caller declares lost one by
-    /// one.
+    /// Empties the lists of `path`, which timed out or is closed. Returns the TSNs in flight there, which the caller
+    /// declares lost one by one.
     pub fn take_flight(&mut self, path: PathId, into: &mut Vec<Tsn>) {
         let f = &mut self.flights[path.index()];
         into.clear();
@@ -300,9 +300,9 @@ impl RetransmissionQueue {
         f.timed = None;
     }
 
-    /// Chunks that a SACK once covered and a later one did not: after a timeout they count as never acknowledged
-    /// (RFC 9260 §6.2.1 D iii). `stalled`: nothing else is left to send, and any gap-acknowledged chunk does, so that a peer
-    /// can't stall us with a gap it never closes.
+    /// Handles chunks that a SACK once covered and a later one did not: after a timeout they count as never
+    /// acknowledged (RFC 9260 §6.2.1 D iii). `stalled`: nothing else is left to send, and every gap-acknowledged chunk
+    /// counts as such, so that a peer cannot stall the sender with a gap that it never closes.
     pub fn requeue_suspects(&mut self, stalled: bool) {
         if self.outstanding.gap_acked() == 0 {
             return;
@@ -318,13 +318,13 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Chunks that a SACK once covered and the last one left out.
+    /// Chunks that a SACK once covered and the last one omitted.
     #[cfg(test)]
     pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         self.outstanding.reneging_suspects()
     }
 
-    /// Gives `tsn` up (RFC 3758 §3.5 A3).
+    /// Gives up `tsn` (RFC 3758 §3.5 A3).
     pub fn abandon(&mut self, ledger: &mut PathViews, tsn: Tsn) -> Option<&ChunkInfo> {
         let chunk = self.outstanding.get_mut(tsn)?;
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
@@ -337,7 +337,7 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).map(|c| &c.info)
     }
 
-    /// Counts misses of the transmission of `tsn` on `path`; whether they reach `threshold`.
+    /// Counts misses of the transmission of `tsn` on `path`. Returns whether they reach `threshold`.
     pub fn count_misses(&mut self, now: Instant, tsn: Tsn, path: PathId, misses: u8, threshold: u8) -> bool {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return false };
         let Some(t) = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight) else {
@@ -353,7 +353,7 @@ impl RetransmissionQueue {
         self.outstanding.get(tsn).is_some_and(in_flight)
     }
 
-    /// The chunks in flight on `path`: those first sent there in the order of TSNs, then those sent there again.
+    /// Chunks in flight on `path`: those first sent there in the order of TSNs, then those sent there again.
     pub fn flight(&self, path: PathId) -> impl Iterator<Item = &ChunkInfo> {
         let f = self.flights.get(path.index());
         let first = f.into_iter().flat_map(|f| f.originals.iter().copied());
@@ -363,20 +363,20 @@ impl RetransmissionQueue {
         chunks.map(|c| &c.info).filter(move |i| i.transmissions.iter().any(|t| t.path == path && t.in_flight))
     }
 
-    /// When `tsn` left on `path`, if it is outstanding and left there once.
+    /// Time at which `tsn` left on `path`, if it is outstanding and left there once.
     pub fn left_once(&self, tsn: Tsn, path: PathId) -> Option<Instant> {
         let mut here = self.outstanding.get(tsn)?.info.transmissions.iter().filter(|t| t.path == path);
         here.next().filter(|_| here.next().is_none()).map(|t| t.at)
     }
 
-    /// Whether the first transmission of `tsn` on `path` is in flight: what `originals` lists.
+    /// Returns whether the first transmission of `tsn` on `path` is in flight: `originals` lists these.
     fn first_in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
         let first =
             self.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
         first.is_some_and(|t| t.in_flight)
     }
 
-    /// Drops from a path's lists what is no longer in flight there.
+    /// Removes chunks from a path's lists that are no longer in flight there.
     pub fn prune(&mut self, path: PathId) {
         let i = path.index();
         while let Some(&t) = self.flights[i].originals.front() {
@@ -394,14 +394,14 @@ impl RetransmissionQueue {
         self.flights[i].retransmitted.keep_left(left);
     }
 
-    /// The lowest TSN in flight on `path`; the lists are pruned.
+    /// Returns the lowest TSN in flight on `path`, and prunes the lists.
     pub fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.lowest().map(Outstanding::tsn);
         again.into_iter().chain(f.originals.front().copied()).reduce(lower)
     }
 
-    /// The highest TSN in flight on `path`, copies that are not settled included.
+    /// Returns the highest TSN in flight on `path`, including copies that are not settled.
     pub fn highest_in_flight(&self, path: PathId) -> Option<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.highest().map(Outstanding::tsn);
@@ -409,27 +409,27 @@ impl RetransmissionQueue {
         again.into_iter().chain(f.originals.back().copied()).chain(copies).reduce(higher)
     }
 
-    /// When the earliest chunk first sent on `path` left there, if it is in flight.
+    /// Time at which the earliest chunk first sent on `path` left there, if it is in flight.
     pub fn front_sent(&self, path: PathId) -> Option<Instant> {
         let chunk = self.outstanding.get(*self.flights[path.index()].originals.front()?)?;
         chunk.info.transmissions.iter().find(|t| t.path == path).map(|t| t.at)
     }
 
-    /// What is in flight on `path` since `sent` or before, in the order of TSNs of first transmissions, then the others.
+    /// Chunks in flight on `path` since `sent` or before: first transmissions in the order of TSNs, then the others.
     pub fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
         let f = &self.flights[path.index()];
         let again = f.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
         let left = |t: &Transmission| t.path == path && t.in_flight;
         let old = |tsn: &Tsn| {
             let chunk = self.outstanding.get(*tsn);
-            // Of several transmissions here the last one counts.
+            // The last one of several transmissions here counts.
             let last = chunk.and_then(|c| c.info.transmissions.iter().rfind(|t| left(t)));
             last.is_some_and(|t| t.at <= sent)
         };
         f.originals.iter().copied().chain(again).filter(old).collect()
     }
 
-    /// TSNs below `highest` that are missing on `path`, as far as `scope` says; appended to `into`.
+    /// Appends to `into` the TSNs below `highest` that are missing on `path`, within `scope`.
     pub fn missing(&self, path: PathId, highest: Tsn, scope: crate::policy::MissScope, into: &mut Vec<Tsn>) {
         let f = &self.flights[path.index()];
         let original = |t: &&Tsn| self.first_in_flight_on(**t, path);
@@ -438,13 +438,14 @@ impl RetransmissionQueue {
             t.is_before(highest) && scope.first.admits(**t)
         };
         into.extend(f.originals.iter().take_while(missing).filter(original));
-        // Each left at or after those in front of it.
+        // Each left no earlier than those before it.
         let again = f.retransmitted.iter().inspect(|_| work::count(1));
         let again = again.take_while(|(_, next)| scope.again.admits(*next - 1));
         into.extend(again.map(|(n, _)| Outstanding::tsn(n)).filter(|t| t.is_before(highest)));
     }
 
-    /// A loss of `tsn` on `path` is the first of a window; those up to `highest` are of the same one from now on.
+    /// Records a loss of `tsn` on `path`. Returns whether it is the first of a window. Losses up to `highest` then
+    /// belong to the same window.
     pub fn begin_loss_event(&mut self, path: PathId, tsn: Tsn, highest: Tsn) -> bool {
         let recover = &mut self.flights[path.index()].recover;
         let new = recover.is_none_or(|r| tsn.is_after(r));
@@ -454,27 +455,27 @@ impl RetransmissionQueue {
         new
     }
 
-    /// Losses on `path` up to `highest` are of one window.
+    /// Records that losses on `path` up to `highest` belong to one window.
     pub fn set_recover(&mut self, path: PathId, highest: Tsn) {
         self.flights[path.index()].recover = Some(highest);
     }
 
-    /// One retransmission may leave on `path` regardless of the window, or may not.
+    /// Sets whether one retransmission may leave on `path` regardless of the window.
     pub fn free_retransmit(&mut self, path: PathId, free: bool) {
         self.flights[path.index()].free_retransmit = free;
     }
 
-    /// Whether one may.
+    /// Returns whether one may leave.
     pub fn is_retransmit_free(&self, path: PathId) -> bool {
         self.flights.get(path.index()).is_some_and(|f| f.free_retransmit)
     }
 
-    /// Whether one may on any path.
+    /// Returns whether one may leave on any path.
     pub fn any_retransmit_free(&self) -> bool {
         self.flights.iter().any(|f| f.free_retransmit)
     }
 
-    /// T3-rtx of `path` expired; `None`: whether it was right does not matter any more.
+    /// Records the expiry of T3-rtx of `path`; `None`: it no longer matters whether it was right.
     pub fn set_timeout(&mut self, path: PathId, at: Option<Instant>) {
         self.flights[path.index()].timeout = at;
     }

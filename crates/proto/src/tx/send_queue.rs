@@ -1,8 +1,8 @@
-//! Messages that wait for their (next) chunk: of each importance first in, first out, fragments of a message in one run of
-//! TSNs (RFC 9260 §6.9).
+//! Messages that wait for their first or next chunk. Messages of one importance leave in order, and the fragments of a
+//! message have consecutive TSNs (RFC 9260 §6.9).
 //!
-//! Who asks for no importance gets the oldest message of all. Messages of one ordered stream keep their order whatever their
-//! importance, since an SSN is given to the first chunk.
+//! A request without an importance returns the oldest message of all. Messages of one ordered stream keep their order
+//! whatever their importance, since the first chunk gets the SSN.
 
 use std::collections::{VecDeque, vec_deque};
 use std::iter::Peekable;
@@ -13,13 +13,13 @@ use crate::policy::Importance;
 use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId};
 
-/// A message the application handed in.
+/// A message that the application submitted.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
-    /// Rises with each message handed in.
+    /// Number of the message. It rises with each submitted message.
     pub id: u64,
     pub stream: StreamId,
-    /// Assigned with the first chunk: an expired message must not use up a sequence number.
+    /// Sequence number, assigned with the first chunk: an expired message must not use one up.
     pub ssn: Option<Ssn>,
     pub ppid: Ppid,
     pub unordered: bool,
@@ -27,7 +27,7 @@ pub(crate) struct QueuedMessage {
     pub importance: Importance,
     pub group: Option<u64>,
     pub payload: Bytes,
-    /// Bytes already cut into chunks.
+    /// Bytes that are already cut into chunks.
     pub sent: usize,
 }
 
@@ -36,7 +36,7 @@ impl QueuedMessage {
         self.ssn.is_some()
     }
 
-    /// Bytes not yet cut into chunks.
+    /// Bytes that are not yet cut into chunks.
     pub fn rest(&self) -> usize {
         self.payload.len() - self.sent
     }
@@ -46,9 +46,9 @@ impl QueuedMessage {
 #[derive(Debug, Default)]
 struct Class {
     messages: VecDeque<QueuedMessage>,
-    /// Payload bytes not yet cut into chunks.
+    /// Payload bytes that are not yet cut into chunks.
     bytes: usize,
-    /// Some message may expire.
+    /// Number of messages that may expire.
     lifetimes: usize,
 }
 
@@ -56,7 +56,7 @@ struct Class {
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     classes: [Class; Importance::ALL.len()],
-    /// Of this importance some chunks of the first message were sent and some not.
+    /// Importance of which the first message was sent in part.
     begun: Option<Importance>,
 }
 
@@ -90,7 +90,7 @@ impl Class {
         Some(m)
     }
 
-    /// Removes messages of which nothing was sent yet and that `dead` names; `gone` gets each of them.
+    /// Removes messages that `dead` selects and of which nothing was sent yet. Calls `gone` for each.
     fn remove(&mut self, dead: impl Fn(&QueuedMessage) -> bool, gone: &mut impl FnMut(&QueuedMessage)) {
         let (bytes, lifetimes) = (&mut self.bytes, &mut self.lifetimes);
         self.messages.retain(|m| {
@@ -104,7 +104,7 @@ impl Class {
         });
     }
 
-    /// Whether a message handed in before `id` waits that is of the ordered stream `stream`.
+    /// Returns whether a message of the ordered stream `stream` waits that was submitted before `id`.
     fn precedes(&self, id: u64, stream: StreamId) -> bool {
         let earlier = self.messages.iter().take_while(|m| m.id < id);
         earlier.into_iter().any(|m| !m.unordered && m.stream == stream)
@@ -116,12 +116,12 @@ impl SendQueue {
         self.classes[message.importance.index()].push(message);
     }
 
-    /// Payload bytes not yet cut into chunks.
+    /// Payload bytes that are not yet cut into chunks.
     pub fn bytes(&self) -> usize {
         self.classes.iter().map(|c| c.bytes).sum()
     }
 
-    /// The same, of one importance.
+    /// Payload bytes of one importance that are not yet cut into chunks.
     pub fn bytes_of(&self, importance: Importance) -> usize {
         self.classes[importance.index()].bytes
     }
@@ -142,7 +142,7 @@ impl SendQueue {
         self.classes.iter().filter_map(|c| c.messages.front())
     }
 
-    /// The message that goes on or, if none was begun, the oldest.
+    /// Returns the message that continues or, if none was begun, the oldest.
     pub fn first(&self) -> Option<&QueuedMessage> {
         match self.begun {
             Some(importance) => self.classes[importance.index()].messages.front(),
@@ -150,8 +150,8 @@ impl SendQueue {
         }
     }
 
-    /// The first message of `importance` if it may leave now; see [`crate::policy::Heads`]. Costs a look at each older message
-    /// of other importances if it is ordered.
+    /// Returns the first message of `importance` if it may leave now; see [`crate::policy::Heads`]. For an ordered
+    /// message it reads each older message of other importances.
     pub fn head(&self, importance: Importance) -> Option<&QueuedMessage> {
         let head = self.classes[importance.index()].messages.front()?;
         if self.begun.is_some_and(|begun| begun != importance) {
@@ -165,13 +165,13 @@ impl SendQueue {
         Some(head).filter(|_| !waits)
     }
 
-    /// The message that `importance` names, or [`SendQueue::first`].
+    /// Returns the first message of `importance`, or [`SendQueue::first`].
     pub fn next(&self, importance: Option<Importance>) -> Option<&QueuedMessage> {
         importance.map_or_else(|| self.first(), |importance| self.head(importance))
     }
 
-    /// Cuts the next chunk of at most `max` bytes from [`SendQueue::next`]; `next_ssn` gives an ordered stream's next sequence
-    /// number.
+    /// Cuts the next chunk of at most `max` bytes from [`SendQueue::next`]. `next_ssn` returns an ordered stream's next
+    /// sequence number.
     pub fn cut(
         &mut self,
         importance: Option<Importance>,
@@ -213,14 +213,14 @@ impl SendQueue {
         Some(cut)
     }
 
-    /// Removes messages whose lifetime is over and of which nothing was sent yet; `gone` gets each of them.
-    /// A message in the middle of its chunks is left to [`SendQueue::drop_rest`].
+    /// Removes messages whose lifetime is over and of which nothing was sent yet. Calls `gone` for each. A message that
+    /// was sent in part is left to [`SendQueue::drop_rest`].
     pub fn expire(&mut self, now: Instant, mut gone: impl FnMut(&QueuedMessage)) {
         let may = self.classes.iter_mut().filter(|c| c.lifetimes > 0);
         may.for_each(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now), &mut gone));
     }
 
-    /// Removes the messages of `group` of which nothing was sent yet; `gone` gets each of them.
+    /// Removes the messages of `group` of which nothing was sent yet. Calls `gone` for each.
     pub fn drop_group(&mut self, group: u64, mut gone: impl FnMut(&QueuedMessage)) {
         self.classes.iter_mut().for_each(|c| c.remove(|m| m.group == Some(group), &mut gone));
     }
@@ -231,31 +231,31 @@ impl SendQueue {
         self.class(first).pop()
     }
 
-    /// Whether the first message of an importance could be dropped by [`SendQueue::expire`]: cheap enough to ask for each
-    /// packet.
+    /// Returns whether [`SendQueue::expire`] could drop the first message of an importance. It is cheap enough to be
+    /// called for each packet.
     pub fn head_expired(&self, now: Instant) -> bool {
         self.fronts().any(|m| m.expires.is_some_and(|e| e <= now))
     }
 
-    /// Removes the message that [`SendQueue::next`] gives if it has a lifetime and nothing of it was sent yet.
+    /// Removes the message of [`SendQueue::next`] if it has a lifetime and no part of it was sent yet.
     pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         let next = self.next(importance).filter(|m| !m.started() && m.expires.is_some())?;
         let importance = next.importance;
         self.class(importance).pop()
     }
 
-    /// The message of which some chunks were sent and some not.
+    /// Returns the message that was sent in part.
     pub fn partial(&self) -> Option<&QueuedMessage> {
         self.classes[self.begun?.index()].messages.front()
     }
 
-    /// Forgets the rest of a partly sent message.
+    /// Drops the rest of the message that was sent in part.
     pub fn drop_rest(&mut self) -> Option<QueuedMessage> {
         let begun = self.begun.take()?;
         self.class(begun).pop()
     }
 
-    /// The stream of a message whose stream id is not below `streams`.
+    /// Returns the stream of a message whose stream id is not below `streams`.
     pub fn first_beyond(&self, streams: StreamId) -> Option<StreamId> {
         let mut all = self.classes.iter().flat_map(|c| c.messages.iter().map(|m| m.stream));
         all.find(|s| s.0 >= streams.0)
@@ -266,7 +266,7 @@ impl SendQueue {
         ByAge(self.classes.each_ref().map(|c| c.messages.iter().peekable()))
     }
 
-    /// Gives memory back that a backlog needed.
+    /// Releases memory that a backlog needed.
     pub fn shrink(&mut self) {
         self.classes.iter_mut().for_each(|c| c.messages.shrink_to_fit());
     }
@@ -285,7 +285,7 @@ impl<'a> Iterator for ByAge<'a> {
     }
 }
 
-/// Chunks that are still to be cut from `message` if none holds more than `max`.
+/// Number of chunks that are still to be cut from `message` if none holds more than `max`.
 pub(crate) fn chunks_of(message: &QueuedMessage, max: usize) -> usize {
     if message.rest() <= max { 1 } else { message.rest().div_ceil(max.max(1)) }
 }
@@ -295,8 +295,9 @@ pub(crate) fn next_chunk(message: &QueuedMessage, max: usize) -> usize {
     chunk_len(message.rest(), max)
 }
 
-/// Bytes of the next chunk of a message of which `rest` bytes remain: as few chunks as can be, all about as long, since
-/// packets of one length leave as one batch. But for the last, a multiple of four, so that nothing is padding.
+/// Bytes of the next chunk of a message of which `rest` bytes remain. There are as few chunks as possible, all of about
+/// the same length, since packets of one length leave as one batch. All except the last are a multiple of four, so that
+/// there is no padding.
 fn chunk_len(rest: usize, max: usize) -> usize {
     match rest.div_ceil(max.max(1)) {
         0 | 1 => rest,
@@ -401,7 +402,8 @@ mod tests {
         assert!(queue.partial().is_none() && queue.is_empty());
     }
 
-    /// The key of stream 0 waits for the older message of its stream; the one of stream 1, and unordered ones, do not.
+    /// The key message of stream 0 waits for the older message of its stream; the one of stream 1, and unordered ones,
+    /// do not.
     #[test]
     fn an_ordered_message_overtakes_none_of_its_stream() {
         use Importance::{Key, Normal, Reference};

@@ -16,31 +16,31 @@ use smallvec::SmallVec;
 use super::cursor::Cursor;
 use super::{ParseError, StreamId, Tsn, tlv};
 
-/// Why something is refused. Chunks and parameters inside are whole ones, header included.
+/// Reason of a refusal. Contained chunks and parameters are complete, including headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// 1: DATA on a stream that does not exist.
     InvalidStreamIdentifier(StreamId),
     /// 2: these parameter types are missing.
     MissingMandatoryParameter(SmallVec<[u16; 4]>),
-    /// 3: the cookie came too late.
+    /// 3: the cookie arrived too late.
     StaleCookie {
-        /// By how many microseconds.
+        /// Microseconds by which it was late.
         staleness_us: u32,
     },
     /// 4: no room for the association.
     OutOfResource,
     /// 5: this address parameter can not be used.
     UnresolvableAddress(Bytes),
-    /// 6: this chunk is not known.
+    /// 6: this chunk is unknown.
     UnrecognizedChunkType(Bytes),
     /// 7: a mandatory parameter has an invalid value.
     InvalidMandatoryParameter,
-    /// 8: these parameters are not known.
+    /// 8: these parameters are unknown.
     UnrecognizedParameters(Bytes),
     /// 9: DATA of this TSN has no payload.
     NoUserData(Tsn),
-    /// 10: COOKIE ECHO came while shutting down.
+    /// 10: COOKIE ECHO arrived during the shutdown.
     CookieReceivedWhileShuttingDown,
     /// 11: a restart would add these addresses.
     RestartWithNewAddresses(Bytes),
@@ -54,13 +54,13 @@ pub enum Cause {
     OperationRefused(Bytes),
     /// 0xA2: this request would delete the packet's source.
     DeleteSourceAddress(Bytes),
-    /// 0xA3: the ASCONF-ACK answers nothing that was asked.
+    /// 0xA3: the ASCONF-ACK answers no request.
     IllegalAsconfAck,
     /// 0xA4: this request is not allowed.
     NoAuthorization(Bytes),
     /// 0x105: this HMAC algorithm is not supported.
     UnsupportedHmac(u16),
-    /// A code that is not known here.
+    /// An unknown code.
     Unknown {
         /// The Cause Code field.
         code: u16,
@@ -157,7 +157,7 @@ impl Cause {
         });
     }
 
-    /// The information of causes that carry it as it is.
+    /// Returns the information of causes that carry it unchanged.
     fn opaque(&self) -> Option<&Bytes> {
         match self {
             Self::UnresolvableAddress(info)
@@ -180,23 +180,23 @@ fn parse_missing(info: &mut Cursor<'_>) -> Result<SmallVec<[u16; 4]>, ParseError
     let count = info.u32()?;
     let mut types = SmallVec::new();
     for _ in 0..count {
-        // Ends at the first missing type, whatever the count claims.
+        // This ends at the first missing type, whatever the count is.
         types.push(info.u16()?);
     }
     Ok(types)
 }
 
-/// Every cause up to the end.
+/// Parses all causes up to the end.
 pub(super) fn parse_all(body: &mut Cursor<'_>) -> Result<Vec<Cause>, ParseError> {
     tlv::all(body, Cause::parse)
 }
 
-/// Bytes of causes one after the other, padded but for the last.
+/// Bytes of consecutive causes, each padded except the last.
 pub(super) fn len_all(causes: &[Cause]) -> usize {
     tlv::len_all(causes.iter().map(Cause::len))
 }
 
-/// Appends causes one after the other, padded but for the last.
+/// Appends consecutive causes, each padded except the last.
 pub(super) fn write_all(out: &mut Vec<u8>, causes: &[Cause]) {
     tlv::write_all(out, causes, Cause::write);
 }

@@ -1,10 +1,10 @@
-//! Reading fields of a datagram in order, without copying and without touching its reference count.
+//! Reads the fields of a datagram in order, without copying and without touching its reference count.
 
 use bytes::Bytes;
 
 use super::ParseError;
 
-/// A window of a datagram that is read from its front.
+/// A window of a datagram that is read from its beginning.
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
     datagram: &'a Bytes,
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// The next `len` bytes as a window of their own.
+    /// Returns the next `len` bytes as a separate window.
     pub(crate) fn take(&mut self, len: usize) -> Result<Cursor<'a>, ParseError> {
         if len > self.remaining() {
             return Err(ParseError::Truncated);
@@ -56,19 +56,19 @@ impl<'a> Cursor<'a> {
         Ok(Cursor::new(self.datagram, start, self.position))
     }
 
-    /// Skips padding: `len` bytes, or what is left of them (padding at a chunk's end may be missing, RFC 9260 §3.2).
+    /// Skips padding: `len` bytes, or the remaining ones (padding at a chunk's end may be missing, RFC 9260 §3.2).
     pub(crate) fn skip_padding(&mut self, len: usize) {
         self.position += len.min(self.remaining());
     }
 
-    /// All that is left, as a slice of the datagram.
+    /// Returns all remaining bytes, as a slice of the datagram.
     pub(crate) fn rest(&mut self) -> Bytes {
         let bytes = self.datagram.slice(self.position..self.end);
         self.position = self.end;
         bytes
     }
 
-    /// Fails when something is left.
+    /// Fails if bytes remain.
     pub(crate) fn finish(&self) -> Result<(), ParseError> {
         if self.is_empty() { Ok(()) } else { Err(ParseError::Excess) }
     }

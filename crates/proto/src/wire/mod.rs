@@ -1,7 +1,7 @@
 //! The wire format: SCTP packets (RFC 9260 §3 and extensions) to typed chunks and back.
 //!
-//! Reading copies nothing: [`Packet`] holds the datagram, chunks are parsed one by one as they are asked for and payloads are
-//! slices of it. Writing appends to a caller's buffer through [`PacketWriter`]. No input panics.
+//! Reading copies nothing: [`Packet`] holds the datagram, chunks are parsed one by one on request, and payloads are
+//! slices of the datagram. Writing appends to a caller's buffer through [`PacketWriter`]. No input panics.
 
 pub mod cause;
 pub mod chunk;
@@ -22,7 +22,8 @@ pub use param::Param;
 pub use serial::{Fsn, Mid, Ppid, Ssn, StreamId, Tsn, VerificationTag};
 pub use writer::{AuthSlot, PacketWriter};
 
-/// Why bytes are not an SCTP packet, or a packet's next chunk is not one. Always a reason to drop, counted, never to fail.
+/// Reason why bytes are not an SCTP packet, or why a packet's next chunk is invalid. The bytes are then dropped and
+/// counted; it is never a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -32,9 +33,9 @@ pub enum ParseError {
     /// The CRC32c does not match (RFC 9260 §6.8).
     #[error("checksum is {found:#010x}, not {expected:#010x}")]
     Checksum {
-        /// What the bytes give.
+        /// Checksum of the bytes.
         expected: u32,
-        /// What the packet carries.
+        /// Checksum that the packet carries.
         found: u32,
     },
     /// A chunk is shorter than its header or runs past the packet's end.
@@ -42,26 +43,26 @@ pub enum ParseError {
     ChunkLength {
         /// Type of the chunk.
         chunk_type: u8,
-        /// Its Chunk Length field.
+        /// Chunk Length field of the chunk.
         length: u16,
     },
     /// A field runs past the end of its chunk, parameter or cause.
     #[error("a field runs past the end")]
     Truncated,
-    /// Bytes are left over after the last field of a fixed layout.
+    /// Bytes remain after the last field of a fixed layout.
     #[error("bytes are left over")]
     Excess,
-    /// A field holds what its definition forbids.
+    /// A field has a value that its definition forbids.
     #[error("a field holds a forbidden value")]
     Forbidden,
 }
 
-/// What to do with a chunk or parameter of unknown type: the two highest bits of its type (RFC 9260 §3.2 and §3.2.1).
+/// Action for a chunk or parameter of unknown type: the two highest bits of its type (RFC 9260 §3.2 and §3.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownAction {
     /// 00: stop processing (the packet for a chunk, the chunk for a parameter).
     Stop,
-    /// 01: stop processing and report what is unknown.
+    /// 01: stop processing and report the unknown type.
     StopAndReport,
     /// 10: skip it.
     Skip,
@@ -70,7 +71,7 @@ pub enum UnknownAction {
 }
 
 impl UnknownAction {
-    /// The action that the highest two bits of `bits` ask for.
+    /// Returns the action that the highest two bits of `bits` request.
     pub(crate) const fn from_high_bits(bits: u8) -> Self {
         match bits >> 6 {
             0 => Self::Stop,
@@ -80,18 +81,18 @@ impl UnknownAction {
         }
     }
 
-    /// Whether the rest of the packet (chunk) or of the chunk (parameter) must not be processed.
+    /// Returns whether the rest of the packet (chunk) or of the chunk (parameter) must not be processed.
     pub const fn stops(self) -> bool {
         matches!(self, Self::Stop | Self::StopAndReport)
     }
 
-    /// Whether it is reported to the sender.
+    /// Returns whether it is reported to the sender.
     pub const fn reports(self) -> bool {
         matches!(self, Self::StopAndReport | Self::SkipAndReport)
     }
 }
 
-/// `len` rounded up to the 4 bytes that chunks, parameters and causes are padded to.
+/// Returns `len` rounded up to the 4 bytes to which chunks, parameters and causes are padded.
 pub const fn padded(len: usize) -> usize {
     len.next_multiple_of(4)
 }

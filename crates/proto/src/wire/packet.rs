@@ -33,7 +33,7 @@ pub struct Header {
     pub verification_tag: VerificationTag,
 }
 
-/// A packet whose checksum holds, or that came through a seal.
+/// A packet with a correct checksum, or from a seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     /// The common header.
@@ -41,7 +41,7 @@ pub struct Packet {
     bytes: Bytes,
 }
 
-/// Where a chunk lies in its packet: from its type field to its last byte before padding.
+/// Location of a chunk in its packet: from its type field to its last byte before padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Bytes from the packet's start.
@@ -51,7 +51,7 @@ pub struct Span {
 }
 
 impl Packet {
-    /// Reads the common header and verifies length and checksum. Chunks are not looked at yet.
+    /// Reads the common header, and verifies length and checksum. Chunks are not read yet.
     ///
     /// # Errors
     /// [`ParseError::PacketLength`] below 12 bytes or off a multiple of 4, [`ParseError::Checksum`].
@@ -66,7 +66,7 @@ impl Packet {
         Ok(packet)
     }
 
-    /// Reads the common header of a packet that a seal authenticated: its checksum means nothing (RFC 9653).
+    /// Reads the common header of a packet that a seal authenticated: its checksum has no meaning (RFC 9653).
     ///
     /// # Errors
     /// [`ParseError::PacketLength`].
@@ -83,7 +83,7 @@ impl Packet {
         Ok(Self { header, bytes })
     }
 
-    /// The chunks in order. After the first error the iterator ends: drop the rest of the packet.
+    /// Chunks in order. The iterator ends after the first error: drop the rest of the packet.
     pub fn chunks(&self) -> Chunks<'_> {
         Chunks { bytes: &self.bytes, offset: HEADER_LEN }
     }
@@ -93,19 +93,19 @@ impl Packet {
         &self.bytes
     }
 
-    /// A chunk as it came, header included and padding not, as a slice of the datagram.
+    /// Returns a chunk unchanged, with header and without padding, as a slice of the datagram.
     ///
     /// # Panics
-    /// When `span` is another packet's.
+    /// If `span` belongs to another packet.
     pub fn chunk_bytes(&self, span: Span) -> Bytes {
         self.bytes.slice(span.offset..span.offset + span.len)
     }
 
-    /// Hands `update` what the AUTH chunk at `auth` signs, piece by piece: the chunk itself with its HMAC set to zero
-    /// and everything after it (RFC 4895 §6.2).
+    /// Passes to `update`, piece by piece, the bytes that the AUTH chunk at `auth` signs: the chunk itself with its
+    /// HMAC set to zero, and everything after it (RFC 4895 §6.2).
     ///
     /// # Panics
-    /// When `auth` is another packet's.
+    /// If `auth` belongs to another packet.
     pub fn authenticated(&self, auth: Span, mut update: impl FnMut(&[u8])) {
         let end = auth.offset + auth.len;
         work::count(self.bytes.len() - auth.offset);
@@ -121,7 +121,7 @@ impl Packet {
     }
 }
 
-/// Iterator over a packet's chunks with their places.
+/// Iterator over a packet's chunks with their locations.
 #[derive(Debug, Clone)]
 pub struct Chunks<'a> {
     bytes: &'a Bytes,
@@ -145,7 +145,7 @@ impl Chunks<'_> {
     }
 }
 
-/// Reads one chunk that was kept apart from its packet.
+/// Reads one chunk that was stored separately from its packet.
 ///
 /// # Errors
 /// As the items of [`Packet::chunks`].
@@ -170,8 +170,8 @@ impl Iterator for Chunks<'_> {
 
 impl core::iter::FusedIterator for Chunks<'_> {}
 
-/// CRC32c of a packet with its checksum field taken as zero (RFC 9260 §6.8 and appendix A). It goes on the wire with its
-/// least significant byte first.
+/// Returns the CRC32c of a packet, with zero in place of its checksum field (RFC 9260 §6.8 and appendix A). On the wire
+/// its least significant byte comes first.
 pub fn checksum(packet: &[u8]) -> u32 {
     let mut header = [0; HEADER_LEN];
     header[..8].copy_from_slice(&packet[..8]);

@@ -1,4 +1,4 @@
-//! Numbers of the wire as types of their own, and the serial arithmetic (RFC 1982) of those that wrap around.
+//! Numbers of the wire as separate types, and the serial arithmetic (RFC 1982) of those that wrap around.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -37,18 +37,18 @@ macro_rules! serial {
                 Self(self.0.wrapping_sub(1))
             }
 
-            /// Whether this number is less than `other` (RFC 1982 §3.2). False both ways for numbers exactly half the
-            /// number space apart.
+            /// Returns whether this number is less than `other` (RFC 1982 §3.2). Two numbers exactly half the number
+            /// space apart are not in order.
             pub const fn is_before(self, other: Self) -> bool {
                 other.is_after(self)
             }
 
-            /// Whether this number is greater than `other` (RFC 1982 §3.2).
+            /// Returns whether this number is greater than `other` (RFC 1982 §3.2).
             pub const fn is_after(self, other: Self) -> bool {
                 self.0.wrapping_sub(other.0) as $signed > 0
             }
 
-            /// How many steps lead from `earlier` up to this number.
+            /// Number of steps from `earlier` up to this number.
             pub const fn distance_from(self, earlier: Self) -> $repr {
                 self.0.wrapping_sub(earlier.0)
             }
@@ -74,7 +74,7 @@ macro_rules! serial {
             }
         }
 
-        /// The signed distance: positive when `self` is after `other`.
+        /// Signed distance: positive if `self` is after `other`.
         impl Sub for $name {
             type Output = $signed;
             fn sub(self, other: Self) -> $signed {

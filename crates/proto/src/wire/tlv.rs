@@ -8,7 +8,7 @@ use crate::work;
 /// Bytes of the type and length fields.
 pub(crate) const HEADER_LEN: usize = 4;
 
-/// The next frame's type and value; its padding is skipped.
+/// Returns the next frame's type and value, and skips its padding.
 pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), ParseError> {
     let typ = body.u16()?;
     let len = usize::from(body.u16()?);
@@ -18,7 +18,7 @@ pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), Parse
     Ok((typ, value))
 }
 
-/// Every frame up to the end, each parsed by `parse`.
+/// Parses all frames up to the end with `parse`.
 pub(crate) fn all<T>(
     body: &mut Cursor<'_>,
     mut parse: impl FnMut(u16, Cursor<'_>) -> Result<T, ParseError>,
@@ -31,8 +31,8 @@ pub(crate) fn all<T>(
     Ok(items)
 }
 
-/// Appends one frame whose value `value` writes, without padding. A frame beyond 65535 bytes gets a wrong length: the chunk
-/// around it is then too long as well and is never sent.
+/// Appends one frame without padding. `value` writes its value. A frame beyond 65535 bytes gets a wrong length: the
+/// chunk around it is then also too long and is never sent.
 pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&typ.to_be_bytes());
@@ -42,7 +42,8 @@ pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>
     out[start + 2..start + 4].copy_from_slice(&len.to_be_bytes());
 }
 
-/// Appends frames one after the other, padded between but not after the last: a chunk's length counts no final padding.
+/// Appends consecutive frames, with padding between them but not after the last: a chunk's length counts no final
+/// padding.
 pub(crate) fn write_all<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
     for (index, item) in items.iter().enumerate() {
         let start = out.len();

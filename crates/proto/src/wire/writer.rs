@@ -1,4 +1,4 @@
-//! Writing packets at the end of a caller's buffer; several packets may follow one another there (GSO).
+//! Writer of packets at the end of a caller's buffer. Several packets may follow one another there (GSO).
 
 use super::chunk::auth::{self, HmacId};
 use super::chunk::data::DataHeader;
@@ -28,12 +28,13 @@ pub struct AuthSlot {
 }
 
 impl<'a> PacketWriter<'a> {
-    /// Starts a packet at the end of `out`, whatever is there already.
+    /// Starts a packet at the end of `out`, after any existing bytes.
     pub fn new(out: &'a mut Vec<u8>, header: Header) -> Self {
         Self::within(Envelope::NONE, out, header)
     }
 
-    /// Starts a packet with room for `envelope` around it, all zeros. In an envelope it gets no checksum (RFC 9653).
+    /// Starts a packet with room for `envelope` around it, all zeros. A packet in an envelope has no checksum (RFC
+    /// 9653).
     pub fn within(envelope: Envelope, out: &'a mut Vec<u8>, header: Header) -> Self {
         out.resize(out.len() + envelope.front, 0);
         let start = out.len();
@@ -45,12 +46,13 @@ impl<'a> PacketWriter<'a> {
         Self { out, start, envelope }
     }
 
-    /// Appends a chunk with its padding. False and nothing written when it is longer than a chunk may be (65535 bytes).
+    /// Appends a chunk with its padding. Returns false and writes nothing if it is longer than a chunk may be (65535
+    /// bytes).
     pub fn chunk(&mut self, chunk: &impl ChunkEncode) -> bool {
         self.framed(chunk.chunk_type(), chunk.flags(), |out| chunk.write_body(out))
     }
 
-    /// Appends a DATA chunk straight from its parts; else as [`chunk`](Self::chunk).
+    /// Appends a DATA chunk directly from its parts; otherwise as [`chunk`](Self::chunk).
     pub fn data(&mut self, header: &DataHeader, payload: &[u8]) -> bool {
         let len = DataHeader::LEN + payload.len();
         let Ok(length) = u16::try_from(len) else { return false };
@@ -61,8 +63,8 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, and then the payload; else as
-    /// [`chunk`](Self::chunk).
+    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, followed by the payload; otherwise
+    /// as [`chunk`](Self::chunk).
     pub fn data_behind(
         &mut self,
         header: &DataHeader,
@@ -82,14 +84,14 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
-    /// Appends a SACK chunk straight from its parts; else as [`chunk`](Self::chunk).
+    /// Appends a SACK chunk directly from its parts; otherwise as [`chunk`](Self::chunk).
     pub fn sack(&mut self, header: &SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> bool {
         self.framed(sack::TYPE, header.flags, |out| {
             sack::write_body(out, header, gap_blocks, duplicates);
         })
     }
 
-    /// Appends an AUTH chunk with a zero HMAC. What is written after it is authenticated; see
+    /// Appends an AUTH chunk with a zero HMAC. It authenticates the chunks written after it; see
     /// [`fill_auth`](Self::fill_auth).
     pub fn auth_placeholder(&mut self, key_id: u16, hmac_id: HmacId) -> AuthSlot {
         let start = self.out.len();
@@ -101,10 +103,11 @@ impl<'a> PacketWriter<'a> {
         AuthSlot { start, hmac_len: hmac_id.len() }
     }
 
-    /// Fills in the HMAC that `mac` computes over the AUTH chunk (its HMAC zero) and all that follows (RFC 4895 §6.2).
+    /// Fills in the HMAC that `mac` computes over the AUTH chunk (with a zero HMAC) and all chunks after it (RFC 4895
+    /// §6.2).
     ///
     /// # Panics
-    /// When `mac` gives another length than the slot's [`HmacId::len`], or the slot is another packet's.
+    /// If `mac` returns another length than the slot's [`HmacId::len`], or the slot belongs to another packet.
     pub fn fill_auth<M: AsRef<[u8]>>(&mut self, slot: AuthSlot, mac: impl FnOnce(&[u8]) -> M) {
         assert!(slot.start >= self.start, "the slot belongs to this packet");
         let mac = mac(&self.out[slot.start..]);
@@ -112,12 +115,12 @@ impl<'a> PacketWriter<'a> {
         self.out[hmac..hmac + slot.hmac_len].copy_from_slice(mac.as_ref());
     }
 
-    /// Bytes of the packet up to now, without its envelope.
+    /// Bytes of the packet so far, without its envelope.
     pub fn packet_len(&self) -> usize {
         self.out.len() - self.start
     }
 
-    /// Whether no chunk was written yet.
+    /// Returns whether no chunk was written yet.
     pub fn is_empty(&self) -> bool {
         self.packet_len() == packet::HEADER_LEN
     }
@@ -127,8 +130,8 @@ impl<'a> PacketWriter<'a> {
         limit.saturating_sub(self.packet_len())
     }
 
-    /// Writes the checksum, or what the envelope has behind the packet. Gives the packet's length without its envelope; a
-    /// packet without chunks is taken back and gives 0.
+    /// Writes the checksum, or the end of the envelope. Returns the packet's length without its envelope. A packet
+    /// without chunks is removed and gives 0.
     pub fn finish(self) -> usize {
         if self.is_empty() {
             self.out.truncate(self.start - self.envelope.front);

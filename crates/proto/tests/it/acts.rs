@@ -1,5 +1,5 @@
-//! What schemes do of their own accord (`Policy::act`): copies of what is in flight, losses that they declare, and what the core
-//! refuses.
+//! Spontaneous actions of schemes (`Policy::act`): copies of chunks in flight, losses that they declare, and actions
+//! that the core refuses.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use strandcast_testing::plain::{Split, parts, simple, windowed};
 
 type Script = Box<dyn FnMut(&View<'_>, &Flight<'_>) -> Option<Act> + Send>;
 
-/// Split fast retransmit that acts by a script and writes down which signals came, and bytes acknowledged and proven.
+/// Split fast retransmit that acts by a script and records the signals, and the bytes acknowledged and proven.
 struct Acting {
     script: Script,
     signals: Arc<Mutex<Vec<String>>>,
@@ -119,7 +119,8 @@ fn old<'a>(view: &View<'_>, flight: &Flight<'a>, path: PathId, age: Duration) ->
     })
 }
 
-/// A path that died forward: what is in flight there leaves by the other one as soon as the scheme says so, and no timer is waited for.
+/// A path that fails in the forward direction: the chunks in flight there leave by the other path as soon as the scheme
+/// decides so, without a timer.
 #[test]
 fn copies_of_what_is_in_flight_arrive_by_another_path() {
     let script: Script = Box::new(|view, flight| {
@@ -173,7 +174,7 @@ fn what_is_declared_lost_is_sent_again_at_once() {
     pair.association(CLIENT).assert_consistent();
 }
 
-/// All that is in flight anywhere is lost, again and again: everything still arrives.
+/// All chunks in flight are declared lost again and again: everything still arrives.
 #[test]
 fn losing_everything_on_the_only_path_ends_nothing() {
     let script: Script = Box::new(|view, flight| {
@@ -223,12 +224,12 @@ fn what_can_not_be_done_is_refused_and_counted() {
         Act::Drop { group: 3 },
         Act::Drop { group: 3 },
     ];
-    // A group may be given up before it is there, once.
+    // A group may be given up once before it exists.
     let n = nonsense.len() as u64 - 1;
     *asked.lock().unwrap() = nonsense;
     send(&mut pair, 1);
     assert_eq!(stats(&pair).refused_acts, n);
-    // The same copy twice.
+    // The same copy is requested twice.
     let copy = Act::Copy { tsn: first, to: other };
     *asked.lock().unwrap() = vec![copy, copy];
     let sent = |p: &TestPair| path_stats(p, P0).chunks_sent + path_stats(p, P1).chunks_sent;
@@ -240,7 +241,7 @@ fn what_can_not_be_done_is_refused_and_counted() {
     pair.association(CLIENT).assert_consistent();
 }
 
-/// A scheme that never stops acting is asked so often and no more, each time something happens.
+/// A scheme that never stops acting is asked at most `MOST_ACTS` times after each event.
 #[test]
 fn acts_without_end_end() {
     let asked = Arc::new(Mutex::new(0));
@@ -284,8 +285,8 @@ fn a_copy_waits_for_room() {
     assert!(pair.association(SERVER).stats().duplicates_received >= 1);
 }
 
-/// Acts that make no sense, at random, over wires that lose, delay and reorder, with and without a peer that names copies:
-/// the books agree all along, and everything arrives in order.
+/// Random impossible acts, over wires that lose, delay and reorder, with and without a peer that names copies: the
+/// counts agree all the time, and everything arrives in order.
 #[test]
 fn nonsense_does_no_harm() {
     for seed in 0..24 {
@@ -325,7 +326,7 @@ fn nonsense_does_no_harm() {
     }
 }
 
-/// Where nothing is sent twice every byte is proven; a path that is dead proves nothing, though its chunks were copied and
+/// Without repeated transmissions every byte is proven. A dead path proves nothing, although its chunks were copied and
 /// acknowledged.
 #[test]
 fn what_is_proven_came_by_that_path() {
@@ -341,7 +342,8 @@ fn what_is_proven_came_by_that_path() {
         let [first, second, ..] = *spied.proven.lock().unwrap();
         assert!(first.0 > 0 && first.0 == first.1 && second.0 == second.1, "sent once: {first:?} {second:?}");
         if !names {
-            // The peer is never asked to name copies: of a TSN in flight on both paths it is not known by which it came.
+            // The peer is never asked to name copies: for a TSN in flight on both paths, the path of its arrival is
+            // unknown.
             pair.filter = Box::new(|_, from, _, bytes| {
                 let packet = Packet::parse(bytes.to_vec().into()).expect("a packet");
                 let asks = |c: &Chunk| matches!(c, Chunk::Report(r) if r.items.iter().any(|i| i.kind == 6));

@@ -13,7 +13,7 @@ use strandcast_testing::endpoints::*;
 const SHUTDOWN_COMPLETE: u8 = 14;
 const HEARTBEAT_ACK: u8 = 5;
 
-/// An association that the client closed; the server did not hear the last word.
+/// An association that the client closed; the server did not receive the last packet.
 fn half_closed() -> TestPair {
     let mut w = TestPair::new(&[10], config(), 1);
     w.up();
@@ -40,7 +40,7 @@ fn a_lost_shutdown_complete_is_said_again() {
     assert!(w.saw(SERVER, &Event::Closed(CloseReason::Shutdown)), "{:?}", w.apps[SERVER].events);
 }
 
-/// RFC 9260 §8.4: what is out of the blue is not answered as if the association lived.
+/// RFC 9260 §8.4: packets out of the blue are not answered as if the association lived.
 #[test]
 fn a_closed_association_answers_no_heartbeat() {
     let mut w = TestPair::new(&[10], config(), 1);
@@ -71,7 +71,7 @@ fn its_addresses_are_free_again() {
     assert_eq!(w.received(SERVER), b"again");
 }
 
-/// RFC 9260 §3.3.7: a chunk behind an ABORT would be ignored.
+/// RFC 9260 §3.3.7: a chunk after an ABORT would be ignored.
 #[test]
 fn nothing_follows_an_abort() {
     let mut w = TestPair::new(&[10], config(), 1);

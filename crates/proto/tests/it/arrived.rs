@@ -1,5 +1,5 @@
-//! What arrived by which path, by the receiver's clock (REPORT items ARRIVED REQUEST and ARRIVED): asked for by a
-//! scheme that hears arrivals, and by no other.
+//! Arrivals by each path, by the receiver's clock (REPORT items ARRIVED REQUEST and ARRIVED), which only schemes that
+//! need arrivals request.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,12 +14,12 @@ use strandcast_proto::wire::{Chunk, Packet};
 use strandcast_testing::endpoints::{CLIENT, P0, P1, SERVER, TestPair, config, ms, pattern};
 use strandcast_testing::plain::{parts, simple};
 
-/// What was heard, and when.
+/// Received reports and their times.
 type Received = Arc<Mutex<Vec<(Instant, PeerArrivals)>>>;
-/// The return paths that are wanted.
+/// Requested return paths.
 type ReturnPaths = Arc<Mutex<PathSet>>;
 
-/// Hears arrivals and writes them down.
+/// A scheme that receives arrivals and records them.
 #[derive(Debug, Default)]
 struct Hears {
     reports: Received,
@@ -50,7 +50,7 @@ fn hearing() -> (Box<dyn Scheme>, Received, ReturnPaths) {
     (Box::new(Parts { feedback: Box::new(hears), ..parts(48_000) }), reports, return_paths)
 }
 
-/// A connected pair of which the client hears arrivals.
+/// A connected pair whose client receives arrivals.
 fn pair(delays_ms: &[u64], transports: [TransportConfig; 2]) -> (TestPair, Received, ReturnPaths) {
     let factory: SchemeFactory = Arc::new(|_| simple());
     let mut pair = TestPair::with(delays_ms, transports, factory, 1);
@@ -93,7 +93,7 @@ fn count_items(pair: &mut TestPair, kinds: &'static [u16]) -> Arc<Mutex<[usize; 
     counts
 }
 
-/// Both paths share both clocks: what differs between them is the difference of their delays, to the microsecond.
+/// Both paths share both clocks: their values differ by the difference of their delays, to the microsecond.
 #[test]
 fn delays_of_paths_differ_by_exactly_what_they_differ() {
     for transport in [config(), TransportConfig { strict_rfc: true, ..config() }] {
@@ -145,7 +145,8 @@ fn packets_and_bytes_are_those_that_arrived() {
     assert!(received >= 300_000);
 }
 
-/// A path that falls silent forward is seen within the other path's delay: its last arrival stays what it was.
+/// A path that falls silent in the forward direction is detected within the other path's delay: its last arrival does
+/// not change.
 #[test]
 fn what_falls_silent_is_told_by_the_path_that_works() {
     let (mut pair, reports, _) = pair(&[20, 30], [config(), config()]);
@@ -187,10 +188,10 @@ fn sacks_come_back_by_the_ways_that_were_named() {
         assert!(wanted.len() != 2 || turns > by.len() / 2, "in turn: {by:?}");
         by.sort();
         by.dedup();
-        // Left to itself, the receiver answers each second packet the way that came.
+        // Without a request, the receiver answers every second packet on its own path.
         assert_eq!(by, expected, "{wanted:?}");
     }
-    // A way that dies is named still: SACKs find another one, and all data arrive.
+    // A return path that fails stays in the request: SACKs use another one, and all data arrive.
     *return_paths.lock().unwrap() = PathSet::one(p2);
     stream(&mut pair, 30);
     pair.run(ms(500));
@@ -202,7 +203,7 @@ fn sacks_come_back_by_the_ways_that_were_named() {
     assert_eq!(pair.association(CLIENT).send_buffered(), 0);
 }
 
-/// It costs nothing where no scheme asks, and the receiver's scheme is not asked.
+/// Without a scheme that asks there is no cost, and the receiver's scheme is not asked.
 #[test]
 fn who_does_not_ask_is_told_nothing() {
     let factory: SchemeFactory = Arc::new(|_| hearing().0);
@@ -217,7 +218,7 @@ fn who_does_not_ask_is_told_nothing() {
     assert!(client > 0 && server == 0, "the server asked: {client}, {server}");
 }
 
-/// Another stack, or a Strandcast that does not know the request: data flow, and what is asked again is little.
+/// Another stack, or a Strandcast that does not support the request: data flow, and few requests are repeated.
 #[test]
 fn a_peer_that_does_not_know_how_is_let_alone() {
     let mute = TransportConfig { reports: false, ..config() };
@@ -225,7 +226,7 @@ fn a_peer_that_does_not_know_how_is_let_alone() {
     stream(&mut silent_peer, 50);
     assert!(reports.lock().unwrap().is_empty() && silent_peer.received(SERVER).len() == 50_000);
 
-    // One that never echoes the request.
+    // A peer that never echoes the request.
     let factory: SchemeFactory = Arc::new(|_| simple());
     let mut old = TestPair::with(&[10], [config(), config()], factory, 1);
     let requests = Arc::new(Mutex::new(0));
@@ -245,7 +246,7 @@ fn a_peer_that_does_not_know_how_is_let_alone() {
     assert!(*requests.lock().unwrap() < 30, "{} requests in ten minutes", requests.lock().unwrap());
 }
 
-/// The request is made again until it arrives, however long that takes.
+/// The request is repeated until it arrives, however long that takes.
 #[test]
 fn the_request_survives_an_outage() {
     let factory: SchemeFactory = Arc::new(|_| simple());

@@ -1,10 +1,11 @@
-//! Repair symbols, reports of arrivals and acts cost no allocation each once a stream runs.
+//! Repair symbols, reports of arrivals and acts allocate no memory once a stream runs.
 
 use strandcast_proto::coding::{Coding, RepairCode};
 use strandcast_testing::live::{Live, coding, payload};
 use strandcast_testing::plain;
 
-/// Allocations of five seconds of a stream, after as many to begin with; repair symbols sent, and messages recovered, in them.
+/// Allocations of five seconds of a stream, after the same time of warm-up, and the repair symbols sent and messages
+/// recovered in them.
 fn allocations(coding: Option<Coding>) -> (u64, u64, u64) {
     let payload = payload();
     let mut live = Live::new(coding);
@@ -16,7 +17,8 @@ fn allocations(coding: Option<Coding>) -> (u64, u64, u64) {
     (counted.count_total, after.0 - before.0, after.1 - before.1)
 }
 
-/// Nor does a scheme that hears arrivals and looks at what is in flight: reports are written and read without an allocation.
+/// A scheme that receives arrivals and reads the data in flight does not allocate either: reports are written and read
+/// without an allocation.
 #[test]
 fn hearing_arrivals_and_acting_allocates_nothing() {
     let payload = payload();
@@ -29,7 +31,7 @@ fn hearing_arrivals_and_acting_allocates_nothing() {
     assert!(watching < plain + 50, "{watching} allocations, {plain} without");
 }
 
-/// A recovered message has memory of its own; a symbol that leaves or arrives has not.
+/// A recovered message has its own memory. A symbol that leaves or arrives has none.
 #[test]
 fn a_symbol_of_the_sliding_window_allocates_nothing() {
     let (plain, ..) = allocations(None);

@@ -1,4 +1,4 @@
-//! Two endpoints of which one codes what it sends in blocks.
+//! Two endpoints, one of which codes in blocks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ fn plain(stream: u16, ppid: u32) -> SendOptions {
     SendOptions { stream, ppid, ..SendOptions::default() }
 }
 
-/// Hands in as much of `messages` as there is room for.
+/// Submits as many of `messages` as there is room for.
 fn feed(pair: &mut TestPair, messages: &mut Vec<(Vec<u8>, SendOptions)>) {
     let Some(id) = pair.apps[CLIENT].id else { return };
     while let Some((bytes, options)) = messages.last() {
@@ -48,7 +48,7 @@ fn feed(pair: &mut TestPair, messages: &mut Vec<(Vec<u8>, SendOptions)>) {
     pair.pump();
 }
 
-/// Sends everything and runs until it arrived, with the books checked as it goes.
+/// Sends everything and runs until it has arrived, with checks of the counts in between.
 fn carry(pair: &mut TestPair, mut messages: Vec<(Vec<u8>, SendOptions)>, limit: Duration) {
     let wanted = pair.apps[SERVER].messages.len() + messages.len();
     messages.reverse();
@@ -96,13 +96,13 @@ fn object(seed: u64, total: usize) -> Vec<(Vec<u8>, SendOptions)> {
     messages
 }
 
-/// What the network does.
+/// Behaviour of the network.
 #[derive(Clone, Debug)]
 struct Weather {
     code: Code,
     paths: usize,
     loss: f64,
-    /// Mean length of bursts of lost packets, 1: each by itself.
+    /// Mean length of bursts of lost packets; 1: each by itself.
     burst: f64,
     jitter: u64,
     duplicate: f64,
@@ -162,15 +162,15 @@ fn object_arrives(seed: u64, bytes: usize, w: &Weather) {
     let stats = &pair.association(CLIENT).stats().coding;
     assert!(stats.sources_sent + stats.repairs_sent > 0, "it was coded");
     assert_eq!(pair.association(CLIENT).stats().refused_assignments, 0);
-    // Acknowledgements are lost, too.
+    // Acknowledgements are also lost.
     let known = pair.run_until(ms(600_000), |p| p.association(CLIENT).send_buffered() == 0);
     let sender = pair.association(CLIENT);
-    assert!(known, "the sender knows that all arrived: {} bytes", sender.send_buffered());
+    assert!(known, "everything is acknowledged: {} bytes", sender.send_buffered());
     assert_eq!(sender.stats().messages_acked, sender.stats().messages_sent);
     sender.assert_consistent();
 }
 
-/// Says how to run a case again when it failed.
+/// Prints the parameters of a failed case.
 struct Replay(u64, Weather);
 impl Drop for Replay {
     fn drop(&mut self) {
@@ -180,7 +180,7 @@ impl Drop for Replay {
     }
 }
 
-/// Objects of 1 MB arrive bit for bit, whatever the network does: the same 64 cases each time.
+/// Objects of 1 MB arrive bit for bit for any behaviour of the network: the same 64 cases each time.
 #[test]
 fn objects_arrive_bit_for_bit() {
     use proptest::strategy::ValueTree;
@@ -228,7 +228,7 @@ fn seen(bytes: &[u8]) -> Vec<Seen> {
 
 type Log = Arc<Mutex<Vec<Seen>>>;
 
-/// Every symbol that the client sends is written down; `drop` says which are lost.
+/// Records every symbol that the client sends; `drop` selects the lost ones.
 fn watch(pair: &mut TestPair, mut drop: impl FnMut(&Seen) -> bool + 'static) -> Log {
     let log = Log::default();
     let out = Arc::clone(&log);
@@ -246,7 +246,8 @@ fn watch(pair: &mut TestPair, mut drop: impl FnMut(&Seen) -> bool + 'static) -> 
 const SOURCES: [u8; 2] = [1, 2];
 const REPAIR: u8 = 3;
 
-/// A repair symbol that is lost, by misses, by timeouts or at the tail, is never sent again; the peer is moved on.
+/// A repair symbol that is lost, by misses, by timeouts or at the tail, is never sent again; FORWARD-TSN moves the peer
+/// on.
 #[test]
 fn lost_repair_symbols_are_never_sent_again() {
     for tail_probes in [false, true] {
@@ -356,7 +357,7 @@ fn symbols_on_a_closed_path_are_lost_at_once() {
     pair.ends[CLIENT].with(id, |a| a.remove_path(now, P1)).expect("not the last one");
     assert_eq!(pair.association(CLIENT).paths()[1].in_flight_chunks, 0);
     assert_eq!(lost_on(&pair, 1) - lost, u64::from(flying));
-    // No block has anything in flight there any more.
+    // No block has any symbols in flight there.
     pair.association(CLIENT).assert_consistent();
     let from = pair.now;
     assert!(pair.run_until(ms(10_000), |p| p.apps[SERVER].messages.len() == messages.len()));
@@ -364,7 +365,7 @@ fn symbols_on_a_closed_path_are_lost_at_once() {
     assert_arrived(&pair, &messages);
 }
 
-/// Towards a peer that did not say that it decodes, messages leave as ever.
+/// Messages to a peer that did not announce a decoder leave as usual.
 #[test]
 fn a_peer_that_can_not_decode_gets_messages() {
     let other = TransportConfig { reports: false, ..config() };
@@ -380,7 +381,7 @@ fn a_peer_that_can_not_decode_gets_messages() {
     assert!(got == sent, "streams are on their own, but nothing is missing");
 }
 
-/// What was handed in before the handshake was over is coded, and what was handed in before a shutdown arrives.
+/// Messages submitted before the end of the handshake are coded, and messages submitted before a shutdown arrive.
 #[test]
 fn the_first_and_the_last_message_are_coded() {
     for (seed, sources) in [(1, false), (2, true)] {
@@ -403,7 +404,7 @@ fn the_first_and_the_last_message_are_coded() {
     }
 }
 
-/// The send buffer bounds what waits for blocks, and says when it has room again.
+/// The send buffer bounds the data that wait for blocks, and reports when it has room again.
 #[test]
 fn the_send_buffer_bounds_the_backlog() {
     let transport = TransportConfig { send_buffer: 100_000, ..coded(Code::Rlc) };
@@ -423,7 +424,7 @@ fn the_send_buffer_bounds_the_backlog() {
     assert_arrived(&pair, &messages);
 }
 
-/// One message that fills no symbol leaves once it has waited, and not before.
+/// A message that fills no symbol leaves after it has waited, and not before.
 #[test]
 fn a_small_message_leaves_after_the_flush_time() {
     let mut pair = pair(&[20], [coded(Code::Fountain), config()], plain::symbols(false, 0), 7);
@@ -431,12 +432,12 @@ fn a_small_message_leaves_after_the_flush_time() {
     pair.send(CLIENT, pattern(0, 10), SendOptions::default());
     assert!(pair.run_until(ms(10_000), |p| !p.apps[SERVER].messages.is_empty()));
     let took = pair.now - sent;
-    // The receiver has no use for a symbol of zeros, which one in two is: then the sender learns so from a SACK.
+    // The receiver cannot use a symbol of zeros, which one in two is: the sender then finds this from a SACK.
     assert!(took >= ms(40), "20 ms of waiting and 20 ms of way: {took:?}");
     assert_eq!(pair.received(SERVER), pattern(0, 10));
 }
 
-/// Both ends code at once, each as it likes.
+/// Both ends code at the same time, each with its own code.
 #[test]
 fn both_directions_may_be_coded() {
     let factory: SchemeFactory = Arc::new(|_| plain::symbols(false, 2));
@@ -464,7 +465,7 @@ fn both_directions_may_be_coded() {
     }
 }
 
-/// Packets become smaller on the way: symbols of later messages fit them.
+/// The network's MTU becomes smaller: symbols of later messages fit it.
 #[test]
 fn symbols_follow_the_path_mtu() {
     let mut pair = pair(&[20], [coded(Code::Rlc), config()], plain::symbols(false, 0), 12);
@@ -487,8 +488,8 @@ fn symbols_follow_the_path_mtu() {
     assert!((600..=700 - 28).contains(&longest), "{longest} bytes");
 }
 
-/// Acknowledgements stay away for longer than the timeout, while symbols arrive: what was given up for nothing costs symbols,
-/// but the books agree and everything arrives.
+/// Acknowledgements are missing for longer than the timeout, while symbols arrive: the needless timeouts cost symbols,
+/// but the counts agree and everything arrives.
 #[test]
 fn spurious_timeouts_cost_symbols_alone() {
     let mut pair = pair(&[20, 30], [coded(Code::Fountain), config()], plain::symbols(false, 0), 14);

@@ -1,4 +1,4 @@
-//! What is agreed on coding, packet by packet (docs/models/coding.md). The peer is the test.
+//! Agreement on coding, packet by packet (docs/models/coding.md). The peer is the test.
 
 use bytes::Bytes;
 use strandcast_coding::symbol::Header;
@@ -28,10 +28,10 @@ fn coded() -> TransportConfig {
     TransportConfig { coding: Some(Coding::Repair(coding)), ..config() }
 }
 
-/// What `coded` announces: symbols of 1334 bytes fit packets of 1400 (docs/models/coding.md).
+/// Announcement of `coded`: symbols of 1334 bytes fit packets of 1400 (docs/models/coding.md).
 const CODED: [u8; 6] = [1, 3, 0, 64, 5, 0x36];
 
-/// What a Strandcast peer offers, and what it says of coding.
+/// Parameters of a Strandcast peer, with its announcement of coding.
 fn params(coding: Option<&[u8]>) -> Vec<Param> {
     let mut params = vec![
         Param::ForwardTsnSupported,
@@ -51,7 +51,7 @@ fn answer(transport: TransportConfig, coding: Option<&[u8]>) -> InitAck {
     RawPeer::new(transport).init(params(coding))
 }
 
-/// The value in our INIT, which is as long as ever.
+/// The value in this side's INIT, whose length does not change.
 #[test]
 fn our_init_says_what_is_coded_and_stays_as_long() {
     let blocks = Coding::Blocks(BlockCoding { code: Code::Fountain, sources: 0, flush: ms(10) });
@@ -93,7 +93,7 @@ fn symbols_fit_the_smallest_path() {
     assert_eq!(said(&init.params), Some(vec![1, 3, 0, 64, 3, 66]));
 }
 
-/// INIT ACK is as it was where nothing is coded, and its cookie as long.
+/// Without coding INIT ACK does not change, and neither does the length of its cookie.
 #[test]
 fn init_ack_says_nothing_where_nothing_is_coded() {
     let types = |ack: &InitAck| ack.0.params.iter().map(Param::param_type).collect::<Vec<_>>();
@@ -102,7 +102,7 @@ fn init_ack_says_nothing_where_nothing_is_coded() {
     assert_eq!(types(&before), [0xc000, 0x8002, 0x8003, 0x8004, 0x8008, 7]);
     let now = answer(config(), Some(&DECODES));
     assert_eq!((types(&now), cookie(&now)), (types(&before), cookie(&before)));
-    // Nor where the peer did not say that it decodes, or says it in a way that is not known here.
+    // The same holds if the peer did not announce a decoder, or announced it in an unknown form.
     for unknown in [None, Some(&[2, 1, 0, 4, 3, 232][..]), Some(&[1, 9, 0, 4, 3, 232]), Some(&[]), Some(&[1])]
     {
         assert_eq!(said(&answer(coded(), unknown).0.params), None, "{unknown:?}");
@@ -160,7 +160,7 @@ fn what_is_sent_is_coded_only_towards_peers_that_decode() {
     }
 }
 
-/// The endpoint opens, and the peer's INIT ACK says so of coding.
+/// Opens from the endpoint; the peer's INIT ACK has this announcement.
 fn open(l: &mut RawPeer, coding: Option<&[u8]>) {
     l.connect();
     let out = l.take();
@@ -217,7 +217,7 @@ fn what_a_peer_codes_is_decoded_whichever_side_opened() {
     }
 }
 
-/// INIT ACK may not code where INIT did not say that its sender decodes.
+/// INIT ACK may not code if INIT did not announce that its sender decodes.
 #[test]
 fn an_opener_that_did_not_say_so_decodes_nothing() {
     let mut l = RawPeer::new(config());
@@ -226,11 +226,11 @@ fn an_opener_that_did_not_say_so_decodes_nothing() {
     assert_eq!(payloads(&l), [b"as it is"]);
 }
 
-/// What is beyond the bounds is not agreed: user data are messages then, as they are without the parameter.
+/// Values beyond the bounds are not agreed on: user data are then messages, as without the parameter.
 #[test]
 fn hostile_parameters_are_as_if_nothing_had_been_said() {
     for value in [
-        // Codes that are not known, another version, too short.
+        // Unknown codes, another version, and values that are cut short.
         &[1, 6, 0, 4, 3, 232][..],
         &[0, 1, 0, 4, 3, 232],
         &[1, 1, 0, 4, 3],
@@ -262,7 +262,7 @@ fn hostile_parameters_are_as_if_nothing_had_been_said() {
     }
 }
 
-/// RFC 9260 §5.2.4 D: a cookie that comes again begins nothing anew.
+/// RFC 9260 §5.2.4 D: a cookie that arrives again restarts nothing.
 #[test]
 fn a_cookie_that_comes_again_leaves_what_was_decoded() {
     let mut l = RawPeer::new(config());
@@ -277,7 +277,7 @@ fn a_cookie_that_comes_again_leaves_what_was_decoded() {
     assert_eq!(payloads(&l), [whole()]);
 }
 
-/// RFC 9260 §5.2.4 A: what a peer says after its restart holds.
+/// RFC 9260 §5.2.4 A: the announcement of a peer after its restart counts.
 #[test]
 fn a_restart_agrees_anew() {
     for (before, after) in [(None, Some(&BLOCKS)), (Some(&BLOCKS), None), (Some(&REPAIR), Some(&BLOCKS))] {
@@ -302,8 +302,8 @@ fn a_restart_agrees_anew() {
     }
 }
 
-/// RFC 9260 §5.2.1: both open at once. What an association announced in its INIT it announces in its INIT ACK, whatever its
-/// endpoint would say, and what the peer said in either holds.
+/// RFC 9260 §5.2.1: both open at the same time. An association repeats the announcement of its INIT in its INIT ACK,
+/// whatever its endpoint's configuration is, and the peer's announcement in either one counts.
 #[test]
 fn both_open_at_once() {
     for ack_first in [false, true] {
@@ -365,7 +365,7 @@ fn symbols_that_are_not_read_close_the_window() {
     assert!(opened.expect("the window opens").1.header.a_rwnd > 12_000);
 }
 
-/// A message longer than the receive buffer ends the association, and says why.
+/// A message longer than the receive buffer ends the association, with the reason.
 #[test]
 fn a_message_too_long_for_the_receive_buffer_ends_it() {
     let transport = TransportConfig { receive_buffer: 20_000, ..config() };

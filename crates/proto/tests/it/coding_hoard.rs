@@ -1,4 +1,4 @@
-//! What garbage makes a receiver of symbols hold: heap, counted allocation by allocation, over a minute at 10 Mbit/s.
+//! Memory that garbage makes a receiver of symbols hold: heap, counted by allocation, over a minute at 10 Mbit/s.
 
 use allocation_counter::measure;
 use strandcast_coding::Code;
@@ -16,19 +16,20 @@ const LENGTH: u16 = 1200;
 const MINUTE: u32 = 62_500;
 const EACH: Duration = Duration::from_nanos(960_000);
 
-/// What the peer announces: (code, source symbols).
+/// Announcements of the peer: (code, source symbols).
 const ANNOUNCED: [(u8, u16); 5] = [(1, 16), (2, 32), (3, 128), (4, 64), (5, 32)];
 
 fn victim(code: u8, sources: u16) -> RawPeer {
     let transport = TransportConfig { receive_buffer: GRANTED, ..TransportConfig::default() };
     let mut l = RawPeer::accepted(transport, coding(code, sources, LENGTH));
-    // As a driver does whose own buffers are used up.
+    // This is the call of a driver whose own buffers are used up.
     l.end.copy_kept(true);
     l
 }
 
-/// docs/models/coding.md: twice the receive buffer and 640 KiB for chunks; the same without those for what is decoded, tables
-/// beside it (512 bytes a source symbol and 8 KiB a block, what RaptorQ takes to solve one), one message, and 8 KiB of numbers.
+/// docs/models/coding.md: twice the receive buffer and 640 KiB for chunks; the same without those for decoded data, in
+/// addition tables (512 bytes per source symbol and 8 KiB per block, the memory with which RaptorQ solves one), one
+/// message, and 8 KiB of numbers.
 fn bound(sources: u16) -> u64 {
     let (granted, k, length) = (u64::from(GRANTED), u64::from(sources), u64::from(LENGTH));
     let chunks = 2 * granted + (640 << 10);
@@ -38,8 +39,8 @@ fn bound(sources: u16) -> u64 {
     chunks + 2 * granted + tables + solving + 2 * granted + (8 << 10)
 }
 
-/// User data from random bytes to symbols of which the payload alone is random, near what is held and far from it, in turn with
-/// changed ones of an honest sender. `first`: whether some may be the first symbol of a stream.
+/// User data: from random bytes to symbols with a random payload alone, near the held data and far from them, in turn
+/// with changed ones of an honest sender. `first`: whether some may be the first symbol of a stream.
 fn garbage(random: &mut Random, at: u32, sources: u16, first: bool) -> Vec<u8> {
     let near = at.wrapping_add(random.below(12) as u32).wrapping_sub(4);
     let mut number = if random.chance(0.9) { near } else { random.u32() };
@@ -71,7 +72,7 @@ fn garbage(random: &mut Random, at: u32, sources: u16, first: bool) -> Vec<u8> {
     let start = out.len();
     let most = [1200, 1198, 1201, 20][random.below(4) as usize];
     out.resize(start + 1 + random.below(most) as usize, 0);
-    // Zeros at the end are what an honest sender's symbols have.
+    // Symbols of an honest sender have zeros at the end.
     let random_part = if random.chance(0.3) { (start + 12).min(out.len()) } else { out.len() };
     random.fill(&mut out[start..random_part]);
     if random.chance(0.1) {
@@ -93,7 +94,7 @@ fn make_tables() {
     }
 }
 
-/// A minute of garbage; how often the association ended, and a new one began.
+/// Runs a minute of garbage. Returns how often the association ended and a new one began.
 fn minute(code: u8, sources: u16, first: bool, lazy: bool) -> u32 {
     let mut random = Seeds::new(u64::from(code), 0).stream("garbage");
     make_tables();
@@ -130,7 +131,7 @@ fn minute(code: u8, sources: u16, first: bool, lazy: bool) -> u32 {
         heap.bytes_max
     );
     assert!(heap.bytes_max <= bound, "code {code}: {} of {bound}", heap.bytes_max);
-    // Hostile enough to be taken for symbols, and to be refused.
+    // The garbage is hostile enough to be accepted as symbols, and to be refused.
     assert!(taken > 100 && refused > 100, "code {code}: {taken} taken, {refused} refused");
     ended
 }
@@ -160,7 +161,7 @@ fn a_minute_of_garbage_that_is_seldom_read() {
     }
 }
 
-/// What decoders may take is counted: the association says that it holds no less than it does.
+/// The memory of decoders is counted: the association does not report less than it holds.
 #[test]
 fn what_is_held_is_counted() {
     for (code, sources) in ANNOUNCED {

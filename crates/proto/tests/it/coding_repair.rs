@@ -1,4 +1,4 @@
-//! Two endpoints of which one sends repair symbols beside its messages.
+//! Two endpoints, one of which sends repair symbols in addition to its messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use strandcast_testing::plain;
 
 const CODES: [RepairCode; 3] = [RepairCode::Rlc, RepairCode::RaptorQ, RepairCode::ReedSolomon];
 
-/// What the network and the sender do.
+/// Behaviour of the network and the sender.
 #[derive(Clone, Debug)]
 struct Case {
     seed: u64,
@@ -24,7 +24,7 @@ struct Case {
     loss: f64,
     duplicate: f64,
     jitter: u64,
-    /// How long messages are of use, ms.
+    /// Lifetime of messages, ms.
     lifetime: u64,
 }
 
@@ -47,7 +47,7 @@ fn pair(case: &Case) -> TestPair {
     pair
 }
 
-/// A message by its number: its bytes, which begin with the number, and how it is sent.
+/// Returns a message by its number: its bytes, which begin with the number, and its options.
 fn message(n: u32, lifetime: u64) -> (Vec<u8>, SendOptions) {
     let len = 4 + (n as usize * 37) % 1300;
     let mut bytes = pattern(n as usize, len);
@@ -72,7 +72,7 @@ fn number(m: &Message) -> u32 {
     u32::from_be_bytes(m.payload[..4].try_into().expect("four bytes"))
 }
 
-/// Sends 600 messages, one each 5 ms; each that arrives does so once, unchanged and as it was sent.
+/// Sends 600 messages, one every 5 ms. Each that arrives does so once, unchanged and with its options.
 fn play(case: &Case) -> TestPair {
     let mut pair = pair(case);
     for n in 0..600 {
@@ -120,7 +120,7 @@ fn case(seed: u64, code: RepairCode) -> Case {
     Case { seed, code, when, paths: 2, loss: 0.0, duplicate: 0.0, jitter: 0, lifetime: 2000 }
 }
 
-/// Whatever the network does, and the code: the same cases each time.
+/// Any behaviour of the network and any code: the same cases each time.
 #[test]
 fn messages_arrive_once_unchanged_and_in_order() {
     let mut random = Seeds::new(16, 0).stream("cases");
@@ -139,8 +139,8 @@ fn messages_arrive_once_unchanged_and_in_order() {
     }
 }
 
-/// Without loss on one path nothing is computed, and every message arrives by itself. (On several, a repair symbol may overtake
-/// what it covers.)
+/// Without loss on one path nothing is computed, and every message arrives by itself. (On several paths, a repair
+/// symbol may overtake the messages that it covers.)
 #[test]
 fn without_loss_nothing_is_recovered() {
     for code in CODES {
@@ -153,7 +153,7 @@ fn without_loss_nothing_is_recovered() {
     }
 }
 
-/// Messages that could not be sent again in time come by repair symbols: more than without.
+/// Messages that could not be sent again in time are restored by repair symbols: more arrive than without.
 #[test]
 fn what_is_lost_comes_by_repair_symbols() {
     for code in CODES {

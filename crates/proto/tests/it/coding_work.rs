@@ -1,4 +1,5 @@
-//! What symbols make a receiver work: bytes of rows that its decoders read or write, by bytes that came and by time.
+//! Work that symbols cause at a receiver: bytes of rows that its decoders read or write, divided by received bytes and
+//! by time.
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ use strandcast_testing::raw::*;
 const A_PACKET: u32 = 40;
 const A_SECOND: u32 = 60;
 const SECONDS: u32 = 10;
-/// Work that is earned each second, is saved at first, and is one symbol's that is decoded on credit: it may make a window
-/// forget all that it holds.
+/// Work that is earned each second, work that is saved at first, and work of one symbol that is decoded on credit: that
+/// symbol may make a window drop everything that it holds.
 const EARNED: u64 = 32 << 20;
 const FIRST: u64 = 17 << 20;
 const ONE: u64 = 64 << 20;
@@ -38,7 +39,7 @@ fn victim(code: u8, (sources, length): (u16, u16), unasked: bool) -> RawPeer {
     l
 }
 
-/// The symbols that cost most for their bytes: each is new, and none is of a message that comes.
+/// The symbols with the highest cost per byte: each is new, and none belongs to a message that arrives.
 fn repair(code: u8, sources: u16, n: u32) -> Vec<u8> {
     let mut out = Vec::new();
     match code {
@@ -47,13 +48,13 @@ fn repair(code: u8, sources: u16, n: u32) -> Vec<u8> {
             sources,
             seed: 15 << 16 | (n & 0xffff),
         },
-        // As many as give a block back, and those that may come beyond.
+        // As many as restore a block, and those that may arrive beyond.
         4 | 5 => Header::Repair {
             block: n / (u32::from(sources) + 16),
             sources,
             seed: n % (u32::from(sources) + 16),
         },
-        // One less than a block needs, so that none is decoded.
+        // One less than a block needs, so that no block is decoded.
         _ => {
             let each = u32::from(sources) - 1;
             Header::Repair { block: n / each % 4, sources, seed: n }
@@ -64,7 +65,7 @@ fn repair(code: u8, sources: u16, n: u32) -> Vec<u8> {
     out
 }
 
-/// Seconds of repair symbols of one byte; what they did.
+/// Runs seconds of repair symbols of one byte. Returns their counters.
 fn flood(code: u8, shape: (u16, u16), unasked: bool) -> CodingStats {
     let mut l = victim(code, shape, unasked);
     let (mut n, mut tsn) = (0, OUR_TSN);
@@ -84,7 +85,7 @@ fn flood(code: u8, shape: (u16, u16), unasked: bool) -> CodingStats {
 const SHAPES: [(u8, (u16, u16)); 6] =
     [(1, (256, 512)), (2, (256, 512)), (3, (340, 512)), (3, (1024, 64)), (4, (256, 512)), (5, (256, 512))];
 
-/// Nothing that a peer repairs pays for it: what is earned with time is all that is spent.
+/// The peer repairs nothing that pays for the work: only the work earned with time is spent.
 #[test]
 fn repair_symbols_of_one_byte_cost_what_time_pays_for() {
     for (code, shape) in SHAPES {
@@ -96,7 +97,7 @@ fn repair_symbols_of_one_byte_cost_what_time_pays_for() {
     }
 }
 
-/// Before the application wants an association, even less.
+/// Before the application reads from an association, even less work is done.
 #[test]
 fn what_nobody_wants_is_hardly_decoded() {
     for (code, shape) in SHAPES {
@@ -108,7 +109,7 @@ fn what_nobody_wants_is_hardly_decoded() {
     }
 }
 
-/// Messages among the flood are handed on, whatever became of the decoder.
+/// Messages among the flood are delivered, whatever the state of the decoder.
 #[test]
 fn messages_beside_a_flood_arrive() {
     for code in [3, 5] {
@@ -139,7 +140,7 @@ fn messages_beside_a_flood_arrive() {
     }
 }
 
-/// A stream of coded blocks waits for the application to want it, and loses nothing.
+/// A stream of coded blocks waits until the application reads, and loses nothing.
 #[test]
 fn blocks_wait_until_they_are_wanted() {
     let coding = Coding::Blocks(BlockCoding { code: Code::Rlc, sources: 64, flush: ms(10) });

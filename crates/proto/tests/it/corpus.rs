@@ -1,4 +1,4 @@
-//! What fuzzing found stays found: its corpus through the same functions.
+//! Replay of the fuzzing corpus through the fuzz targets.
 
 use strandcast_testing::corpus::replay;
 use strandcast_testing::fuzzing;
@@ -18,8 +18,8 @@ fn coded_associations() {
     replay("coded_association", fuzzing::coded_association);
 }
 
-/// A peer's memory is what it was granted, whatever it says: four associations with a receive buffer of 64 KiB and a send
-/// buffer of 1 MiB each.
+/// A peer occupies no more memory than it was granted, whatever it sends: four associations with a receive buffer of 64
+/// KiB and a send buffer of 1 MiB each.
 #[test]
 fn unknown_sources() {
     fn bounded(data: &[u8]) {

@@ -1,4 +1,4 @@
-//! Why messages go no further: each cause is counted, and each message has an event of its own where they are on.
+//! Causes of giving up messages: each cause is counted, and each message has its own event if events are on.
 
 use strandcast_proto::association::{DropCause, Dropped, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
@@ -16,7 +16,7 @@ const WINDOW: u64 = 2000;
 /// The messages of this group are given up as a whole.
 const UNWANTED: u64 = 7;
 
-/// Sends on the first path with room, and gives up what it shall.
+/// Sends on the first path with room, and gives up messages as configured.
 #[derive(Debug, Default)]
 struct GivesUp {
     /// New messages with this much of their time left, or less.
@@ -31,7 +31,7 @@ impl Policy for GivesUp {
     }
 
     fn act(&mut self, _: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
-        // Once its first message is begun and the next one waits behind it.
+        // The condition: its first message is begun and the next one waits after it.
         let both = |w: &Waiting| w.group == self.group && w.begun && w.bytes > 2500;
         let run = flight.waiting().find(both)?;
         run.group.map(|group| Act::Drop { group })
@@ -48,7 +48,7 @@ impl Scheduler for GivesUp {
     }
 }
 
-/// What the loss policy says of every lost chunk.
+/// A loss policy with a fixed decision for every lost chunk.
 #[derive(Debug)]
 struct Says(Retransmit);
 impl Policy for Says {}
@@ -70,7 +70,7 @@ fn connected(scheduler: GivesUp, lost: Retransmit) -> TestPair {
     w
 }
 
-/// Hands in a message that is worthless after `lifetime` ms.
+/// Submits a message that is worthless after `lifetime` ms.
 fn send(w: &mut TestPair, lifetime: u64) {
     of_size(w, SIZE, lifetime, None);
 }
@@ -96,7 +96,7 @@ fn told(w: &TestPair) -> Vec<(u64, DropCause, bool, u64)> {
     all.iter().map(|d| (d.message, d.cause, d.begun, d.unsent)).collect()
 }
 
-/// A path that takes nothing: two messages are in flight, the others wait.
+/// A path that delivers nothing: two messages are in flight, the others wait.
 fn nothing_arrives(w: &mut TestPair) {
     w.wires[0].up[CLIENT] = false;
 }
@@ -110,7 +110,7 @@ fn what_waits_for_too_long_has_expired() {
     }
     w.run(ms(99));
     assert_eq!(told(&w), []);
-    // The timer of what is in flight makes the sender look.
+    // The timer of the data in flight makes the sender check.
     w.run(ms(1000));
     assert_eq!(told(&w), [(2, DropCause::Expired, false, 1000)]);
     assert_eq!(w.association(CLIENT).stats().messages_with_lifetime, 4);
@@ -129,7 +129,7 @@ fn the_scheduler_says_why_it_gives_a_message_up() {
     }
 }
 
-/// Of the second message 980 bytes or so are sent, then too little time is left for the rest.
+/// About 980 bytes of the second message are sent; then too little time is left for the rest.
 #[test]
 fn the_scheduler_gives_up_a_message_that_was_begun() {
     let gives_up = GivesUp { new: Some((ms(470), GiveUp::TooLate)), ..GivesUp::default() };
@@ -165,7 +165,8 @@ fn a_group_is_the_cause_of_all_its_messages() {
     let mut w = connected(GivesUp { group: Some(UNWANTED), ..GivesUp::default() }, Retransmit::Hold);
     nothing_arrives(&mut w);
     send(&mut w, 9000);
-    // Of this one a chunk fits the window; the next ones wait, and the last one comes when the group is known.
+    // A chunk of this message fits the window; the next ones wait, and the last one is submitted when the group is
+    // known.
     of_size(&mut w, 3000, 9000, Some(UNWANTED));
     of_size(&mut w, SIZE, 9000, Some(UNWANTED));
     w.run(ms(2000));

@@ -1,4 +1,4 @@
-//! What an endpoint does with packets, row by row of RFC 9260 §5 and §8.
+//! Handling of packets by an endpoint, row by row of RFC 9260 §5 and §8.
 
 use std::net::SocketAddr;
 
@@ -38,7 +38,7 @@ fn causes(out: &[SentPacket]) -> Vec<Cause> {
     out.iter().flat_map(|o| o.chunks.iter().flat_map(of)).collect()
 }
 
-/// §5.1 B: INIT is answered under its Initiate Tag, and nothing is kept.
+/// §5.1 B: INIT is answered under its Initiate Tag, and nothing is stored.
 #[test]
 fn an_init_is_answered_and_forgotten() {
     let mut l = RawPeer::new(config());
@@ -48,8 +48,8 @@ fn an_init_is_answered_and_forgotten() {
     assert_eq!(l.end.poll_timeout(), None);
 }
 
-/// Spoofing another's address gains nothing: an answer is at most three times as long as what it answers, IPv4 and
-/// UDP headers (28 bytes) counted, and a bare INIT of 32 bytes connects all the same.
+/// A forged source address gains nothing: an answer is at most three times as long as the packet that it answers, with
+/// IPv4 and UDP headers (28 bytes), and a bare INIT of 32 bytes connects all the same.
 #[test]
 fn answers_to_inits_are_short() {
     let random = || Param::Random(Bytes::from_static(&[7; 32]));
@@ -86,7 +86,7 @@ fn answers_to_inits_are_short() {
     assert_eq!(l.messages.len(), 1);
 }
 
-/// Our INIT leaves room for an answer of 820 bytes (RFC 4820), whatever it offers.
+/// The INIT of this side leaves room for an answer of 820 bytes (RFC 4820), whatever it offers.
 #[test]
 fn our_init_is_padded() {
     for transport in [config(), TransportConfig { auth: false, partial_reliability: false, ..config() }] {
@@ -101,7 +101,7 @@ fn our_init_is_padded() {
     }
 }
 
-/// §5.1.5 step 2: a cookie whose MAC is wrong is dropped without a word.
+/// §5.1.5 step 2: a cookie with a wrong MAC is dropped without an answer.
 #[test]
 fn a_forged_cookie_is_dropped() {
     let mut l = RawPeer::new(config());
@@ -116,7 +116,7 @@ fn a_forged_cookie_is_dropped() {
     assert!(l.give(&[CookieEcho { cookie: short }.into()]).is_empty());
 }
 
-/// §5.1.5 step 3: Valid.Cookie.Life is 60 s; the ERROR says by how much it is too old, in microseconds.
+/// §5.1.5 step 3: Valid.Cookie.Life is 60 s; the ERROR has the time by which it is too old, in microseconds.
 #[test]
 fn a_stale_cookie_is_reported_with_its_age() {
     let mut l = RawPeer::new(config());
@@ -146,7 +146,7 @@ fn a_cookie_under_another_tag_is_dropped() {
     assert!(l.events.is_empty());
 }
 
-/// §5.2.4 D: the COOKIE ECHO came again, since the COOKIE ACK was lost.
+/// §5.2.4 D: the COOKIE ECHO arrived again, since the COOKIE ACK was lost.
 #[test]
 fn a_second_cookie_echo_is_acknowledged_again() {
     let mut l = RawPeer::new(config());
@@ -158,7 +158,7 @@ fn a_second_cookie_echo_is_acknowledged_again() {
     assert_eq!(l.events.len(), events, "no second association");
 }
 
-/// §5.1: DATA may be bundled behind COOKIE ECHO.
+/// §5.1: DATA may be bundled after COOKIE ECHO.
 #[test]
 fn data_behind_a_cookie_echo_is_taken() {
     let mut l = RawPeer::new(config());
@@ -204,7 +204,7 @@ fn out_of_the_blue() {
     }
 }
 
-/// §8.4 (2): an ABORT anywhere in the packet silences us.
+/// §8.4 (2): an ABORT anywhere in the packet prevents an answer.
 #[test]
 fn out_of_the_blue_with_an_abort_behind() {
     let mut l = RawPeer::new(config());
@@ -212,7 +212,7 @@ fn out_of_the_blue_with_an_abort_behind() {
     assert!(l.give_tagged(77, &[data(1, 0, b"x"), abort.into()]).is_empty());
 }
 
-/// §8.5.1 A: INIT comes alone and under tag 0.
+/// §8.5.1 A: INIT arrives alone and under tag 0.
 #[test]
 fn an_init_in_company_is_dropped() {
     let mut l = RawPeer::new(config());
@@ -233,8 +233,8 @@ fn packets_for_other_ports_are_dropped() {
     }
 }
 
-/// The endpoint cannot be used to flood others: answers per second are limited, whatever arrives, from the first packet on. What
-/// asks for INIT ACK takes nothing from what asks for ABORT.
+/// The endpoint cannot be used to flood others: answers per second are limited for any arrivals, from the first packet
+/// on. Requests for INIT ACK take no answers from requests for ABORT.
 #[test]
 fn answers_are_rationed() {
     let rates = |all| AnswerRates { all, prefix: all, address: all };
@@ -257,7 +257,7 @@ fn answers_are_rationed() {
     assert_eq!(l.end.dropped().1 as usize, 6000 - acks - strays);
 }
 
-/// §3.3.2: no streams is an error reported under the INIT's tag; tag 0 can not be answered.
+/// §3.3.2: no streams is an error reported under the INIT's tag; tag 0 cannot be answered.
 #[test]
 fn an_init_with_bad_values() {
     for (out_streams, in_streams) in [(0, 1), (1, 0)] {
@@ -295,7 +295,7 @@ fn unknown_param(param_type: u16) -> Param {
     Param::Unknown(UnknownParam { param_type, value: Bytes::from_static(b"what") })
 }
 
-/// §3.2.1: the two high bits say whether to go on and whether to report.
+/// §3.2.1: the two high bits decide whether to continue and whether to report.
 #[test]
 fn unknown_parameters() {
     let rows: [(u16, bool, bool); 4] =
@@ -309,7 +309,7 @@ fn unknown_parameters() {
     }
 }
 
-/// §3.2: the same for chunks; a HEARTBEAT behind shows whether the rest was read.
+/// §3.2: the two high bits of chunks have the same meaning; a HEARTBEAT after them shows whether the rest was read.
 #[test]
 fn unknown_chunks() {
     for (chunk_type, stops, reports) in
@@ -326,7 +326,7 @@ fn unknown_chunks() {
     }
 }
 
-/// §8.3: HEARTBEAT ACK with the information as it came, to where it came from.
+/// §8.3: HEARTBEAT ACK returns the information unchanged to the source of the heartbeat.
 #[test]
 fn a_heartbeat_is_answered() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -336,7 +336,7 @@ fn a_heartbeat_is_answered() {
     assert_eq!((out[0].tag, out[0].tuple), (OUR_TAG, l.tuple));
 }
 
-/// §8.5: another tag is not for us: dropped without a word, nothing happens to the association.
+/// §8.5: a packet with another tag is dropped without an answer, and the association does not change.
 #[test]
 fn a_wrong_tag_is_dropped() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -349,7 +349,7 @@ fn a_wrong_tag_is_dropped() {
     assert!(l.messages.is_empty() && !l.association().is_closed());
 }
 
-/// §8.5.1 B, C: ABORT and SHUTDOWN COMPLETE carry our tag, or with the T bit the peer's own.
+/// §8.5.1 B, C: ABORT and SHUTDOWN COMPLETE carry this side's tag, or with the T bit the peer's own.
 #[test]
 fn the_t_bit() {
     let closed = |reflected_tag, own: bool| {
@@ -366,7 +366,7 @@ fn the_t_bit() {
     assert!(!closed(false, false));
 }
 
-/// §8.5.1 C, §5.2: chunks of a handshake or a close that is not under way change nothing.
+/// §8.5.1 C, §5.2: chunks of a handshake or a close that is not in progress change nothing.
 #[test]
 fn chunks_of_another_state_are_dropped() {
     let ack =
@@ -394,7 +394,7 @@ fn a_shutdown_ack_in_the_handshake() {
     assert_eq!(out[0].chunks[0], ShutdownComplete { reflected_tag: true }.into());
 }
 
-/// §5.2.6: a stale cookie begins again with INIT.
+/// §5.2.6: a stale cookie restarts with INIT.
 #[test]
 fn a_stale_cookie_error_begins_again() {
     let mut l = RawPeer::new(config());
@@ -453,7 +453,7 @@ fn a_close_from_the_other_side() {
     assert_eq!(l.events.last(), Some(&Event::Closed(CloseReason::Shutdown)));
 }
 
-/// §9.2: SHUTDOWN is repeated Association.Max.Retrans (10) times or until T5 (five RTO.Max) ends it, then ABORT
+/// §9.2: SHUTDOWN is repeated Association.Max.Retrans (10) times, or until T5 (five RTO.Max) ends it; then ABORT
 /// notifies the peer.
 #[test]
 fn a_close_that_is_never_answered() {
@@ -468,7 +468,7 @@ fn a_close_that_is_never_answered() {
     assert_eq!(l.events.last(), Some(&Event::Closed(CloseReason::Unreachable)));
 }
 
-/// §9.2: DATA that meet SHUTDOWN-SENT are taken, and answered by SACK and SHUTDOWN.
+/// §9.2: DATA that arrive in SHUTDOWN-SENT are accepted, and answered by SACK and SHUTDOWN.
 #[test]
 fn data_while_we_close() {
     let mut l = RawPeer::accepted(config(), Vec::new());

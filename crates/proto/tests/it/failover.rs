@@ -1,4 +1,4 @@
-//! Paths that fail, in one direction or both, and come back.
+//! Paths that fail, in one direction or both, and return.
 
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
@@ -6,7 +6,7 @@ use strandcast_proto::policy::PathState;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_testing::endpoints::*;
 
-/// Potentially failed after one error, failed paths probed each second: what concurrent transfer wants.
+/// Potentially failed after one error, and probes of failed paths each second: the needs of concurrent transfer.
 fn quick() -> TransportConfig {
     TransportConfig { pf_max_retrans: Some(0), failed_probe_interval: Some(ms(1000)), ..config() }
 }
@@ -89,7 +89,7 @@ fn a_path_is_inactive_after_path_max_retrans_errors() {
     assert_eq!(errors, 6);
 }
 
-/// The NAT on the only way forgets its mapping: the path goes on from the new address, nothing is lost.
+/// The NAT on the only path drops its mapping: the path continues from the new address, and nothing is lost.
 #[test]
 fn a_path_survives_a_new_outside_address() {
     let mut w = TestPair::new(&[15], config(), 3);

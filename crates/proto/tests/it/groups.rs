@@ -1,4 +1,4 @@
-//! Groups of messages that a scheme gives up, and what it advises.
+//! Groups of messages that a scheme gives up, and its advice.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,14 +10,14 @@ use strandcast_proto::policy::{
 use strandcast_testing::endpoints::*;
 use strandcast_testing::plain;
 
-/// What the scheduler is to do and to say.
+/// Orders for the scheduler.
 #[derive(Debug, Default)]
 struct Orders {
     drop: Vec<u64>,
     advice: Option<Advice>,
 }
 
-/// Sends on the first path with room, and obeys.
+/// Sends on the first path with room, and follows the orders.
 #[derive(Debug)]
 struct Obeys(Arc<Mutex<Orders>>);
 impl Policy for Obeys {
@@ -63,7 +63,7 @@ fn waiting(transport: TransportConfig) -> (TestPair, Arc<Mutex<Orders>>) {
     (w, orders)
 }
 
-/// Has `group` given up with the next signal.
+/// Gives up `group` with the next signal.
 fn drop_group(w: &mut TestPair, orders: &Mutex<Orders>, group: u64) {
     orders.lock().expect("no test panics with it").drop.push(group);
     w.run(ms(60));
@@ -76,7 +76,8 @@ fn arrived(w: &TestPair) -> Vec<u8> {
     groups
 }
 
-/// The first message of group 1 is in flight on a path that lost it: it is given up, too, and what comes later goes no further.
+/// The first message of group 1 is in flight on a path that lost it: it is also given up, and so are messages that are
+/// submitted later.
 #[test]
 fn a_group_is_given_up_sent_or_not() {
     let (mut w, orders) = connected_pair(config(), 2000);
@@ -111,7 +112,7 @@ fn a_group_that_arrived_can_not_be_given_up() {
     assert_eq!(arrived(&w), [1, 1, 1, 2, 2, 2, 3, 3, 3, 4]);
 }
 
-/// Towards a peer without RFC 3758 what was sent stays sent.
+/// Towards a peer without RFC 3758, sent messages stay sent.
 #[test]
 fn without_partial_reliability_only_what_waits_is_dropped() {
     let (mut w, orders) = waiting(TransportConfig { partial_reliability: false, ..config() });

@@ -5,12 +5,12 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 use strandcast_testing::endpoints::*;
 
-/// How many associations a side has seen come up.
+/// Number of associations that a side has seen established.
 fn up(w: &TestPair, side: usize) -> usize {
     w.apps[side].events.iter().filter(|e| matches!(e, Event::Connected { .. })).count()
 }
 
-/// From the first try to the association, over paths of 10, 40 and 120 ms of which `up` work, from `dead` on.
+/// Time from the first attempt to the association, over paths of 10, 40 and 120 ms of which `up` work, from `dead` on.
 fn connects(transport: TransportConfig, up: [bool; 3], dead: Duration, seed: u64) -> Option<Duration> {
     let mut w = TestPair::new(&[10, 40, 120], transport, seed);
     w.wires.iter_mut().for_each(|wire| wire.up = [false; 2]);
@@ -34,7 +34,7 @@ fn the_first_path_that_answers_opens_it() {
             assert!(took <= ms(dead + 1000 + 4 * way), "{up:?} up after {dead} ms: {took:?}");
         }
     }
-    // RFC 9260 takes one path after the other and doubles its timer.
+    // RFC 9260 uses one path after the other and doubles its timer.
     let rfc =
         connects(TransportConfig::default(), [false, false, true], ms(7500), 1).expect("an association");
     assert!(rfc > ms(10_000), "{rfc:?}");

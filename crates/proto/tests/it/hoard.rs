@@ -1,4 +1,4 @@
-//! What hostile peers can make an endpoint hold: heap, counted allocation by allocation.
+//! Memory that hostile peers can make an endpoint hold: heap, counted by allocation.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn victim() -> RawPeer {
         TransportConfig { receive_buffer: GRANTED, auth: false, ..TransportConfig::default() },
         Vec::new(),
     );
-    // As a driver does whose own buffers are used up.
+    // This is the call of a driver whose own buffers are used up.
     l.end.copy_kept(true);
     l
 }
@@ -31,7 +31,7 @@ fn victim() -> RawPeer {
 /// The `n`th chunk of the attack, from 0: its TSN's offset, whether it is sent at all, and the chunk.
 type Chunks = fn(u32) -> (u32, Chunk);
 
-/// Sends `packets` packets of `each` chunks; the most heap that took, bytes.
+/// Sends `packets` packets of `each` chunks. Returns the maximum heap in bytes.
 fn attack(l: &mut RawPeer, packets: u32, each: u32, chunk: Chunks) -> u64 {
     let mut give = |p: u32| {
         let chunks: Vec<Chunk> = (0..each)
@@ -58,7 +58,7 @@ fn ended(l: &RawPeer) -> Option<&str> {
     })
 }
 
-/// Every stream sequence number but the first: whatever comes waits for ever.
+/// Every stream sequence number except the first: all data wait forever.
 #[test]
 fn one_sequence_number_left_out() {
     let mut l = victim();
@@ -67,7 +67,7 @@ fn one_sequence_number_left_out() {
     assert!(ended(&l).is_some_and(|words| words.contains("no message in it can be read")), "{:?}", l.events);
 }
 
-/// The same, with unordered messages between them that are read at once.
+/// Every stream sequence number except the first, with unordered messages between them that are read at once.
 #[test]
 fn one_sequence_number_left_out_and_unordered_messages_between() {
     let mut l = victim();
@@ -89,7 +89,7 @@ fn a_message_that_never_ends() {
     assert!(ended(&l).is_some());
 }
 
-/// Payloads of 256 bytes behind a gap: what the window admits, and nothing is aborted.
+/// Payloads of 256 bytes after a gap: the window admits them, and nothing is aborted.
 #[test]
 fn small_messages_behind_a_gap() {
     let mut l = victim();
@@ -101,7 +101,7 @@ fn small_messages_behind_a_gap() {
     assert!(l.messages.len() > 2000, "{}", l.messages.len());
 }
 
-/// Fragments of one byte, each apart from the others: their bookkeeping is all they take.
+/// Fragments of one byte, each separate from the others: only their bookkeeping takes memory.
 #[test]
 fn the_tiniest_fragments_apart_from_each_other() {
     let mut l = victim();
@@ -125,7 +125,7 @@ fn the_tiniest_messages_unread() {
     assert!(l.messages.len() > 5000, "{}", l.messages.len());
 }
 
-/// The same where the list of messages is long before it is full.
+/// An application that does not read, with a list of messages that is long before it is full.
 #[test]
 fn the_tiniest_messages_unread_in_a_large_buffer() {
     const LARGE: u32 = 4 << 20;
@@ -162,7 +162,7 @@ fn sequence_numbers_of_many_streams_count() {
     assert!(heap >= 8 * usize::from(u16::MAX), "{heap} bytes");
 }
 
-/// A message as long as the whole buffer is no attack.
+/// A message as long as the whole buffer is not an attack.
 #[test]
 fn a_message_that_fills_the_buffer_arrives() {
     let mut l = victim();
@@ -176,7 +176,7 @@ fn a_message_that_fills_the_buffer_arrives() {
     assert_eq!(l.messages.iter().map(|m| m.payload.len()).sum::<usize>(), GRANTED as usize);
 }
 
-/// Whatever asks for an answer, thousands in one packet each.
+/// All chunks that request an answer, thousands in one packet each.
 #[test]
 fn answers_that_wait() {
     let mut l = victim();
@@ -204,7 +204,7 @@ fn answers_that_wait() {
     assert!(l.association().stats().answers_withheld > 0);
 }
 
-/// A peer that never acknowledges what it asked for: as much is kept as the send buffer holds.
+/// A peer that never acknowledges the data that it requested: the sender keeps no more than the send buffer holds.
 #[test]
 fn messages_nobody_acknowledges() {
     let mut l = victim();
@@ -223,7 +223,7 @@ fn messages_nobody_acknowledges() {
 struct Crowd {
     now: Instant,
     end: Endpoint,
-    /// Tag and path of each.
+    /// Tag, path and association of each peer.
     peers: Vec<(u32, FourTuple, AssociationId)>,
     read: usize,
 }
@@ -243,7 +243,7 @@ impl Crowd {
         Crowd { now: Instant::from_millis(100_000), end, peers: Vec::new(), read: 0 }
     }
 
-    /// Gives a packet; the first chunk of what leaves.
+    /// Delivers a packet. Returns the first chunk of the output.
     fn give(&mut self, tuple: FourTuple, tag: u32, chunks: &[Chunk]) -> Option<Chunk> {
         let bytes = packet(tag, chunks);
         let segment_size = bytes.len();
@@ -266,7 +266,7 @@ impl Crowd {
         first
     }
 
-    /// One more peer; false if it is refused.
+    /// Adds a peer. Returns false if it is refused.
     fn join(&mut self) -> bool {
         let n = self.peers.len() as u16;
         let remote = SocketAddr::from(([198, 51, 100, (n >> 8) as u8], 1024 + (n & 255)));
@@ -288,8 +288,8 @@ impl Crowd {
     }
 }
 
-/// More peers than memory could serve, each of which leaves a gap and fills its window: together they take what was
-/// granted to all of them, and one that came last and is read goes on.
+/// More peers than the memory can serve, each of which leaves a gap and fills its window: together they take the memory
+/// that was granted to all of them, and a peer that arrived last and whose data are read continues.
 #[test]
 fn a_thousand_hoarders_and_one_that_is_read() {
     const MEMORY: usize = 128 << 20;
@@ -299,7 +299,7 @@ fn a_thousand_hoarders_and_one_that_is_read() {
             assert!(crowd.join(), "{} are in", crowd.peers.len());
             let hostile = crowd.peers.len() - 1;
             for n in 0..1600 {
-                // The second half of them leaves no gap, but a stream sequence number out.
+                // The second half of them leaves no gap, but omits a stream sequence number.
                 crowd.data(hostile, n + u32::from(hostile.is_multiple_of(2)), n + 1);
                 if crowd.end.heap() > MEMORY {
                     break;

@@ -1,4 +1,4 @@
-//! Importance of messages: what a scheduler sees of it and may choose, and in which order messages leave.
+//! Importance of messages: the scheduler's view of it, its choices, and the order in which messages leave.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,16 +11,16 @@ use strandcast_testing::plain;
 /// The heads that a scheduler saw.
 type Seen = Arc<Mutex<Vec<Heads>>>;
 
-/// What importance a scheduler names.
+/// Choice of importance by a scheduler.
 #[derive(Copy, Clone, Debug)]
 enum Names {
-    /// The highest that has a head.
+    /// The highest importance that has a head.
     Highest,
-    /// This one, whether there is a head or not, until it was refused; then none.
+    /// This importance, with or without a head, until it is refused; then none.
     Once(Importance),
 }
 
-/// Sends on the first path that has room what it names.
+/// Sends the chosen importance on the first path that has room.
 #[derive(Debug)]
 struct Choosing {
     names: Names,
@@ -41,7 +41,7 @@ impl Scheduler for Choosing {
     }
 }
 
-/// A connected pair of one wire, whose client has a window of `window` bytes; what its scheduler sees.
+/// A connected pair of one wire, whose client has a window of `window` bytes, and the heads that its scheduler sees.
 fn connected_pair(names: Names, window: u64) -> (TestPair, Seen) {
     let seen = Seen::default();
     let scheduler = Choosing { names, seen: Arc::clone(&seen), asked: false };
@@ -55,7 +55,7 @@ fn options(importance: Importance) -> SendOptions {
     SendOptions { importance, unordered: true, ..SendOptions::default() }
 }
 
-/// Sends messages of 1000 bytes, each of them its number; the numbers in the order of arrival.
+/// Sends messages of 1000 bytes, each filled with its number. Returns the numbers in the order of arrival.
 fn arrivals(w: &mut TestPair, messages: &[SendOptions]) -> Vec<u8> {
     for (n, options) in messages.iter().enumerate() {
         w.send(CLIENT, vec![n as u8; 1000], *options);
@@ -95,7 +95,7 @@ fn ordered_messages_of_one_stream_keep_their_order() {
     assert!(seen.iter().all(|h| h.iter().next().is_some()), "the oldest always has a head");
 }
 
-/// A message in fragments goes on before the key begins, whatever the scheduler names.
+/// A message in fragments continues before the key begins, whatever the scheduler names.
 #[test]
 fn fragments_are_one_run_of_tsns() {
     let (mut w, seen) = connected_pair(Names::Highest, 1000);
@@ -115,7 +115,7 @@ fn fragments_are_one_run_of_tsns() {
     assert_eq!(whole.bytes, 4000);
 }
 
-/// An importance of which nothing waits is refused and counted, and holds nothing up for longer than a signal takes.
+/// An importance without waiting messages is refused and counted, and causes no delay beyond the next signal.
 #[test]
 fn an_importance_without_a_head_is_refused() {
     let (mut w, _) = connected_pair(Names::Once(Importance::Key), 10_000);

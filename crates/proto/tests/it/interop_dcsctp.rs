@@ -1,4 +1,4 @@
-//! Against crate dcsctp, WebRTC's SCTP.
+//! Interoperation with crate dcsctp, WebRTC's SCTP.
 
 use strandcast_testing::interop::dcsctp::Dcsctp;
 use strandcast_testing::interop::journal::PacketOrigin;
@@ -39,9 +39,9 @@ fn packets_overtake_each_other_and_come_twice() {
 #[test]
 fn partial_reliability_both_ways() {
     for (by, seed, loss) in runs() {
-        // When dcsctp gives up a message that it has sent in part, it takes a TSN for its end out of the midst of the
-        // message it is sending then, which no receiver can reassemble (RFC 9260 §6.9): let it cut none, and don't let
-        // its window collapse, which makes it cut.
+        // When dcsctp gives up a message that it has sent in part, it takes a TSN for its end from the middle of the
+        // message that it then sends, which no receiver can reassemble (RFC 9260 §6.9). The test therefore lets it cut
+        // no message, and does not let its window collapse, which would make it cut.
         let (outage, large) = match (by, loss) {
             (PacketOrigin::Us, _) => (Outage::Everything, 3_000),
             (PacketOrigin::Them, 0.0) => (Outage::Mortal, 1_000),

@@ -1,6 +1,6 @@
-//! Against crate sctp-proto, which webrtc-rs and str0m use.
+//! Interoperation with crate sctp-proto, which webrtc-rs and str0m use.
 //!
-//! Its tags and TSNs can't be seeded: a failing run prints its packets.
+//! Its tags and TSNs cannot be seeded: a failing run prints its packets.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an association costs: heap while it is idle, allocations while it transfers.
+//! Costs of an association: heap while it is idle, and allocations while it transfers.
 
 use std::hint::black_box;
 use std::net::SocketAddr;
@@ -25,9 +25,9 @@ struct Pair {
     ids: [Option<AssociationId>; 2],
     tuples: [FourTuple; 2],
     buf: Vec<u8>,
-    /// Datagrams under way share one of these with the messages still held; it is used again when all are gone.
+    /// Datagrams in flight share one of these with the messages still held. It is reused when all are gone.
     arenas: Vec<BytesMut>,
-    /// Every how many datagrams with data one is lost; 0: none.
+    /// Interval of lost datagrams with data; 0: none is lost.
     lose: u64,
     /// Application bytes received, by side.
     received: [usize; 2],
@@ -35,7 +35,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Two endpoints that know nothing of each other.
+    /// Two endpoints without an association.
     fn unconnected() -> Self {
         let seeds = Seeds::new(1, 0);
         let client = EndpointConfig::default();
@@ -129,7 +129,7 @@ impl Pair {
         }
     }
 
-    /// Time passes: what is in flight is acknowledged, heartbeats go to and fro.
+    /// Lets time pass: data in flight are acknowledged, and heartbeats are exchanged.
     fn idle(&mut self, time: Duration) {
         let end = self.now + time;
         loop {
@@ -155,7 +155,7 @@ impl Pair {
     }
 }
 
-/// The allocations of `messages` messages after as many for warming up, and the packets these took.
+/// Allocations of `messages` messages after the same number of warm-up messages, and the packets of these messages.
 fn count(pair: &mut Pair, size: usize, messages: usize) -> (AllocationInfo, u64) {
     let payload = Bytes::from(vec![7; size]);
     drop(payload.clone());
@@ -195,7 +195,7 @@ fn packets_cost_no_allocation() {
     assert_eq!(counted.count_total, 0, "{counted:?} for {packets} packets");
 }
 
-/// In 20 s and more a heartbeat goes out, upon which idle room is given back and grows again.
+/// After 20 s or more a heartbeat leaves; idle room is then released and grows again.
 #[test]
 fn a_live_stream_costs_no_allocation_but_for_heartbeats() {
     let mut pair = Pair::connected();
@@ -212,14 +212,14 @@ fn a_live_stream_costs_no_allocation_but_for_heartbeats() {
     assert!(counted.count_total <= 20, "{counted:?}");
 }
 
-/// Small payloads are copied out of their datagram, which they would keep from being used again.
+/// Small payloads are copied out of their datagram, which they would otherwise keep from being reused.
 #[test]
 fn a_small_message_costs_its_copy() {
     let (counted, packets) = count(&mut Pair::connected(), 100, 40_000);
     assert!(counted.count_total <= 40_000, "{counted:?} for {packets} packets");
 }
 
-/// Its list of pieces, which grows once, and its copy into one piece.
+/// The three are its list of pieces, which grows once, and its copy into one piece.
 #[test]
 fn a_message_of_several_chunks_costs_three_allocations() {
     let (counted, packets) = count(&mut Pair::connected(), 4 * FULL, 5000);

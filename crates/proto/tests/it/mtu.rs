@@ -1,5 +1,5 @@
-//! Path MTU discovery (RFC 8899) between endpoints: what packets look like, what the application sees, and that data arrive
-//! whatever the paths carry.
+//! Path MTU discovery (RFC 8899) between endpoints: the packets, the application's view, and data that arrive whatever
+//! the paths carry.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ fn live() -> TransportConfig {
     TransportConfig::live()
 }
 
-/// Four messages of 1440 bytes every 20 ms: each fits one packet of 1500 bytes, and none of less.
+/// Four messages of 1440 bytes every 20 ms: each fits one packet of 1500 bytes, and no smaller one.
 fn stream(w: &mut TestPair, time: Duration, options: SendOptions) {
     let end = w.now + time;
     while w.now < end {
@@ -38,7 +38,7 @@ fn stats(w: &TestPair, side: usize, path: PathId) -> PathStats {
     w.association(side).path_stats(path).expect("a path").clone()
 }
 
-/// Notes (sender, bytes of the IP packet, types of its first two chunks) of what leaves.
+/// Log of (sender, bytes of the IP packet, types of its first two chunks) of each packet that leaves.
 type Log = Arc<Mutex<Vec<(usize, usize, u8, Option<u8>)>>>;
 
 fn logged(w: &mut TestPair) -> Log {
@@ -96,8 +96,8 @@ fn messages_fill_the_larger_packets() {
     assert_eq!(data, [1500]);
 }
 
-/// Any size between the base and the maximum, towards any SCTP peer. Lost probes are no congestion (§4.1): no loss is
-/// counted, no timer expires, and what leaves as data always arrives.
+/// Any size between the base and the maximum, with any SCTP peer. Lost probes are not congestion (§4.1): no loss is
+/// counted, no timer expires, and all data packets arrive.
 #[test]
 fn lost_probes_cost_nothing_else() {
     for (mtu, reports) in [(1400, true), (1410, false), (1420, true), (1452, false), (1492, true)] {
@@ -123,8 +123,8 @@ fn lost_probes_cost_nothing_else() {
     }
 }
 
-/// The path shrinks below what packets have, and no message says so. What is in flight can't be cut again and may be fragmented
-/// (RFC 9260 §6.9): everything arrives, and packets fit again.
+/// The MTU of the path falls below the packet size without a message. Data in flight cannot be cut again and may be
+/// fragmented (RFC 9260 §6.9): everything arrives, and packets fit again.
 #[test]
 fn a_black_hole_is_left() {
     for seed in 0..4 {
@@ -146,7 +146,7 @@ fn a_black_hole_is_left() {
     }
 }
 
-/// Of two paths one shrinks: its data arrive by the other, so that no timer need expire; the losses tell.
+/// One of two paths shrinks: its data arrive by the other, so that no timer expires; the losses reveal it.
 #[test]
 fn losses_that_another_path_repairs_tell_of_a_black_hole_too() {
     for seed in 0..4 {
@@ -164,7 +164,7 @@ fn losses_that_another_path_repairs_tell_of_a_black_hole_too() {
     }
 }
 
-/// Where not even fragments pass, what is of use for a time only is given up, and the stream goes on.
+/// If not even fragments pass, messages with a lifetime are given up, and the stream continues.
 #[test]
 fn a_live_stream_goes_on_after_a_black_hole() {
     let live_message = SendOptions { lifetime: Some(ms(500)), unordered: true, ..SendOptions::default() };
@@ -184,7 +184,7 @@ fn a_live_stream_goes_on_after_a_black_hole() {
     assert_eq!(w.apps[SERVER].messages.len() - arrived, 400, "all of what was sent later");
 }
 
-/// A dead path is no black hole: its packets have the same size when it is back.
+/// A dead path is not a black hole: its packets have the same size when it returns.
 #[test]
 fn an_outage_changes_no_size() {
     let mut w = TestPair::new(&[20], live(), 6);
@@ -204,7 +204,7 @@ fn an_outage_changes_no_size() {
     assert!(!w.apps[CLIENT].events.iter().any(shrunk), "{:?}", w.apps[CLIENT].events);
 }
 
-/// A probe that the interface refuses leaves in fragments for want of anything better: its answer proves nothing.
+/// A probe that the interface refuses leaves in fragments as a last resort: its answer proves nothing.
 #[test]
 fn an_interface_that_refuses_a_probe_is_believed() {
     let mut w = TestPair::new(&[20], live(), 7);
@@ -222,7 +222,7 @@ fn an_interface_that_refuses_a_probe_is_believed() {
     assert_eq!(path_mtu(&w, P0), 1280);
 }
 
-/// By default nothing is probed, and only the driver's word changes a path's MTU.
+/// By default nothing is probed, and only the driver changes a path's MTU.
 #[test]
 fn without_discovery_nothing_is_probed() {
     let mut w = TestPair::new(&[20], config(), 8);
@@ -234,7 +234,7 @@ fn without_discovery_nothing_is_probed() {
     assert_eq!(path_mtu(&w, P0), 1400);
 }
 
-/// Symbols keep the length that was agreed upon: a message is no longer than what they cover.
+/// Symbols keep the agreed length: a message is no longer than they cover.
 #[test]
 fn messages_beside_repair_symbols_stay_coverable() {
     let coding =
@@ -250,7 +250,7 @@ fn messages_beside_repair_symbols_stay_coverable() {
     assert_eq!(w.association(CLIENT).max_unfragmented(), before);
 }
 
-/// The size that is searched is that of IP packets, envelope included: a message has that much less.
+/// The searched size is that of IP packets, including the envelope: a message has that much less.
 #[test]
 fn an_envelope_counts() {
     for mtu in [1420, 1500] {

@@ -1,5 +1,5 @@
-//! Nothing gets through on any path for up to a minute: the association goes on, and so do data, as soon as one path is
-//! back.
+//! No packets pass on any path for up to a minute: the association continues, and so do data as soon as one path
+//! returns.
 
 use strandcast_proto::association::{Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
@@ -8,7 +8,7 @@ use strandcast_testing::endpoints::*;
 
 const LIFETIME: Duration = Duration::from_millis(500);
 
-/// As the presets for several paths do: potentially failed after one error, probed twice per second.
+/// Parameters as in the presets for several paths: potentially failed after one error, probed twice per second.
 fn live() -> TransportConfig {
     TransportConfig {
         pf_max_retrans: Some(0),
@@ -21,13 +21,13 @@ struct Outage {
     transport: TransportConfig,
     seed: u64,
     length: Duration,
-    /// Towards the server, back.
+    /// True for each direction that is dead: towards the server, and back.
     dead: [bool; 2],
-    /// The wire that comes back first; the other follows 3 s later.
+    /// Wire that returns first; the other follows 3 s later.
     first: usize,
-    /// Messages are sent before, during and after.
+    /// True if messages are sent before, during and after the outage.
     busy: bool,
-    /// The oldest message that may be delivered.
+    /// Age of the oldest message that may be delivered.
     oldest: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Outage {
         }
     }
 
-    /// From the first path's return to the first delivery of what was sent after it.
+    /// Time from the first path's return to the first delivery of a message sent after it.
     fn gap(&self) -> Duration {
         let mut w = TestPair::new(&[10, 40], self.transport.clone(), self.seed);
         w.up();
@@ -128,7 +128,8 @@ fn neither_do_outages_while_nothing_is_sent() {
     }
 }
 
-/// A preset without early path failure and without probes. What is sent on the path that is still dead waits for its
+/// A preset without early path failure and without probes. Data sent on the path that is still dead wait for their
+/// timeout, and later messages wait for them.
 /// timeout, and later messages with it.
 #[test]
 fn rfc_path_management_is_enough() {
@@ -156,9 +157,9 @@ fn a_peer_that_never_answers_again_is_given_up() {
     assert!((ms(65_000)..ms(68_000)).contains(&(w.now - from)), "after {:?}", w.now - from);
 }
 
-/// The other path is heard all the time. A queue there makes its packets late: none of them is lost, and none is sent again
-/// but as a probe of the tail, before the path's round trips are known to take so long: two chunks; and one for a probe of the dead
-/// path, if its acknowledgement died with it.
+/// The other path delivers all the time. A queue there makes its packets late: none of them is lost, and none is sent
+/// again except as a probe of the tail before the path's round-trip times are known to be that long: two chunks; and
+/// one for a probe of the dead path, if its acknowledgement was lost with it.
 #[test]
 fn one_dead_path_is_no_silence() {
     for seed in 0..10 {

@@ -1,4 +1,4 @@
-//! Penalties: how often a path's window is cut because it holds others up, at whose request, and by which rules.
+//! Penalties: how often a path's window is cut because it blocks others, at which request, and by which rules.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_testing::endpoints::*;
 use strandcast_testing::plain;
 
-/// Penalties: when, where, and the round-trip time there.
+/// Penalties: time, path, and round-trip time there.
 type Penalties = Arc<Mutex<Vec<(Instant, PathId, Duration)>>>;
 
 #[derive(Debug)]
@@ -29,7 +29,8 @@ impl PathEstimator for Listens {
     fn estimate(&self, _: PathId, _: &mut Estimate) {}
 }
 
-/// Paths in turn, one chunk each; with `waits` it holds data back while the first path is full. Blames a path for it.
+/// Uses paths in turn, one chunk each. With `waits` it holds data back while the first path is full. It requests
+/// penalties of a path for it.
 #[derive(Debug)]
 struct Blames {
     who: PathId,
@@ -52,7 +53,8 @@ impl Scheduler for Blames {
     }
 }
 
-/// Sends 900 messages over a path of 20 ms and one of 200 ms; the penalties, and how often the scheduler was asked for one.
+/// Sends 900 messages over a path of 20 ms and one of 200 ms. Returns the penalties, and how often the scheduler was
+/// asked for one.
 fn blamed(
     who: PathId,
     waits: bool,
@@ -87,8 +89,8 @@ fn count(w: &TestPair, path: PathId) -> u64 {
     w.association(CLIENT).path_stats(path).expect("a path").penalties
 }
 
-/// A scheduler that holds data back, and one whose data a full receive window holds back, has a path penalised whenever it
-/// wants, but no more than once per round trip of it.
+/// A scheduler that holds data back, and one whose data a full receive window blocks, can have a path penalised at any
+/// time, but at most once per round trip of it.
 #[test]
 fn a_scheduler_has_a_path_penalised_once_per_round_trip() {
     for (waits, receive_buffer) in [(true, 1 << 20), (false, 24_000)] {
@@ -103,7 +105,7 @@ fn a_scheduler_has_a_path_penalised_once_per_round_trip() {
     }
 }
 
-/// Paths that never were, and one too large for any set of paths.
+/// Paths that never existed, and one beyond the size of a set of paths.
 #[test]
 fn answers_without_sense_do_nothing() {
     for who in [2, 31, 200, 255] {
@@ -113,7 +115,7 @@ fn answers_without_sense_do_nothing() {
     }
 }
 
-/// Copies sent and penalties on the two paths with these rules, where a slow path fills the peer's window.
+/// Number of copies sent, and of penalties on the two paths, with these rules, if a slow path fills the peer's window.
 fn relieved(head_of_line: Option<HeadOfLineConfig>) -> (u64, u64) {
     let transport = TransportConfig { receive_buffer: 24_000, head_of_line, ..config() };
     let mut w = TestPair::new(&[10, 100], transport, 5);
@@ -124,7 +126,7 @@ fn relieved(head_of_line: Option<HeadOfLineConfig>) -> (u64, u64) {
     (w.association(CLIENT).path_stats(P0).expect("a path").opportunistic, count(&w, P1))
 }
 
-/// Raiciu et al. 2012, section 4.2: its two mechanisms, each by itself, by either rules.
+/// Raiciu et al. 2012, section 4.2: its two mechanisms, each by itself, by either set of rules.
 #[test]
 fn copies_and_penalties_are_switched_apart() {
     assert_eq!(relieved(None), (0, 0));

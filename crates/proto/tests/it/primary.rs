@@ -1,4 +1,4 @@
-//! The primary path that the application asked for is kept, whatever the handshake and the first heartbeats go through
+//! The primary path that the application requested is kept, whatever happens to the handshake and the first heartbeats
 //! (RFC 9260 §6.4, §11.1.6).
 
 use std::net::SocketAddr;
@@ -24,21 +24,21 @@ use strandcast_testing::raw::{RawPeer, SentPacket};
 /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, HEARTBEAT and HEARTBEAT ACK.
 const KINDS: [u8; 6] = [1, 2, 10, 11, 4, 5];
 
-/// One case: repeatable from what is printed of it.
+/// One case. It can be repeated from its printed form.
 #[derive(Clone, Debug)]
 struct Case {
     seed: u64,
     /// One-way delay of each wire, ms.
     delays: Vec<u64>,
-    /// The side that sends, and the wire it wants as its primary path.
+    /// Side that sends, and wire that it requests as its primary path.
     side: usize,
     wanted: usize,
-    /// INIT leaves by all wires at once, and RFC 9260's timers are shortened.
+    /// If true, INIT leaves by all wires at once, and RFC 9260's timers are shortened.
     live: bool,
     sealed: bool,
-    /// The sender has data from the beginning.
+    /// If true, the sender has data from the beginning.
     early: bool,
-    /// Which of the first packets with each of [`KINDS`] are lost: bit 0 is the first one's.
+    /// Losses among the first packets with each of [`KINDS`]: bit 0 is the first one's.
     lost: [u8; 6],
 }
 
@@ -61,7 +61,7 @@ impl Case {
         let plain = if self.live { TransportConfig::live() } else { TransportConfig::default() };
         let envelope = if self.sealed { Envelope { front: 13, back: 16 } } else { Envelope::NONE };
         TransportConfig {
-            // The association is to survive whatever is lost.
+            // The association must survive all losses.
             association_max_retrans: 100_000,
             max_init_retrans: 100_000,
             silence_timeout: self.live.then_some(Duration::from_secs(1_000_000)),
@@ -81,7 +81,7 @@ fn chunk_types(packet: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Loses packets as `lost` of a [`Case`] says.
+/// Loses packets by `lost` of a [`Case`].
 fn losing(lost: [u8; 6]) -> Filter {
     let mut seen = [0u32; 6];
     Box::new(move |_, _, _, packet| {
@@ -135,8 +135,9 @@ fn want(w: &mut TestPair, side: usize, wire: usize) {
     w.pump();
 }
 
-/// Asks for the path over a wire once it is there, and again when the path `asked` for goes over another wire since: the peer
-/// may take back which path it opened the association by. Never because a path was closed and opened again.
+/// Requests the path over a wire once it exists, and again if the path `asked` for has moved to another wire since: the
+/// peer may correct which path opened the association. It does not ask again only because a path was closed and opened
+/// again.
 fn ask(w: &mut TestPair, side: usize, wanted: usize, asked: &mut Option<PathId>) {
     let over = |wire| path(w, side, wire);
     let elsewhere = (0..w.wires.len()).any(|wire| wire != wanted && asked.is_some() && over(wire) == *asked);
@@ -148,14 +149,15 @@ fn ask(w: &mut TestPair, side: usize, wanted: usize, asked: &mut Option<PathId>)
     }
 }
 
-/// The wire that the primary path of `side` goes over.
+/// Wire of the primary path of `side`.
 fn primary(w: &TestPair, side: usize) -> usize {
     let primary = Some(w.association(side).primary());
     (0..w.wires.len()).find(|wire| path(w, side, *wire) == primary).expect("the primary path is open")
 }
 
-/// The wire wanted is the primary once it is confirmed. Until then the handshake's is, which has confirmed it to the side
-/// that opened the association; the other may have got COOKIE ECHO from an address that is yet to prove itself.
+/// Checks that the requested wire is the primary once it is confirmed. Until then the handshake's wire is, which has
+/// confirmed it to the side that opened the association; the other side may have received COOKIE ECHO from an address
+/// that is not proven yet.
 fn check(w: &TestPair, side: usize, wanted: usize) {
     if !connected(w, side) {
         return;
@@ -177,7 +179,7 @@ fn reopen(w: &mut TestPair) {
     }
 }
 
-/// The share of `side`'s DATA chunks that leave over a wire, of 200 messages.
+/// Share of `side`'s DATA chunks that leave over a wire, from 200 messages.
 fn share(w: &mut TestPair, side: usize, wire: usize) -> f64 {
     let sent = |w: &TestPair, wire: usize| {
         let path = path(w, side, wire).expect("an open path");
@@ -236,7 +238,7 @@ fn whatever_is_lost_of_the_handshake() {
     adversary::holds_for(command, 500, &Case::strategy(), run);
 }
 
-/// Each single packet of the first ones, for each wire and both sides.
+/// Each of the first packets, for each wire and both sides.
 #[test]
 fn whichever_packet_is_lost_of_the_handshake() {
     let delays = [30, 5, 60, 5];
@@ -256,7 +258,7 @@ fn whichever_packet_is_lost_of_the_handshake() {
     }
 }
 
-/// Says which case it was that failed.
+/// Prints a case that failed.
 struct Replay<'a>(&'a Case);
 impl Drop for Replay<'_> {
     fn drop(&mut self) {
@@ -266,7 +268,7 @@ impl Drop for Replay<'_> {
     }
 }
 
-/// Wires over the second of which the handshake goes: the first one is dead as yet.
+/// Wires of which the handshake uses the second: the first one is still dead.
 fn by_the_second_wire(delays: &[u64]) -> TestPair {
     let mut w = pair(delays, config(), 1);
     w.wires[0].up = [false; 2];
@@ -280,7 +282,7 @@ fn up(w: &mut TestPair) {
     w.wires[0].up = [true; 2];
 }
 
-/// Nothing was asked for: the path of the handshake is the primary (RFC 9260 §6.4), and stays it.
+/// Without a request the path of the handshake is the primary (RFC 9260 §6.4), and stays it.
 #[test]
 fn without_a_primary_request_the_path_of_the_handshake_stays_the_primary() {
     let mut w = by_the_second_wire(&[10, 10]);
@@ -351,7 +353,7 @@ fn a_primary_that_comes_back_is_the_primary() {
     }
 }
 
-/// A suspended path carries nothing: another one does, and the primary again once it is resumed.
+/// A suspended path carries no data: another one does, and the primary carries them again once it is resumed.
 #[test]
 fn a_suspended_primary_carries_data_once_it_is_resumed() {
     let mut w = by_the_second_wire(&[10, 10]);
@@ -392,7 +394,7 @@ fn data_return_to_the_primary() {
     assert!(share(&mut w, CLIENT, 0) > 0.99);
 }
 
-/// The peer restarts: the new instance has no other wishes (RFC 9260 §5.2.4 A).
+/// The peer restarts: the requests also apply to the new instance (RFC 9260 §5.2.4 A).
 #[test]
 fn a_primary_request_outlives_a_restart_of_the_peer() {
     for wanted in 0..3 {
@@ -412,7 +414,8 @@ fn a_primary_request_outlives_a_restart_of_the_peer() {
     }
 }
 
-/// Answers what a foreign peer does among `out`, but nothing that comes by a path of `deaf`; and what that brings.
+/// Answers the packets in `out` as a foreign peer does, except those on a path of `deaf`, and the output that the
+/// answers cause.
 fn answer(l: &mut RawPeer, out: Vec<SentPacket>, deaf: &[LinkId]) {
     for sent in out.into_iter().filter(|sent| !deaf.contains(&sent.tuple.link)) {
         for chunk in sent.chunks {
@@ -433,7 +436,7 @@ fn answer(l: &mut RawPeer, out: Vec<SentPacket>, deaf: &[LinkId]) {
     }
 }
 
-/// Lets time pass, as [`answer`] says.
+/// Lets time pass, with [`answer`].
 fn run_answered(l: &mut RawPeer, time: Duration, deaf: &[LinkId]) {
     for _ in 0..time.as_millis() {
         let out = l.run(ms(1));
@@ -441,15 +444,15 @@ fn run_answered(l: &mut RawPeer, time: Duration, deaf: &[LinkId]) {
     }
 }
 
-/// Where a message goes at once.
+/// Link by which a message leaves at once.
 fn goes(l: &mut RawPeer) -> LinkId {
     let out = l.send(&b"data"[..], SendOptions::default());
     let data = out.iter().find(|sent| sent.chunks.iter().any(|chunk| matches!(chunk, Chunk::Data(_))));
     data.expect("there is room").tuple.link
 }
 
-/// A foreign peer that lists its addresses: those paired with the paths that the handshake did not take are probed, and the
-/// one that was asked for is the primary once it answers (RFC 9260 §5.4).
+/// A foreign peer that lists its addresses: those paired with the paths that the handshake did not use are probed, and
+/// the requested one is the primary once it answers (RFC 9260 §5.4).
 #[test]
 fn towards_another_stack() {
     let announcing = TransportConfig { announce: true, ..config() };
@@ -473,7 +476,7 @@ fn towards_another_stack() {
     }
 }
 
-/// The same of the side that accepts: the peer only claims to be at the addresses that its INIT lists.
+/// The accepting side: the peer only claims to be at the addresses that its INIT lists.
 #[test]
 fn an_address_that_is_only_claimed_is_no_primary() {
     let announcing = TransportConfig { announce: true, ..config() };

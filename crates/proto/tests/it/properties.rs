@@ -1,5 +1,5 @@
-//! Whatever the network does to them, reliable messages arrive once, unchanged and in order, and a graceful close
-//! comes to its end.
+//! For any behaviour of the network, reliable messages arrive once, unchanged and in order, and a graceful close
+//! completes.
 
 use std::sync::Arc;
 
@@ -54,14 +54,14 @@ fn from_the_first_packet_of_a_bad_network() {
     check("from_the_first_packet_of_a_bad_network", Kind::Early, plain::simple);
 }
 
-/// What the commands send with: tail probes, short timeouts, verdicts on unanswered probes.
+/// Parameters of the commands: tail probes, short timeouts, verdicts on unanswered probes.
 fn live() -> adversary::Tune {
     Arc::new(|transport| {
         *transport = TransportConfig {
             pf_max_retrans: transport.pf_max_retrans,
             failed_probe_interval: transport.failed_probe_interval,
             max_init_retrans: transport.max_init_retrans,
-            // It is to outlive whatever happens before the network is well again.
+            // The association must survive until the network works again.
             silence_timeout: Some(Duration::from_secs(1_000_000)),
             ..TransportConfig::live()
         };
@@ -83,7 +83,7 @@ fn with_the_parameters_for_real_paths_over_the_primary_path() {
     check_live("with_the_parameters_for_real_paths_over_the_primary_path", || Box::new(rfc::scheme()));
 }
 
-/// Chunks that a timeout took for lost are acknowledged after all, once their path was taken out.
+/// Chunks that a timeout declared lost are acknowledged after all, after their path was removed.
 #[test]
 fn a_spurious_timeout_of_a_path_that_is_closed_by_now() {
     let send = |side, size, count| {

@@ -1,4 +1,4 @@
-//! What is sent beside what is needed: counted, and capped.
+//! Data sent in addition to the necessary ones: counted, and capped.
 
 use strandcast_proto::association::{Association, AssociationStats, SendOptions};
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
@@ -12,7 +12,7 @@ use strandcast_proto::time::Duration;
 use strandcast_testing::endpoints::*;
 use strandcast_testing::plain;
 
-/// Sends everything on all paths that are usable.
+/// Sends everything on all usable paths.
 #[derive(Debug)]
 struct Everywhere;
 impl Policy for Everywhere {}
@@ -33,7 +33,7 @@ fn connected_pair(delays_ms: &[u64], cap: Option<f64>, seed: u64) -> TestPair {
     w
 }
 
-/// Sends a message of 1000 bytes every 10 ms; the client's counters at the end.
+/// Sends a message of 1000 bytes every 10 ms. Returns the client's counters at the end.
 fn play(w: &mut TestPair, messages: usize) -> AssociationStats {
     for n in 0..messages {
         w.send(CLIENT, pattern(n, 1000), SendOptions::default());
@@ -50,7 +50,7 @@ fn a_copy_of_everything_is_as_much_again() {
     let stats = play(&mut connected_pair(&[20, 30], None, 1), 100);
     assert_eq!((stats.media_sent, stats.redundancy_sent), (100_000, 100_000));
     assert_eq!((stats.redundancy(), stats.redundancy_refused), (Some(1.0), 0));
-    // Two datagrams of 28 bytes of IP and UDP, 12 and 16 of SCTP for each message, and what comes back.
+    // Two datagrams with 28 bytes of IP and UDP, 12 and 16 of SCTP for each message, and the bytes that return.
     let overhead = stats.overhead().expect("media were sent");
     assert!((2.112..2.6).contains(&overhead), "{overhead}");
 }
@@ -63,11 +63,11 @@ fn retransmissions_of_what_was_lost_are_needed() {
     let stats = play(&mut w, 300);
     let again: u64 = of(&w, 0).retransmissions;
     assert!(again > 5, "{again} retransmissions");
-    // But for timeouts after a lost SACK.
+    // Timeouts after a lost SACK are excepted.
     assert!(stats.redundancy_sent <= 3000, "{} of {again} retransmissions", stats.redundancy_sent);
 }
 
-/// One packet is held up for so long that its chunk is sent again: both arrive, and the peer says so.
+/// One packet is delayed until its chunk is sent again: both arrive, and the peer reports it.
 #[test]
 fn a_needless_retransmission_is_counted_once_the_peer_reports_it() {
     let mut w = TestPair::new(&[20], config(), 3);
@@ -82,7 +82,7 @@ fn a_needless_retransmission_is_counted_once_the_peer_reports_it() {
     assert_eq!((stats.media_sent, stats.redundancy_sent), (1000, 1000));
 }
 
-/// No scheme exceeds the cap, whatever it asks for and whatever is lost; what it asks for in vain is counted.
+/// No scheme exceeds the cap, whatever it requests and whatever is lost; refused requests are counted.
 #[test]
 fn no_scheme_exceeds_the_cap() {
     for seed in 0..8 {
@@ -101,7 +101,7 @@ fn of(w: &TestPair, path: u8) -> &PathStats {
     w.association(CLIENT).path_stats(PathId(path)).expect("it is there")
 }
 
-/// Uses links of the lowest class that have something left; keeps the tariff that a changed path had.
+/// Uses links of the lowest class that have allowance left; keeps the tariff of a changed path.
 #[derive(Debug, Default)]
 struct Saver(Option<Tariff>);
 impl Policy for Saver {
@@ -153,7 +153,7 @@ fn what_is_left_of_a_link_is_counted_down_by_all_that_goes_over_it() {
     assert_eq!(w.apps[SERVER].messages.len(), 100);
 }
 
-/// Sends in order on the first path with room, and copies whatever is in flight on one path alone.
+/// Sends in order on the first path with room, and copies all chunks that are in flight on one path alone.
 #[derive(Debug)]
 struct Copies;
 impl Policy for Copies {

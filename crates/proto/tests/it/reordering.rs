@@ -1,4 +1,5 @@
-//! Packets that overtake each other (RFC 8985 §6.2, RFC 4015), and acknowledgements that the peer holds back (RFC 9260 §6.2).
+//! Packets that overtake each other (RFC 8985 §6.2, RFC 4015), and acknowledgements that the peer delays (RFC 9260
+//! §6.2).
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +22,7 @@ fn live() -> TransportConfig {
 /// Chunks of a spurious loss, and the limits to return to.
 type Spurious = (u32, Option<Limit>);
 
-/// What the core reports of spurious losses.
+/// The core's reports of spurious losses.
 #[derive(Clone, Debug, Default)]
 struct SpuriousRecorder(Arc<Mutex<Vec<Spurious>>>);
 
@@ -34,7 +35,7 @@ impl Policy for SpuriousRecorder {
 }
 impl strandcast_proto::policy::Feedback for SpuriousRecorder {}
 
-/// RFC 9260's own policies, and what they hear of spurious losses.
+/// RFC 9260's own policies, and their signals of spurious losses.
 fn pair(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> (TestPair, SpuriousRecorder) {
     let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
     let mut w = TestPair::with(delays_ms, [transport.clone(), transport], accept, seed);
@@ -44,7 +45,7 @@ fn pair(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> (TestPair, 
     (w, heard)
 }
 
-/// A message of 1000 bytes each `every` for a while; the counters of the path afterwards.
+/// Sends a message of 1000 bytes each `every` for a while. Returns the counters of the path.
 fn stream(w: &mut TestPair, every: Duration, messages: usize) -> PathStats {
     for n in 0..messages {
         w.send(CLIENT, pattern(1000 * n, 1000), SendOptions { unordered: true, ..SendOptions::default() });
@@ -58,8 +59,8 @@ fn since(now: &PathStats, before: &PathStats) -> (u64, u64) {
     (now.chunks_sent - before.chunks_sent, now.retransmissions - before.retransmissions)
 }
 
-/// RFC 8985 §6.2 step 4: the reordering window adapts. Once the path has shown how late packets are, next to nothing is sent
-/// again that arrives anyway.
+/// RFC 8985 §6.2 step 4: the reordering window adapts. After the path has shown the lateness of its packets, almost no
+/// packet is sent again that arrives anyway.
 #[test]
 fn packets_that_overtake_each_other_are_not_sent_again() {
     for (seed, delay, jitter) in [(1, 20, 30), (2, 40, 60), (3, 40, 20), (4, 5, 40)] {
@@ -74,7 +75,7 @@ fn packets_that_overtake_each_other_are_not_sent_again() {
     }
 }
 
-/// A share of the packets is held up, as by holes that a Wi-Fi link fills later. The first of them show for how long.
+/// A share of the packets is delayed, as by gaps that a Wi-Fi link fills later. The first of them show the time.
 #[test]
 fn packets_that_are_held_up_are_waited_for() {
     let (mut w, _) = pair(&[20], live(), 5);
@@ -93,7 +94,7 @@ fn packets_that_are_held_up_are_waited_for() {
     assert!(first.spurious_losses <= 2, "{first:?}");
 }
 
-/// RFC 9260 §7.2.4 as before where packets keep their order: a loss is found with the third miss indication.
+/// RFC 9260 §7.2.4 applies unchanged if packets keep their order: the third miss indication reveals a loss.
 #[test]
 fn on_a_path_that_keeps_order_the_third_miss_decides() {
     let found = |transport: TransportConfig| {
@@ -118,8 +119,8 @@ fn on_a_path_that_keeps_order_the_third_miss_decides() {
     assert_eq!(found(live()), found(off));
 }
 
-/// RFC 4015 §3.2, with the third miss indications of RFC 9260 §7.2.4: a packet that four later ones overtake seems lost and is
-/// sent again, the peer reports the duplicate (§3.3.4), and the window returns to what it was.
+/// RFC 4015 §3.2, with the third miss indications of RFC 9260 §7.2.4: a packet that four later ones overtake seems lost
+/// and is sent again, the peer reports the duplicate (§3.3.4), and the window returns to its earlier value.
 #[test]
 fn a_window_that_was_cut_for_nothing_returns() {
     for reordering in [true, false] {
@@ -156,7 +157,7 @@ fn a_window_that_was_cut_for_nothing_returns() {
     }
 }
 
-/// RFC 5682 and RFC 4015: the path holds everything for longer than a timeout and then delivers it.
+/// RFC 5682 and RFC 4015: the path holds all packets for longer than a timeout and then delivers them.
 #[test]
 fn a_window_that_a_spurious_timeout_cut_returns() {
     let (mut w, heard) = pair(&[20], live(), 8);
@@ -180,7 +181,8 @@ fn a_window_that_a_spurious_timeout_cut_returns() {
     assert_eq!(heard.0.lock().unwrap().last().and_then(|(_, limit)| *limit), Some(before));
 }
 
-/// RFC 9260 §6.2: what the peer's SACK.Delay adds to the round trip of a lone packet is not taken for the path's.
+/// RFC 9260 §6.2: the delay that the peer's SACK.Delay adds to the round-trip time of a lone packet does not count as
+/// the path's.
 #[test]
 fn held_acknowledgements_are_not_the_paths_round_trip() {
     let srtt = |ack_delays: bool| {
@@ -201,7 +203,7 @@ fn held_acknowledgements_are_not_the_paths_round_trip() {
     assert!(srtt(false) >= ms(8), "{:?}", srtt(false));
 }
 
-/// How long acknowledgements were held back, as reports of arrivals tell, and the most that may be.
+/// Delays of acknowledgements from reports of arrivals, and the maximum delay.
 #[derive(Clone, Debug, Default)]
 struct HeldRecorder(Arc<Mutex<Vec<(Duration, Duration)>>>);
 
@@ -218,8 +220,8 @@ impl Policy for HeldRecorder {
 }
 impl strandcast_proto::policy::Feedback for HeldRecorder {}
 
-/// RFC 9260 §6.2: no acknowledgement is held for longer than SACK.Delay. What arrived by the quick path long before a SACK left was not
-/// held for so long: the SACKs before were lost, or the report is wrong.
+/// RFC 9260 §6.2: no acknowledgement is delayed for longer than SACK.Delay. If a packet arrived by the quick path long
+/// before a SACK left, it was not delayed for that time: earlier SACKs were lost, or the report is wrong.
 #[test]
 fn no_acknowledgement_is_held_for_longer_than_the_delay() {
     let transport = TransportConfig { tail_probes: false, ..live() };
@@ -246,7 +248,7 @@ fn no_acknowledgement_is_held_for_longer_than_the_delay() {
     assert!(heard.iter().all(|(held, delay)| held <= delay), "{heard:?}");
 }
 
-/// Losses among packets that overtake each other are repaired all the same, each at most once the window has passed.
+/// Losses among packets that overtake each other are repaired, each at most once after the window has passed.
 #[test]
 fn what_is_lost_among_overtaking_packets_arrives() {
     for seed in 0..20 {

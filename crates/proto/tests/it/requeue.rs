@@ -1,4 +1,4 @@
-//! Lost chunks that the loss policy leaves to the scheduler: what is reported to it, and where they go.
+//! Lost chunks that the loss policy leaves to the scheduler: the reports to the scheduler, and the paths of the chunks.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,10 +28,10 @@ impl LossPolicy for Leaves {
 /// The bound over all paths until something is lost, bytes.
 const AGGREGATE: u64 = 16_000;
 
-/// What a scheduler was asked, and bytes in flight then.
+/// Questions to a scheduler, and the bytes in flight at the time.
 type Asked = Arc<Mutex<Vec<(Backlog, u64)>>>;
 
-/// Sends everything on all of its paths that have room, and writes down what it is asked.
+/// Sends everything on all of its paths that have room, and records the questions.
 #[derive(Debug)]
 struct RecordingScheduler {
     paths: Vec<PathId>,
@@ -67,7 +67,8 @@ impl CongestionControl for Bounded {
     }
 }
 
-/// A connected pair whose client requeues, on these paths in windows of `window` bytes; what its scheduler is asked.
+/// A connected pair whose client requeues, on these paths in windows of `window` bytes, and the questions to its
+/// scheduler.
 fn connected_pair(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (TestPair, Asked) {
     let asked = Asked::default();
     let scheduler = RecordingScheduler { paths: paths.to_vec(), asked: Arc::clone(&asked) };
@@ -117,8 +118,8 @@ fn consistent(w: &TestPair) {
     [CLIENT, SERVER].into_iter().for_each(|side| w.association(side).assert_consistent());
 }
 
-/// The first of eight messages is lost and expires before those that wait behind it: the lost one is offered
-/// to the scheduler, and its bytes are among those that wait.
+/// The first of eight messages is lost and expires before those that wait after it: the lost one is offered to the
+/// scheduler, and its bytes are among those that wait.
 #[test]
 fn the_backlog_describes_the_requeued_chunk_not_the_head_of_the_queue() {
     let (mut w, asked) = connected_pair(&[20], 5000, &[P0], false);
@@ -131,14 +132,14 @@ fn the_backlog_describes_the_requeued_chunk_not_the_head_of_the_queue() {
     let first = again(&asked)[0];
     assert_eq!(first.next_expires, Some(expires));
     assert_eq!((first.next_len, first.tried), (1016, PathSet::one(P0)));
-    // Nothing else was lost, so all whole messages but those sent before wait.
+    // Nothing else was lost, so that all whole messages wait except those sent before.
     assert_eq!(first.bytes, 1000 * (first.messages as u64 + 1), "{first:?}");
     assert!(first.messages > 0, "the queue was not empty: {first:?}");
     assert_eq!(w.received(SERVER), pattern(0, 12_000));
     consistent(&w);
 }
 
-/// With nothing else to send, what was lost is all that waits.
+/// With nothing else to send, only the lost data wait.
 #[test]
 fn a_requeued_chunk_is_what_waits_when_the_queue_is_empty() {
     let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], false);
@@ -152,14 +153,14 @@ fn a_requeued_chunk_is_what_waits_when_the_queue_is_empty() {
     assert_eq!(w.received(SERVER), pattern(0, 6000));
 }
 
-/// A timeout loses all six at once: from the first question on, all that wait are counted.
+/// A timeout loses all six at once: from the first question on, all waiting chunks are counted.
 #[test]
 fn all_that_was_requeued_counts_from_the_first_question_on() {
     let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], false);
     lose(&mut w, |n| n < 6);
     messages(&mut w, 6);
     w.run(ms(20_000));
-    // Max.Burst holds one back that was asked about: it is asked about again.
+    // Max.Burst blocks a chunk that was asked about: it is asked about again.
     let mut told: Vec<u64> = again(&asked).iter().map(|b| b.bytes).collect();
     told.dedup();
     assert_eq!(told, [6000, 5000, 4000, 3000, 2000, 1000]);
@@ -167,8 +168,8 @@ fn all_that_was_requeued_counts_from_the_first_question_on() {
     consistent(&w);
 }
 
-/// An assignment of two paths puts a copy on each, for what was lost as for what is new. The first message's both copies
-/// are lost; only one copy of the second transmission is.
+/// An assignment of two paths puts a copy on each, for lost chunks as for new ones. Both copies of the first message
+/// are lost, and one copy of the second transmission.
 #[test]
 fn a_requeued_chunk_is_copied_on_every_assigned_path() {
     let (mut w, asked) = connected_pair(&[20, 30], 48_000, &[P0, P1], false);
@@ -185,7 +186,7 @@ fn a_requeued_chunk_is_copied_on_every_assigned_path() {
     consistent(&w);
 }
 
-/// The bound over all paths holds for what is requeued, too: after the loss there is more in flight than it admits.
+/// The bound over all paths also holds for requeued chunks: after the loss there is more in flight than it admits.
 #[test]
 fn requeued_chunks_keep_to_the_aggregate() {
     let (mut w, asked) = connected_pair(&[20], 48_000, &[P0], true);
@@ -199,7 +200,7 @@ fn requeued_chunks_keep_to_the_aggregate() {
     assert_eq!(w.received(SERVER), pattern(0, 100_000));
 }
 
-/// Losses, copies and joins at random: the books agree all the time and everything arrives.
+/// Losses, copies and joins at random: the counts agree all the time and everything arrives.
 #[test]
 fn requeueing_survives_bad_wires() {
     for seed in 1..=6u64 {

@@ -1,4 +1,4 @@
-//! Who makes a receive buffer grow, and who does not.
+//! Peers that make a receive buffer grow, and peers that do not.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ fn growing() -> TransportConfig {
     }
 }
 
-/// A sender of whole messages, `rtt` away: as many packets as come in that time, then the answers to what it was asked.
+/// A sender of whole messages, `rtt` away: as many packets as arrive in that time, then the answers to the requests.
 struct Source {
     l: RawPeer,
     next: u32,
     rtt: u64,
-    /// HEARTBEATs are answered.
+    /// If true, HEARTBEATs are answered.
     answers: bool,
-    /// What was asked during the last round.
+    /// Requests during the last round.
     asked: Vec<Chunk>,
 }
 
@@ -40,7 +40,7 @@ impl Source {
         Source { l, next: 0, rtt: 100, answers: true, asked: Vec::new() }
     }
 
-    /// `packets` messages, the `skipped`th of which never comes; the last window that was advertised.
+    /// Sends `packets` messages; the `skipped`th never arrives. Returns the last advertised window.
     fn round(&mut self, packets: u32, skipped: Option<u32>) -> Option<u32> {
         let asked = std::mem::take(&mut self.asked);
         let mut window = None;
@@ -80,7 +80,7 @@ fn the_window_follows_what_comes_in_a_round_trip() {
         s.round(packets, None);
     }
     assert_eq!(s.size(), START, "20 KiB in a round trip need no more");
-    // Slow start: what comes in the next round fits the window that was advertised in this one.
+    // Slow start: the data of the next round fit the window that was advertised in this one.
     let mut offered = START as u32;
     for packets in [40, 80, 160, 320, 640, 1280] {
         assert!(offered >= packets * LEN as u32 / 2, "{offered} for {packets}");
@@ -110,7 +110,7 @@ fn what_is_not_read_makes_nothing_grow() {
     assert!(s.l.association().buffers().receive.used <= 2 * START);
 }
 
-/// One that never fills its gap reads nothing out, however much it sends.
+/// A peer that never fills its gap lets nothing be read, however much it sends.
 #[test]
 fn what_cannot_be_read_makes_nothing_grow() {
     let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
@@ -151,7 +151,7 @@ fn fixed_buffers_stay_and_ask_nothing() {
     assert!(s.asked.is_empty(), "{:?}", s.asked);
 }
 
-/// RFC 9260 §6.2: what was offered stays so; a buffer no longer needed shrinks with what is read.
+/// RFC 9260 §6.2: an offered window stays offered; a buffer that is no longer needed shrinks as data are read.
 #[test]
 fn a_buffer_no_longer_needed_shrinks_without_taking_back_what_it_offered() {
     let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
@@ -190,7 +190,7 @@ fn growth_stays_within_the_memory_of_the_endpoint() {
         }
         assert!(s.size() <= (memory / 4).max(START), "{} of {memory}", s.size());
         assert!(memory < 256 << 20 || s.size() == LIMIT, "{}", s.size());
-        // Now it hoards all it can.
+        // It now holds as much as it can.
         s.round(1, Some(0));
         for _ in 0..5 {
             s.round(2000, None);
@@ -199,7 +199,7 @@ fn growth_stays_within_the_memory_of_the_endpoint() {
     }
 }
 
-/// What has a lifetime leaves by itself: such a stream waits up to the limit, and no longer than that.
+/// Messages with a lifetime leave by themselves: such a stream waits up to the limit, and no longer.
 #[test]
 fn a_live_stream_waits_as_long_as_its_messages_live() {
     let mut l = RawPeer::accepted(growing(), Vec::new());
@@ -220,7 +220,7 @@ fn a_live_stream_waits_as_long_as_its_messages_live() {
     assert!(buffers.send.most_used < 1200 * LEN, "{buffers:?}");
     // Without a lifetime there is no room.
     assert!(!send(&mut l, None));
-    // Nor beyond the limit.
+    // There is no room beyond the limit either.
     while send(&mut l, Some(ms(10_000))) {}
     let used = l.association().buffers().send.used;
     assert!((LIMIT - LEN..=LIMIT).contains(&used), "{used}");

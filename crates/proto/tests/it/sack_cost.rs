@@ -1,4 +1,4 @@
-//! What a SACK costs a sender with much outstanding.
+//! Cost of a SACK for a sender with many outstanding chunks.
 #![allow(clippy::disallowed_types, reason = "what is measured is the time of this machine")]
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use strandcast_testing::raw::{RawPeer, sack};
 
 const OUTSTANDING: u32 = 65_535;
 
-/// RFC 9260's loss policy, which counts how often it is asked.
+/// RFC 9260's loss policy, which counts the questions to it.
 #[derive(Debug)]
 struct Asked(RfcLoss, Arc<AtomicUsize>);
 
@@ -80,12 +80,12 @@ fn overlapping_blocks_cost_no_more_than_their_number() {
     let took = began.elapsed();
     assert!(took.as_millis() < 1000, "{took:?}");
     assert_eq!(l.association().paths()[0].in_flight_chunks, 1, "the first block was read");
-    // Its first statements hold: the last chunk is acknowledged cumulatively.
+    // The first blocks are valid: the last chunk is acknowledged cumulatively.
     l.give(&[sack(l.tsn + OUTSTANDING, 1 << 30, &[(5, 6), (5, 6)])]);
     assert_eq!(l.association().send_buffered(), 0);
 }
 
-/// A SACK that says what the one before said asks about no chunk and takes no time for those it repeats.
+/// A SACK that repeats the previous one asks about no chunk and takes no time for the repeated ones.
 #[test]
 fn what_a_sack_repeats_costs_nothing() {
     let asked = Arc::default();

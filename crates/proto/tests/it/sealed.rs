@@ -1,4 +1,4 @@
-//! Behind a seal: packets in envelopes, sessions that do not mix, and addresses that are the seal's word.
+//! Endpoints with a seal: packets in envelopes, sessions that do not mix, and addresses that the seal proves.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ fn nothing_is_signed_and_no_address_is_listed() {
         true
     });
     w.up();
-    // Heartbeats of a path with errors say which path it is.
+    // Heartbeats of a path with errors name the path.
     w.wires[1].up = [true, false];
     w.run(ms(60_000));
     w.wires[1].up = [true; 2];
@@ -152,7 +152,7 @@ fn nothing_is_signed_and_no_address_is_listed() {
     assert!(inits >= 2 && joins >= 4, "{inits} INITs, {joins} JOINs");
 }
 
-/// The COOKIE ACK by the path of the first COOKIE ECHO is lost: both sides come to agree on which path is which.
+/// The COOKIE ACK on the path of the first COOKIE ECHO is lost: both sides agree in the end which path is which.
 #[test]
 fn paths_get_their_names_when_the_cookie_comes_twice() {
     for seed in 0..10 {
@@ -180,7 +180,7 @@ fn a_path_that_the_peer_gave_up_comes_back() {
     w.up();
     let id = w.apps[SERVER].id.expect("connected");
     let gone = w.server_tuple(1);
-    // What the server says about it is lost on the way.
+    // The server's reports about it are lost in transit.
     w.wires.iter_mut().for_each(|wire| wire.up = [false; 2]);
     let mut path = w.association(SERVER).paths().iter().map(|p| p.id);
     let path = path.find(|p| w.association(SERVER).tuple(*p) == Some(gone)).expect("the path");
@@ -256,7 +256,7 @@ fn paths_exchange_addresses() {
     assert_eq!(w.states(SERVER), [PathState::Active; 2]);
 }
 
-/// This side has a new socket for a path.
+/// The local side has a new socket for a path.
 #[test]
 fn a_path_moves_with_its_socket() {
     let mut w = TestPair::sealed(&[20, 30], TransportConfig::live(), 3);
@@ -295,7 +295,7 @@ fn a_session_that_ends_takes_its_associations_along_in_silence() {
     w.connect();
 }
 
-/// An endpoint behind an envelope, and packets by hand.
+/// An endpoint with an envelope, and packets made by hand.
 struct Sealed {
     end: Endpoint,
     now: Instant,
@@ -346,7 +346,7 @@ impl Sealed {
         out
     }
 
-    /// The answer to an INIT with `params`: our tag and the cookie.
+    /// Answer to an INIT with `params`: the local tag and the cookie.
     fn cookie(&mut self, tuple: FourTuple, its_tag: u32, params: Vec<Param>) -> (u32, Bytes) {
         let init = Init { initiate_tag: VerificationTag(its_tag), ..init(params) };
         let out = self.give(tuple, 0, &[init.into()]);
@@ -356,7 +356,7 @@ impl Sealed {
         (ack.0.initiate_tag.0, ack.state_cookie().expect("a cookie").clone())
     }
 
-    /// An association in the session of `tuple`: our tag there.
+    /// Opens an association in the session of `tuple`. Returns the local tag.
     fn shake_hands(&mut self, tuple: FourTuple) -> u32 {
         self.shake_hands_with(tuple, OUR_TAG, vec![])
     }
@@ -405,7 +405,7 @@ fn no_session_reaches_an_association_of_another() {
     let mut l = Sealed::new(TransportConfig::default());
     let (one, two) = (l.session(1), l.session(2));
     let tag = l.shake_hands(one);
-    // The right tag, from the very addresses, in another session: out of the blue.
+    // A packet with the right tag and the right addresses, but in another session, is out of the blue.
     let out = l.give(two, tag, &[data(1000, 0, b"forged")]);
     assert!(
         matches!(&out[..], [(to, _, answer)] if *to == two && matches!(answer[0], Chunk::Abort(_))),
@@ -416,11 +416,11 @@ fn no_session_reaches_an_association_of_another() {
         l.give(two, its_tag, &[Abort { reflected_tag, causes: vec![] }.into()]);
         assert!(l.end.has_sealed(SealId(1)), "an ABORT of another session");
     }
-    // INIT in the other session is no restart of the first's association.
+    // An INIT in the other session is not a restart of the first session's association.
     let (_, cookie) = l.cookie(one, OUR_TAG, vec![]);
     let tag_of_two = l.shake_hands(two);
     assert!(l.end.has_sealed(SealId(1)) && l.end.has_sealed(SealId(2)));
-    // A cookie is good in its own session only.
+    // A cookie is valid in its own session only.
     let three = l.session(3);
     for its_tag in [tag, tag_of_two, 77] {
         let before = l.end.dropped().0;
@@ -484,7 +484,7 @@ fn a_batch_is_taken_apart_with_its_envelopes() {
     assert_eq!(payload, pattern(0, 2040));
 }
 
-/// A REPORT about a path, as one side says it behind a seal.
+/// A REPORT about a path, as a side with a seal sends it.
 fn report(kind: u16, path: u16, serial: u32) -> Chunk {
     let reliability = ReportItemFlavour::Reliable(serial);
     let item = ReportItem { kind, path: Some(path), reliability, payload: Bytes::new() };
@@ -514,7 +514,7 @@ fn probes(chunks: &[Chunk]) -> bool {
     chunks.iter().any(|c| matches!(c, Chunk::Heartbeat(_)))
 }
 
-/// RFC 9260 §5.4 with what really leaves: envelopes, UDP and IP headers are counted on both sides.
+/// RFC 9260 §5.4 with the bytes on the wire: envelopes, UDP and IP headers are counted on both sides.
 #[test]
 fn an_address_that_joins_gets_three_bytes_for_each() {
     let mut l = Sealed::new(TransportConfig::default());
@@ -547,8 +547,8 @@ fn an_address_that_joins_gets_three_bytes_for_each() {
     assert!(taken > 0, "it is asked");
 }
 
-/// Who has a key opens two associations in a session, by whatever ports; another session has two of its own, and a place is free
-/// again when an association ends.
+/// The holder of a key opens at most two associations in a session, by any ports. Another session has its own two, and
+/// a place is free again when an association ends.
 #[test]
 fn a_session_has_two_associations_at_a_time() {
     let transport = Arc::new(TransportConfig { envelope: ENVELOPE, ..TransportConfig::default() });

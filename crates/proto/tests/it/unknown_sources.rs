@@ -1,4 +1,4 @@
-//! Addresses that somebody merely claims: what they get, and what a flood from them takes from others.
+//! Addresses that somebody merely claims: the bytes that they receive, and the effect of a flood from them on others.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -70,8 +70,8 @@ impl ByteCounter {
     }
 }
 
-/// RFC 9260 §5.4: a cookie fetched at one address and echoed from another proves nothing of the other: it gets COOKIE ACK
-/// and heartbeats, no data, and never more than three times what came from there.
+/// RFC 9260 §5.4: a cookie fetched at one address and echoed from another proves nothing about the other, which
+/// receives COOKIE ACK and heartbeats, no data, and never more than three times the bytes that arrived from there.
 #[test]
 fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
     let mut l = RawPeer::new(config());
@@ -86,7 +86,7 @@ fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
         let out = l.send(vec![0; 1000], SendOptions::default());
         counter.took(&out, victim);
     }
-    // Acknowledged blindly all the while, and asked for what unconfirmed paths may have.
+    // It acknowledges blindly all the while, and requests everything that unconfirmed paths may have.
     for _ in 0..600 {
         let out = l.run(ms(100));
         assert!(sent_data(&out).is_empty(), "{out:?}");
@@ -99,7 +99,7 @@ fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
     assert!(counter.got > 0);
 }
 
-/// … until a nonce came back from there.
+/// Data flow after a nonce has returned from there.
 #[test]
 fn a_nonce_from_elsewhere_opens_it() {
     let mut l = RawPeer::new(config());
@@ -118,7 +118,7 @@ fn a_nonce_from_elsewhere_opens_it() {
     assert_eq!(l.association().paths()[0].state, PathState::Active);
 }
 
-/// From where INIT ACK went, COOKIE ECHO is proof enough.
+/// From the destination of INIT ACK, COOKIE ECHO is sufficient proof.
 #[test]
 fn a_cookie_echoed_from_its_address_confirms_it() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -134,8 +134,8 @@ fn a_cookie_echoed_from_its_address_confirms_it() {
     assert!(sent_data(&out).is_empty(), "another UDP port may be another host's");
 }
 
-/// A cookie opens one association: repeats get COOKIE ACK while that lives, and nothing afterwards, wherever they come
-/// from.
+/// A cookie opens one association: repetitions receive COOKIE ACK while it lives, and nothing afterwards, from whatever
+/// address.
 #[test]
 fn a_cookie_opens_one_association() {
     let mut l = RawPeer::new(config());
@@ -163,8 +163,9 @@ fn a_cookie_opens_one_association() {
     l.shake_hands(Vec::new());
 }
 
-/// An association at an address that was only claimed is not in the way of who is there: neither is the owner's INIT taken
-/// for a restart of it, nor refused because it lists addresses which the other does not have (RFC 9260 §5.2.2).
+/// An association at an address that was only claimed does not block the owner of the address: the owner's INIT is
+/// neither taken for a restart of it, nor refused because it lists addresses that the other does not have (RFC 9260
+/// §5.2.2).
 #[test]
 fn a_claimed_address_stays_its_owners() {
     let mut l = RawPeer::new(config());
@@ -181,7 +182,7 @@ fn a_claimed_address_stays_its_owners() {
     assert!(!l.saw(&Event::Restarted));
 }
 
-/// A path that was only claimed is none of the peer's, suspended or not.
+/// A path that was only claimed does not belong to the peer, suspended or not.
 #[test]
 fn suspending_a_claimed_path_confirms_nothing() {
     let mut w = TestPair::new(&[15, 15], config(), 3);
@@ -198,8 +199,8 @@ fn suspending_a_claimed_path_confirms_nothing() {
     assert_eq!(confirmed, [true, false]);
 }
 
-/// RFC 9260 §5.4, §8.3: an address that INIT lists and that has sent nothing gets one HEARTBEAT a retransmission timeout,
-/// Path.Max.Retrans + 1 (6) at most; eight of them do.
+/// RFC 9260 §5.4, §8.3: an address that INIT lists and that has sent nothing receives one HEARTBEAT per retransmission
+/// timeout, at most Path.Max.Retrans + 1 (6); at most eight addresses do.
 #[test]
 fn listed_addresses_get_few_heartbeats() {
     let transport = TransportConfig { announce: true, ..config() };
@@ -222,7 +223,7 @@ fn listed_addresses_get_few_heartbeats() {
     }
 }
 
-/// Requests of unknown sources meanwhile.
+/// Requests of unknown sources at the same time.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Junk {
     /// INITs from all addresses of one prefix.
@@ -253,8 +254,8 @@ impl Junk {
     }
 }
 
-/// An honest sender whose round trip takes 50 ms, while `Junk` comes 20 000 times per second; how long it took to connect,
-/// and the answers that junk got, at most, a prefix.
+/// An honest sender with a round-trip time of 50 ms, while `Junk` arrives 20 000 times per second. Returns the time to
+/// connect, and the maximum number of answers per prefix that junk received.
 fn flooded(junk: Junk) -> (Option<Duration>, usize) {
     let (seeds, begin) = (Seeds::new(5, 0), Instant::from_millis(7));
     let server = SocketAddr::from(([192, 0, 2, 1], 9899));
@@ -325,8 +326,8 @@ fn an_honest_sender_connects_beside_20_000_packets_of_junk_a_second() {
     }
 }
 
-/// A path that is said to have moved stays where it is until a nonce came back from the new address: an observer of the
-/// handshake that cannot receive there stops nothing.
+/// A path that is reported to have moved keeps its address until a nonce has returned from the new one: an observer of
+/// the handshake that cannot receive there stops nothing.
 #[test]
 fn a_move_that_nobody_confirms_stops_nothing() {
     let mut w = TestPair::new(&[15], config(), 3);
@@ -335,7 +336,7 @@ fn a_move_that_nobody_confirms_stops_nothing() {
     let elsewhere = SocketAddr::from(([203, 0, 113, 5], 50_000));
     for i in 0..500u16 {
         if i % 10 == 0 {
-            // The move comes from an address that does not answer, all that follows from the old one.
+            // The move arrives from an address that does not answer, and all later packets from the old one.
             w.wires[0].outside = elsewhere;
             w.wires[0].inside.set_port(41_000 + i);
             let (tuple, now, id) = (w.wires[0].client_tuple(0), w.now, w.apps[CLIENT].id.unwrap());
@@ -357,7 +358,7 @@ fn a_move_that_nobody_confirms_stops_nothing() {
     assert_eq!(w.association(SERVER).tuple(P0).unwrap().remote, real);
 }
 
-/// The same with a path that did move: data are on it one round trip later.
+/// A path that did move: it carries data one round trip later.
 #[test]
 fn a_move_that_is_confirmed_takes_a_round_trip() {
     let mut w = TestPair::new(&[15], config(), 3);
@@ -374,13 +375,13 @@ fn a_move_that_is_confirmed_takes_a_round_trip() {
     assert_eq!(w.states(CLIENT), [PathState::Active]);
 }
 
-/// A forged FORWARD-TSN makes the receiver take all that follows for duplicates. Its next SACK tells the sender, which
-/// ends the association on both sides: a round trip later a new one may be opened.
+/// A forged FORWARD-TSN makes the receiver take all later data for duplicates. Its next SACK reveals this to the
+/// sender, which ends the association on both sides: a round trip later a new one may be opened.
 #[test]
 fn a_forged_forward_tsn_is_noticed_within_a_round_trip() {
     let mut w = TestPair::new(&[15], config(), 3);
     w.up();
-    // Tag and TSN of the last packet with data: all that somebody who looks on needs.
+    // Tag and TSN of the last packet with data: an observer needs nothing else.
     let seen = Rc::new(Cell::new((0, 0)));
     let look = Rc::clone(&seen);
     w.filter = Box::new(move |_, from, _, bytes| {

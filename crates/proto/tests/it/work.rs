@@ -1,4 +1,4 @@
-//! What a packet costs is bounded by its length.
+//! Bounds of a packet's cost by its length.
 
 use bytes::Bytes;
 use strandcast_proto::config::TransportConfig;
@@ -20,7 +20,7 @@ fn signing() -> RawPeer {
     RawPeer::accepted(TransportConfig::default(), params)
 }
 
-/// A packet of AUTH chunks alone, each of which signs all behind it.
+/// A packet of AUTH chunks alone, each of which signs everything after it.
 fn signatures(l: &RawPeer, right: bool) -> Vec<u8> {
     let (id, empty) = l.association().sign(&[]).expect("there are keys");
     let len = 8 + empty.len();
@@ -46,8 +46,8 @@ fn signatures(l: &RawPeer, right: bool) -> Vec<u8> {
     packet
 }
 
-/// 64 KiB of signatures, right or wrong, from the peer's own address and from an unknown one: each would be computed over all that
-/// is behind it, 50 MB in all.
+/// 64 KiB of signatures, right or wrong, from the peer's own address and from an unknown one: each would be computed
+/// over everything after it, 50 MB in all.
 #[test]
 fn one_signature_of_a_packet_is_verified() {
     for right in [true, false] {

@@ -1,4 +1,4 @@
-//! Packets out: which path the next one takes, and how many go in one batch.
+//! Output of packets: the path of the next packet, and the number of packets in a batch.
 
 use super::{Assembler, Transmit};
 use crate::association::lifecycle::State;
@@ -8,14 +8,14 @@ use crate::time::Instant;
 use crate::wire::chunk::DataHeader;
 use crate::wire::packet::HEADER_LEN;
 
-/// Packets that may turn out empty before `poll_output` gives up until the next input.
+/// Number of empty packets in a row after which `poll_output` waits for the next input.
 const MAX_EMPTY: usize = 16;
 
 impl Assembler<'_> {
     /// Appends the next datagrams for one path to `buf`. Call until `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.tx.act(self.cx, now);
-        // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
+        // Each round without output uses up a reason to write. Several such rounds in a row can only be a refusal.
         for _ in 0..MAX_EMPTY {
             if let Some(transmit) = self.off_path_output(buf).or_else(|| self.mtu_probe(now, buf)) {
                 return Some(transmit);
@@ -35,7 +35,7 @@ impl Assembler<'_> {
         None
     }
 
-    /// More packets of the same size for the same path, data only.
+    /// Appends more packets of the same size for the same path. They contain only data.
     fn extend_batch(&mut self, now: Instant, path: PathId, segment_size: usize, buf: &mut Vec<u8>) {
         for _ in 1..self.cx.config.max_batch.max(1) {
             let more = self.cx.state != State::Closed
@@ -52,12 +52,12 @@ impl Assembler<'_> {
         }
     }
 
-    /// Bytes of a packet with nothing but the picked chunk.
+    /// Returns the bytes of a packet that contains only the picked chunk.
     fn first_len(&mut self, pending: PendingChunk) -> usize {
         HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pending.len)
     }
 
-    /// The path that has something to say: control first, then acknowledgements, then data.
+    /// Returns the path with output that is due: control first, then acknowledgements, then data.
     fn next_path(&mut self, now: Instant) -> Option<PathId> {
         if let Some(control) = self.cx.control.front() {
             let path = control.path;
@@ -87,7 +87,7 @@ impl Assembler<'_> {
             return Some(path);
         }
         let path = self.tx.decide(self.cx, now).map(|p| p.path);
-        // Looking for lost chunks may have found some that are too old.
+        // The search for lost chunks may have found expired ones.
         path.or_else(|| self.tx.forward_path(self.cx))
     }
 }

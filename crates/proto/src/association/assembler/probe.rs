@@ -10,7 +10,7 @@ use crate::wire::PacketWriter;
 use crate::wire::chunk::{HEADER_LEN, Pad};
 
 impl Assembler<'_> {
-    /// Appends a probe packet that is due.
+    /// Appends a probe packet if one is due.
     pub fn mtu_probe(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.cx.config.mtu_discovery?;
         (0..self.cx.paths.len()).find_map(|i| self.mtu_probe_on(now, PathId(i as u8), buf))
@@ -22,7 +22,7 @@ impl Assembler<'_> {
         if !self.cx.paths[i].discovery.as_ref()?.due() {
             return None;
         }
-        // Only where all is well otherwise does a loss tell something about the size.
+        // The loss of a probe only depends on its size if the path is otherwise in order.
         let fine = self.cx.state.is_open() && self.cx.paths.view(i).state == PathState::Active;
         let fine = fine && !self.cx.unproven(path);
         let rto = self.cx.paths.view(i).rto;

@@ -1,4 +1,4 @@
-//! Output besides data: control chunks, and reports of schemes and of paths.
+//! Output other than data: control chunks, and reports of schemes and of paths.
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ use crate::wire::chunk::{
 };
 use crate::wire::{Cause, Chunk, Param};
 
-/// Tries of a report on the path it is meant for, before it goes over a confirmed one.
+/// Number of attempts of a report on its own path before it is sent over a confirmed one.
 const OWN_TRIES: u32 = 3;
 
 impl Context {
@@ -28,12 +28,12 @@ impl Context {
         }
     }
 
-    /// Control chunks for the best path.
+    /// Queues a control chunk for the best path.
     pub fn push_control_anywhere(&mut self, chunk: impl Into<Chunk>) {
         self.push_control(self.paths.seen().control_path(), chunk);
     }
 
-    /// Turns a scheme's reports for `trigger` into items; reliable ones are kept for resending.
+    /// Converts a scheme's reports for `trigger` to items. Reliable reports are kept for resending.
     pub fn collect_reports(&mut self, now: Instant, trigger: ReportTrigger) -> Option<ReportChunk> {
         if !self.paths.seen().peer_reports() {
             return None;
@@ -77,19 +77,19 @@ impl Context {
         kept
     }
 
-    /// Says `kind` about `path` under AUTH until it is echoed.
+    /// Sends the report `kind` on `path` under AUTH until it is echoed.
     pub fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
         self.reports.say(now, kind, self.paths[path.index()].wire_id, via, heartbeat);
         self.resend_reports(now);
     }
 
-    /// Sends what is due again.
+    /// Resends reports that are due.
     pub fn resend_reports(&mut self, now: Instant) {
         let (paths, control, withheld) =
             (&mut self.paths, &mut self.control, &mut self.stats.answers_withheld);
         let initial = self.config.rto_initial;
         self.reports.resend(now, |r| {
-            // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
+            // A report without an answer on its own path is repeated with the same serial over a confirmed path.
             let own = r.via.filter(|p| paths.is_open(*p) && r.tries < OWN_TRIES);
             let path = own.unwrap_or_else(|| paths.seen().control_path_in_turn(r.tries));
             let rto = paths.views().get(path.index())?.rto;
@@ -111,20 +111,20 @@ impl Context {
         self.say(now, KIND_JOIN, path, Some(path), true);
     }
 
-    /// The announcement of a path that goes with a heartbeat while the path has errors.
+    /// Returns the announcement of a path for a heartbeat while the path has errors.
     pub fn path_announcement(&mut self, path: PathId) -> Option<ReportItem> {
         let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }
     }
 
-    /// What says which path a packet came by: MOVED. Behind a seal no path moves by reports, and one that the peer does not
-    /// know, or not as this one, joins.
+    /// Kind of the report that names the path of a packet: MOVED. With a seal no path moves by reports; a path that the
+    /// peer does not have, or has under another name, joins.
     pub fn naming(&self) -> u16 {
         if self.config.sealed() { KIND_JOIN } else { KIND_MOVED }
     }
 
-    /// The peer may see a silent path from a new address, after a NAT on the way forgot the old one, or may have given it
-    /// up: says which path this is.
+    /// Returns the item that names this path. The peer may see a silent path from a new address after a NAT dropped the
+    /// old one, or may have given up the path.
     fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
         let wire_id = self.paths[path.index()].wire_id?;
         if self.role != Role::Opener || !self.paths.seen().peer_reports() {
@@ -139,7 +139,7 @@ impl Context {
         })
     }
 
-    /// [`Self::moved_item`] in a packet of its own.
+    /// Sends [`Self::moved_item`] in a packet of its own.
     pub fn push_moved(&mut self, path: PathId) {
         if let Some(item) = self.moved_item(path) {
             let chunk = ReportChunk { items: smallvec::smallvec![item] };
@@ -147,7 +147,8 @@ impl Context {
         }
     }
 
-    /// Whether a foreign peer can know this path: it is the one of the handshake, or its address was announced.
+    /// Returns whether a peer that is not a Strandcast can use this path: it is the path of the handshake, or its
+    /// address was announced.
     pub fn reachable_without_reports(&self, path: PathId) -> bool {
         let first = &self.paths[self.paths.seen().primary().index()].tuple;
         let tuple = &self.paths[path.index()].tuple;
@@ -155,7 +156,7 @@ impl Context {
             && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
     }
 
-    /// Tells the peer which parameters of its INIT ACK were not understood, where they ask for it.
+    /// Reports to the peer the parameters of its INIT ACK that were not understood and that request a report.
     pub fn report_unrecognized(&mut self, init: &Init) {
         for p in &init.params {
             if let Param::Unknown(u) = p {
@@ -170,7 +171,7 @@ impl Context {
         }
     }
 
-    /// Tells the peer that its chunk was not understood, if it asks for that (RFC 9260 §3.2).
+    /// Reports to the peer that its chunk was not understood, if the chunk requests that (RFC 9260 §3.2).
     pub fn report_unknown(&mut self, chunk: &UnknownChunk, bytes: Bytes, on: PathId) {
         if chunk.action().reports() {
             self.push_control(on, ErrorChunk { causes: vec![Cause::UnrecognizedChunkType(bytes)] });

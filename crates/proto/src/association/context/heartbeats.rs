@@ -1,4 +1,4 @@
-//! When paths are probed, and with what (RFC 9260 §8.3).
+//! Times and contents of heartbeats (RFC 9260 §8.3).
 
 use bytes::BufMut as _;
 
@@ -8,14 +8,14 @@ use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
 impl Context {
-    /// When the core probes `path` by itself next (RFC 9260 §8.3): HB.interval + RTO with ±50 % jitter; failed paths
-    /// at least as often as configured.
+    /// Schedules the next heartbeat of the core on `path` (RFC 9260 §8.3): after HB.interval + RTO with ±50 % jitter;
+    /// on failed paths at least as often as configured.
     pub fn schedule_heartbeat(&mut self, now: Instant, path: PathId) {
         let view = self.paths.view(path.index());
         let jittered = view.rto.mul_f64(0.5 + self.random.unit());
         let mut wait = self.config.heartbeat_interval + jittered;
         match view.state {
-            // RFC 7829 §4.2: a HEARTBEAT each RTO; those that time out bring the next one themselves.
+            // RFC 7829 §4.2: a HEARTBEAT each RTO. A heartbeat that times out schedules the next one itself.
             PathState::PotentiallyFailed => wait = view.rto,
             PathState::Unconfirmed | PathState::Closed => wait = Duration::MAX,
             PathState::Active | PathState::Inactive | PathState::Suspended => {}
@@ -28,14 +28,14 @@ impl Context {
         self.paths[path.index()].heartbeats.next = now + wait;
     }
 
-    /// How often `path` is probed at least while failed, if that is configured: not before an answer can be expected,
-    /// for the next probe starts when the last one timed out.
+    /// Returns the maximum interval between heartbeats on `path` while it has failed, if one is configured. It is not
+    /// shorter than the wait for an answer, since the next heartbeat starts when the last one has timed out.
     fn probe_interval(&self, path: PathId) -> Option<Duration> {
         let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
         self.config.failed_probe_interval.map(|limit| limit.max(answer))
     }
 
-    /// A heartbeat of this path's own, with its timeout started.
+    /// Returns a heartbeat for this path, and starts its timeout.
     pub fn make_heartbeat(&mut self, now: Instant, path: PathId, probe: bool, pad_to: usize) -> Heartbeat {
         let nonce = self.random.u64();
         let view = self.paths.view(path.index());
@@ -51,7 +51,7 @@ impl Context {
         self.heartbeat(path, nonce, pad_to)
     }
 
-    /// A heartbeat with `nonce` for `path`, whose information has `pad_to` bytes at least.
+    /// Returns a heartbeat with `nonce` for `path`. Its information has at least `pad_to` bytes.
     pub fn heartbeat(&mut self, path: PathId, nonce: u64, pad_to: usize) -> Heartbeat {
         let info = &mut self.heartbeat_block;
         info.reserve(pad_to.max(12));

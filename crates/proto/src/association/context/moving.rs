@@ -1,5 +1,5 @@
-//! Addresses that the peer may not be at: how little goes there until a nonce came back (RFC 9260 §5.4, §8.3), and paths
-//! that are said to have moved.
+//! Addresses at which the peer may not be: the limit of bytes sent there until a nonce returns (RFC 9260 §5.4, §8.3),
+//! and paths that are reported to have moved.
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -13,15 +13,15 @@ use crate::time::Instant;
 use crate::wire::chunk::{ChunkEncode as _, CookieAck, Heartbeat, HeartbeatAck};
 use crate::wire::packet::HEADER_LEN;
 
-/// A packet with nothing but a heartbeat of ours, bytes.
+/// Bytes of a packet that contains only a heartbeat of this side.
 const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
 impl Context {
-    /// A nonce came back: takes the candidate of `path` away if it went there.
+    /// Handles a returned nonce: takes the candidate of `path` if the nonce was sent to it.
     pub fn take_answered_candidate(&mut self, path: PathId, nonce: u64) -> Option<Candidate> {
         self.paths.get_mut(path.index())?.candidate.take_if(|c| c.sent(nonce).is_some())
     }
 
-    /// Something came from the peer's address of `path`, or of its candidate.
+    /// Records a packet from the peer's address of `path`, or from its candidate.
     pub fn earn(&mut self, path: PathId, from: &FourTuple, len: usize) {
         let bytes = MOST_AMPLIFIED * (len + self.headers(from));
         let p = &mut self.paths[path.index()];
@@ -32,33 +32,33 @@ impl Context {
         }
     }
 
-    /// The path's address was only claimed: all it gets is a heartbeat, and that as often as an unanswered path is
-    /// probed, until something comes from there.
+    /// Marks the path's address as only claimed: it receives only heartbeats, at the rate for an unanswered path, until
+    /// a packet arrives from there.
     pub fn distrust(&mut self, path: PathId) {
         let tries = 1 + self.config.path_max_retrans as usize;
         let headers = self.headers(&self.paths[path.index()].tuple);
         self.paths[path.index()].credit = Some(tries * (HEARTBEAT_PACKET + headers));
     }
 
-    /// Bytes around each packet to or from `tuple`: IP, UDP and the envelope.
+    /// Returns the bytes around each packet to or from `tuple`: IP, UDP and the envelope.
     pub fn headers(&self, tuple: &FourTuple) -> usize {
         tuple.headers() + self.config.envelope.len()
     }
 
-    /// Whether nothing has proven that the peer receives at `path`'s address.
+    /// Returns whether there is no proof that the peer receives at `path`'s address.
     pub fn unproven(&self, path: PathId) -> bool {
         self.paths[path.index()].credit.is_some()
     }
 
-    /// The path whose candidate `tuple` is.
+    /// Returns the path whose candidate is `tuple`.
     pub fn candidate_of(&self, tuple: &FourTuple) -> Option<PathId> {
         let candidate = |p: &crate::path::Path| p.candidate.as_ref().is_some_and(|c| c.tuple == *tuple);
         let at = self.paths.iter().position(candidate)?;
         Some(PathId(at as u8)).filter(|p| self.is_open(*p))
     }
 
-    /// The peer says, or seems, to be at another address of `path` from now on. What it may get there is counted with
-    /// the packet that says so, and a heartbeat asked for ([`Self::earn`], [`Self::probe_candidate`]).
+    /// Records that the peer reports, or seems, to use another address of `path` from now on. The packet that reports
+    /// it earns the bytes that may be sent there, and requests a heartbeat ([`Self::earn`], [`Self::probe_candidate`]).
     pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
         let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
         let mut candidate = old.unwrap_or_else(|| Candidate {
@@ -72,7 +72,7 @@ impl Context {
         self.paths[path.index()].candidate = Some(candidate);
     }
 
-    /// A heartbeat to the candidate of `path`, one a retransmission timeout.
+    /// Sends a heartbeat to the candidate of `path`, one per retransmission timeout.
     pub fn probe_candidate(&mut self, now: Instant, path: PathId) {
         let wait = self.config.rto_initial.min(self.paths.view(path.index()).rto);
         let envelope = self.config.envelope.len();
@@ -91,7 +91,7 @@ impl Context {
         self.answer_candidate(path, Heartbeat { info: info.into() });
     }
 
-    /// A chunk to the candidate of `path`, if it may have it.
+    /// Sends a chunk to the candidate of `path`, if its limit permits.
     fn answer_candidate(&mut self, path: PathId, chunk: impl Into<crate::wire::Chunk>) {
         let chunk = chunk.into();
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
@@ -108,14 +108,14 @@ impl Context {
         self.queue_control(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
     }
 
-    /// COOKIE ACK for a COOKIE ECHO that came again, from the candidate of `path`.
+    /// Sends COOKIE ACK to the candidate of `path`, for a COOKIE ECHO that arrived again from there.
     pub fn ack_cookie_there(&mut self, path: PathId) {
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
         let cost = HEADER_LEN + CookieAck.encoded_len() + self.headers(&candidate.tuple);
         self.charge_candidate(path, CookieAck.into(), cost as isize);
     }
 
-    /// HEARTBEAT ACK, to where the heartbeat came from.
+    /// Sends HEARTBEAT ACK to the source of the heartbeat.
     pub fn answer_heartbeat(&mut self, path: PathId, from: &FourTuple, info: Bytes) {
         if self.paths[path.index()].tuple == *from {
             self.push_control(path, HeartbeatAck { info });
@@ -124,8 +124,8 @@ impl Context {
         }
     }
 
-    /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from. Once it is open, an association
-    /// asks before it believes that; behind a seal, the seal does.
+    /// RFC 6951 §5.4: the peer's UDP port is the source port of its last good packet. An open association verifies a
+    /// new port before it uses it; with a seal, the seal verifies it.
     pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
         if self.paths.seen().peer_reports() || self.config.sealed() {
             return None;

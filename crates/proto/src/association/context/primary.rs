@@ -1,5 +1,5 @@
-//! The primary path (RFC 9260 §6.4): the one that the application wants, apart from the one that serves. The handshake's path
-//! serves until the wanted one is confirmed.
+//! The primary path (RFC 9260 §6.4): the path that the application requests, and the path that is used meanwhile. The
+//! handshake's path is used until the requested one is confirmed.
 
 use core::net::SocketAddr;
 
@@ -8,11 +8,11 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, Signal};
 use crate::time::Instant;
 
-/// What the application requests as the primary path.
+/// The application's request for a primary path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PrimaryRequest {
     Path(PathId),
-    /// It was closed: the next one over this link to this address.
+    /// The path was closed. The request is for the next path over this link to this address.
     Address(LinkId, SocketAddr),
 }
 
@@ -23,8 +23,8 @@ impl PrimaryRequest {
 }
 
 impl Context {
-    /// The application wants `path`, an open one, as the primary (RFC 9260 §11.1.6): at once if it is confirmed, else as
-    /// soon as it is.
+    /// Handles the application's request for `path`, an open path, as the primary (RFC 9260 §11.1.6). It becomes the
+    /// primary at once if it is confirmed, else as soon as it is.
     pub fn want_primary(&mut self, now: Instant, path: PathId) {
         self.primary_request = Some(PrimaryRequest::Path(path));
         if self.prefer(path) {
@@ -33,7 +33,7 @@ impl Context {
         }
     }
 
-    /// Makes `path` the primary if it is wanted and confirmed; whether it was not the primary before.
+    /// Makes `path` the primary if it is requested and confirmed. Returns whether this is a change.
     pub fn prefer(&mut self, path: PathId) -> bool {
         let wanted =
             self.primary_request == Some(PrimaryRequest::Path(path)) && self.paths[path.index()].confirmed;
@@ -45,14 +45,15 @@ impl Context {
         changes
     }
 
-    /// `path` was opened: it may be the wanted one that comes back.
+    /// Handles the opening of `path`: it may be the requested path that returns.
     pub fn primary_opened(&mut self, path: PathId) {
         if self.primary_request == Some(PrimaryRequest::address(&self.paths[path.index()].tuple)) {
             self.primary_request = Some(PrimaryRequest::Path(path));
         }
     }
 
-    /// `path` was closed. If it was the primary, the first open one is now; if it was wanted, it is again once it comes back.
+    /// Handles the closing of `path`. If it was the primary, the first open path becomes it. If it was requested, the
+    /// request stays and applies when the path returns.
     pub fn primary_closed(&mut self, path: PathId) {
         if self.primary_request == Some(PrimaryRequest::Path(path)) {
             self.primary_request = Some(PrimaryRequest::address(&self.paths[path.index()].tuple));
@@ -63,7 +64,7 @@ impl Context {
         }
     }
 
-    /// What is wanted of the peer's previous instance is wanted of this one.
+    /// Takes over the request for the peer's previous instance.
     pub fn want_as(&mut self, previous: &Context) {
         self.primary_request = previous.primary_request.map(|primary_request| match primary_request {
             PrimaryRequest::Path(path) => PrimaryRequest::address(&previous.paths[path.index()].tuple),

@@ -1,21 +1,21 @@
-//! Nothing is heard from the peer on any path: how long that is tolerated, how the peer is probed meanwhile, and how
-//! data go on when it answers ([`crate::config::TransportConfig::silence_timeout`]).
+//! Total silence, in which no path receives anything from the peer: how long it is tolerated, how the peer is probed
+//! during it, and how data continue afterwards ([`crate::config::TransportConfig::silence_timeout`]).
 
 use super::Context;
 use crate::association::event::CloseReason;
 use crate::policy::PathState;
 use crate::time::{Duration, Instant};
 
-/// In a total silence each path is probed this often: the answer comes within a second of a path's return, at round-trip
-/// times up to 350 ms.
+/// Interval of probes on each path in a total silence. With it, the answer arrives within a second of a path's return,
+/// at round-trip times up to 350 ms.
 const PROBE: Duration = Duration::from_millis(300);
 
-/// A total silence.
+/// State of a total silence.
 #[derive(Debug, Default)]
 pub(in crate::association) struct Silence {
-    /// The first timeout since the peer was last heard, and when all paths are probed next.
+    /// Time of the first timeout since the last packet of the peer, and of the next probe on all paths.
     ongoing: Option<(Instant, Instant)>,
-    /// The peer was heard again; what was in flight meanwhile is lost once a path has answered.
+    /// True if packets arrive again. The data in flight during the silence count as lost once a path has answered.
     ended: bool,
 }
 
@@ -28,7 +28,7 @@ impl Silence {
         self.ongoing.is_some()
     }
 
-    /// Whether a silence ended since this was last asked.
+    /// Returns whether a silence ended since the last call.
     pub fn take_ended(&mut self) -> bool {
         core::mem::take(&mut self.ended)
     }
@@ -39,7 +39,8 @@ impl Context {
         self.config.silence_timeout
     }
 
-    /// A timeout on a path that carries data: whether time decides over the end of the association, not the number of errors.
+    /// Handles a timeout on a path that carries data. Returns whether time decides over the end of the association,
+    /// instead of the number of errors.
     pub fn silence_begins(&mut self, now: Instant) -> bool {
         let tolerates = self.silence_timeout().is_some();
         if tolerates && self.silence.ongoing.is_none() {
@@ -48,7 +49,7 @@ impl Context {
         tolerates
     }
 
-    /// All paths are probed, whatever their state; or the silence lasted too long.
+    /// Probes all paths, whatever their state, or ends the association if the silence lasted too long.
     pub fn on_silence(&mut self, now: Instant) {
         let Some((since, _)) = self.silence.ongoing.filter(|(_, probe)| *probe <= now) else { return };
         let limit = self.silence_timeout().filter(|_| self.state.is_open());
@@ -64,7 +65,7 @@ impl Context {
     fn probe_all(&mut self, which: impl Fn(&crate::policy::PathView) -> bool) {
         for i in 0..self.paths.len() {
             let view = self.paths.view(i);
-            // Those that were never confirmed have their own number of tries.
+            // Paths that were never confirmed have their own number of attempts.
             let known = !matches!(view.state, PathState::Closed | PathState::Unconfirmed);
             if known && which(view) && !self.unproven(view.id) {
                 self.paths[i].heartbeats.want();
@@ -72,7 +73,7 @@ impl Context {
         }
     }
 
-    /// The peer was heard, on whichever path.
+    /// Handles a packet of the peer on any path.
     #[inline]
     pub fn silence_ends(&mut self) {
         if let Some(ongoing) = self.silence.ongoing.take() {
@@ -82,7 +83,7 @@ impl Context {
 
     #[cold]
     fn finish_silence(&mut self, (since, probe): (Instant, Instant)) {
-        // Where another path is heard at once, only the one that timed out was silent.
+        // If another path receives something at once, only the path that timed out was silent.
         self.silence.ended |= probe > since + PROBE;
         self.errors = 0;
         self.probe_all(|v| v.error_count > 0);

@@ -1,4 +1,4 @@
-//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers and the verdicts on them.
+//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers, and the verdicts from them.
 
 use super::Context;
 use crate::association::event::{CloseReason, Event, PathChange};
@@ -6,12 +6,12 @@ use crate::path;
 use crate::policy::{Limit, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
-/// Heartbeats in a row that must go unanswered, without a tail probe, before a path counts as potentially failed beyond what
-/// `pf_max_retrans` asks for.
+/// Number of consecutive heartbeats without an answer, and without a tail probe, after which a path is potentially
+/// failed, in addition to the number in `pf_max_retrans`.
 const MORE_BEFORE_POTENTIALLY_FAILED: u32 = 2;
-/// Errors in a row before a path is given up: bursts of loss count packets, not time.
+/// Number of consecutive errors before a path fails: bursts of loss count packets, not time.
 const ERRORS_BEFORE_FAILURE: u32 = 40;
-/// A heartbeat on which a verdict depends waits this long at least for its answer.
+/// Minimum wait for the answer to a heartbeat on which a verdict depends.
 const MIN_WAIT: Duration = Duration::from_millis(250);
 
 impl Context {
@@ -40,7 +40,7 @@ impl Context {
         self.offer_burst(now);
     }
 
-    /// The peer answered from there: data may flow (RFC 9260 §5.4).
+    /// Records an answer from the peer's address: data may be sent there (RFC 9260 §5.4).
     pub fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
@@ -62,19 +62,19 @@ impl Context {
         }
     }
 
-    /// One more error in a row on `path` (RFC 9260 §8.1, §8.2, RFC 7829 §4.2).
+    /// Records another consecutive error on `path` (RFC 9260 §8.1, §8.2, RFC 7829 §4.2).
     pub fn path_error(&mut self, now: Instant, path: PathId) {
         let carries = self.paths.usable().contains(path);
         let view = self.paths.view_mut(path.index());
         view.error_count += 1;
         let (errors, state) = (view.error_count, view.state);
-        // Only paths that carry data count against the association: one that is probed often while it is down must
-        // not end an association whose other paths are merely idle.
+        // Only paths that carry data count against the association. A path that is probed often while it is down must
+        // not end an association whose other paths are idle.
         if carries && self.association_error(now) {
             return;
         }
         if self.paths.seen().peer_reports() || state == PathState::PotentiallyFailed {
-            // It may be a NAT that forgot us: the heartbeat carries our name (see `path_announcement`).
+            // A NAT may have dropped its mapping: the heartbeat carries the path's name (see `path_announcement`).
             self.paths[path.index()].heartbeats.want();
         }
         let (suspect, failed) = self.verdicts(now, path, errors);
@@ -87,7 +87,7 @@ impl Context {
         }
     }
 
-    /// One more error in a row of the association (RFC 9260 §8.1); whether that was the end of it.
+    /// Records another consecutive error of the association (RFC 9260 §8.1). Returns whether it ended the association.
     pub fn association_error(&mut self, now: Instant) -> bool {
         self.errors += 1;
         let dead = !self.silence_begins(now) && self.errors > self.config.association_max_retrans;
@@ -97,7 +97,7 @@ impl Context {
         dead
     }
 
-    /// Something that was sent on `path` alone arrived: it works.
+    /// Records the arrival of something that was sent on `path` alone: the path works.
     pub fn path_answered(&mut self, now: Instant, path: PathId) {
         self.errors = 0;
         let p = &mut self.paths[path.index()];
@@ -111,14 +111,14 @@ impl Context {
         }
     }
 
-    /// Packets that may leave on a path with these limits in one send opportunity: Max.Burst (RFC 9260 §6.1 D), unless pacing bounds
-    /// bursts.
+    /// Number of packets that may leave in one send opportunity on a path with these limits: Max.Burst (RFC 9260 §6.1
+    /// D), unless pacing bounds bursts.
     pub fn max_burst(&self, limit: &Limit) -> u32 {
         let paced = limit.pacing.is_some() && !self.config.pacing_quantum.is_zero();
         if paced { u32::MAX } else { self.config.max_burst }
     }
 
-    /// A send opportunity that no SACK gave.
+    /// Opens a send opportunity without a SACK.
     pub fn offer_burst(&mut self, now: Instant) {
         for i in 0..self.paths.len() {
             let most = self.max_burst(&self.paths.view(i).limit);
@@ -129,7 +129,7 @@ impl Context {
         self.driver.wake();
     }
 
-    /// Whether error number `errors` on `path` makes it potentially failed, and failed.
+    /// Returns whether error number `errors` on `path` makes it potentially failed, and whether it makes it failed.
     pub fn verdicts(&self, now: Instant, path: PathId, errors: u32) -> (bool, bool) {
         let (p, v) = (&self.paths[path.index()], self.paths.view(path.index()));
         let pf = self.config.pf_max_retrans;
@@ -144,7 +144,7 @@ impl Context {
         (potentially_failed, enough && quiet >= after)
     }
 
-    /// How long a heartbeat's answer is waited for where verdicts depend on it; the next one leaves then.
+    /// Returns the wait for a heartbeat's answer on which verdicts depend. The next heartbeat leaves after it.
     pub fn answer_wait(&self, path: PathId) -> Option<Duration> {
         let v = self.paths.view(path.index());
         let usual = v.rto_raw().unwrap_or(self.config.rto_initial).max(self.config.rto_min);

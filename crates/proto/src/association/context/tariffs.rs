@@ -1,4 +1,4 @@
-//! Datagrams that came and went, and what they take of the tariffs of links.
+//! Datagrams that arrived and left, and their use of the tariffs of links.
 
 use smallvec::SmallVec;
 
@@ -7,12 +7,12 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, Signal, Tariff};
 use crate::time::Instant;
 
-/// The tariffs of the links that have one, whether or not a path runs over them.
+/// Tariffs of the links that have one, also of links without a path.
 #[derive(Debug, Default)]
 pub(in crate::association) struct Tariffs(SmallVec<[(LinkId, Tariff); 4]>);
 
 impl Tariffs {
-    /// That of `link`.
+    /// Returns the tariff of `link`.
     pub fn of(&self, link: LinkId) -> Tariff {
         self.0.iter().find(|(l, _)| *l == link).map(|(_, tariff)| *tariff).unwrap_or_default()
     }
@@ -38,14 +38,15 @@ impl Context {
         }
     }
 
-    /// `path` runs over `link` from now on.
+    /// Sets the link of `path`.
     pub fn set_link(&mut self, path: PathId, link: LinkId) {
         let tariff = self.tariffs.of(link);
         let view = self.paths.view_mut(path.index());
         (view.link, view.tariff) = (link, tariff);
     }
 
-    /// A datagram of `bytes` leaves on `path`, headers of IP and UDP and the envelope included.
+    /// Counts a datagram of `bytes` that leaves on `path`. The bytes include the headers of IP and UDP and the
+    /// envelope.
     #[inline]
     pub fn datagram_left(&mut self, path: PathId, bytes: u64) {
         self.stats.wire_sent += bytes;
@@ -62,7 +63,7 @@ impl Context {
         }
     }
 
-    /// A packet of `len` bytes came by `path`, from `tuple`.
+    /// Counts a packet of `len` bytes that arrived by `path`, from `tuple`.
     pub fn packet_came(&mut self, now: Instant, path: PathId, tuple: &FourTuple, len: usize) {
         let wire = (len + self.headers(tuple)) as u64;
         let p = &mut self.paths[path.index()];
@@ -75,7 +76,7 @@ impl Context {
         self.driver.wake();
     }
 
-    /// All paths over `link` share its allowance.
+    /// Updates all paths over `link`, which share its allowance.
     fn take_from(&mut self, link: LinkId, tariff: Tariff) {
         self.tariffs.set(link, tariff);
         for (_, view) in self.paths.rows_mut().filter(|(_, view)| view.link == link) {

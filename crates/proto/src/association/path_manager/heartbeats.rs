@@ -11,7 +11,7 @@ use crate::wire::chunk::{Heartbeat, Report as ReportChunk};
 
 impl PathManager<'_> {
     pub fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId, from: &FourTuple) {
-        // A padded probe is an arrival of its own; echoing its padding would double the load.
+        // A padded probe counts as an arrival of its own. An echo of its padding would double the load.
         let info = heartbeat.info;
         if info.len() > 64 && self.cx.paths.seen().peer_reports() {
             let rx = RxInfo {
@@ -31,7 +31,7 @@ impl PathManager<'_> {
             self.cx.answer_heartbeat(on, from, info);
         }
         if let Some(arrived) = self.rx.arrived_report(self.cx, now).map(|arrived| arrived.to_item()) {
-            // While no data arrive no SACK would say so.
+            // Without data there is no SACK that could report it.
             self.cx.push_control(on, ReportChunk { items: smallvec::smallvec![arrived] });
         }
         if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::HeartbeatAck(on)) {
@@ -58,7 +58,8 @@ impl PathManager<'_> {
             self.cx.stats.bad_chunks += 1;
             return;
         };
-        // What a link held comes all at once: of many heartbeats the last ones tell how long a round trip is.
+        // The data that a link held arrive all at once: among many heartbeats only the last ones measure the round-trip
+        // time.
         let Answer { sent, rtt, probe, late } = answer;
         let late = probe && late;
         if !late {
@@ -78,7 +79,7 @@ impl PathManager<'_> {
         self.tx.resume(self.cx, now, path, sent);
     }
 
-    /// A heartbeat was not answered within the RTO (RFC 9260 §8.3).
+    /// Handles a heartbeat that was not answered within the RTO (RFC 9260 §8.3).
     pub fn on_heartbeat_timeout(&mut self, now: Instant, path: PathId) {
         while let Some((sent, probe)) = self.cx.paths[path.index()].heartbeats.expire(now) {
             self.cx.paths[path.index()].stats.heartbeats_lost += 1;
@@ -104,8 +105,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// A path that was never confirmed, or not since it moved, is probed a few times and then dropped; the last one
-    /// that could carry anything is probed as long as the association may live.
+    /// Handles a path that was never confirmed, or not since it moved. It is probed a few times and then dropped. The
+    /// last path that could carry anything is probed as long as the association may live.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
         self.cx.paths.view_mut(path.index()).error_count += 1;
         let mute = self.cx.paths.usable().is_empty();
@@ -120,7 +121,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Sends the heartbeats that are due, those the scheme asks for, and its request for reports of arrivals.
+    /// Sends heartbeats that are due, heartbeats that the scheme requests, and its request for reports of arrivals.
     pub fn probe_and_ask(&mut self, now: Instant) {
         if !self.cx.state.is_open() {
             return;
@@ -131,7 +132,7 @@ impl PathManager<'_> {
             if self.cx.paths[i].heartbeats.next > now || !self.cx.is_open(path) {
                 continue;
             }
-            // RFC 9260 §8.3: only idle paths are probed; one that carries data proves itself by its SACKs.
+            // RFC 9260 §8.3: only idle paths are probed. The SACKs of a path that carries data prove that it works.
             let busy = self.cx.paths.view(i).state == PathState::Active
                 && self.tx.times(path)
                 && idle_since.is_some_and(|t| now - t < self.cx.config.heartbeat_interval);
@@ -156,7 +157,7 @@ impl PathManager<'_> {
         self.tx.want_arrived(self.cx, now);
     }
 
-    /// A nonce came back: whether it is one that went to the candidate of `path`, which the path moves to then.
+    /// Handles a returned nonce. If it was sent to the candidate of `path`, the path moves there.
     pub fn candidate_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> Option<Duration> {
         let candidate = self.cx.take_answered_candidate(path, nonce)?;
         if !self.cx.is_open(path) || self.cx.path_of(&candidate.tuple).is_some() {

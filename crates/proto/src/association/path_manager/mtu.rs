@@ -1,4 +1,4 @@
-//! MTUs of paths: what the driver says, and what path MTU discovery finds (RFC 8899).
+//! MTUs of paths: the limits that the driver reports, and the results of path MTU discovery (RFC 8899).
 
 use super::PathManager;
 use crate::association::{Event, PathChange};
@@ -7,7 +7,7 @@ use crate::policy::{PathId, Signal};
 use crate::time::Instant;
 
 impl PathManager<'_> {
-    /// Interface and route take IP packets of `mtu` bytes at most, as far as the driver knows.
+    /// Limits the IP packets of interface and route to `mtu` bytes, as reported by the driver.
     pub fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
         if !self.cx.is_open(path) {
             return;
@@ -20,14 +20,15 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// A datagram of `size` bytes (UDP payload) could not be sent (EMSGSIZE): data, or a probe of path MTU discovery.
+    /// Handles a datagram of `size` bytes (UDP payload) that could not be sent (EMSGSIZE): data, or a probe of path MTU
+    /// discovery.
     pub fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
         if !self.cx.is_open(path) {
             return;
         }
         let p = &mut self.cx.paths[path.index()];
         let ip_size = size + p.tuple.headers();
-        // What takes packets of the present size is not known: a few steps of one or two encapsulating headers find it.
+        // The limit below the present size is unknown. A few steps of one or two encapsulating headers find it.
         let most = if ip_size > usize::from(p.ip_mtu) { ip_size - 1 } else { ip_size.saturating_sub(60) };
         let most = u16::try_from(most).unwrap_or(u16::MAX);
         match &mut p.discovery {
@@ -37,7 +38,7 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// The answer to a probe came back; false if `nonce` is no probe's.
+    /// Handles the answer to a probe. Returns false if `nonce` does not belong to a probe.
     pub fn mtu_probe_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> bool {
         let discovery = self.cx.paths.get_mut(path.index()).and_then(|p| p.discovery.as_mut());
         let answered = discovery.is_some_and(|d| d.answered(now, nonce)) && self.cx.is_open(path);
@@ -62,7 +63,7 @@ impl PathManager<'_> {
         self.follow_mtu(now, path);
     }
 
-    /// Packets of `path` have the size from now on that is known to fit.
+    /// Sets the packet size of `path` to the size that is known to fit.
     fn follow_mtu(&mut self, now: Instant, path: PathId) {
         let (p, view) = self.cx.paths.row_mut(path.index());
         p.ip_mtu = p.discovery.as_ref().map_or(p.ip_mtu, path::Discovery::plpmtu);

@@ -1,4 +1,4 @@
-//! Towards another stack: which of its addresses go with which of ours.
+//! Pairs of local and remote addresses towards another stack.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,8 +9,8 @@ use crate::policy::{LinkId, PathId, PathState};
 use crate::time::Instant;
 
 impl PathManager<'_> {
-    /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
-    /// subnet first, then in the order listed; never every pair.
+    /// Pairs the paths other than the handshake's with the other addresses of a peer that is not a Strandcast.
+    /// Addresses in one subnet come first, then those in the listed order. It never uses every pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;
@@ -38,7 +38,8 @@ impl PathManager<'_> {
         self.cx.paths_moved = true;
     }
 
-    /// An accepting endpoint's further paths towards another stack that listed several addresses.
+    /// Pairs an accepting endpoint's further paths with a peer that is not a Strandcast and that listed several
+    /// addresses.
     pub fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
         if self.cx.paths.seen().peer_reports() {
             return;
@@ -60,7 +61,7 @@ impl PathManager<'_> {
     }
 }
 
-/// The network that an address is assumed to be in without configuration: /24, /64.
+/// Returns the network that an address is assumed to be in without configuration: /24, /64.
 fn subnet(a: IpAddr) -> u128 {
     match a {
         IpAddr::V4(a) => u128::from(u32::from(a) >> 8),

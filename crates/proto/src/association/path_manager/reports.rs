@@ -15,7 +15,7 @@ use crate::wire::chunk::report::{
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 impl PathManager<'_> {
-    /// Gives up paths whose JOIN was not answered.
+    /// Gives up paths without an answer to JOIN.
     pub fn give_up_reports(&mut self, now: Instant) {
         for report in self.cx.reports.take_spent() {
             if self.cx.state != State::Closed {
@@ -24,7 +24,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// A report was resent as often as it may be.
+    /// Handles a report whose attempts are used up.
     fn report_given_up(&mut self, now: Instant, report: &ReliableReport) {
         let Some(path) = report.item.path.and_then(|id| self.cx.path_by_wire_id(id)) else { return };
         if report.item.kind == KIND_JOIN && self.cx.paths.view(path.index()).state == PathState::Unconfirmed {
@@ -32,7 +32,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// A REPORT chunk that came on `on`, or from a 4-tuple that is no path.
+    /// Handles a REPORT chunk that arrived on `on`, or from a 4-tuple without a path.
     pub fn on_report(&mut self, now: Instant, chunk: ReportChunk, from: PacketOrigin, authenticated: bool) {
         if !self.cx.paths.seen().peer_reports() {
             self.cx.stats.bad_chunks += 1;
@@ -40,7 +40,7 @@ impl PathManager<'_> {
         }
         for item in chunk.items {
             if item.kind == KIND_ARRIVALS {
-                // As little authenticated as the SACK that it belongs to.
+                // It is authenticated no more than the SACK to which it belongs.
                 let path = item.path.and_then(|id| self.cx.path_by_wire_id(id));
                 if let (Some(path), Some(_)) = (path, from.path) {
                     self.tx.on_arrivals(self.cx, now, path, &item.payload);
@@ -87,7 +87,7 @@ impl PathManager<'_> {
         } else {
             None
         };
-        // What could not be done is not echoed and not remembered: it may be done when it comes again.
+        // A report that cannot be applied is not echoed and not recorded: it may be applicable when it arrives again.
         if let (Some(serial), Some(_), false) = (serial, on, seen) {
             self.cx.reports.note_received(serial);
         }
@@ -98,7 +98,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// A new, authenticated report on a path; where its echo goes, `None` if nothing could be done.
+    /// Handles a new, authenticated report on a path. Returns the path for its echo; `None` if it could not be applied.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
         if let (KIND_ARRIVED_REQUEST, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
             let sane = self.rx.report_arrived(serial, &item.payload);
@@ -117,13 +117,13 @@ impl PathManager<'_> {
             if news.is_some_and(|n| serial.wrapping_sub(n) > 1 << 31) {
                 return from.path;
             }
-            // Where a path is only counts once it has proven to be there.
+            // The address of a path only counts after the peer has proven to be there.
             if from.path.is_some() || !matches!(item.kind, KIND_JOIN | KIND_MOVED) {
                 *news = Some(serial);
             }
         }
         match (item.kind, known) {
-            // A path that moved and is not known here: its JOIN was refused or lost, or it was given up.
+            // A path that moved and is unknown here: its JOIN was refused or lost, or the path was given up.
             (KIND_JOIN | KIND_MOVED, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
             (KIND_JOIN | KIND_MOVED, Some(path)) => {
                 if let (None, ReportItemFlavour::Reliable(serial)) = (from.path, item.reliability) {
@@ -146,28 +146,28 @@ impl PathManager<'_> {
                 }
                 from.path
             }
-            // It left already.
+            // The path has left already.
             (KIND_LEAVE, None) => from.path,
             _ => None,
         }
     }
 
-    /// The peer opened a path: it is ours too, once our own nonce came back.
+    /// Handles a path that the peer opened. This side also uses it once its own nonce has returned.
     fn joined(&mut self, now: Instant, wire_id: u16, tuple: FourTuple) -> Option<PathId> {
         self.cx.room_for_a_path().ok()?;
         let path = self.open_slot(now, tuple, None);
         self.cx.paths[path.index()].wire_id = Some(wire_id);
-        // What it may get is counted with the packet that named it.
+        // The packet that named the path earns the bytes that may be sent there.
         self.cx.paths[path.index()].credit = Some(0);
         self.cx.paths[path.index()].heartbeats.want();
         Some(path)
     }
 }
 
-/// Where a packet came from.
+/// Source of a packet.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::association) struct PacketOrigin {
-    /// `None`: from no path's address.
+    /// Path of the source; `None`: no path has this address.
     pub path: Option<PathId>,
     pub tuple: FourTuple,
 }

@@ -1,5 +1,5 @@
-//! Tells a peer that wants to know by which path each copy arrived (REPORT item ARRIVALS, docs/wire-format.md), and what
-//! arrived by each path (ARRIVED).
+//! Reports to a peer that requests them: the path of each copy's arrival (REPORT item ARRIVALS, docs/wire-format.md),
+//! and the arrivals by each path (ARRIVED).
 
 use smallvec::SmallVec;
 
@@ -13,14 +13,14 @@ use crate::wire::chunk::report::{Arrived, ArrivedBy, KIND_ARRIVALS, TsnRange};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 impl Receiver {
-    /// `tsn` came by `path`.
+    /// Records that `tsn` arrived by `path`.
     pub fn note_arrival(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
         if self.names_arrivals {
             cx.paths[path.index()].arrivals.add(tsn, cx.stats.sacks_sent);
         }
     }
 
-    /// A packet of `bytes` bytes whose highest TSN is `tsn` came by `path`.
+    /// Records that a packet of `bytes` bytes with the highest TSN `tsn` arrived by `path`.
     pub fn note_arrived(&self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId, bytes: u64) {
         if self.arrived.asked() {
             let here = &mut cx.paths[path.index()].arrived;
@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// What arrived by each path, beside a SACK, if the peer wants it.
+    /// Returns the report of arrivals by each path for a packet with a SACK, if the peer requests it.
     pub fn arrived_report<'a>(
         &self,
         cx: &'a Context,
@@ -42,7 +42,7 @@ impl Receiver {
         Some(Arrived { clock: micros(now) as u32, paths }).filter(|arrived| !arrived.is_empty())
     }
 
-    /// The items beside a SACK, if the peer wants them.
+    /// Returns the items for a packet with a SACK, if the peer requests them.
     pub fn arrival_report(&mut self, cx: &Context) -> Option<ReportChunk> {
         if !self.names_arrivals {
             return None;

@@ -1,5 +1,5 @@
-//! What a peer that codes sent, to messages ([`crate::coding`]). Symbols wait in the receive buffer until the application reads,
-//! and are taken one at a time: a window closes before coded data as before any others.
+//! Conversion of coded data from the peer to messages ([`crate::coding`]). Symbols wait in the receive buffer until the
+//! application reads, and are decoded one at a time: coded data close the window as other data do.
 
 use super::Receiver;
 use crate::association::context::Context;
@@ -10,14 +10,14 @@ use crate::time::Instant;
 use crate::wire::Cause;
 
 impl Receiver {
-    /// The peer codes what it sends, as was agreed; `None`: it does not.
+    /// Sets the agreed coding of the peer's data; `None`: no coding.
     pub fn decode_as(&mut self, cx: &Context, agreed: Option<Agreed>) {
         let longest = cx.config.receive_buffer as usize;
         let wanted = self.wanted;
         self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest, wanted));
     }
 
-    /// Whether the application wants what comes: see [`crate::coding`]'s budget.
+    /// Sets whether the application reads received data: see the budget of [`crate::coding`].
     pub fn want(&mut self, cx: &mut Context, wanted: bool) {
         self.wanted = wanted;
         if let Some(decoding) = &mut self.decoding {
@@ -29,18 +29,18 @@ impl Receiver {
         }
     }
 
-    /// Whether the application wants what comes.
+    /// Returns whether the application reads received data.
     pub fn wanted(&self) -> bool {
         self.wanted
     }
 
-    /// When symbols that wait are decoded.
+    /// Time at which waiting symbols are decoded.
     pub fn decode_timeout(&self) -> Option<Instant> {
         let decoding = self.decoding.as_ref().filter(|_| self.reassembly.readable())?;
         decoding.waits_until()
     }
 
-    /// Symbols that wait may be paid for by now.
+    /// Decodes waiting symbols that the budget now permits.
     pub(super) fn on_decode_timeout(&mut self, cx: &mut Context, now: Instant) {
         if let Some(decoding) = &mut self.decoding {
             decoding.advance(now);
@@ -50,7 +50,7 @@ impl Receiver {
         }
     }
 
-    /// The next message: of those decoded, then of what came.
+    /// Returns the next message: from decoded data, then from chunks.
     pub(super) fn decode(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
         loop {
             let decoding = self.decoding.as_mut()?;
@@ -74,7 +74,7 @@ impl Receiver {
     }
 }
 
-/// It ends here: what was lost of a stream of bytes is lost of all that follows.
+/// Ends the association: without the lost part of a stream of bytes, everything after it is lost.
 fn undecodable(cx: &mut Context, why: Undecodable) {
     let text = why.to_string();
     let reason = CloseReason::Protocol(text.clone());

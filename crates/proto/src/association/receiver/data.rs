@@ -1,4 +1,4 @@
-//! DATA and FORWARD-TSN in (RFC 9260 §6.2; RFC 3758 §3.6).
+//! Input of DATA and FORWARD-TSN (RFC 9260 §6.2; RFC 3758 §3.6).
 
 use super::Receiver;
 use super::memory::Room;
@@ -10,10 +10,10 @@ use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn};
 use crate::wire::{Cause, Tsn};
 
-/// Payloads below this are copied out of their datagram, so that small chunks can't pin large buffers.
+/// Payloads below this size are copied out of their datagram, so that small chunks cannot keep large buffers alive.
 const COPY_BELOW: usize = 256;
 
-/// What one packet brought.
+/// Data of one packet.
 #[derive(Debug, Default)]
 pub(in crate::association) struct PacketData {
     pub(super) range: Option<(Tsn, Tsn)>,
@@ -24,7 +24,7 @@ pub(in crate::association) struct PacketData {
 }
 
 impl Receiver {
-    /// A DATA chunk. `sent`: heap of what waits to be sent and acknowledged, bytes.
+    /// Handles a DATA chunk. `sent`: heap in bytes of data that wait to be sent and acknowledged.
     pub fn on_data(
         &mut self,
         cx: &mut Context,
@@ -116,7 +116,8 @@ impl Receiver {
         }
     }
 
-    /// The buffer is full of what can't be read, and what comes next fits nowhere: it ends here (RFC 9260 §3.3.10.4).
+    /// Ends the association: the buffer is full of data that cannot be read, and no further data fit (RFC 9260
+    /// §3.3.10.4).
     fn overrun(&self, cx: &mut Context) {
         let text = format!(
             "the receive buffer of {} bytes is full and no message in it can be read: one is too long, or its stream \
@@ -127,7 +128,7 @@ impl Receiver {
         cx.abort_with_causes(vec![Cause::OutOfResource, cause], CloseReason::Protocol(text));
     }
 
-    /// FORWARD-TSN (RFC 3758 §3.6).
+    /// Handles FORWARD-TSN (RFC 3758 §3.6).
     pub fn on_forward_tsn(&mut self, cx: &mut Context, now: Instant, forward: &ForwardTsn, on: PathId) {
         if !cx.peer.partial {
             cx.stats.bad_chunks += 1;
@@ -137,7 +138,7 @@ impl Receiver {
             return;
         }
         self.acks.schedule(now, on, None);
-        // A peer can not give up more than it can have sent.
+        // A peer cannot give up more data than it can have sent.
         let ahead = forward.new_cumulative_tsn.distance_from(self.tracker.cum_tsn());
         if forward.streams.iter().any(|(s, _)| s.0 >= self.streams) || (1 << 24..1 << 31).contains(&ahead) {
             cx.stats.bad_chunks += 1;

@@ -1,65 +1,65 @@
-//! What a peer can make us hold.
+//! Memory that a peer can occupy.
 
 use super::Receiver;
 use crate::coding::Decoding;
 use crate::wire::StreamId;
 use crate::wire::chunk::DataHeader;
 
-/// Received data and their bookkeeping may take this much heap beyond twice the receive buffer, bytes.
+/// Heap in bytes that received data and their bookkeeping may take beyond twice the receive buffer.
 const SLACK: usize = 640 << 10;
-/// Of what an association may hold, this much is for the next TSN alone: it may let everything else go.
+/// Part of an association's allowed heap that is reserved for the next TSN: that TSN may release everything else.
 const FOR_THE_NEXT: usize = 32 << 10;
-/// Heap that is no reason to advertise less than the buffer has free: a share of what is allowed.
+/// Share of the allowed heap. Use up to this share does not reduce the advertised window.
 const PLENTY: usize = 4;
 
-/// Whether a chunk is taken.
+/// Decision whether a chunk is accepted.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Room {
-    /// It is.
+    /// The chunk is accepted.
     Yes,
-    /// Not now: it is as if it had never come.
+    /// The chunk is not accepted now, as if it had not arrived.
     NotNow,
-    /// Never: no other chunk could make room for it.
+    /// The chunk can never be accepted: no other chunk could make room for it.
     Never,
 }
 
 impl Receiver {
-    /// Lets the association hold `heap` bytes from now on; `copy`: payloads are copied out of their datagrams whatever their
-    /// size.
+    /// Sets the heap in bytes that the association may hold. `copy`: payloads are copied out of their datagrams
+    /// whatever their size.
     pub fn allow(&mut self, heap: usize, copy: bool) {
         (self.allowed, self.copies) = (heap, copy);
     }
 
-    /// Heap that what waits to be sent may take, bytes.
+    /// Heap in bytes that waiting outgoing data may take.
     #[inline]
     pub fn spare(&self) -> usize {
         self.allowed.saturating_sub(self.heap())
     }
 
-    /// Heap of received data, their bookkeeping and what decodes them, bytes.
+    /// Heap in bytes of received data, their bookkeeping and their decoder.
     #[inline]
     pub fn heap(&self) -> usize {
         self.chunks_heap() + self.decoding.as_ref().map_or(0, Decoding::heap)
     }
 
-    /// Heap of received data that were not read and of their bookkeeping, bytes.
+    /// Heap in bytes of received data that were not read, and of their bookkeeping.
     #[inline]
     pub(super) fn chunks_heap(&self) -> usize {
         self.reassembly.heap() + self.tracker.heap()
     }
 
-    /// Heap that decoding takes or is about to take, bytes.
+    /// Heap in bytes that decoding takes or is about to take.
     fn decoding_heap(&self) -> usize {
         self.decoding.as_ref().map_or(0, |decoding| decoding.heap() + decoding.wants())
     }
 
-    /// The most that received data may take, whatever the endpoint has.
+    /// Maximum heap of received data, whatever heap the endpoint has.
     fn most(&self) -> usize {
         2 * self.size.size + SLACK
     }
 
-    /// Whether the receive buffer takes a chunk. The next TSN in order is taken beyond it, up to twice its size, as it may
-    /// be the one that lets everything else go.
+    /// Returns whether the receive buffer accepts a chunk. The next TSN in order is accepted beyond the buffer, up to
+    /// twice its size, since it may release everything else.
     pub(super) fn room_for(&self, h: &DataHeader, len: usize, sent: usize) -> Room {
         let stream = StreamId(h.stream_id.0.min(self.streams.saturating_sub(1)));
         let adds = self.reassembly.heap_of(stream, len, h.beginning && h.ending);
@@ -75,7 +75,7 @@ impl Receiver {
         if fits && all <= self.allowed - kept_free { Room::Yes } else { Room::NotNow }
     }
 
-    /// Bytes of payload that can still be taken: what the buffer has free, less where the heap it would take is scarce.
+    /// Bytes of payload that can still be accepted: the free space of the buffer, less if the heap for it is scarce.
     pub(super) fn window(&self, sent: usize) -> usize {
         let rx = self;
         let buffered = rx.reassembly.buffered_bytes();
@@ -86,7 +86,7 @@ impl Receiver {
         if content < allowed / PLENTY || content < 2 * buffered {
             return free.min(spare / 2);
         }
-        // What comes will be of such chunks as are there.
+        // Further data are assumed to have chunks like the present ones.
         free.min((spare as u128 * buffered as u128 / content as u128) as usize)
     }
 }

@@ -1,4 +1,4 @@
-//! When a SACK leaves, and what is in it (RFC 9260 §6.2, §6.7).
+//! Times and contents of SACKs (RFC 9260 §6.2, §6.7).
 
 use super::Receiver;
 use super::data::PacketData;
@@ -10,7 +10,7 @@ use crate::wire::PacketWriter;
 use crate::wire::chunk::{ChunkEncode as _, GapBlock, Report as ReportChunk, Sack, SackHeader, Shutdown};
 
 impl Receiver {
-    /// Everything of a packet is in: decide on its SACK.
+    /// Decides on the SACK for a packet after all its chunks are processed.
     pub fn after_packet(
         &mut self,
         cx: &mut Context,
@@ -47,7 +47,7 @@ impl Receiver {
         let named = || self.acks.named_return_path(&cx.paths, self.arrived.return_paths());
         let back = || named().unwrap_or_else(|| self.acks.return_path(now, &cx.paths, on, tolerates_silence));
         let via = rule.via.filter(|p| cx.is_open(*p)).unwrap_or_else(back);
-        // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
+        // RFC 9260 §6.2: the first DATA after the handshake, and all DATA during a shutdown, are acknowledged at once.
         let first = cx.stats.sacks_sent == 0 && self.acks.due().is_none();
         let now_due = rule.now
             || first
@@ -55,7 +55,7 @@ impl Receiver {
             || matches!(cx.state, State::ShutdownSent);
         self.acks.schedule(now, via, (!now_due).then_some(cx.config.sack_delay));
         if cx.state == State::ShutdownSent {
-            // RFC 9260 §9.2: while a SHUTDOWN waits for its answer, DATA are answered by another one.
+            // RFC 9260 §9.2: while a SHUTDOWN waits for its answer, DATA are answered by another SHUTDOWN.
             cx.push_control(on, Shutdown { cumulative_tsn_ack: self.tracker.cum_tsn() });
         }
         if let Some(via) = self.acks.due().filter(|_| cx.config.strict_rfc) {
@@ -63,14 +63,14 @@ impl Receiver {
         }
     }
 
-    /// The receive window to advertise; silly small ones count as none (RFC 9260 §6.2).
+    /// Returns the receive window to advertise. A silly small window becomes zero (RFC 9260 §6.2).
     fn a_rwnd(&mut self, cx: &Context, sent: usize) -> u32 {
         let free = self.window(sent) as u32;
         self.window_closed = free < u32::from(cx.config.mtu);
         if self.window_closed { 0 } else { free }
     }
 
-    /// The application read: a closed window may have opened (RFC 9260 §6.2).
+    /// Handles a read of the application: a closed window may have opened (RFC 9260 §6.2).
     pub(super) fn window_may_open(&mut self, cx: &Context, sent: usize) {
         let step = (self.size.size / 4).max(usize::from(cx.config.mtu));
         if self.window_closed && self.window(sent) >= step {
@@ -79,7 +79,8 @@ impl Receiver {
         }
     }
 
-    /// The gap blocks for a SACK with room for `room` bytes, header included; how many duplicates fit beside them.
+    /// Selects the gap blocks for a SACK with room for `room` bytes, including the header. Returns the number of
+    /// duplicates that also fit.
     fn gaps_for(&mut self, room: usize) -> usize {
         let entries = room.saturating_sub(SackHeader::encoded_len(0, 0)) / 4;
         self.gaps.clear();
@@ -93,15 +94,15 @@ impl Receiver {
         SackHeader { cumulative_tsn_ack: self.tracker.cum_tsn(), a_rwnd: self.a_rwnd(cx, sent), flags: count }
     }
 
-    /// A SACK left.
+    /// Records that a SACK was sent.
     fn sack_sent(&mut self, cx: &mut Context) {
         self.tracker.clear_duplicates();
         self.acks.on_sent();
         cx.stats.sacks_sent += 1;
     }
 
-    /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch), and the scheme's
-    /// reports beside it.
+    /// Queues a separate SACK for everything that has arrived so far (RFC 9260 as written: no sharing within a batch),
+    /// with the scheme's reports.
     fn sack_as_control(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: usize) {
         if let Some(arrived) = self.arrived_report(cx, now).map(|arrived| arrived.to_item()) {
             cx.push_control(path, ReportChunk { items: smallvec::smallvec![arrived] });

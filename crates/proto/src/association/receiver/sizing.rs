@@ -1,4 +1,4 @@
-//! The receive buffer grows with what the paths need (see [`crate::association::right_sizing`]).
+//! Growth of the receive buffer with the need of the paths (see [`crate::association::right_sizing`]).
 
 use bytes::{BufMut as _, BytesMut};
 
@@ -8,19 +8,19 @@ use crate::policy::{PathId, PathState};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
-/// The least that counts as a round trip: below it timers and scheduling are what takes time.
+/// Minimum of a measured round-trip time. A shorter time consists mainly of timers and scheduling.
 const MIN_ROUND: Duration = Duration::from_millis(1);
-/// A path's round trip is measured at most this often,
+/// Minimum interval between two measurements of a path's round-trip time,
 const SOUND_EVERY: Duration = Duration::from_millis(200);
-/// and no more than once for so many bytes of data, so that heartbeats stay below 0.2 % of them.
+/// and minimum number of bytes of data between two measurements, so that heartbeats stay below 0.2 % of the data.
 const SOUND_BYTES: u64 = 1 << 16;
-/// A heartbeat that was not answered by then is forgotten; it says nothing of the path.
+/// Time after which an unanswered heartbeat is dropped. It does not count against the path.
 const SOUND_LOST: Duration = Duration::from_secs(3);
-/// A window is no larger than this part of what the association may hold.
+/// Divisor of the association's allowed heap: a window is at most this part of it.
 const OF_ALLOWED: usize = 4;
 
 impl Receiver {
-    /// Looks whether the receive buffer fits; data came.
+    /// Adjusts the receive buffer after data have arrived.
     pub(super) fn fit_receive_buffer(&mut self, cx: &mut Context, now: Instant) {
         let Some(limit) = cx.config.buffer_limit else { return };
         let Some(round) = self.round(cx) else {
@@ -44,19 +44,19 @@ impl Receiver {
         rx.due = now + round;
     }
 
-    /// The application read `len` bytes: a buffer larger than needed shrinks by so much.
+    /// Shrinks a buffer that is larger than needed by the `len` bytes that the application has read.
     pub(super) fn shrink_size(&mut self, len: usize) {
         if self.size.size <= self.size.wanted {
             return;
         }
         let size = self.size.size - len.min(self.size.size - self.size.wanted);
-        // What is held for small chunks must not outgrow what a smaller buffer may take.
+        // The heap of small chunks must not exceed the limit for a smaller buffer.
         if self.chunks_heap() <= size {
             self.size.size = size;
         }
     }
 
-    /// The longest round trip of the paths by which data come.
+    /// Returns the longest round-trip time of the paths by which data arrive.
     fn round(&self, cx: &Context) -> Option<Duration> {
         let rx = &self.size;
         let received_on = rx.received_on.iter().chain(rx.received_on_before.iter());
@@ -64,7 +64,7 @@ impl Receiver {
         longest.map(|rtt| rtt.max(MIN_ROUND))
     }
 
-    /// Measures the round trips of paths by which data come.
+    /// Measures the round-trip times of paths by which data arrive.
     fn sound(&mut self, cx: &mut Context, now: Instant) {
         for path in self.size.received_on.iter() {
             let (p, view) = cx.paths.row_mut(path.index());
@@ -86,13 +86,13 @@ impl Receiver {
         }
     }
 
-    /// Takes the answer to one of those heartbeats; `false`: it is none.
+    /// Handles the answer to such a heartbeat. Returns `false` if the nonce belongs to another one.
     pub fn sounded(&mut self, cx: &mut Context, now: Instant, path: PathId, nonce: u64) -> bool {
         let Some(p) = cx.paths.get_mut(path.index()) else { return false };
         let Some((_, sent)) = p.sounding.pending.filter(|(n, _)| *n == nonce) else { return false };
         p.sounding.pending = None;
         let rtt = now - sent;
-        // A queue that comes and goes is needed for.
+        // The buffer must also cover a queue that appears only at times.
         p.sounding.rtt = Some(p.sounding.rtt.map_or(rtt, |before| rtt.max(before * 7 / 8)));
         if self.size.since.0 == Instant::ZERO {
             self.size.since = (now, self.size.arrived);

@@ -1,4 +1,4 @@
-//! Acknowledgements: what follows from what a SACK means (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
+//! Acknowledgements: consequences of a SACK (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
 
 use super::Sender;
 use crate::association::context::Context;
@@ -13,14 +13,14 @@ use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
 
 impl Sender {
-    /// Takes a SACK that arrived on `on`.
+    /// Handles a SACK that arrived on `on`.
     pub fn on_sack(&mut self, cx: &mut Context, now: Instant, sack: &Sack, on: PathId) {
         self.settle_due(cx, now);
         self.take_ack(cx, now, sack, on, true);
         self.arrivals.forget();
     }
 
-    /// The cumulative TSN of a SHUTDOWN: it says nothing of gaps and window.
+    /// Handles the cumulative TSN of a SHUTDOWN, which carries no gaps and no window.
     pub fn on_cumulative_ack(&mut self, cx: &mut Context, now: Instant, cum: Tsn, on: PathId) {
         let a_rwnd = u32::try_from(cx.paths.seen().a_rwnd()).unwrap_or(u32::MAX);
         let header = SackHeader { cumulative_tsn_ack: cum, a_rwnd, flags: 0 };
@@ -39,7 +39,8 @@ impl Sender {
             if !whole {
                 return;
             }
-            // The peer has data we never sent and takes ours for duplicates: only a new association helps.
+            // The peer has data that this side never sent, and takes new data for duplicates: only a new association
+            // helps.
             let text = format!("an acknowledgement beyond TSN {highest_sent}, the last that was sent");
             cx.abort_with(Cause::ProtocolViolation(text.clone().into()), CloseReason::Protocol(text));
             return;
@@ -105,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// Round-trip times, error counts, timers and `Acked` signals, once everything is credited.
+    /// Updates round-trip times, error counts and timers, and sends `Acked` signals, after all chunks are credited.
     fn finish(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         for a in &acked.paths {
             let path = a.info.path;
@@ -125,7 +126,7 @@ impl Sender {
             {
                 discovery.data_acked();
             }
-            // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
+            // While a probe is in flight, a chunk that may have arrived by another path proves nothing about this one.
             let certain = a.info.newly_acked > 0 || a.info.all_acked;
             if certain || !cx.paths[path.index()].tail.spent {
                 self.update_t3(cx, now, a);
@@ -138,7 +139,7 @@ impl Sender {
             }
         }
         if acked.paths.iter().any(|a| a.info.newly_acked > 0) {
-            // RFC 9260 §8.1: whichever way it came, the peer answers.
+            // RFC 9260 §8.1: the peer answers, whatever the path.
             cx.errors = 0;
         }
         self.tell_delivered(cx, now, acked, None);
@@ -148,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Names the chunks that `path` is credited with; `None`: those with which none is.
+    /// Reports the chunks with which `path` is credited; `None`: the chunks with which no path is.
     fn tell_delivered(&self, cx: &mut Context, now: Instant, acked: &AckOutcome, path: Option<PathId>) {
         let deliveries = &acked.deliveries;
         for (_, chunk) in deliveries.settled.iter().filter(|(p, _)| Some(*p) == path) {
@@ -162,8 +163,8 @@ impl Sender {
         }
     }
 
-    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk, sent once or again: gap-acknowledged progress
-    /// counts, else a path behind another path's gap would time out.
+    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk, whether sent once or again. Progress
+    /// acknowledged by gap blocks counts: otherwise a path whose chunks wait for another path's gap would time out.
     fn update_t3(&mut self, cx: &mut Context, now: Instant, ack: &PathAck) {
         let path = ack.info.path;
         if ack.info.all_acked {
@@ -179,11 +180,13 @@ impl Sender {
         }
     }
 
-    /// Miss indications for what the SACK leaves open, and losses from them (RFC 9260 §7.2.4).
+    /// Counts miss indications for the chunks that the SACK leaves open, and declares losses from them (RFC 9260
+    /// §7.2.4).
     fn count_misses(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         let mut candidates = core::mem::take(&mut self.scratch);
         for a in &acked.paths {
-            // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
+            // In fast recovery, a SACK that moves the cumulative TSN counts for everything below its highest reported
+            // TSN.
             let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
             let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
             let scope = cx.ask(now, |scheme, view| scheme.loss().miss_scope(view, &a.info));
@@ -225,10 +228,11 @@ impl Sender {
         }
     }
 
-    /// Notes for how long the peer may have held a SACK back after each path's newest packet arrived. A report of arrivals beside
-    /// the SACK is exact. A SACK of [`TransportConfig::sack_frequency`] packets left when the last of them arrived, so that a
-    /// path's packet waited for as long as it was expected to arrive before that one. Any other SACK waited for SACK.Delay at
-    /// most, and not longer than since the SACK before it that came by the same path.
+    /// Records the longest time for which the peer may have delayed a SACK after each path's newest packet arrived. A
+    /// report of arrivals in the packet of the SACK is exact. A SACK of [`TransportConfig::sack_frequency`] packets
+    /// left when the last of them arrived, so that a path's packet waited for the time by which it was expected to
+    /// arrive earlier. Any other SACK waited for at most SACK.Delay, and not longer than since the previous SACK that
+    /// arrived by the same path.
     ///
     /// [`TransportConfig::sack_frequency`]: crate::config::TransportConfig::sack_frequency
     fn account_for_delay(
@@ -266,8 +270,8 @@ impl Sender {
     }
 }
 
-/// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D). One that acknowledges a batch stands for the SACKs of
-/// every second packet which it replaces: with less, the flight could not grow in slow start.
+/// Refills Max.Burst for the send opportunity of a SACK (RFC 9260 §6.1 D). A SACK that acknowledges a batch replaces
+/// several SACKs for every second packet and counts as many: otherwise the flight could not grow in slow start.
 fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
     for (i, a) in acked.paths.iter().enumerate() {
         let one = cx.max_burst(&cx.paths.view(i).limit);

@@ -1,4 +1,4 @@
-//! What the scheme does of its own accord ([`crate::policy::Policy::act`]): copies of what is in flight, and losses that it
+//! Spontaneous actions of the scheme ([`crate::policy::Policy::act`]): copies of chunks in flight, and losses that it
 //! declares.
 
 use super::Sender;
@@ -10,7 +10,7 @@ use crate::tx::ChunkState;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Asks the scheme what it does, if anything happened since it was asked last, and does that.
+    /// Asks the scheme for actions if anything has happened since the last question, and executes them.
     #[inline]
     pub fn act(&mut self, cx: &mut Context, now: Instant) {
         if cx.driver.act_due() && cx.state.is_open() {
@@ -37,7 +37,7 @@ impl Sender {
             cx.stats.refused_acts += u64::from(!possible);
             done |= possible;
         }
-        // What acts themselves bring about is no reason to ask again.
+        // The effects of actions are not a reason to ask again.
         cx.driver.acted();
         if done {
             cx.driver.wake();
@@ -45,14 +45,14 @@ impl Sender {
         }
     }
 
-    /// What leaves next is decided anew; a copy that was to leave now still does.
+    /// Discards the decision on the next chunk. A copy that was to leave now still does.
     fn decide_anew(&mut self) {
         if let Some(PendingChunk { path, source: ChunkSource::Copy(tsn), .. }) = self.pending_chunk.take() {
             self.copies.push((tsn, path));
         }
     }
 
-    /// A copy of `tsn` is to leave on `to`; false if none can.
+    /// Schedules a copy of `tsn` on `to`. Returns false if no copy can leave.
     fn copy(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, to: PathId) -> bool {
         let Some(len) = self.worth_copy(cx, now, tsn, to) else { return false };
         let waits = self.copies.contains(&(tsn, to)) || self.asked.contains(&(tsn, to));
@@ -65,7 +65,7 @@ impl Sender {
         true
     }
 
-    /// The user data of `tsn`, bytes, if it is in flight, though not on `to`, and may be sent again.
+    /// Returns the bytes of user data of `tsn` if it is in flight on another path than `to` and may be sent again.
     fn worth_copy(&self, cx: &Context, now: Instant, tsn: Tsn, to: PathId) -> Option<usize> {
         let chunk = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight && !c.never_again())?;
         let late = cx.peer.partial && chunk.info.expires.is_some_and(|e| e <= now);
@@ -73,7 +73,7 @@ impl Sender {
         (!late && !there).then(|| chunk.user_data())
     }
 
-    /// The first copy that an act asked for and whose path has room.
+    /// Returns the first copy that an action requested and whose path has room.
     #[inline]
     pub fn pick_asked(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         if self.asked.is_empty() || cx.aggregate_full() { None } else { self.pick_asked_with_room(cx, now) }
@@ -95,8 +95,8 @@ impl Sender {
         None
     }
 
-    /// Declares lost what left on `path` before `sent_before`; false if nothing is in flight there since then. The window
-    /// is the scheme's business: no loss event follows.
+    /// Declares all chunks lost that left on `path` before `sent_before`. Returns false if nothing in flight there is
+    /// that old. The scheme decides on the window: no loss event follows.
     fn lose_sent(
         &mut self,
         cx: &mut Context,

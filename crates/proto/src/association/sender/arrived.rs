@@ -1,5 +1,5 @@
-//! What the peer says of arrivals by its clock: asked for, and handed to the scheme (REPORT items ARRIVED REQUEST and
-//! ARRIVED).
+//! The peer's reports of arrivals by its clock: the request for them, and their delivery to the scheme (REPORT items
+//! ARRIVED REQUEST and ARRIVED).
 
 use super::Sender;
 use crate::association::context::Context;
@@ -9,7 +9,8 @@ use crate::tx::ReceivedReport;
 use crate::wire::chunk::report::{ArrivedItem, KIND_ARRIVED_REQUEST, encode_return_paths};
 
 impl Sender {
-    /// Asks the peer to report arrivals, by the return paths that the scheme prefers now, if it wants to hear of them.
+    /// Requests reports of arrivals from the peer, by the return paths that the scheme now prefers, if the scheme needs
+    /// them.
     pub fn want_arrived(&mut self, cx: &mut Context, now: Instant) {
         if !cx.driver.hears_arrivals() || !cx.may_report() || !cx.driver.take_return_paths_due() {
             return;
@@ -26,7 +27,7 @@ impl Sender {
         }
     }
 
-    /// The peer says what arrived; the report came by `on`.
+    /// Handles the peer's report of arrivals, which arrived by `on`.
     pub fn on_arrived(&mut self, cx: &mut Context, now: Instant, on: PathId, payload: &[u8]) {
         let arrived = ArrivedItem::read(payload).filter(|_| self.arrived.asked());
         let Some(arrived) = arrived else {

@@ -1,4 +1,4 @@
-//! The send buffer: messages that wait, and how many bytes wait or are not yet acknowledged.
+//! The send buffer: messages that wait, and the bytes that wait or are not yet acknowledged.
 
 use bytes::Bytes;
 
@@ -10,36 +10,38 @@ use crate::time::{Duration, Instant};
 use crate::tx::{Cut, QueuedMessage, SendQueue, next_chunk};
 use crate::wire::{Ppid, Ssn, StreamId};
 
-/// How a message is sent.
+/// Options of a message.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct SendOptions {
-    /// Which stream.
+    /// Stream of the message.
     pub stream: u16,
-    /// Payload protocol identifier, the application's own business.
+    /// Payload protocol identifier. Only the application uses it.
     pub ppid: u32,
-    /// Deliver as soon as complete, whatever came before.
+    /// If true, the message is delivered once it is complete, whatever its order.
     pub unordered: bool,
-    /// Give the message up when this time has passed; sent reliably if the peer has no RFC 3758, once it was begun.
+    /// Time after which the message is given up. A message that was begun is sent reliably if the peer does not support
+    /// RFC 3758.
     pub lifetime: Option<Duration>,
-    /// How much it matters that it arrives, for schemes that look at it ([`crate::policy::Backlog::heads`]): with others, and
-    /// where messages leave in coded blocks, messages leave in the order in which they were handed in.
+    /// Importance of the message's arrival, for schemes that use it ([`crate::policy::Backlog::heads`]). With other
+    /// schemes, and with coded blocks, messages leave in the order in which they were submitted.
     pub importance: Importance,
-    /// What it is of no use without, and they without it, as the packets of a frame. A scheme may give up a whole group, whether
-    /// or not its messages have a lifetime ([`crate::policy::Act::Drop`]); what comes later of it goes no further.
+    /// Group of messages that are only of use together, such as the packets of a frame. A scheme may give up a whole
+    /// group, whether or not its messages have a lifetime ([`crate::policy::Act::Drop`]). Messages of the group that
+    /// are submitted later are then also given up.
     pub group: Option<u64>,
 }
 
-/// Why a message was not taken.
+/// Reason why a message was refused.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// There is no such association, or it is closing.
+    /// The association does not exist, or is closing.
     #[error("the association is closed or closing")]
     Closed,
-    /// More than the send buffer holds waits ([`crate::config::TransportConfig::send_buffer`]); `Event::Writable` follows.
+    /// The send buffer is full ([`crate::config::TransportConfig::send_buffer`]). `Event::Writable` follows.
     #[error("the send buffer is full")]
     Full,
-    /// The stream was not opened.
+    /// The stream is not open.
     #[error("stream {0} was not opened")]
     NoSuchStream(u16),
     /// Blocks hold messages of less than 16 MiB ([`crate::coding::Coding::Blocks`]).
@@ -59,9 +61,9 @@ pub(super) struct SendBuffer {
     next_message: u64,
     /// Payload bytes of messages not yet fully acknowledged.
     bytes: usize,
-    /// How many there may be.
+    /// Limit of these bytes.
     size: SendSize,
-    /// The application met a full buffer.
+    /// True if a message was refused because the buffer was full.
     refused: bool,
 }
 
@@ -77,7 +79,7 @@ impl SendBuffer {
         }
     }
 
-    /// Drops what waits.
+    /// Drops all messages that wait.
     pub fn clear(&mut self) {
         self.queue = SendQueue::default();
     }
@@ -86,7 +88,7 @@ impl SendBuffer {
         self.queue.shrink();
     }
 
-    /// Takes a message; its number.
+    /// Queues a message. Returns its number.
     #[inline]
     pub fn push(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> u64 {
         let id = self.pass_over();
@@ -107,24 +109,26 @@ impl SendBuffer {
         id
     }
 
-    /// Cuts the next chunk, of at most `max` payload bytes, from the first message of `importance`; `None`: the oldest.
+    /// Cuts the next chunk, of at most `max` payload bytes, from the first message of `importance`; `None`: from the
+    /// oldest message.
     #[inline]
     pub fn cut(&mut self, importance: Option<Importance>, max: usize) -> Option<Cut> {
         let next_ssn = &mut self.next_ssn;
         self.queue.cut(importance, max, |stream| take_ssn(next_ssn, stream))
     }
 
-    /// Takes the oldest message whole; its bytes count until they are [`delivered`](Self::delivered).
+    /// Takes the whole oldest message. Its bytes count until they are [`delivered`](Self::delivered).
     pub fn take(&mut self) -> Option<QueuedMessage> {
         self.queue.take()
     }
 
-    /// Length of the chunk that [`Self::cut`] would give, and the message that it is of.
+    /// Returns the length of the chunk that [`Self::cut`] would return, and its message.
     pub fn next_chunk(&self, importance: Option<Importance>, max: usize) -> Option<(usize, &QueuedMessage)> {
         self.queue.next(importance).map(|m| (next_chunk(m, max), m))
     }
 
-    /// The heads of what waits. Chunks have at most `max` bytes of payload, and `beside` more in the books.
+    /// Returns the first waiting message of each importance. Chunks have at most `max` bytes of payload and count
+    /// `beside` bytes more.
     pub fn heads(&self, max: usize, beside: usize) -> Heads {
         let heads = Importance::ALL.iter().filter_map(|i| self.queue.head(*i));
         let shown = heads.map(|m| MessageHead {
@@ -137,7 +141,7 @@ impl SendBuffer {
         shown.collect()
     }
 
-    /// What waits, for parts that act; chunks as in [`SendBuffer::heads`].
+    /// Returns the waiting data, for parts that act. Chunks are as in [`SendBuffer::heads`].
     pub fn waiting(&self, max: usize, beside: usize) -> Queued<'_> {
         Queued { messages: &self.queue, max, beside }
     }
@@ -146,43 +150,43 @@ impl SendBuffer {
         self.queue.head_expired(now)
     }
 
-    /// Drops messages whose lifetime is over and of which nothing was sent; `gone` gets each of them.
+    /// Drops messages whose lifetime is over and of which nothing was sent. Calls `gone` for each.
     pub fn expire(&mut self, now: Instant, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.expire(now, gone);
         self.bytes -= before - self.queue.bytes();
     }
 
-    /// The message of which some was sent and some not.
+    /// Returns the message that was sent in part.
     pub fn begun(&self) -> Option<&QueuedMessage> {
         self.queue.partial()
     }
 
-    /// Its number, if its lifetime is over.
+    /// Returns the number of the message that was sent in part, if its lifetime is over.
     pub fn begun_and_late(&self, now: Instant) -> Option<u64> {
         self.begun().filter(|m| m.expires.is_some_and(|e| e <= now)).map(|m| m.id)
     }
 
-    /// Drops the messages of `group` of which nothing was sent; `gone` gets each of them.
+    /// Drops the messages of `group` of which nothing was sent. Calls `gone` for each.
     pub fn drop_group(&mut self, group: u64, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.drop_group(group, gone);
         self.bytes -= before - self.queue.bytes();
     }
 
-    /// Takes a message that goes no further; its number.
+    /// Counts a message that is given up at once. Returns its number.
     pub fn pass_over(&mut self) -> u64 {
         let id = self.next_message;
         self.next_message += 1;
         id
     }
 
-    /// Drops the first message of `importance` if nothing of it was sent and it has a lifetime.
+    /// Drops the first message of `importance` if no part of it was sent and it has a lifetime.
     pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         self.queue.give_up(importance).inspect(|m| self.bytes -= m.payload.len())
     }
 
-    /// Drops what was not sent of `message`, if it was begun.
+    /// Drops the unsent rest of `message`, if it was begun.
     pub fn drop_rest(&mut self, message: u64) -> Option<QueuedMessage> {
         self.begun().filter(|m| m.id == message)?;
         let rest = self.queue.drop_rest()?;
@@ -190,22 +194,22 @@ impl SendBuffer {
         Some(rest)
     }
 
-    /// So many payload bytes are done with: acknowledged cumulatively or abandoned.
+    /// Releases `bytes` payload bytes that were acknowledged cumulatively or abandoned.
     pub fn delivered(&mut self, bytes: usize) {
         self.bytes -= bytes;
     }
 
-    /// A message was refused.
+    /// Records that a message was refused.
     pub fn refuse(&mut self) {
         self.refused = true;
     }
 
-    /// Whether a message was refused and the application was not notified of room since.
+    /// Returns whether a message was refused and the application was not notified of room since.
     pub fn refused(&self) -> bool {
         self.refused
     }
 
-    /// Whether to notify the application now that there is room again.
+    /// Returns whether to notify the application now that there is room again.
     pub fn room_returns(&mut self) -> bool {
         let returns = self.refused && self.bytes <= self.size.size / 4 * 3;
         self.refused &= !returns;
@@ -217,7 +221,7 @@ impl SendBuffer {
         self.size.fit(now, need, least, most);
     }
 
-    /// Bytes it may hold.
+    /// Bytes that the buffer may hold.
     pub fn size(&self) -> usize {
         self.size.size
     }
@@ -237,12 +241,12 @@ impl SendBuffer {
         self.queue.bytes()
     }
 
-    /// Messages not yet sent to their end.
+    /// Number of messages that are not completely sent.
     pub fn messages(&self) -> usize {
         self.queue.len()
     }
 
-    /// Messages not yet sent to their end, oldest first.
+    /// Messages that are not completely sent, oldest first.
     pub fn by_age(&self) -> impl Iterator<Item = &QueuedMessage> {
         self.queue.by_age()
     }
@@ -263,7 +267,7 @@ impl SendBuffer {
         self.next_ssn.resize(usize::from(streams), 0);
     }
 
-    /// The first stream of a message in the queue that was not opened.
+    /// Returns the first stream of a queued message that is not open.
     pub fn first_beyond(&self) -> Option<StreamId> {
         self.queue.first_beyond(StreamId(self.next_ssn.len() as u16))
     }

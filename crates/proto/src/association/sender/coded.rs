@@ -1,4 +1,4 @@
-//! Where the association codes in blocks: which symbol leaves next, on which path, and what the coder hears.
+//! Sending in coded blocks: the next symbol, its path, and the signals to the coder.
 
 use smallvec::smallvec;
 
@@ -16,7 +16,8 @@ use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
-    /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
+    /// Begins coding after the handshake if both ends agreed on it. Messages that were submitted before are coded as
+    /// well.
     pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
         debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
         self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
@@ -32,7 +33,7 @@ impl Sender {
         self.max_user_data.saturating_sub(strandcast_coding::symbol::REPAIR_HEADER)
     }
 
-    /// Moves messages into blocks, as far as there is room for them.
+    /// Moves messages into blocks, as far as there is room.
     pub fn fill_blocks(&mut self, cx: &mut Context, now: Instant) {
         let most = self.most_symbol();
         let Some(Coder::Blocks(blocks)) = &mut self.coder else { return };
@@ -40,7 +41,7 @@ impl Sender {
         let (buffer, media) = (&mut self.buffer, &mut cx.stats.media_sent);
         let take = || buffer.take().inspect(|m| *media += m.payload.len() as u64);
         let mut more = blocks.fill(now, most, take, views);
-        // What waited for a block to become free waited long enough.
+        // Messages that waited for a free block have waited long enough.
         let overdue = blocks.timeout().is_some_and(|at| at <= now);
         if cx.state != State::Established || overdue {
             more |= blocks.flush(views);
@@ -50,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// When a block is closed although it is not full.
+    /// Time at which a block is closed although it is not full.
     pub fn flush_timeout(&self) -> Option<Instant> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.timeout(),
@@ -59,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// The block that is being filled waited long enough.
+    /// Closes the block that is being filled if it has waited long enough.
     pub fn on_flush_timeout(&mut self, cx: &mut Context) {
         let closed = match &mut self.coder {
             Some(Coder::Blocks(blocks)) => blocks.flush(cx.paths.seen_mut().blocks_mut()),
@@ -74,12 +75,12 @@ impl Sender {
         }
     }
 
-    /// Whether messages leave in blocks.
+    /// Returns whether messages leave in blocks.
     pub fn codes_blocks(&self) -> bool {
         matches!(self.coder, Some(Coder::Blocks(_)))
     }
 
-    /// Whether all that was put into blocks is at the peer.
+    /// Returns whether the peer has all data that were put into blocks.
     pub fn coded_all(&self) -> bool {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.is_empty(),
@@ -95,12 +96,12 @@ impl Sender {
         }
     }
 
-    /// Whether anything waits to be sent: queued messages, or blocks that the peer does not have.
+    /// Returns whether any data wait to be sent: queued messages, or blocks that the peer does not have.
     pub fn anything_waits(&self, cx: &Context) -> bool {
         !self.buffer.is_empty() || !cx.paths.seen().blocks().is_empty()
     }
 
-    /// Bytes of user data of the next chunk that is not a retransmission, at the most; `None`: nothing waits.
+    /// Maximum bytes of user data of the next chunk that is not a retransmission; `None`: no data wait.
     pub fn next_user_data(&self, cx: &Context) -> Option<usize> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => {
@@ -111,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// The next symbol, as the scheduler chooses it.
+    /// Returns the next symbol, as the scheduler chooses it.
     pub fn pick_symbol(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.fill_blocks(cx, now);
         let most = self.most_symbol();
@@ -149,7 +150,7 @@ impl Sender {
         Some(PendingChunk { path: assignment.path, source, len })
     }
 
-    /// Whether the core can do what the scheduler chose.
+    /// Returns whether the scheduler's choice is possible.
     fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
         let blocks = cx.paths.seen().blocks();
         let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
@@ -160,7 +161,7 @@ impl Sender {
         there && cx.admits_new(assignment.path)
     }
 
-    /// Puts the symbol that was chosen into flight.
+    /// Puts the chosen symbol into flight.
     pub fn commit_symbol(
         &mut self,
         cx: &mut Context,
@@ -174,14 +175,14 @@ impl Sender {
             return None;
         };
         let tsn = self.push_symbol(cx, now, path, written);
-        // Which symbols are redundant no one can say: those beyond the messages' bytes.
+        // Single symbols cannot be called redundant: the bytes beyond the messages' bytes are.
         let stats = &mut cx.stats;
         let symbols = stats.coding.source_bytes + stats.coding.repair_bytes;
         stats.redundancy_sent = stats.redundancy_sent.max(symbols.saturating_sub(stats.media_sent));
         Some(tsn)
     }
 
-    /// A symbol that the coder made enters flight, and is counted; its TSN.
+    /// Puts a symbol of the coder into flight and counts it. Returns its TSN.
     pub fn push_symbol(&mut self, cx: &mut Context, now: Instant, path: PathId, written: Written) -> Tsn {
         let bytes = (written.header.length() + written.payload.len()) as u64;
         let stats = &mut cx.stats.coding;
@@ -223,7 +224,7 @@ impl Sender {
         tsn
     }
 
-    /// The coder hears which symbols a SACK acknowledges; blocks that are done make room for others.
+    /// Reports to the coder the symbols that a SACK acknowledges. Completed blocks make room for others.
     pub fn symbols_arrived(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
         if acked.symbols.is_empty() {
             return;
@@ -247,7 +248,7 @@ impl Sender {
         }
     }
 
-    /// The coder hears that a transmission of `tsn` was lost on `path`.
+    /// Reports to the coder that a transmission of `tsn` was lost on `path`.
     pub fn symbol_lost(&mut self, tsn: Tsn, path: PathId) {
         if let (Some(Coder::Repair(repair)), Some(chunk)) = (&mut self.coder, self.rq.get(tsn))
             && let Some(header) = &chunk.header
@@ -256,7 +257,8 @@ impl Sender {
         }
     }
 
-    /// Whether `chunk`, which is lost, is given up rather than sent again: a repair symbol, or what is of a block that the peer has.
+    /// Returns whether the lost `chunk` is given up instead of sent again: it is a repair symbol, or belongs to a block
+    /// that the peer has.
     pub fn is_spent(&self, chunk: &Outgoing) -> bool {
         match (&self.coder, chunk.carries) {
             (_, Carries::Message) | (None, _) => false,
@@ -266,7 +268,7 @@ impl Sender {
         }
     }
 
-    /// Gives up lost symbols that are not to be sent again.
+    /// Gives up lost symbols that must not be sent again.
     pub fn abandon_spent(&mut self, cx: &mut Context, now: Instant) {
         if self.coder.is_none() || self.rq.lost().is_empty() || cx.state == State::Closed {
             return;

@@ -1,4 +1,5 @@
-//! Copies of chunks in flight: which are wanted, and which arrived or are lost (see [`crate::tx::RetransmissionQueue`]).
+//! Copies of chunks in flight: requests for them, their arrivals and their losses (see
+//! [`crate::tx::RetransmissionQueue`]).
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -10,7 +11,7 @@ use crate::wire::Tsn;
 use crate::wire::chunk::report::{KIND_COPIES, TsnRange};
 
 impl Sender {
-    /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
+    /// Requests from the peer the path of each arrival, since a chunk is sent on several paths.
     pub fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
         if !cx.paths.seen().peer_reports() || self.arrivals.asked() {
             return;
@@ -22,8 +23,8 @@ impl Sender {
         }
     }
 
-    /// The scheme wants `tsn` on `paths` as well: at once where there is room, later elsewhere, as far as the cap on redundancy
-    /// has room for it then.
+    /// Schedules copies of `tsn` on `paths` for the scheme: at once where there is room, otherwise later, if the cap on
+    /// redundancy then permits.
     pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(cx, now);
@@ -38,7 +39,7 @@ impl Sender {
         }
     }
 
-    /// The earliest copy that waited for room on its path.
+    /// Returns the earliest copy that waited for room on its path.
     pub fn pick_owed(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
@@ -54,7 +55,7 @@ impl Sender {
         None
     }
 
-    /// The peer names arrivals on `path`. Nothing but copies in flight there can be concerned.
+    /// Handles the peer's list of arrivals on `path`. It can only concern copies in flight there.
     pub fn on_arrivals(&mut self, cx: &mut Context, now: Instant, path: PathId, payload: &[u8]) {
         let Some(ranges) = TsnRange::decode(payload) else {
             cx.stats.bad_chunks += 1;
@@ -70,7 +71,7 @@ impl Sender {
         self.miss_copies(cx, now, path);
     }
 
-    /// Copies on `path` that left before one that arrived now: after three reports of such they are lost.
+    /// Counts misses of copies on `path` that left before one that arrived now. After three such reports they are lost.
     fn miss_copies(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         for copy in self.rq.take_missed_copies(now, path, &self.arrivals) {
             let tsn = copy.tsn();
@@ -84,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Takes `copy`, which is in no list any more, out of its path's window; the verdict on its loss.
+    /// Removes `copy`, which is in no list, from its path's window. Returns the verdict on its loss.
     fn lose_copy(
         &mut self,
         cx: &mut Context,
@@ -99,13 +100,13 @@ impl Sender {
         cause
     }
 
-    /// The same by a `cause` that is known.
+    /// Removes `copy` from its path's window after a loss with a known `cause`.
     pub fn lose_copy_for(cx: &mut Context, now: Instant, path: PathId, copy: Unsettled, cause: LossCause) {
         let info = RetransmissionQueue::lose_copy(cx.paths.seen_mut(), path, copy);
         cx.signal(now, &Signal::Lost { chunk: &info, path, cause });
     }
 
-    /// All copies on `path` are lost: it timed out, or was closed.
+    /// Declares all copies on `path` lost: the path timed out, or was closed.
     pub fn lose_copies(
         &mut self,
         cx: &mut Context,
@@ -122,7 +123,8 @@ impl Sender {
         first
     }
 
-    /// Copies of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now.
+    /// Counts copies as arrived after some time if the peer will not report on them, since it does not name paths, or
+    /// not yet.
     pub fn settle_due(&mut self, cx: &mut Context, now: Instant) {
         let mut idle = false;
         for i in 0..cx.paths.len() {

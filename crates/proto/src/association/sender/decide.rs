@@ -1,5 +1,5 @@
-//! Which chunk leaves next, and on which path: copies first, then lost chunks as the loss policy says, then new ones as the
-//! scheduler assigns them.
+//! Choice of the next chunk and its path: copies first, then lost chunks as the loss policy decides, then new chunks as
+//! the scheduler assigns them.
 
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
@@ -10,30 +10,30 @@ use crate::time::Instant;
 use crate::tx::ChunkState;
 use crate::wire::Tsn;
 
-/// Lost chunks asked about at one opportunity: the rest waits behind them.
+/// Maximum number of lost chunks about which the loss policy is asked at one opportunity. The others wait.
 const LOST_LOOKED_AT: usize = 64;
 
-/// What the scheduler is asked about.
+/// Subject of a question to the scheduler.
 #[derive(Copy, Clone, Debug)]
 enum Next {
-    /// The next chunk of the queue, of this book size.
+    /// The next chunk of the queue, with this number of counted bytes.
     New { chunk_bytes: u64 },
     /// A lost chunk that the loss policy left to the scheduler.
     Lost(Tsn),
 }
 
-/// What the scheduler answers.
+/// Answer of the scheduler.
 #[derive(Copy, Clone, Debug)]
 enum Offer {
-    /// On this path, and copies on those.
+    /// Send on the first path, with copies on the others.
     On(PathId, PathSet),
-    /// On no path, now or later.
+    /// Send on no path, now or later.
     Nowhere(Hopeless),
-    /// Nothing now.
+    /// Send nothing now.
     None,
 }
 
-/// The scheduler gives up the first message of this importance; `None`: the oldest.
+/// The first message of an importance, which the scheduler gives up; `None`: the oldest message.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Hopeless {
     pub importance: Option<Importance>,
@@ -41,7 +41,7 @@ pub(super) struct Hopeless {
 }
 
 impl Sender {
-    /// The next chunk and its path, remembered until it is sent or something happens.
+    /// Returns the next chunk and its path. The decision is kept until the chunk is sent or something happens.
     pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.follow_paths(cx);
         if self.pending_chunk.is_none() {
@@ -113,7 +113,7 @@ impl Sender {
         None
     }
 
-    /// Where a lost chunk goes, as the loss policy says now; `None`: it is lost no longer.
+    /// Asks the loss policy for the path of a lost chunk; `None`: the chunk is no longer lost.
     fn verdict(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Option<Retransmit> {
         let chunk = self.rq.get(tsn)?;
         let ChunkState::Lost(cause) = chunk.state else { return None };
@@ -127,8 +127,8 @@ impl Sender {
         Some(verdict)
     }
 
-    /// Where the scheduler sends the lost chunk `tsn`: the first path, and those that get a copy. An assignment is for
-    /// this chunk alone: the next one was on other paths, and is asked about by itself.
+    /// Asks the scheduler for the path of the lost chunk `tsn`: the first path, and the paths that get a copy. An
+    /// assignment is only for this chunk: the next one was on other paths and has its own question.
     fn offered_again(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Offer {
         if cx.aggregate_full() {
             return Offer::None;
@@ -140,8 +140,8 @@ impl Sender {
         offer
     }
 
-    /// Whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may send
-    /// at once (RFC 9260 §7.2.4).
+    /// Returns whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may
+    /// send at once (RFC 9260 §7.2.4).
     fn admits_again(&self, cx: &Context, path: PathId) -> bool {
         let Some(v) = cx.paths.views().get(path.index()) else { return false };
         if !cx.paths.usable().contains(path) {
@@ -200,8 +200,8 @@ impl Sender {
         }
     }
 
-    /// The chunk that the assignment names; `None`: the peer's window, which was asked for the oldest message's, has no room
-    /// for it.
+    /// Returns the chunk of the assignment; `None`: the peer's window, which was checked for the oldest message's
+    /// chunk, has no room for it.
     #[inline]
     fn new_chunk(&mut self, cx: &mut Context, path: PathId, copies: PathSet) -> Option<PendingChunk> {
         let importance = self.assignment.as_ref().and_then(|a| a.importance);
@@ -216,7 +216,8 @@ impl Sender {
         Some(PendingChunk { path, source: ChunkSource::New(importance, copies), len })
     }
 
-    /// Whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`; notes what blocks.
+    /// Returns whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`. Records
+    /// what blocks it.
     #[inline]
     pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
         let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
@@ -227,14 +228,14 @@ impl Sender {
         window && !cx.aggregate_full()
     }
 
-    /// The paths of the assignment but `path`.
+    /// Returns the paths of the assignment except `path`.
     fn copies(&self, cx: &Context, path: PathId) -> PathSet {
         let paths = self.assignment.iter().flat_map(|a| a.paths.iter().copied());
         paths.filter(|p| *p != path && cx.paths.usable().contains(*p)).collect()
     }
 
-    /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
-    /// is used up, or was for other chunks.
+    /// Returns the first path of the scheduler's assignment that admits a chunk. Asks for a new assignment if the last
+    /// one is used up, or was for other chunks.
     fn offered(&mut self, cx: &mut Context, now: Instant, next: Next) -> Offer {
         let new = matches!(next, Next::New { .. });
         let waits = |a: &Assignment| self.buffer.next_chunk(a.importance, 1).is_some();
@@ -249,7 +250,7 @@ impl Sender {
         let Some(backlog) = self.backlog(cx, now, next) else { return Offer::None };
         let mut answer = cx.driver.next(cx.paths.seen_mut(), now, &backlog);
         if answer.is_none() && self.ask_for_penalty(cx, now, true) {
-            // As after any signal.
+            // This follows any signal.
             answer = cx.driver.next(cx.paths.seen_mut(), now, &backlog);
         }
         let Some(a) = answer else { return Offer::None };
@@ -272,7 +273,7 @@ impl Sender {
         Offer::On(path, self.copies(cx, path))
     }
 
-    /// The next chunk and all other data that wait for the scheduler's decision.
+    /// Returns the next chunk and all other data that wait for the scheduler's decision.
     fn backlog(&mut self, cx: &mut Context, now: Instant, next: Next) -> Option<Backlog> {
         if matches!(next, Next::Lost(_)) {
             self.ask_unasked(cx, now);
@@ -311,8 +312,9 @@ impl Sender {
         })
     }
 
-    /// Asks the loss policy about chunks that were lost since it was asked last, so that [`Backlog::bytes`] counts all that
-    /// it leaves to the scheduler. Policies that never do are not asked here.
+    /// Asks the loss policy about chunks that were lost since the last question, so that [`Backlog::bytes`] includes
+    /// all chunks that it leaves to the scheduler. Policies that never leave chunks to the scheduler are not asked
+    /// here.
     fn ask_unasked(&mut self, cx: &mut Context, now: Instant) {
         if !self.rq.take_unasked() {
             return;

@@ -1,4 +1,4 @@
-//! Messages that go no further.
+//! Messages that are given up.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -6,12 +6,12 @@ use crate::association::dropped::{DropCause, Dropped};
 use crate::tx::{Carries, ChunkState, Outgoing, QueuedMessage};
 
 impl Sender {
-    /// The association ends: what waits or is not acknowledged goes no further.
+    /// Gives up all messages that wait or are not acknowledged, at the end of the association.
     pub(super) fn note_ended(&self, cx: &mut Context) {
         let mut last = None;
         for chunk in self.rq.iter().filter(|c| c.carries == Carries::Message) {
             let open = matches!(chunk.state, ChunkState::InFlight | ChunkState::Lost(_));
-            // The chunks of a message are in one run.
+            // The chunks of a message are consecutive.
             if open && last != Some(chunk.message) {
                 last = Some(chunk.message);
                 cx.note_dropped(self.begun(chunk, DropCause::Ended));
@@ -22,7 +22,7 @@ impl Sender {
         }
     }
 
-    /// The message of `chunk`, which was sent, is dropped.
+    /// Describes the drop of the message of `chunk`, which was sent.
     pub(super) fn begun(&self, chunk: &Outgoing, cause: DropCause) -> Dropped {
         let rest = self.buffer.begun().filter(|m| m.id == chunk.message).map_or(0, QueuedMessage::rest);
         let expires = chunk.info.expires;
@@ -30,7 +30,7 @@ impl Sender {
     }
 }
 
-/// A queued message is dropped.
+/// Describes the drop of a queued message.
 pub(super) fn unsent(message: &QueuedMessage, cause: DropCause) -> Dropped {
     let (begun, unsent) = (message.started(), message.rest() as u64);
     Dropped { message: message.id, cause, begun, unsent, expires: message.expires }

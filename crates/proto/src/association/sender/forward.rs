@@ -8,18 +8,18 @@ use crate::wire::chunk::ForwardTsn;
 use crate::wire::serial::{Ssn, StreamId, Tsn};
 use crate::work;
 
-/// Advanced.Peer.Ack.Point and the FORWARD-TSN that tells it.
+/// Advanced.Peer.Ack.Point, and the FORWARD-TSN that reports it.
 #[derive(Debug)]
 pub(super) struct ForwardPoint {
     point: Tsn,
-    /// The first TSN behind the point that is neither abandoned nor passed over.
+    /// First TSN after the point that is neither abandoned nor passed over.
     looked: Tsn,
-    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of that message resumes only when this
-    /// chunk is acknowledged.
+    /// First unacknowledged chunk of the partly acknowledged message at `looked`. The scan of that message resumes only
+    /// when this chunk is acknowledged.
     missing: Tsn,
     due: bool,
     timer: Option<Instant>,
-    /// FORWARD-TSNs sent since the point last moved.
+    /// Number of FORWARD-TSNs sent since the point last moved.
     tries: u32,
 }
 
@@ -39,11 +39,11 @@ impl ForwardPoint {
         (self.due, self.timer) = (false, None);
     }
 
-    /// Moves the point over chunks that are abandoned, from `cum` on (C1, C2); T3 for FORWARD-TSN runs for `rto` (C5).
+    /// Moves the point from `cum` over abandoned chunks (C1, C2). T3 for FORWARD-TSN runs for `rto` (C5).
     ///
-    /// With `keeps` the peer keeps what it acknowledged, and the point also moves over its whole messages to the next abandoned
-    /// chunk. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
-    /// acknowledgement falls behind for ever.
+    /// With `keeps` the peer keeps the data that it has acknowledged. The point then also moves over its complete
+    /// messages to the next abandoned chunk. RFC 3758 stops there, and so gives up one gap per round trip: if more
+    /// messages than that are lost for good, acknowledgement falls behind forever.
     pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
             self.point = cum;
@@ -72,10 +72,10 @@ impl ForwardPoint {
         }
     }
 
-    /// Last chunk of the message at `looked`, if the peer acknowledged every chunk of it from there on.
+    /// Returns the last chunk of the message at `looked`, if the peer has acknowledged every chunk of it from there on.
     fn end_of_acked(&mut self, rq: &RetransmissionQueue) -> Option<Tsn> {
         let acked = |tsn: Tsn| rq.get(tsn).filter(|c| c.state == ChunkState::GapAcked);
-        // The last scan ended here: another one can end later only once this chunk is acknowledged.
+        // The last scan ended here. Another scan can end later only after this chunk is acknowledged.
         if self.missing.is_after(self.looked) && acked(self.missing).is_none() {
             return None;
         }
@@ -91,12 +91,12 @@ impl ForwardPoint {
         None
     }
 
-    /// Whether a FORWARD-TSN waits to leave.
+    /// Returns whether a FORWARD-TSN waits to leave.
     pub fn due(&self) -> bool {
         self.due
     }
 
-    /// Whether one must still be acknowledged.
+    /// Returns whether a FORWARD-TSN must still be acknowledged.
     pub fn is_pending(&self) -> bool {
         self.timer.is_some()
     }
@@ -105,32 +105,33 @@ impl ForwardPoint {
         self.timer
     }
 
-    /// FORWARD-TSNs sent since the point last moved.
+    /// Number of FORWARD-TSNs sent since the point last moved.
     pub fn tries(&self) -> u32 {
         self.tries
     }
 
-    /// It was not acknowledged: it leaves again.
+    /// Repeats a FORWARD-TSN that was not acknowledged.
     pub fn on_timeout(&mut self, now: Instant, rto: Duration) {
         self.due = true;
         self.tries += 1;
         self.timer = Some(now + rto);
     }
 
-    /// A silence, in which it may have been lost, has ended: it leaves now. Its timer was backed off meanwhile.
+    /// Sends the FORWARD-TSN now, after the end of a silence in which it may have been lost. Its timer was backed off
+    /// during the silence.
     pub fn tell_again(&mut self, now: Instant, rto: Duration) {
         if self.is_pending() {
             (self.due, self.timer) = (true, Some(now + rto));
         }
     }
 
-    /// It does not leave now: its timer will ask for it again.
+    /// Does not send the FORWARD-TSN now. Its timer will ask for it again.
     pub fn withhold(&mut self) {
         self.due = false;
     }
 
-    /// FORWARD-TSN in `room` bytes: the point, and for each ordered stream the highest SSN given up (C3, C4); `None`: there is
-    /// nothing to tell.
+    /// Returns a FORWARD-TSN of at most `room` bytes: the point, and for each ordered stream the highest SSN given up
+    /// (C3, C4); `None`: there is nothing to report.
     pub fn chunk(&self, rq: &RetransmissionQueue, room: usize) -> Option<ForwardTsn> {
         let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();
         let mut cum = rq.cum_acked();
@@ -159,12 +160,12 @@ mod tests {
     use crate::tx::{Carries, Outgoing};
     use crate::wire::Ppid;
 
-    /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
+    /// Chunks from TSN 1 on. Each has its state, its stream and its SSN.
     fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
         pieces(chunks, 1)
     }
 
-    /// The same chunks, in messages of `each` chunks.
+    /// Chunks from TSN 1 on, in messages of `each` chunks.
     fn pieces(chunks: &[(ChunkState, u16, u16)], each: usize) -> RetransmissionQueue {
         let mut rq = RetransmissionQueue::new(Tsn(1), false);
         for (n, (state, stream, ssn)) in chunks.iter().enumerate() {
@@ -201,7 +202,7 @@ mod tests {
         rq
     }
 
-    /// The third chunk is given up as well, and a FORWARD-TSN says so at once; the last is behind one in flight.
+    /// The third chunk is also given up, and a FORWARD-TSN reports it at once. The last chunk follows one in flight.
     #[test]
     fn the_point_passes_what_a_peer_has_that_keeps_it() {
         use ChunkState::{Abandoned, GapAcked, InFlight};
@@ -213,11 +214,11 @@ mod tests {
             forward.point
         };
         assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(1), Tsn(3)));
-        // A part of a message is of no use without the others: it is not passed over while they may still come.
+        // A part of a message is useless without the others: it is not passed over while they may still arrive.
         let whole = [Abandoned, Abandoned, GapAcked, InFlight, Abandoned, Abandoned].map(|s| (s, 0, 0));
         rq = pieces(&whole, 2);
         assert_eq!(advanced(&rq, true), Tsn(2));
-        // Four messages of three chunks: given up, the peer's, given up, of which one chunk is in flight.
+        // Four messages of three chunks: given up, acknowledged, given up, and one with a chunk in flight.
         let three = |state| [state; 3];
         let parts =
             [three(Abandoned), three(GapAcked), three(Abandoned), [GapAcked, InFlight, GapAcked]].concat();
@@ -225,7 +226,8 @@ mod tests {
         assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(3), Tsn(9)));
     }
 
-    /// RFC 3758 §3.5 C2: over a run of abandoned TSNs, as far as the first that is not; C3, C4: the last SSN of each stream.
+    /// RFC 3758 §3.5 C2: the point moves over a run of abandoned TSNs to the first other one; C3, C4: the last SSN of
+    /// each stream.
     #[test]
     fn the_point_moves_over_abandoned_chunks_alone() {
         use ChunkState::{Abandoned, InFlight};
@@ -242,7 +244,7 @@ mod tests {
         let chunk = forward.chunk(&rq, 1000).expect("three chunks are given up");
         assert_eq!(chunk.new_cumulative_tsn, Tsn(3));
         assert_eq!(chunk.streams[..], [(StreamId(0), Ssn(5)), (StreamId(1), Ssn(7))]);
-        // Room for one stream: as far as that goes.
+        // There is room for one stream: the point stops where its data end.
         let short = forward.chunk(&rq, 12).expect("one chunk fits");
         assert_eq!((short.new_cumulative_tsn, short.streams.len()), (Tsn(1), 1));
     }

@@ -8,7 +8,7 @@ use crate::association::lifecycle::State;
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState};
 
-/// Groups that are remembered: an application hands in the messages of few at a time.
+/// Number of groups that are kept: an application submits the messages of few groups at a time.
 const REMEMBERED: usize = 16;
 
 /// The groups that were given up last.
@@ -32,9 +32,10 @@ impl GivenUp {
 }
 
 impl Sender {
-    /// Gives up the messages of `group`: those that wait, if the peer has RFC 3758 those that were sent at least in part, and those
-    /// that are still to come, while the group is among the last that were given up. Messages in coded blocks are out of reach. False if the group was
-    /// given up before and there was nothing more of it.
+    /// Gives up the messages of `group`: those that wait; if the peer supports RFC 3758, also those that were sent at
+    /// least in part; and those that are submitted later, as long as the group is among the last ones given up.
+    /// Messages in coded blocks are out of reach. Returns false if the group was given up before and has no further
+    /// messages.
     pub fn drop_group(&mut self, cx: &mut Context, now: Instant, group: u64) -> bool {
         if cx.state == State::Closed {
             return false;
@@ -61,7 +62,7 @@ impl Sender {
         !known || dropped + abandoned > 0
     }
 
-    /// Abandons the messages of `group` that were sent and of which some chunk did not arrive; how many.
+    /// Abandons the messages of `group` that were sent and of which some chunk did not arrive. Returns their number.
     fn abandon_sent(&mut self, cx: &mut Context, now: Instant, group: u64) -> u64 {
         let mut sent = core::mem::take(&mut self.scratch);
         sent.clear();
@@ -72,7 +73,7 @@ impl Sender {
         sent.extend(open.map(|c| c.info.tsn));
         let mut messages = 0;
         for &tsn in &sent {
-            // One of an earlier chunk's message is abandoned by now.
+            // A chunk may have been abandoned with an earlier chunk of its message.
             if self.rq.get(tsn).is_some_and(|c| c.state != ChunkState::Abandoned) {
                 self.abandon(cx, now, tsn, DropCause::Group);
                 messages += 1;
@@ -86,7 +87,7 @@ impl Sender {
         messages
     }
 
-    /// Whether messages of `group` go no further.
+    /// Returns whether messages of `group` are given up.
     pub fn is_given_up(&self, group: Option<u64>) -> bool {
         group.is_some_and(|group| self.given_up.contains(group))
     }

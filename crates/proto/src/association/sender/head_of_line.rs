@@ -1,8 +1,8 @@
-//! No head-of-line harm: chunks in flight on slow paths that keep the cumulative TSN back are sent on a fast path, too,
-//! before the buffers are full, and the slow path is held back. What is worth it is decided in [`crate::policy::HeadOfLine`]; here is
-//! which chunks are asked about.
+//! Prevention of head-of-line blocking. Chunks in flight on slow paths that keep the cumulative TSN back are also sent
+//! on a fast path before the buffers are full, and the window of the slow path is cut. [`crate::policy::HeadOfLine`]
+//! decides which chunks are worth it; this module selects the chunks to ask about.
 //!
-//! The chunk stays in flight where it is: see [`Sender::send_again`].
+//! The chunk stays in flight on its path: see [`Sender::send_again`].
 
 use super::Sender;
 use super::pending_chunk::PendingChunk;
@@ -13,28 +13,28 @@ use crate::policy::{
 use crate::time::Instant;
 use crate::wire::Tsn;
 
-/// Chunks looked at for one opportunity: the rest waits for the next.
+/// Maximum number of chunks that are checked at one opportunity. The others wait for the next one.
 const LOOKED_AT: usize = 32;
 
 impl Sender {
-    /// Sends the outstanding `tsn` on `path` as well, or once more, without a loss verdict: its transmissions so far stay in
-    /// flight and in their paths' windows, the new one counts in `path`'s. It leaves at the next opportunity whatever the
-    /// window says (ask [`PathView::has_room`] if that matters), before lost and new chunks; if the chunk is acknowledged or
-    /// declared lost before, nothing is sent. No round trip is timed by the chunk from then on, and no window grows from
-    /// it while transmissions on several paths are in flight.
+    /// Sends the outstanding `tsn` on `path` as well, or once more, without a loss verdict. Its earlier transmissions
+    /// stay in flight and in their paths' windows; the new one counts in the window of `path`. It leaves at the next
+    /// opportunity, before lost and new chunks, whatever the window permits (check [`PathView::has_room`] if that
+    /// matters). If the chunk is acknowledged or declared lost before, nothing is sent. From then on no round-trip time
+    /// is measured with the chunk, and no window grows from it while transmissions on several paths are in flight.
     pub fn send_again(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
         self.copies.push((tsn, path));
         self.reconsider_but_copies(cx);
     }
 
-    /// Bytes that may still be sent before a buffer is full: the peer's receive window, or ours for what waits for its
-    /// acknowledgement.
+    /// Bytes that may still be sent before a buffer is full: the peer's receive window, or this side's buffer for
+    /// unacknowledged data.
     fn room_left(&self, cx: &Context) -> u64 {
         let send = self.buffer.size().saturating_sub(self.buffer.outstanding()) as u64;
         send.min(cx.paths.seen().rwnd())
     }
 
-    /// Notes for policies which chunk keeps new data from being sent; `by`: why, `None`: nothing does.
+    /// Records for policies the chunk that prevents new data from being sent. `by`: the reason; `None`: nothing does.
     pub fn note_blocked(&mut self, cx: &mut Context, now: Instant, by: Option<BlockedBy>) {
         let front = by.and_then(|by| {
             let info = &self.rq.front()?.info;
@@ -47,7 +47,7 @@ impl Sender {
         cx.paths.seen_mut().set_blocked(blocked);
     }
 
-    /// A chunk to be sent again on a fast path, by [`crate::config::TransportConfig::head_of_line`].
+    /// Returns a chunk that is to be sent again on a fast path, by [`crate::config::TransportConfig::head_of_line`].
     pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let config = cx.config.head_of_line?;
         let waits = self.buffer.refused() || !self.buffer.is_empty();
@@ -64,16 +64,16 @@ impl Sender {
         self.pick_copy()
     }
 
-    /// A chunk worth a copy, if less can be sent before a buffer is full than `fast` sends in a round trip: a copy that left
-    /// only once it is full would leave the path idle until it is acknowledged.
+    /// Returns a chunk worth a copy if the room before a buffer is full is less than `fast` sends in a round trip. A
+    /// copy that left only when the buffer is full would leave the path idle until it is acknowledged.
     fn held_up(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let ahead = cx.paths.view(fast.index()).limit.cwnd;
         let left = self.room_left(cx);
         if left >= ahead { None } else { self.held_up_within(cx, now, fast, ahead - left) }
     }
 
-    /// The first chunk, if a buffer is full, it was never sent on `fast` and is worth a copy there; what has it in flight is
-    /// penalised in any case, if that is due.
+    /// Returns the first chunk if a buffer is full, the chunk was never sent on `fast`, and it is worth a copy there.
+    /// The path with the chunk in flight is penalised in any case, if that is due.
     fn held_up_now(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
         let full = match self.buffer.next_chunk(None, self.max_payload) {
             Some((len, _)) => len as u64 + 16 > cx.paths.seen().rwnd(),
@@ -102,8 +102,8 @@ impl Sender {
         cx.paths.usable().contains(fast).then_some(fast)
     }
 
-    /// The first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`; its path is penalised if
-    /// that is due.
+    /// Returns the first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`. Its path is
+    /// penalised if that is due.
     fn held_up_within(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
         let first = self.rq.front()?.info.tsn;
         let outstanding = self.buffer.outstanding() as u64;
@@ -125,7 +125,8 @@ impl Sender {
         None
     }
 
-    /// Whether `tsn` is to be sent on `fast`, too; the path that has it is penalised if that is due.
+    /// Returns whether `tsn` is also to be sent on `fast`. The path with the chunk in flight is penalised if that is
+    /// due.
     fn try_copy(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, fast: PathId) -> bool {
         let Some(t) = self.rq.get(tsn).and_then(|c| c.only_in_flight()) else { return false };
         let (quick, slow) = (cx.paths.view(fast.index()), cx.paths.view(t.path.index()));
@@ -144,7 +145,8 @@ impl Sender {
         cx.config.head_of_line.is_some_and(|config| config.penalty)
     }
 
-    /// Where data wait (`they_do`) asks the scheduler which path is to be held back for it; whether one was.
+    /// If data wait (`they_do`), asks the scheduler which path to penalise for it. Returns whether a path was
+    /// penalised.
     pub fn ask_for_penalty(&mut self, cx: &mut Context, now: Instant, they_do: bool) -> bool {
         let asked = they_do.then(|| cx.ask(now, |scheme, view| scheme.scheduler().penalise(view)));
         let path = asked.flatten().and_then(|path| cx.paths.views().get(path.index()));
@@ -152,7 +154,7 @@ impl Sender {
         due.is_some_and(|path| self.penalise(cx, now, path))
     }
 
-    /// Cuts the window of `path`, if something is in flight there.
+    /// Cuts the window of `path`, if data are in flight there.
     fn penalise(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let Some(highest) = self.rq.highest_in_flight(path) else { return false };
         cx.paths[path.index()].stats.penalties += 1;

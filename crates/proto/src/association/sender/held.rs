@@ -1,33 +1,33 @@
-//! What keeps the sender's data waiting, for those who measure: looking changes nothing.
+//! Reasons why the sender's data wait, for measurements. Reading them changes nothing.
 
 use super::Sender;
 use crate::association::context::Context;
 use crate::policy::PathSet;
 use crate::time::Instant;
 
-/// What keeps new data from being sent.
+/// Reason why new data cannot be sent.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum HeldBy {
-    /// The handshake is not done.
+    /// The handshake is not complete.
     Handshake,
-    /// Only the peer's receive window: some path has room.
+    /// Only the peer's receive window is full: some path has room.
     ReceiveWindow,
     /// The congestion windows of all usable paths are full.
     CongestionWindow,
     /// The scheme's limit over all paths is reached, while some path has room.
     AggregateWindow,
-    /// Congestion windows have room, but it is not yet time for the next packet.
+    /// Congestion windows have room, but the next packet is not due yet.
     Pacing,
     /// Congestion windows have room, but Max.Burst packets have left since the last SACK (RFC 9260 §6.1 D).
     Burst,
-    /// The scheduler sends nothing by the paths that have room.
+    /// The scheduler sends nothing on the paths that have room.
     Scheduler,
     /// No path is usable.
     NoPath,
 }
 
-/// What keeps new data waiting, and on which of the usable paths.
+/// The reason why new data wait, and the states of the usable paths.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct HeldBack {
     /// The reason.
@@ -39,8 +39,8 @@ pub struct HeldBack {
 }
 
 impl Sender {
-    /// What keeps new data from being sent, once there is nothing more to send at `now`; `None` if none wait. The handshake
-    /// counts whether data wait or not.
+    /// Returns the reason why new data cannot be sent after all possible output at `now`; `None` if no data wait. The
+    /// handshake is a reason whether data wait or not.
     pub fn held_back(&self, cx: &Context, now: Instant) -> Option<HeldBack> {
         if cx.state.is_opening() {
             let none = PathSet::default();

@@ -1,4 +1,4 @@
-//! Losses by miss indications or timeout, and what partial reliability gives up.
+//! Losses by miss indications or timeout, and messages that partial reliability gives up.
 
 use super::Sender;
 use super::commit::placeholder;
@@ -15,7 +15,7 @@ use crate::tx::Carries;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// Takes one transmission of `tsn` out of flight. The chunk is lost when no other copy is under way.
+    /// Takes one transmission of `tsn` out of flight. The chunk is lost if no other copy is in flight.
     pub fn lose(
         &mut self,
         cx: &mut Context,
@@ -30,7 +30,7 @@ impl Sender {
         self.lost_by(cx, now, tsn, path, cause)
     }
 
-    /// The same by a `cause` that is known.
+    /// Takes one transmission of `tsn` out of flight after a loss with a known `cause`.
     pub fn lose_for(
         &mut self,
         cx: &mut Context,
@@ -43,7 +43,7 @@ impl Sender {
         self.lost_by(cx, now, tsn, path, cause)
     }
 
-    /// Takes one transmission of `tsn` out of flight; the chunk as it is then.
+    /// Takes one transmission of `tsn` out of flight. Returns the chunk in its new state.
     fn take_lost(
         &mut self,
         cx: &mut Context,
@@ -64,7 +64,7 @@ impl Sender {
         Some(info)
     }
 
-    /// The verdict on the transmission of `tsn` on `path` that was taken out of flight.
+    /// Returns the verdict on the transmission of `tsn` on `path` that was taken out of flight.
     fn lost_by(
         &mut self,
         cx: &mut Context,
@@ -78,7 +78,7 @@ impl Sender {
         Some(cause)
     }
 
-    /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
+    /// Handles the expiry of T3-rtx on `path` (RFC 9260 §6.3.3).
     pub fn on_t3(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         cx.paths[path.index()].t3 = None;
         let view = cx.paths.view(path.index());
@@ -88,9 +88,9 @@ impl Sender {
             return self.keep_a_timer(cx, now);
         }
         if cx.paths[path.index()].t3.is_some() {
-            return; // Its earliest copy counts as arrived: what follows has its own time.
+            return; // Its earliest copy counts as arrived: later chunks have their own timeout.
         }
-        // Copies whose TSN arrived otherwise are no reason to send anything again.
+        // Copies whose TSN arrived otherwise are not a reason to send anything again.
         if self.rq.earliest_outstanding(path).is_some() && self.probes_first(cx, now, path) {
             return;
         }
@@ -107,14 +107,14 @@ impl Sender {
         let lost = cx.paths[path.index()].stats.lost_timeout;
         let cause = self.lose_all(cx, now, path, LossTrigger::Timeout);
         let lost = cx.paths[path.index()].stats.lost_timeout - lost;
-        // Timeouts between which nothing was acknowledged are one event.
+        // Consecutive timeouts without an acknowledgement between them are one event.
         let goes_on = cx.paths[path.index()].timed_out;
         self.rq.note_losses(now, path, lost as u32, (!goes_on).then_some(limit), LossTrigger::Timeout);
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();
         self.rq.requeue_suspects(stalled);
-        // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
+        // RFC 5681 §3.1: a repeated timeout without any arrival between is not another sign of congestion.
         let again = core::mem::replace(&mut cx.paths[path.index()].timed_out, true);
         let told = answered_probe || (again && cx.config.silence_timeout.is_some());
         if let (Some(highest), Some(cause), false) = (highest, cause, told) {
@@ -133,7 +133,7 @@ impl Sender {
         self.keep_a_timer(cx, now);
     }
 
-    /// Everything in flight on `path` is lost; the first verdict.
+    /// Declares all chunks in flight on `path` lost. Returns the first verdict.
     pub fn lose_all(
         &mut self,
         cx: &mut Context,
@@ -156,7 +156,7 @@ impl Sender {
         first.or(copies)
     }
 
-    /// While anything is outstanding some timer must run, or nothing would ever happen again.
+    /// Ensures that a timer runs while anything is outstanding. Otherwise nothing would ever happen again.
     pub fn keep_a_timer(&mut self, cx: &mut Context, now: Instant) {
         let waits = !self.rq.is_empty() && self.rq.lost().is_empty() && !self.forward.is_pending();
         if waits && cx.paths.seen().in_flight() == 0 && cx.paths.iter().all(|p| p.t3.is_none()) {
@@ -167,8 +167,9 @@ impl Sender {
         }
     }
 
-    /// The first answer on a path after a total silence. What left before `sent` is lost: on the other paths no timer of
-    /// theirs, backed off as it is, is waited for. Timeouts begin with the round-trip time again.
+    /// Handles the first answer on a path after a total silence. All chunks that left before `sent` are lost: chunks on
+    /// the other paths do not wait for their timers, which are backed off. Timeouts start again from the round-trip
+    /// time.
     pub fn resume(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         if !cx.silence.take_ended() {
             return;
@@ -182,7 +183,7 @@ impl Sender {
             self.lose_older(cx, now, other, if other == path { sent } else { now });
             let rto = cx.paths.view(i).rto;
             cx.paths[i].t3 = (cx.paths.view(i).in_flight > 0).then_some(now + rto);
-            // It failed when this one did; whether it is back too its heartbeats tell.
+            // This path failed together with the other one. Its own heartbeats show whether it works again.
             let view = cx.paths.view(i);
             if other != path && view.error_count > 0 && view.state == PathState::Active {
                 cx.set_path_state(now, other, PathState::PotentiallyFailed);
@@ -193,7 +194,7 @@ impl Sender {
         cx.offer_burst(now);
     }
 
-    /// Declares lost what left on `path` before `sent`, without signalling congestion.
+    /// Declares all chunks lost that left on `path` before `sent`, without signalling congestion.
     fn lose_older(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         for tsn in self.rq.sent_before(path, sent) {
             if self.lose(cx, now, tsn, path, LossTrigger::Timeout).is_some() {
@@ -228,7 +229,7 @@ impl Sender {
         self.advance_forward(cx, now, self.rq.cum_acked());
     }
 
-    /// Gives up a symbol: the message that it is of, if it is of one, goes on.
+    /// Gives up a symbol. The message of the symbol, if there is one, continues.
     pub fn abandon_symbol(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
         self.abandon_chunk(cx, now, tsn);
         self.advance_forward(cx, now, self.rq.cum_acked());
@@ -251,8 +252,9 @@ impl Sender {
         }
     }
 
-    /// The unsent rest of a message some chunks of which were sent. If the peer has acknowledged all of those, only a
-    /// TSN of its own can tell it that the rest never comes: an empty placeholder that is abandoned from the start.
+    /// Gives up the unsent rest of a message of which some chunks were sent. If the peer has acknowledged all of those,
+    /// only another TSN can report that the rest will never arrive: an empty placeholder that is abandoned from the
+    /// start.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
             self.pending_chunk = None;
@@ -260,7 +262,7 @@ impl Sender {
         }
     }
 
-    /// Drops queued messages whose lifetime is over; the first may be sent in part.
+    /// Drops queued messages whose lifetime is over. The first may be sent in part.
     pub fn expire_queued(&mut self, cx: &mut Context, now: Instant) {
         let mut expired = false;
         self.buffer.expire(now, |m| {
@@ -293,8 +295,8 @@ impl Sender {
         }
     }
 
-    /// The scheduler gives up the first message of an importance; `false`: it has no lifetime, or was begun and the peer has no
-    /// RFC 3758.
+    /// Gives up the first message of an importance for the scheduler. Returns `false` if the message has no lifetime,
+    /// or was begun and the peer does not support RFC 3758.
     pub(super) fn give_up_next(&mut self, cx: &mut Context, now: Instant, hopeless: Hopeless) -> bool {
         let Hopeless { importance, why } = hopeless;
         let cause = DropCause::Scheduler(why);

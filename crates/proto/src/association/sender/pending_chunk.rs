@@ -22,6 +22,6 @@ pub(in crate::association) enum ChunkSource {
     New(Option<Importance>, PathSet),
     /// A symbol of a block, as the scheduler chose it.
     Symbol { block: u32, what: SymbolChoice },
-    /// The repair symbol that is due beside messages.
+    /// The repair symbol that is due in addition to messages.
     Repair,
 }

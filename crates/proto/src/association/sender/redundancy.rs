@@ -1,22 +1,22 @@
-//! What is sent beside what is needed: how much of it parts of a scheme may ask for
+//! Cap on redundancy: the bytes that parts of a scheme may send in addition to the necessary ones
 //! ([`crate::config::TransportConfig::redundancy`]).
 //!
-//! What is saved up is at most what the media of the last ten seconds earned: what was saved in a quiet hour does not leave as
-//! one burst.
+//! The allowance is at most the one that the media of the last ten seconds earned: the savings of a quiet hour must not
+//! leave as one burst.
 
 use super::Sender;
 use crate::association::context::Context;
 use crate::ledger::Ledger;
 use crate::time::Instant;
 
-/// Over how long redundancy is saved up, in parts of a second each.
+/// Number of seconds over which redundancy is saved up.
 const SECONDS: usize = 10;
 
 /// The cap, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct Redundancy {
     cap: Option<Cap>,
-    /// A repair symbol that was due was refused, and none left since.
+    /// True if a due repair symbol was refused and none has left since.
     short: bool,
 }
 
@@ -26,18 +26,18 @@ struct Cap {
     ledger: Ledger,
     /// Bytes of media in each of the last seconds.
     media: [u64; SECONDS],
-    /// The second that is counted now.
+    /// Second that is counted now.
     second: u64,
 }
 
 impl Redundancy {
-    /// At most `share` of the bytes of media; `None`: there is no cap.
+    /// Creates a cap of `share` of the bytes of media; `None`: there is no cap.
     pub fn new(share: Option<f64>) -> Self {
         let cap = |share| Cap { share, ledger: Ledger::new(share, 0), media: [0; SECONDS], second: 0 };
         Redundancy { cap: share.map(cap), short: false }
     }
 
-    /// Media of `bytes` leave for the first time.
+    /// Counts media of `bytes` that leave for the first time.
     #[inline]
     pub fn earn(&mut self, now: Instant, bytes: usize) {
         if let Some(cap) = &mut self.cap {
@@ -48,7 +48,7 @@ impl Redundancy {
         }
     }
 
-    /// Whether `bytes` that are not needed may leave now.
+    /// Returns whether `bytes` of redundancy may leave now.
     pub fn admits(&mut self, now: Instant, bytes: usize) -> bool {
         self.cap.as_mut().is_none_or(|cap| {
             cap.pass(now);
@@ -56,7 +56,7 @@ impl Redundancy {
         })
     }
 
-    /// They do, if they may.
+    /// Spends `bytes` if they may leave. Returns whether they may.
     pub fn spend(&mut self, now: Instant, bytes: usize) -> bool {
         let admitted = self.admits(now, bytes);
         if let Some(cap) = self.cap.as_mut().filter(|_| admitted) {
@@ -73,7 +73,7 @@ impl Redundancy {
 }
 
 impl Cap {
-    /// Forgets the seconds that are too long ago.
+    /// Drops the seconds that are outside the period.
     fn pass(&mut self, now: Instant) {
         let second = now.as_nanos() / 1_000_000_000;
         if second == self.second {
@@ -94,19 +94,20 @@ impl Cap {
 }
 
 impl Sender {
-    /// Whether `bytes` of user data may leave that are not needed, by the cap. They are not spent by asking.
+    /// Returns whether the cap permits `bytes` of redundant user data. Asking does not spend them.
     pub fn admits_redundancy(&mut self, now: Instant, bytes: usize) -> bool {
         self.redundancy.admits(now, bytes)
     }
 
-    /// `bytes` of user data that are not needed leave, unless the cap forbids it; that is counted.
+    /// Spends `bytes` of redundant user data, unless the cap forbids it. A refusal is counted.
     pub fn spend_redundancy(&mut self, cx: &mut Context, now: Instant, bytes: usize) -> bool {
         let spent = self.redundancy.spend(now, bytes);
         cx.stats.redundancy_refused += u64::from(!spent);
         spent
     }
 
-    /// The same for a repair symbol that is due, which is not spent before it leaves, and counted once while none may leave.
+    /// Returns whether the cap permits a due repair symbol. It is spent only when it leaves. Consecutive refusals are
+    /// counted once.
     pub fn admits_repair(&mut self, cx: &mut Context, now: Instant, bytes: usize) -> bool {
         let admitted = self.redundancy.admits(now, bytes);
         cx.stats.redundancy_refused += u64::from(!admitted && !self.redundancy.short);
@@ -138,7 +139,7 @@ mod tests {
         cap.assert_kept();
     }
 
-    /// 5 % of 1 Mbyte/s for a minute are 3 Mbyte, of which the last ten seconds' are left.
+    /// 5 % of 1 Mbyte/s for a minute are 3 Mbyte, of which the share of the last ten seconds is left.
     #[test]
     fn ten_seconds_are_saved_and_no_more() {
         let mut cap = Redundancy::new(Some(0.05));

@@ -1,10 +1,10 @@
-//! Reordering of packets on a path: how long a chunk that later ones overtook is waited for before it counts as lost (the
-//! reordering window of RFC 8985 §6.2), and what is taken back when losses turn out to be spurious (RFC 4015).
+//! Reordering of packets on a path: the wait for an overtaken chunk before it counts as lost (the reordering window of
+//! RFC 8985 §6.2), and the reversal of losses that turn out to be spurious (RFC 4015).
 //!
-//! The window of a path is measured: how much later than the first SACK that missed it a chunk was acknowledged that arrived
-//! after all. One miss indication alone proves nothing: a copy on another path may be what arrived. Where packets keep their
-//! order nothing is ever late, the window is zero, and the third miss indication decides as in RFC 9260 §7.2.4. The verdict on
-//! a chunk of a message with a lifetime comes in time for a retransmission.
+//! The window of a path is measured: the time from the first SACK that missed a chunk to the acknowledgement of that
+//! chunk, if it arrived after all. A single miss indication proves nothing: a copy on another path may be what arrived.
+//! If packets keep their order, nothing is ever late, the window is zero, and the third miss indication decides as in
+//! RFC 9260 §7.2.4. The verdict on a chunk of a message with a lifetime is early enough for a retransmission.
 
 use super::Sender;
 use crate::association::context::Context;
@@ -14,7 +14,8 @@ use crate::tx::AckOutcome;
 use crate::wire::serial::Tsn;
 
 impl Sender {
-    /// The reordering window of `path`: at most its timeout without bounds, beyond which a chunk is lost anyway.
+    /// Returns the reordering window of `path`. It is at most the path's timeout without bounds, after which a chunk is
+    /// lost anyway.
     pub(super) fn reordering_window(&self, cx: &mut Context, now: Instant, path: PathId) -> Duration {
         if !cx.config.reordering {
             return Duration::ZERO;
@@ -23,7 +24,8 @@ impl Sender {
         cx.paths[path.index()].reordering.window(now).min(most)
     }
 
-    /// Misses have reached the threshold of `tsn` on `path`: it is lost, or its verdict waits for the reordering window.
+    /// Handles misses of `tsn` on `path` that have reached the threshold: it is lost, or its verdict waits for the
+    /// reordering window.
     pub(super) fn check_overtaken(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
         let window = self.reordering_window(cx, now, path);
         let chunk = self.rq.get(tsn).map(|c| &c.info);
@@ -35,7 +37,7 @@ impl Sender {
             let usable = cx.paths.usable();
             let trips = cx.paths.views().iter().filter(|v| usable.contains(v.id)).filter_map(|v| v.srtt);
             let spare = left.saturating_sub(trips.min().unwrap_or_default());
-            // What is too late in any case may as well be waited for.
+            // A chunk that is late in any case may just as well wait.
             due = if spare.is_zero() { due } else { due.min(now + spare) };
         }
         if due <= now {
@@ -45,7 +47,7 @@ impl Sender {
         *at = Some(at.map_or(due, |at| at.min(due)));
     }
 
-    /// The verdict on overtaken chunks of `path` is due.
+    /// Decides on overtaken chunks of `path` whose verdict is due.
     pub fn on_reordering(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let i = path.index();
         cx.paths[i].reordering.at = None;
@@ -66,7 +68,7 @@ impl Sender {
         self.keep_a_timer(cx, now);
     }
 
-    /// Takes what a SACK says of overtaken chunks and of losses that were none.
+    /// Records from a SACK the arrivals of overtaken chunks, and spurious losses.
     pub(super) fn learn_reordering(&mut self, cx: &mut Context, now: Instant, acked: &mut AckOutcome) {
         if !cx.config.reordering {
             return;
@@ -82,7 +84,7 @@ impl Sender {
             if a.needless_again {
                 reordering.widen(now, trip);
             }
-            // Half of the round trip may be jitter, or nothing would be a queue any more.
+            // Half of the round-trip time may be jitter. More would leave no measurable queue.
             a.info.lateness = reordering.lateness(now).min(trip / 2);
             if a.spurious.is_empty() {
                 continue;
@@ -98,7 +100,7 @@ impl Sender {
         }
     }
 
-    /// A timeout of `path` was spurious, and `chunks` that it took for lost are in flight again.
+    /// Handles a spurious timeout of `path`: `chunks` chunks that it declared lost are in flight again.
     pub(super) fn take_back_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, chunks: u32) {
         if cx.config.reordering {
             let before = self.rq.take_back_timeout(path);

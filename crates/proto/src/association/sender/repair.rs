@@ -1,8 +1,8 @@
-//! Repair symbols beside messages: when one leaves, and on which path.
+//! Repair symbols in addition to messages: their times and paths.
 //!
-//! A repair symbol never takes the place of a message: it leaves only if windows and the peer's buffer have room for all that
-//! waits and for it. While more is sent than paths carry there is none, and messages lost by congestion are not repaired. One
-//! that leaves may keep a message that comes later waiting, by no more than its own length on its path.
+//! A repair symbol never replaces a message: it leaves only if windows and the peer's buffer have room for it and for
+//! everything that waits. While more is sent than paths carry, no repair symbol leaves, and messages lost by congestion
+//! are not repaired. A repair symbol may delay a later message by at most its own length on its path.
 
 use strandcast_coding::symbol::Header;
 
@@ -16,15 +16,15 @@ use crate::tx::Cut;
 use crate::wire::Tsn;
 
 impl Sender {
-    /// The repair symbol that is due and its path, if there is one.
+    /// Returns the due repair symbol and its path, if there is one.
     pub fn pick_repair(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
-        // The TSNs of a message's chunks follow each other (RFC 9260 §6.9).
+        // The TSNs of a message's chunks are consecutive (RFC 9260 §6.9).
         if self.buffer.begun().is_some() || cx.aggregate_full() || !cx.any_admits_new() {
             return None;
         }
         let offer = repair.due(&cx.paths.seen().view(now))?;
-        // The largest packet may have become smaller since its messages left.
+        // The largest packet may have become smaller since the messages of the symbol left.
         if offer.len > self.max_user_data as u64 + 16 || !self.leaves_room(cx, offer.len) {
             return None;
         }
@@ -39,7 +39,8 @@ impl Sender {
         Some(PendingChunk { path, source: ChunkSource::Repair, len: offer.len as usize - 16 })
     }
 
-    /// Whether windows and the peer's buffer have room for a chunk of book size `len` beside all messages that wait.
+    /// Returns whether windows and the peer's buffer have room for a chunk with `len` counted bytes in addition to all
+    /// messages that wait.
     fn leaves_room(&self, cx: &Context, len: u64) -> bool {
         let chunks = (self.buffer.messages() * (16 + self.header_room())) as u64;
         let waiting = self.buffer.queued() as u64 + chunks + self.rq.requeued() + len;
@@ -48,7 +49,7 @@ impl Sender {
         waiting <= cx.paths.seen().rwnd() && waiting <= room.sum()
     }
 
-    /// Puts the repair symbol that was offered into flight.
+    /// Puts the offered repair symbol into flight.
     pub fn commit_repair(&mut self, cx: &mut Context, now: Instant, path: PathId) -> Option<Tsn> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
         let written = repair.write()?;
@@ -58,7 +59,8 @@ impl Sender {
         Some(self.push_symbol(cx, now, path, written))
     }
 
-    /// The header in front of a message's chunk that leaves for the first time on `path`, and the symbol that it carries.
+    /// Returns the header that precedes a message's chunk that leaves for the first time on `path`, and the symbol that
+    /// the chunk carries.
     pub fn header_of(
         &mut self,
         cx: &mut Context,
@@ -85,7 +87,7 @@ impl Sender {
         Some((header, symbol))
     }
 
-    /// Bytes of the header that the next chunk of a message gets, at the most.
+    /// Maximum bytes of the header of a message's next chunk.
     pub fn header_room(&self) -> usize {
         match &self.coder {
             Some(Coder::Repair(repair)) => repair.header_room(),

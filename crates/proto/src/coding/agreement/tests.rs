@@ -14,7 +14,8 @@ fn repair(code: RepairCode, redundancy: f64, window: u16) -> Coding {
     Coding::Repair(RepairCoding { code, redundancy, when: RepairWhen::Late, window })
 }
 
-/// 1400 bytes of packet less 28 of IP and UDP and 12 of common header; 16 of DATA and 10 of repair symbol go off that.
+/// 1400 bytes of packet, less 28 of IP and UDP and 12 of common header. DATA takes 16 of the rest, and the repair
+/// symbol 10.
 const CHUNKS: usize = 1400 - 28 - 12;
 const LENGTH_OF_1400: u16 = 1334;
 
@@ -59,7 +60,7 @@ fn other_versions_codes_and_lengths_are_as_if_nothing_had_been_said() {
     }
 }
 
-/// Codes for windows make no blocks of a stream; a block of repair is no larger than both ends accept.
+/// Codes for windows make no blocks of a stream. A block of repair is no larger than both ends accept.
 #[test]
 fn what_no_side_sends_is_not_announced() {
     for code in [Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 4 }] {
@@ -112,7 +113,7 @@ fn what_is_out_of_bounds_is_not_agreed() {
     }
 }
 
-/// Two blocks that take more than twice the receive buffer are refused; repair makes do with less.
+/// Two blocks that need more than twice the receive buffer are refused; repair works with less.
 #[test]
 fn memory_follows_the_receive_buffer() {
     let large = shape(Mode::Blocks, Code::Rlc, 256, 1334);
@@ -127,12 +128,12 @@ fn memory_follows_the_receive_buffer() {
     assert_eq!(sources(window, 2000), None);
     let agreed =
         announced(repair(RepairCode::ReedSolomon, 0.05, 128)).agreed(1 << 16).expect("smaller blocks");
-    // Two decoders of 12 symbols of 1334 bytes and 32 of 1344; of 24 and 64 one alone would fit.
+    // Two decoders of 12 symbols of 1334 bytes and 32 of 1344; only one decoder of 24 and 64 would fit.
     assert_eq!((agreed.sources, agreed.blocks), (8, 2));
     assert_eq!(agreed.code, Code::ReedSolomon { repairs: 4 });
 }
 
-/// The rule that both ends know is close to what receivers hold by their own account.
+/// The shared rule is close to the memory that receivers count.
 #[test]
 fn receivers_of_what_is_agreed_stay_near_twice_the_receive_buffer() {
     use strandcast_coding::blocks::BlockReceiver;
@@ -167,8 +168,8 @@ fn receivers_of_what_is_agreed_stay_near_twice_the_receive_buffer() {
     assert!(agreements > 60, "{agreements}");
 }
 
-/// Twice the receive buffer and tables: less than 512 bytes for each source symbol and 8 KiB for each block, and what RaptorQ
-/// takes while it solves one block.
+/// Twice the receive buffer and tables: less than 512 bytes for each source symbol and 8 KiB for each block, and the
+/// memory with which RaptorQ solves one block.
 fn most_memory(agreed: &Agreed, a_rwnd: usize) -> usize {
     let (k, length) = (usize::from(agreed.sources), usize::from(agreed.symbol_length));
     let solving = 5 * (k + 16) * (length + 160) + 4 * (k + 144) * (k + 144) + (64 << 10);

@@ -1,4 +1,4 @@
-//! Blocks without an association: what goes in comes out of the coding crate's own receiver.
+//! Blocks without an association: the coding crate's receiver returns the messages that were put in.
 
 use proptest::prelude::*;
 use strandcast_coding::Refusal;
@@ -34,7 +34,7 @@ fn bytes(from: usize, len: usize) -> Vec<u8> {
     (from..from + len).map(|i| (i * 131 + (i >> 8) * 7) as u8).collect()
 }
 
-/// A source, the messages that wait for it, and the receiver that takes what arrives.
+/// A source, the messages that wait for it, and the receiver of the symbols that arrive.
 struct Bench {
     source: BlockSource,
     views: Vec<BlockView>,
@@ -71,7 +71,7 @@ impl Bench {
         self.source.write(&mut self.views, block, what)
     }
 
-    /// The symbol arrives, and the receiver's application reads.
+    /// Delivers the symbol, and lets the receiver's application read.
     fn arrive(&mut self, w: &Written) {
         let mut symbol = Vec::new();
         w.header.write(&mut symbol);
@@ -85,13 +85,13 @@ impl Bench {
         }
     }
 
-    /// The sender learns that it did.
+    /// Acknowledges the symbol to the sender.
     fn acknowledge(&mut self, w: &Written) -> Released {
         self.source.delivered(&w.header, &mut self.views);
         self.source.let_go()
     }
 
-    /// Sends all source symbols of the blocks that are open, and acknowledges them.
+    /// Sends all source symbols of the open blocks, and acknowledges them.
     fn carry_sources(&mut self) {
         while let Some(block) = self.views.iter().find(|b| b.sources_sent < b.sources).map(|b| b.number) {
             let written = self.write(block, SymbolChoice::Source).expect("it is there");
@@ -124,7 +124,7 @@ impl Bench {
     }
 }
 
-/// The stream is what the module's documentation says, whatever it is cut into.
+/// The stream is as in the module's documentation, however it is cut.
 #[test]
 fn messages_are_records_of_one_stream() {
     let mut bench = Bench::new(shape(Code::Rlc, 4, 3));
@@ -153,7 +153,7 @@ fn symbols_are_filled_across_messages() {
     assert_eq!(symbols, (count * (long + 4)).div_ceil(LENGTH - FRAMING));
 }
 
-/// No more than the agreed number of blocks is open; the rest waits, and goes on when the oldest is done.
+/// At most the agreed number of blocks is open. Other data wait, and continue when the oldest block is done.
 #[test]
 fn blocks_beyond_the_window_wait_for_the_oldest() {
     let mut bench = Bench::new(shape(Code::Rlc, 4, 2));
@@ -178,7 +178,7 @@ fn blocks_beyond_the_window_wait_for_the_oldest() {
     bench.assert_consistent();
 }
 
-/// Repair symbols alone fill a block, and only if it is closed.
+/// A block can be filled by repair symbols alone, but only if it is closed.
 #[test]
 fn repair_symbols_are_of_closed_blocks() {
     let mut bench = Bench::new(shape(Code::Rlc, 8, 2));
@@ -198,7 +198,7 @@ fn repair_symbols_are_of_closed_blocks() {
     assert_eq!(bench.write(0, SymbolChoice::Repair), None, "the receiver has it");
 }
 
-/// A block that is not full is closed when its first byte has waited for so long; not sooner for later bytes.
+/// A block that is not full is closed when its first byte has waited for `flush`, and not later because of later bytes.
 #[test]
 fn a_short_block_is_closed_in_time() {
     let mut bench = Bench::new(shape(Code::Rlc, 4, 2));
@@ -212,7 +212,7 @@ fn a_short_block_is_closed_in_time() {
     assert!(bench.views.is_empty(), "a symbol is filled before it is one");
     bench.source.flush(&mut bench.views);
     assert_eq!((bench.views[0].sources, bench.views[0].closed, bench.source.timeout()), (1, true, None));
-    // The next one is a block of its own, with a time of its own.
+    // The next block has its own time.
     bench.hand_in(message(0, 0, b"c"));
     assert_eq!(bench.source.timeout(), Some(bench.now + FLUSH));
     bench.source.flush(&mut bench.views);
@@ -220,7 +220,7 @@ fn a_short_block_is_closed_in_time() {
     assert_eq!(bench.received, [0, 0, 0, 1, b'a', 0, 0, 0, 1, b'b', 0, 0, 0, 1, b'c']);
 }
 
-/// The fourth symbol, short as it is, makes the block full: there is something to be sent.
+/// The fourth symbol, although it is short, makes the block full: there is something to send.
 #[test]
 fn a_flush_that_fills_the_block_has_brought_symbols() {
     let mut bench = Bench::new(shape(Code::Fountain, 4, 2));
@@ -230,8 +230,8 @@ fn a_flush_that_fills_the_block_has_brought_symbols() {
     assert_eq!((bench.views[0].sources, bench.views[0].closed), (4, true));
 }
 
-/// The last source symbol that was sent did not say that it is the last: the block goes on when more is handed in. All of it
-/// that was acknowledged counts as delivered meanwhile.
+/// The last source symbol that was sent did not say that it is the last one: the block continues when more data are
+/// submitted. All acknowledged data count as delivered meanwhile.
 #[test]
 fn a_block_whose_source_symbols_were_all_sent_stays_open() {
     let mut bench = Bench::new(shape(Code::Rlc, 4, 2));
@@ -248,7 +248,7 @@ fn a_block_whose_source_symbols_were_all_sent_stays_open() {
     assert_eq!(bench.received[bench.received.len() - 4..], *b"more");
 }
 
-/// While all blocks are held nothing can be closed, and no timer asks for it.
+/// While all blocks are held, nothing can be closed, and no timer runs.
 #[test]
 fn no_timer_runs_for_what_has_no_block() {
     let mut bench = Bench::new(shape(Code::Rlc, 2, 2));
@@ -260,7 +260,7 @@ fn no_timer_runs_for_what_has_no_block() {
     assert!(bench.source.timeout().is_some());
 }
 
-/// Symbols of less than the agreed length where packets have less room.
+/// Symbols are shorter than the agreed length if packets have less room.
 #[test]
 fn symbols_fit_the_packets_there_are() {
     let mut bench = Bench::new(shape(Code::Rlc, 4, 4));
@@ -273,7 +273,7 @@ fn symbols_fit_the_packets_there_are() {
     assert_eq!(w.payload.len(), 58);
 }
 
-/// What a source symbol is needed for ends with its block.
+/// A source symbol is needed until its block is done.
 #[test]
 fn lost_symbols_are_needed_until_their_block_is_done() {
     let mut bench = Bench::new(shape(Code::Rlc, 2, 2));
@@ -289,7 +289,7 @@ fn lost_symbols_are_needed_until_their_block_is_done() {
     bench.assert_consistent();
 }
 
-/// In steady state nothing is allocated for a symbol but the piece of memory that many payloads share.
+/// In steady state a symbol allocates no memory except a piece that many payloads share.
 #[test]
 fn many_symbols_share_one_allocation() {
     let mut bench = Bench::new(shape(Code::Rlc, 8, 4));
@@ -338,8 +338,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Whatever is sent, lost and acknowledged in whatever order: the books agree at each step, the sender knows the rank that
-    /// the receiver has, and in the end all messages are there.
+    /// For any order of sending, losses and acknowledgements: the counts agree at each step, the sender's rank equals
+    /// the receiver's, and in the end all messages arrive.
     #[test]
     fn ranks_and_books_agree(fountain: bool, blocks in 2usize..5, steps in prop::collection::vec(step(), 1..200)) {
         let code = if fountain { Code::Fountain } else { Code::Rlc };
@@ -399,7 +399,7 @@ proptest! {
     }
 }
 
-/// What is in flight is kept by who keeps flights; a view without it has none anywhere.
+/// The caller counts the data in flight. Views without such counts have nothing in flight.
 #[test]
 fn new_blocks_have_nothing_in_flight() {
     let mut bench = Bench::new(shape(Code::Fountain, 4, 2));

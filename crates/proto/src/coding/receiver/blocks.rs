@@ -1,4 +1,4 @@
-//! Blocks: symbols to a stream of bytes, and this to messages.
+//! Blocks: conversion of symbols to a stream of bytes, and of the stream to messages.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::rx::Message;
 use crate::time::Instant;
 use crate::wire::{Ssn, Tsn};
 
-/// Room that stays for messages of one symbol.
+/// Room for messages of one symbol that is never released.
 const KEPT: usize = 64;
 
 /// See the [module](self).
@@ -22,12 +22,12 @@ pub(super) struct BlockStream {
     records: RecordReader,
     /// Messages of the last source symbol.
     ready: VecDeque<Message>,
-    /// Bytes of these.
+    /// Bytes of `ready`.
     ready_bytes: usize,
     /// The next sequence number of each stream.
     ssns: Vec<u16>,
     streams: u16,
-    /// What came last, and when: messages it makes known count as come with it.
+    /// The last chunk, and its time: messages that become complete with it have its time.
     last: (Tsn, Instant),
 }
 
@@ -78,7 +78,7 @@ impl BlockStream {
         Ok(message)
     }
 
-    /// Work of its decoders so far.
+    /// Work of the decoders so far.
     pub fn work(&self) -> u64 {
         self.receiver.work()
     }
@@ -88,7 +88,7 @@ impl BlockStream {
         self.receiver.bound() + self.records.heap() + ready + self.ssns.capacity() * size_of::<u16>()
     }
 
-    /// The decoders', a message, those that one symbol may hold, and a number for each stream.
+    /// Bound of the heap: the decoders, a message, the messages that one symbol may hold, and a number for each stream.
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
         let messages = (symbol_length / crate::coding::record::MIN_RECORD + 1).next_power_of_two().max(KEPT);
@@ -97,7 +97,7 @@ impl BlockStream {
     }
 }
 
-/// A record is a message; ordered ones are numbered in the order of their stream.
+/// Converts a record to a message. Ordered messages are numbered in the order of their stream.
 fn message(record: Record, ssns: &mut Vec<u16>, (first_tsn, arrived): (Tsn, Instant)) -> Message {
     let ssn = if record.unordered { Ssn(0) } else { next_ssn(ssns, usize::from(record.stream.0)) };
     Message {

@@ -1,14 +1,14 @@
-//! Which messages were handed on already.
+//! Numbers of the messages that were already delivered.
 
-/// How far back it is known.
+/// Number of past messages that are covered.
 const SPAN: u32 = 1 << 16;
 const WORD: u32 = u64::BITS;
 
 /// The last [`SPAN`] numbers of a stream, modulo 2³².
 pub(super) struct Given {
-    /// By number modulo [`SPAN`].
+    /// Bits by number modulo [`SPAN`].
     words: Box<[u64]>,
-    /// One more than the highest number.
+    /// Highest number plus one.
     next: u32,
 }
 
@@ -22,7 +22,7 @@ impl Given {
         ((place / WORD) as usize, 1 << (place % WORD))
     }
 
-    /// Enters a number; `false` if it was entered before, or is so old that it may have been.
+    /// Enters a number. Returns `false` if it was entered before, or is so old that it may have been.
     pub fn enter(&mut self, number: u32) -> bool {
         let ahead = number.wrapping_sub(self.next);
         let (word, bit) = Self::bit(number);
@@ -40,7 +40,7 @@ impl Given {
         true
     }
 
-    /// Makes room for the `count` numbers before that which comes next, and for it.
+    /// Makes room for the next number and the `count` numbers before it.
     fn forget(&mut self, count: u32) {
         if count >= SPAN {
             return self.words.fill(0);
@@ -59,7 +59,7 @@ impl Given {
         }
     }
 
-    /// Bytes of heap.
+    /// Heap in bytes.
     pub fn heap(&self) -> usize {
         size_of_val(&*self.words)
     }
@@ -87,7 +87,7 @@ mod tests {
         assert!(!given.enter(SPAN) && given.enter(u32::MAX / 2 - 1));
     }
 
-    /// Beside a set, over jumps of any length, across 2³².
+    /// Comparison with a set, over jumps of any length, across 2³².
     #[test]
     fn it_remembers_the_last_65536() {
         let mut random = Seeds::new(5, 0).stream("given");

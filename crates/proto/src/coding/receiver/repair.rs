@@ -1,4 +1,4 @@
-//! Repair beside messages: messages are handed on as they come, others as repair symbols give them.
+//! Repair: messages are delivered as they arrive, others as repair symbols restore them.
 
 use bytes::{Buf as _, Bytes};
 use strandcast_coding::Refusal;
@@ -21,13 +21,13 @@ pub(super) struct Repaired {
     receiver: Receiver,
     given: Given,
     streams: u16,
-    /// Source symbols of a block: messages of blocks are numbered on.
+    /// Number of source symbols of a block: messages of blocks are numbered consecutively.
     sources: u32,
     /// A source symbol as its sender summed it.
     symbol: Vec<u8>,
-    /// Messages that repair symbols gave and that are none.
+    /// Number of results of repair symbols that are not a message.
     unreadable: u64,
-    /// What came last, and when: messages it makes known count as come with it.
+    /// The last chunk, and its time: messages that become known with it have its time.
     last: (Tsn, Instant),
 }
 
@@ -54,7 +54,7 @@ impl Repaired {
         }
     }
 
-    /// Takes a chunk. While `budget` allows no work, repair symbols are dropped, and messages pass by the decoder.
+    /// Takes a chunk. While `budget` permits no work, repair symbols are dropped, and messages bypass the decoder.
     pub fn take(
         &mut self,
         mut arrived: Message,
@@ -81,7 +81,7 @@ impl Repaired {
                 Taken { repair: true, innovative }.count(stats);
                 return None;
             }
-            // No message is empty.
+            // A message is never empty.
             _ if payload.is_empty() => {
                 stats.symbols_refused += 1;
                 return None;
@@ -97,7 +97,7 @@ impl Repaired {
         budget.earn(payload.len());
         let innovative = if budget.allows() { self.source(header, &arrived) } else { Err(Refusal::Ahead) };
         match innovative {
-            // A message beyond all that is repaired is still a message, and so is one of which the decoder is not told.
+            // A message after the last repairable one is still delivered, and so is one that bypasses the decoder.
             Err(Refusal::Ahead) => stats.sources_received += 1,
             _ => {
                 Taken { repair: false, innovative }.count(stats)?;
@@ -111,7 +111,7 @@ impl Repaired {
         Some(arrived)
     }
 
-    /// The number of a message of blocks.
+    /// Number of a message of blocks.
     fn number(&self, block: u32, index: u16) -> u32 {
         block.wrapping_mul(self.sources).wrapping_add(index.into())
     }
@@ -123,7 +123,7 @@ impl Repaired {
         covered::append(arrived.stream, arrived.ppid, &arrived.payload[header.length()..], &mut self.symbol);
     }
 
-    /// Gives the decoder a message.
+    /// Passes a message to the decoder.
     fn source(&mut self, header: Header, arrived: &Message) -> Result<bool, Refusal> {
         self.rebuild(header, arrived);
         let symbol = core::mem::take(&mut self.symbol);
@@ -139,7 +139,7 @@ impl Repaired {
         }
     }
 
-    /// The next message that repair symbols gave.
+    /// Returns the next message that repair symbols restored.
     pub fn pop(&mut self, stats: &mut CodingStats) -> Option<Message> {
         let message = self.next();
         let counted = match &self.receiver {
@@ -164,7 +164,7 @@ impl Repaired {
                     (number, m.bytes, m.recovered)
                 }
             };
-            // Those that came were handed on.
+            // Messages that arrived were delivered already.
             if !recovered || !self.given.enter(number) {
                 continue;
             }
@@ -180,7 +180,7 @@ impl Repaired {
         }
     }
 
-    /// Work of its decoders so far.
+    /// Work of the decoders so far.
     pub fn work(&self) -> u64 {
         match &self.receiver {
             Receiver::Window(window) => window.work(),

@@ -25,7 +25,7 @@ fn decoding(agreed: Agreed) -> Decoding {
     Decoding::new(agreed, STREAMS, LONGEST, true)
 }
 
-/// What a chunk with these user data gives reassembly.
+/// Returns the message of a chunk with these user data.
 fn chunk(tsn: u32, stream: u16, ppid: u32, payload: Vec<u8>) -> Message {
     Message {
         stream: StreamId(stream),
@@ -38,7 +38,8 @@ fn chunk(tsn: u32, stream: u16, ppid: u32, payload: Vec<u8>) -> Message {
     }
 }
 
-/// Gives a chunk to it and reads, as an association does; stream, identifier and payload of each message.
+/// Passes a chunk to the decoder and reads, as an association does. Returns stream, identifier and payload of each
+/// message.
 fn read(d: &mut Decoding, stats: &mut CodingStats, chunk: Message) -> Vec<(u16, u32, Vec<u8>)> {
     let mut messages: Vec<Message> = d.take(chunk, stats).into_iter().collect();
     while let Some(message) = d.pop(stats).expect("an honest sender") {
@@ -55,7 +56,7 @@ fn written(header: Header, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Messages of 1 to `most` bytes on any stream.
+/// Returns messages of 1 to `most` bytes on any stream.
 fn messages(random: &mut Random, count: usize, most: u64) -> Vec<(u16, u32, Vec<u8>)> {
     let one = |random: &mut Random| {
         let mut payload = vec![0; 1 + random.below(most) as usize];
@@ -69,7 +70,7 @@ fn messages(random: &mut Random, count: usize, most: u64) -> Vec<(u16, u32, Vec<
 mod blocks {
     use super::*;
 
-    /// The symbols of `bytes`, cut to fill them, and as many repair symbols of each block beside.
+    /// Returns the symbols of `bytes`, which fill them, and `repairs` repair symbols of each block.
     pub fn symbols(agreed: &Agreed, bytes: &[u8], repairs: usize) -> Vec<(u32, Vec<u8>)> {
         let config = strandcast_coding::blocks::BlockConfig { blocks: 10_000, ..agreed.blocks() };
         let mut sender = BlockSender::new(config, 1);
@@ -93,8 +94,8 @@ mod blocks {
         out
     }
 
-    /// Whatever is lost of each block up to its repair symbols, and however symbols overtake each other within the blocks that
-    /// are open, messages arrive unchanged and in order, and everything is counted once.
+    /// If each block loses at most as many symbols as it has repair symbols, messages arrive unchanged and in order,
+    /// whatever the order of symbols within the open blocks, and everything is counted once.
     #[test]
     fn messages_arrive_in_order_whatever_is_lost() {
         for (seed, code) in (0..6).flat_map(|seed| [(seed, Code::Rlc), (seed, Code::Fountain)]) {
@@ -133,7 +134,7 @@ mod blocks {
         }
     }
 
-    /// Messages count on in their streams, and came when the symbol came that gave them.
+    /// Messages are numbered within their streams, and have the time of the symbol that completed them.
     #[test]
     fn a_message_says_its_place_in_its_stream_and_when_it_came() {
         let agreed = agreed(Mode::Blocks, Code::Rlc, 2, 2);
@@ -186,7 +187,7 @@ mod blocks {
                 Ok(Some(_)) => {}
                 Ok(None) => panic!("nothing wrong with {symbols:?}"),
                 Err(why) => {
-                    // Nothing comes any more, and nothing is kept.
+                    // Nothing more arrives, and nothing is kept.
                     assert_eq!(d.take(chunk(2, 0, 0, symbols[0].clone()), &mut stats), None);
                     assert_eq!((d.pop(&mut stats), d.heap()), (Ok(None), 0));
                     return why;
@@ -203,7 +204,7 @@ mod blocks {
         assert_eq!(broken_by(&[first(&long)], 4), Undecodable::Record(BadRecord::TooLong(LONGEST + 1)));
         let stream = records([(STREAMS, 0, &b"x"[..])]);
         assert_eq!(broken_by(&[first(&stream)], 4), Undecodable::Stream(STREAMS));
-        // A forged repair symbol: the other source symbol is none.
+        // A forged repair symbol: the other source symbol is invalid.
         let forged = written(Header::Repair { block: 0, sources: 2, seed: 1 }, &[0xff; LENGTH as usize]);
         assert_eq!(broken_by(&[first(&records([(0, 0, &b"x"[..])])), forged], 2), Undecodable::Damaged);
     }
@@ -222,7 +223,7 @@ mod blocks {
     }
 }
 
-/// Once memory is taken, symbols cost none, but for the bytes of messages that were computed or joined.
+/// Once memory is allocated, symbols allocate none, except for messages that were computed or joined.
 #[test]
 fn symbols_cost_no_allocation() {
     let sent: Vec<(u16, u32, Vec<u8>)> = (0..3200u32).map(|n| (1, n, vec![n as u8; 80])).collect();
@@ -260,7 +261,7 @@ fn symbols_cost_no_allocation() {
 mod repair {
     use super::*;
 
-    /// What a chunk carries, and the message in it, if it is a source symbol.
+    /// Content of a chunk, and its message, if it is a source symbol.
     pub type Chunk = (Vec<u8>, Option<usize>);
 
     const SOURCES: u16 = 16;
@@ -271,7 +272,7 @@ mod repair {
 
     const CODES: [Code; 3] = [Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 8 }];
 
-    /// Source symbols of all messages as they leave, and `often` repair symbols behind every 16th.
+    /// Source symbols of all messages in order, and `often` repair symbols after each sixteenth.
     pub fn chunks(agreed: &Agreed, sent: &[(u16, u32, Vec<u8>)], often: usize) -> Vec<Chunk> {
         let mut out = Vec::new();
         let mut window = WindowSender::new(agreed.window(), 1);
@@ -307,7 +308,7 @@ mod repair {
         out
     }
 
-    /// Each message arrives once and unchanged: at once if its chunk does, else from repair symbols.
+    /// Each message arrives once and unchanged: at once if its chunk arrives, else from repair symbols.
     #[test]
     fn messages_arrive_once_each() {
         for (seed, code) in (0..5).flat_map(|seed| CODES.map(|code| (seed, code))) {
@@ -337,7 +338,7 @@ mod repair {
                 find(&found);
             }
             assert_eq!(stats.recovered, lost.len() as u64, "seed {seed}, {code}: {stats:?}");
-            // What was lost comes after all.
+            // Lost chunks arrive after all.
             for (tsn, payload, i) in lost {
                 let found = read(&mut d, &mut stats, chunk(tsn as u32, sent[i].0, sent[i].1, payload));
                 assert_eq!(found, []);
@@ -350,7 +351,7 @@ mod repair {
         }
     }
 
-    /// By hand: two messages, the second of which is lost; what each counter says.
+    /// Computed by hand: two messages, the second of which is lost, and the value of each counter.
     #[test]
     fn what_is_counted() {
         for code in CODES {
@@ -473,14 +474,15 @@ mod repair {
         assert_eq!((SOURCE_HEADER, REPAIR_HEADER), (6, 10));
     }
 
-    /// What a forged repair symbol gives is no message, or none on a stream that exists: it is counted.
+    /// The result of a forged repair symbol is not a message, or is for a stream that does not exist. It is counted.
     #[test]
     fn a_forged_repair_symbol_gives_nothing() {
         let (mut d, mut stats) = (decoding(repair_agreed(Code::Sliding)), CodingStats::default());
         let forged = Header::WindowRepair { first: 0, sources: 1, seed: 15 << 16 | 1 };
         assert_eq!(read(&mut d, &mut stats, chunk(1, 0, 0, written(forged, &[0xff; 40]))), []);
         assert_eq!((stats.damaged, stats.recovered), (1, 0));
-        // A message in all, but for its stream: 37 · (0, 8, 0, 8, 0, 0, 0, 0, 1, 2) by the first coefficient of key 1.
+        // A valid message, except for its stream: 37 · (0, 8, 0, 8, 0, 0, 0, 0, 1, 2) by the first coefficient of key
+        // 1.
         let mut sender = WindowSender::new(repair_agreed(Code::Sliding).window(), 1);
         sender.push(&[0, STREAMS as u8, 0, 0, 0, 0, 1, 2]).expect("it fits");
         let mut symbol = Vec::new();

@@ -1,4 +1,4 @@
-//! A sliding window or blocks: what makes symbols of messages.
+//! The encoder that makes symbols of messages: a sliding window or blocks.
 
 use strandcast_coding::Code;
 use strandcast_coding::blocks::{BlockConfig, BlockSender, Order};
@@ -9,7 +9,7 @@ use super::RepairShape;
 use crate::coding::config::RepairCode;
 use crate::coding::covered::{self, LENGTH};
 
-/// Reed–Solomon's symbols are a multiple of it, their ends may be zeros.
+/// Unit of Reed–Solomon's symbols in bytes. Their ends may be zeros.
 const SHARD: usize = 64;
 
 #[derive(Debug)]
@@ -36,14 +36,14 @@ impl Encoder {
         Encoder::Blocks(BlockSender::new(config, 0), code)
     }
 
-    /// Whether a window slides over messages; else they are in blocks.
+    /// Returns whether a window slides over messages. Otherwise they are in blocks.
     pub fn slides(&self) -> bool {
         matches!(self, Encoder::Window(_))
     }
 
-    /// Takes what is covered of a message; the header of its symbol. There must be room.
+    /// Takes the covered bytes of a message. Returns the header of its symbol. There must be room.
     pub fn push(&mut self, covered: &[u8]) -> Header {
-        let fits = "the caller knows the longest message and makes room";
+        let fits = "the caller has checked the longest message and makes room";
         match self {
             Encoder::Window(sender) => Header::WindowSource { number: sender.push(covered).expect(fits) },
             Encoder::Blocks(sender, _) => {
@@ -54,7 +54,7 @@ impl Encoder {
         }
     }
 
-    /// Forgets sources, or closed blocks, before this one.
+    /// Drops sources, or closed blocks, before this one.
     pub fn forget(&mut self, before: u32) {
         match self {
             Encoder::Window(sender) => sender.forget(before),
@@ -69,7 +69,7 @@ impl Encoder {
         }
     }
 
-    /// Bytes of a repair symbol's payload at the most, if `longest` bytes are covered of the longest message.
+    /// Maximum bytes of a repair symbol's payload if the longest message has `longest` covered bytes.
     pub fn payload(&self, longest: usize) -> usize {
         match self {
             Encoder::Blocks(_, RepairCode::ReedSolomon) => (LENGTH + longest).next_multiple_of(SHARD),
@@ -77,9 +77,9 @@ impl Encoder {
         }
     }
 
-    /// Writes a new repair symbol of the window or of a closed block, `longest` bytes being covered of the longest message;
-    /// `false` if there is none. Beyond that message all bytes are 0, and left out: codes work on each byte by itself, or on
-    /// shards.
+    /// Writes a new repair symbol of the window or of a closed block, if the longest message has `longest` covered
+    /// bytes. Returns `false` if the code has no further symbol. All bytes after that length are 0 and left out: codes
+    /// work on each byte, or on shards.
     pub fn write(&mut self, block: u32, longest: usize, out: &mut Vec<u8>) -> bool {
         let most = REPAIR_HEADER + self.payload(longest);
         let made = match self {
@@ -91,7 +91,8 @@ impl Encoder {
         made
     }
 
-    /// Heap, bytes: rows of source symbols, of RaptorQ also its solved block, of Reed–Solomon its repair symbols and work space.
+    /// Heap in bytes: rows of source symbols; for RaptorQ also its solved block, for Reed–Solomon its repair symbols
+    /// and work space.
     pub fn heap(&self, shape: RepairShape) -> usize {
         let row = usize::from(shape.symbol_length).next_multiple_of(SHARD);
         let block = usize::from(shape.sources) * row;

@@ -8,39 +8,39 @@ use super::{Source, repair_bytes};
 use crate::coding::covered::LENGTH;
 use crate::time::{Duration, Instant};
 
-/// Sources in a row, and what is known of them.
+/// Consecutive sources, and their state.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The number of the block; 0 for a window.
+    /// Number of the block; 0 for a window.
     pub block: u32,
-    /// The number of the first source.
+    /// Number of the first source.
     pub first: u32,
-    /// Sources.
+    /// Number of sources.
     pub count: u16,
-    /// Of these, those that neither arrived nor were given up.
+    /// Number of sources that have neither arrived nor been given up.
     pub open: u16,
-    /// Of these, those that can't be sent again in time if they are lost.
+    /// Number of sources that cannot be sent again in time if they are lost.
     pub exposed: u16,
-    /// One of them was declared lost.
+    /// True if one of them was declared lost.
     pub lost: bool,
-    /// Bytes of repair symbols that exposed sources want.
+    /// Bytes of repair symbols that exposed sources claim.
     wants: u64,
-    /// Open sources by path slot.
+    /// Number of open sources by path slot.
     pub on: SmallVec<[u32; 4]>,
-    /// When the first source left.
+    /// Time at which the first source left.
     begun: Instant,
-    /// When the first and the last source are worthless.
+    /// Times at which the first and the last source become worthless.
     pub first_expires: Instant,
     pub last_expires: Instant,
-    /// Covered bytes of the longest source, and how many are as long.
+    /// Covered bytes of the longest source, and the number of sources of this length.
     longest: (u16, u16),
-    /// No source joins it.
+    /// True if no further source joins it.
     pub closed: bool,
-    /// Of a closed block: `budget` was set.
+    /// True if `budget` of a closed block was set.
     pub budgeted: bool,
-    /// Of a closed block: repair symbols that were saved for when it was closed, less those sent.
+    /// Number of repair symbols that were saved when a block was closed, less those sent.
     pub budget: u64,
-    /// The code has no further repair symbol.
+    /// True if the code has no further repair symbol.
     pub spent: bool,
 }
 
@@ -85,7 +85,7 @@ impl Group {
         }
     }
 
-    /// An open source is no longer missing; `source` is as it was.
+    /// Records that an open source is no longer missing. `source` has its earlier state.
     pub fn settle(&mut self, source: &Source) {
         self.open -= 1;
         self.on[source.path.index()] -= 1;
@@ -95,7 +95,7 @@ impl Group {
         }
     }
 
-    /// The window slides over its first source; `rest` are those behind it.
+    /// Removes the first source from the window. `rest` are the sources after it.
     pub fn drop_first(&mut self, source: &Source, rest: &VecDeque<Source>) {
         if source.open {
             self.settle(source);
@@ -115,31 +115,31 @@ impl Group {
         }
     }
 
-    /// An exposed source wants this share of a repair symbol.
+    /// Adds the claim of an exposed source to this share of a repair symbol.
     pub fn want(&mut self, share: f64) {
         self.wants += (self.cost() as f64 * share) as u64;
         self.bound_wants();
     }
 
-    /// Whether exposed sources want a repair symbol.
+    /// Returns whether exposed sources claim a repair symbol.
     pub fn wants_one(&self) -> bool {
         self.exposed > 0 && self.wants >= self.cost()
     }
 
-    /// A repair symbol leaves.
+    /// Records that a repair symbol leaves.
     pub fn repaired(&mut self) {
         self.wants = self.wants.saturating_sub(self.cost());
         self.budget = self.budget.saturating_sub(1);
         self.bound_wants();
     }
 
-    /// No source wants more than a repair symbol.
+    /// Limits the claims to one repair symbol per source.
     fn bound_wants(&mut self) {
         self.wants = self.wants.min(u64::from(self.exposed) * self.cost());
         self.lost &= self.wants > 0;
     }
 
-    /// Bytes of a repair symbol, as wants are counted.
+    /// Bytes of a repair symbol as claims count them.
     fn cost(&self) -> u64 {
         repair_bytes(LENGTH + self.longest()) as u64
     }
@@ -149,8 +149,8 @@ impl Group {
         self.longest.0.into()
     }
 
-    /// When a block that is being filled is closed at the latest, if the way to the peer takes `way`: three quarters of the time
-    /// in which its first source can be repaired.
+    /// Latest time at which a block that is being filled is closed, if a packet takes `way` to the peer: after three
+    /// quarters of the time in which its first source can be repaired.
     pub fn close_at(&self, way: Duration) -> Instant {
         let useful = self.first_expires.saturating_since(self.begun).saturating_sub(way);
         self.begun + useful * 3 / 4

@@ -1,4 +1,4 @@
-//! What is repaired, when, and at which price: one source on its own, over handmade views.
+//! Repaired messages, times of repair, and their cost: one source by itself, with constructed views.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn config(code: RepairCode, when: RepairWhen, redundancy: f64) -> RepairCoding {
     RepairCoding { code, redundancy, when, window: SHAPE.sources }
 }
 
-/// A sender of one message a millisecond by path 0, and what left.
+/// A sender of one message per millisecond by path 0, and the symbols that left.
 struct Bench {
     picture: Picture,
     source: RepairSource,
@@ -84,7 +84,7 @@ impl Bench {
         self.source.due(&self.picture.view())
     }
 
-    /// Sends all repair symbols that are due; how many.
+    /// Sends all due repair symbols. Returns their number.
     fn repair(&mut self) -> usize {
         let before = self.repairs.len();
         while let Some(offer) = self.due() {
@@ -97,7 +97,7 @@ impl Bench {
         self.repairs.len() - before
     }
 
-    /// `count` messages, a millisecond each, and what is due between them.
+    /// Sends `count` messages, one per millisecond, and the repair symbols that are due between them.
     fn run(&mut self, count: usize) -> usize {
         let mut repairs = 0;
         for _ in 0..count {
@@ -119,13 +119,13 @@ impl Bench {
     }
 }
 
-/// Messages of 994 bytes are 1000 with their header; a repair symbol is 994 + 6 + 2 + 10 = 1012: after 21 at 5 %.
+/// Messages of 994 bytes are 1000 with their header. A repair symbol is 994 + 6 + 2 + 10 = 1012: one after 21 at 5 %.
 #[test]
 fn always_means_as_soon_as_the_cap_allows() {
     let mut bench = Bench::new(config(RepairCode::Rlc, RepairWhen::Always, 0.05), 20, 10_000);
     assert_eq!((bench.run(20), bench.run(1)), (0, 1));
     assert_eq!(bench.repairs[0].header, Header::WindowRepair { first: 0, sources: 21, seed: 15 << 16 });
-    // 1012 / 1000 / .05 = 20.24 sources each: 49 repair symbols want 991.76 sources.
+    // 1012 / 1000 / .05 = 20.24 sources each: 49 repair symbols need 991.76 sources.
     assert_eq!((bench.run(1000 - 21 - 9), bench.run(1), bench.repairs.len()), (47, 1, 49));
 }
 
@@ -143,7 +143,7 @@ fn nothing_is_due_once_everything_arrived() {
     }
 }
 
-/// RTT 100 ms with 20 chunks in flight: a loss is noticed after 115 ms, and what is sent again takes 50 ms more.
+/// RTT 100 ms with 20 chunks in flight: a loss is noticed after 115 ms, and a retransmission takes 50 ms more.
 #[test]
 fn late_repairs_only_what_could_not_be_sent_again() {
     for code in CODES {
@@ -159,7 +159,7 @@ fn late_repairs_only_what_could_not_be_sent_again() {
     }
 }
 
-/// The window begins at the first source that is missing and can come in time.
+/// The window begins at the first source that is missing and can arrive in time.
 #[test]
 fn the_window_covers_what_may_be_missing_and_is_of_use() {
     let mut bench = Bench::new(config(RepairCode::Rlc, RepairWhen::Always, 0.05), 20, 40);
@@ -168,7 +168,7 @@ fn the_window_covers_what_may_be_missing_and_is_of_use() {
     bench.send();
     let offer = bench.due().expect("21 were sent");
     assert_eq!((offer.first, offer.sources, offer.sent_on(PathId(0)), offer.len), (3, 18, 17, 1012 + 16));
-    // At 41 ms what left before 11 ms + 1 has less than the way of 10 ms left.
+    // At 41 ms, sources that left before 11 ms + 1 have less than the transit time of 10 ms left.
     bench.picture.now += 21 * MS;
     let offer = bench.due().expect("the same");
     assert_eq!((offer.first, offer.sources), (12, 9));
@@ -186,7 +186,7 @@ fn a_window_covers_no_more_than_agreed() {
     assert_eq!((offer.first, offer.sources), (102 - 64, 64));
 }
 
-/// RTT 100 ms, latency 250 ms: what is lost at 120 ms is sent again then, and would be late if it were lost again.
+/// RTT 100 ms, latency 250 ms: a source lost at 120 ms is sent again then, and would be late if it were lost again.
 #[test]
 fn a_lost_source_that_cannot_be_lost_again_gets_a_repair_symbol_of_its_own() {
     for code in CODES {
@@ -214,7 +214,7 @@ fn what_was_saved_is_spent_on_a_burst() {
     bench.settle(0..980);
     bench.picture.now += 90 * MS;
     (980..1000).for_each(|n| bench.lose(n));
-    // A quarter of the window of 64 are 16, of the agreed length: 16 · 1034 bytes.
+    // A quarter of the window of 64 is 16 symbols of the agreed length: 16 · 1034 bytes.
     assert_eq!(bench.repair(), 16);
 }
 
@@ -257,7 +257,7 @@ fn a_full_block_gets_what_was_saved_for_it() {
     }
 }
 
-/// Messages come back as they were: what left, less what is lost, through the receivers of the coding crate.
+/// Returns the messages that the receivers of the coding crate deliver unchanged if `lost` are lost.
 fn recovered(bench: &Bench, code: RepairCode, lost: &BTreeSet<usize>) -> BTreeSet<usize> {
     let length = usize::from(SHAPE.symbol_length);
     let sources = usize::from(SHAPE.sources);
@@ -314,7 +314,8 @@ fn recovered(bench: &Bench, code: RepairCode, lost: &BTreeSet<usize>) -> BTreeSe
     back
 }
 
-/// Every 67th of 400 is lost, one of a block at the most, and a block of messages of a byte pays for a repair symbol of 64.
+/// Each 67th of 400 messages is lost, at most one per block. A block of messages of one byte pays for a repair symbol
+/// of 64.
 #[test]
 fn single_losses_come_back_bit_for_bit() {
     for code in CODES {
@@ -360,7 +361,8 @@ fn symbols_of_old_or_foreign_blocks_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is sent, arrives, is lost and is asked: the cap holds, the counts agree, and memory is bounded.
+    /// For any sequence of sends, arrivals, losses and questions, the cap holds, the counts agree, and memory is
+    /// bounded.
     #[test]
     fn any_sequence_keeps_the_cap_and_the_counts(
         code in 0..3usize,

@@ -9,12 +9,12 @@ const TRIP: Duration = Duration::from_millis(50);
 struct Route {
     now: Instant,
     mtu: u16,
-    /// Small packets arrive.
+    /// True if small packets arrive.
     up: bool,
     discovery: Discovery,
-    /// When each probe left, and its size.
+    /// Time and size of each probe.
     probes: Vec<(Instant, u16)>,
-    /// Small packets asked for.
+    /// Number of small packets requested.
     asked: u32,
     nonce: u64,
 }
@@ -33,7 +33,7 @@ impl Route {
         }
     }
 
-    /// A probe that is due leaves; its nonce if it did.
+    /// Sends a due probe. Returns its nonce.
     fn probe(&mut self) -> Option<(u16, u64)> {
         self.discovery.data_left();
         if !self.discovery.due() {
@@ -45,7 +45,7 @@ impl Route {
         Some((size, nonce))
     }
 
-    /// One probe and its outcome, or the next timer; false once none is due within `within`.
+    /// Sends one probe and delivers its outcome, or runs the next timer. Returns false if none is due before `end`.
     fn step(&mut self, end: Instant) -> bool {
         if let Some((size, nonce)) = self.probe()
             && self.up
@@ -87,7 +87,7 @@ fn constants_are_those_of_the_rfc() {
     assert!(PROBE_TIMER >= Duration::from_secs(1), "MUST NOT be smaller than 1 second");
 }
 
-/// §5.3.1: the size is found, from below, whatever it is; each probe is answered or timed before the next one leaves.
+/// §5.3.1: the search from below finds any size. Each probe is answered or times out before the next one leaves.
 #[test]
 fn the_largest_size_that_arrives_is_found() {
     for mtu in BASE_PLPMTU..=1500 {
@@ -96,7 +96,7 @@ fn the_largest_size_that_arrives_is_found() {
         let (found, state) = route.found();
         assert!(found <= mtu && mtu - found < RESOLUTION as u16 + 1, "{found} of {mtu}");
         assert_eq!(state, DiscoveryState::SearchComplete, "{mtu}");
-        // The start, the maximum, and a bisection of 300 bytes, each size MAX_PROBES times at the most.
+        // The start, the maximum, and a bisection of 300 bytes, each size at most MAX_PROBES times.
         let most = 1 + 3 + 3 * libm::log2(300.0 / f64::from(RESOLUTION)).ceil() as usize;
         assert!(route.probes.len() <= most, "{mtu}: {} probes", route.probes.len());
         let gaps = route.probes.windows(2).map(|w| w[1].0 - w[0].0);
@@ -115,7 +115,8 @@ fn a_path_that_carries_the_maximum_costs_two_probes() {
     assert_eq!(route.probes.iter().map(|p| p.1).collect::<Vec<_>>(), [1400, 1500]);
 }
 
-/// §4.3, §5.2: MAX_PROBES probes of the size in use are lost while small packets arrive: BASE_PLPMTU, then what passes.
+/// §4.3, §5.2: MAX_PROBES probes of the size in use are lost while small packets arrive: BASE_PLPMTU, then the size
+/// that passes.
 #[test]
 fn a_black_hole_is_left_by_base_plpmtu() {
     let mut route = Route::new(1400, 1400, 1400);
@@ -142,7 +143,7 @@ fn a_black_hole_is_left_by_base_plpmtu() {
     assert_eq!(state, DiscoveryState::SearchComplete);
 }
 
-/// A suspicion without a cause costs one probe, and not more than one a second.
+/// A suspicion without a cause costs one probe, and at most one per second.
 #[test]
 fn losses_that_are_no_black_hole_cost_a_probe() {
     let mut route = Route::new(1400, 1400, 1400);
@@ -165,7 +166,7 @@ fn losses_that_are_no_black_hole_cost_a_probe() {
     );
 }
 
-/// A path on which nothing arrives says nothing of sizes.
+/// A path on which nothing arrives gives no information on sizes.
 #[test]
 fn a_path_that_is_down_is_no_black_hole() {
     let mut route = Route::new(1500, 1400, 1500);
@@ -196,7 +197,7 @@ fn below_the_base_size_the_search_begins_at_the_minimum() {
     assert!((792..=800).contains(&found) && state == DiscoveryState::SearchComplete, "{found} {state:?}");
 }
 
-/// Nothing at all above MIN_PLPMTU: it is tried again, seldom.
+/// No size above MIN_PLPMTU passes: it is tried again at long intervals.
 #[test]
 fn in_the_error_state_few_probes_leave() {
     let mut route = Route::new(MIN_PLPMTU, 1400, 1500);
@@ -217,7 +218,7 @@ fn after_ten_minutes_larger_sizes_are_tried_again() {
     assert!((1412..=1420).contains(&found.0), "{found:?}");
     let complete = route.now - Duration::from_secs(100);
     route.mtu = 1500;
-    // A suspicion meanwhile does not put it off.
+    // A suspicion in between does not delay it.
     route.run(Duration::from_secs(300));
     route.discovery.suspect(route.now);
     route.run(Duration::from_secs(150));
@@ -245,8 +246,8 @@ fn an_idle_path_is_not_probed() {
     assert!(!d.due() && d.timeout().is_none(), "so does a repetition");
 }
 
-/// An answer that comes after PROBE_TIMER still proves that the size arrives; one that comes twice, or that nothing asked
-/// for, proves nothing.
+/// An answer after PROBE_TIMER still proves that the size arrives. A repeated answer, or an unrequested one, proves
+/// nothing.
 #[test]
 fn a_late_answer_counts_and_a_foreign_one_does_not() {
     let mut route = Route::new(1400, 1400, 1500);
@@ -261,7 +262,7 @@ fn a_late_answer_counts_and_a_foreign_one_does_not() {
     assert_eq!(route.discovery.plpmtu(), 1400);
 }
 
-/// §4.6: what can't even leave is too large at once, and the search goes on below it.
+/// §4.6: a size that cannot even leave is too large at once, and the search continues below it.
 #[test]
 fn what_the_driver_refuses_is_too_large_at_once() {
     let mut route = Route::new(1450, 1400, 1500);
@@ -273,7 +274,7 @@ fn what_the_driver_refuses_is_too_large_at_once() {
     route.run(Duration::from_secs(60));
     let (found, state) = route.found();
     assert!((1442..=1450).contains(&found) && state == DiscoveryState::SearchComplete, "{found}");
-    // Interface and route shrink and grow.
+    // The limit of interface and route shrinks and grows.
     route.discovery.told(route.now, 1300);
     assert_eq!(route.discovery.plpmtu(), 1300);
     route.mtu = 1500;
@@ -286,7 +287,7 @@ fn what_the_driver_refuses_is_too_large_at_once() {
     assert_eq!(route.discovery.plpmtu(), MIN_PLPMTU);
 }
 
-/// Another address, another path: the size in use is confirmed anew.
+/// Another address is another path: the size in use is confirmed anew.
 #[test]
 fn a_path_that_moves_is_searched_again() {
     let mut route = Route::new(1500, 1400, 1500);

@@ -45,7 +45,7 @@ fn fresh() -> Reassembly {
     Reassembly::new(Tsn(1))
 }
 
-/// Pushes and tells what became readable.
+/// Pushes a fragment, and returns the messages that became readable.
 fn push(r: &mut Reassembly, fragment: Fragment) -> Vec<String> {
     r.push(fragment, NOW).expect("no violation in this test");
     read(r)
@@ -116,7 +116,7 @@ fn ssn_wraps() {
     assert_eq!(push(&mut r, whole(65_537, 0)), ["<65537>", "<65538>"]);
 }
 
-/// More small messages may wait behind a lost one than serial numbers of 16 bits tell apart by halves.
+/// More small messages may wait for a lost one than half of the serial numbers of 16 bits.
 #[test]
 fn a_whole_cycle_of_ssns_may_wait() {
     let mut r = fresh();
@@ -192,7 +192,7 @@ fn contradicting_fragments_are_violations() {
     assert_eq!(violation([whole(2, 1), whole(3, 1)]), Some(SsnReused(Tsn(3))));
 }
 
-/// What is held takes its payload and 16 bytes per chunk from the receive window until it is read or given up.
+/// Held data take their payload and 16 bytes per chunk from the receive window until they are read or given up.
 #[test]
 fn buffered_bytes_follow_what_is_held() {
     let mut r = fresh();
@@ -241,7 +241,7 @@ fn forward_tsn_drops_incomplete_messages() {
     assert_eq!(push(&mut r, whole(10, 2)), ["<10>"]);
 }
 
-/// The peer may forward only as far as the first fragment that was acknowledged: what goes on from there is as dead.
+/// The peer may forward only as far as the first acknowledged fragment: the rest of the message is dead as well.
 #[test]
 fn forward_tsn_into_a_message_drops_all_of_it() {
     let mut r = fresh();
@@ -289,7 +289,7 @@ fn messages_in_order_need_no_room_of_their_own() {
     assert!(r.ready.capacity() <= KEPT_MESSAGES, "room for a backlog is given back");
 }
 
-/// Every second fragment of one huge message, then the rest backwards: no step may cost what the message costs.
+/// Every second fragment of one huge message, then the rest backwards: no step may cost as much as the whole message.
 #[test]
 fn a_large_message_in_the_worst_order_is_not_quadratic() {
     const N: u32 = 200_000;
@@ -308,9 +308,9 @@ fn a_large_message_in_the_worst_order_is_not_quadratic() {
 struct Sent {
     stream: u16,
     unordered: bool,
-    /// Index of its first fragment and of the one after its last.
+    /// Index of the first fragment, and the index after the last.
     range: std::ops::Range<usize>,
-    /// Its place among the ordered messages of its stream.
+    /// Position among the ordered messages of its stream.
     turn: u16,
     state: State,
 }
@@ -323,7 +323,7 @@ enum State {
     Delivered,
 }
 
-/// What RFC 9260 and RFC 3758 say a receiver delivers, worked out from all messages at every step.
+/// Messages that a receiver delivers by RFC 9260 and RFC 3758, computed from all messages at every step.
 #[derive(Debug)]
 struct Model {
     sent: Vec<Sent>,
@@ -351,7 +351,7 @@ impl Model {
         self.sent.partition_point(|message| message.range.end <= index)
     }
 
-    /// Fragment `index` arrives: true if it is new.
+    /// Delivers fragment `index`. Returns true if it is new.
     fn arrive(&mut self, index: usize) -> bool {
         if index < self.cum || self.seen[index] {
             return false;
@@ -367,7 +367,8 @@ impl Model {
         true
     }
 
-    /// The sender gives up all fragments before `end`; tells which streams it skips up to which turn.
+    /// Gives up all fragments before `end`. Returns the streams that the sender skips, and the turn up to which it
+    /// does.
     fn forward(&mut self, end: usize) -> Vec<(u16, u16)> {
         let mut skipped = Map::new();
         for message in self.sent.iter_mut().filter(|message| message.range.start < end) {
@@ -416,7 +417,7 @@ impl Model {
     }
 }
 
-/// A receiver and the model of it, side by side.
+/// A receiver, and the model for comparison.
 struct Pair {
     model: Model,
     tracker: TsnTracker,
@@ -458,7 +459,7 @@ impl Pair {
         self.compare()
     }
 
-    /// FORWARD TSN over all fragments before `end`; nothing if out of date.
+    /// FORWARD TSN over all fragments before `end`; no effect if it is out of date.
     fn forward(&mut self, end: usize) -> Result<(), TestCaseError> {
         let new_cum = Tsn(self.initial_tsn.wrapping_add(end as u32).wrapping_sub(1));
         let newer = self.tracker.forward(new_cum);
@@ -493,7 +494,7 @@ impl Pair {
     }
 }
 
-/// What the fragments `range` carry: 1 to 4 bytes each.
+/// Payload of the fragments `range`: 1 to 4 bytes each.
 fn payload(range: std::ops::Range<usize>) -> Vec<u8> {
     range.flat_map(|index| vec![index as u8; 1 + index % 4]).collect()
 }
@@ -513,8 +514,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    /// Any order of arrival, with duplicates, fragments and FORWARD TSNs, even into the middle of a message: what is
-    /// delivered, and when, is what the model says; nothing is left behind.
+    /// For any order of arrival, with duplicates, fragments and FORWARD TSNs, even into the middle of a message:
+    /// messages and times of delivery are those of the model, and nothing remains.
     #[test]
     fn delivers_what_the_model_delivers(
         plan in prop::collection::vec((0..4u16, any::<bool>(), 1..6usize), 1..60),
@@ -539,7 +540,7 @@ proptest! {
         prop_assert!(pair.reassembly.pieces.is_empty() && pair.reassembly.waiting.is_empty());
     }
 
-    /// Without FORWARD TSN every message is delivered once, each stream in order, whatever the order of arrival.
+    /// Without FORWARD TSN every message is delivered once, each stream in order, for any order of arrival.
     #[test]
     fn every_message_is_delivered_once(
         plan in prop::collection::vec((0..4u16, any::<bool>(), 1..6usize), 1..60),

@@ -118,7 +118,8 @@ fn room_for_many_blocks_is_given_back() {
     assert!(t.blocks.capacity() <= KEPT_BLOCKS);
 }
 
-/// RFC 3758 §3.6: the cumulative TSN moves to the new one and on over what was received in sequence beyond it.
+/// RFC 3758 §3.6: the cumulative TSN moves to the new one, and further over TSNs that were received in sequence beyond
+/// it.
 #[test]
 fn forward_tsn_moves_on_over_what_was_received() {
     let mut t = tracker();
@@ -131,7 +132,7 @@ fn forward_tsn_moves_on_over_what_was_received() {
     assert_eq!((t.cum_tsn(), t.has_gap()), (Tsn(20), false));
 }
 
-/// RFC 3758 §3.6: a new cumulative TSN at or behind the point is out of date and must not update it.
+/// RFC 3758 §3.6: a new cumulative TSN that is not beyond the point is out of date and must not update it.
 #[test]
 fn forward_tsn_out_of_date_changes_nothing() {
     let mut t = tracker();
@@ -151,7 +152,7 @@ fn forward_tsn_into_a_block_takes_all_of_it() {
 }
 
 proptest! {
-    /// Against a set of all TSNs received, across the wrap of TSNs.
+    /// Comparison with a set of all TSNs received, across the wrap of TSNs.
     #[test]
     fn agrees_with_a_set(
         initial in prop_oneof![any::<u32>(), (u32::MAX - 100)..=u32::MAX],
@@ -187,7 +188,7 @@ proptest! {
         }
     }
 
-    /// Any TSNs and any FORWARD TSNs: no panic, and gap blocks stay what a SACK may carry.
+    /// For any TSNs and any FORWARD TSNs there is no panic, and gap blocks stay within the limits of a SACK.
     #[test]
     fn takes_anything(
         initial: u32,

@@ -9,12 +9,12 @@ fn by(path: u16, tsn: u32, age: u32, packets: u32) -> ArrivedBy {
     ArrivedBy { path, tsn: Tsn(tsn), age, packets, bytes: packets.wrapping_mul(1000) }
 }
 
-/// The payload of a report.
+/// Payload of a report.
 fn arrived(clock: u32, paths: &[ArrivedBy]) -> Bytes {
     Arrived { clock, paths: paths.iter().copied() }.to_item().payload
 }
 
-/// Paths 0 to 3 are called 100 to 103; TSN n left at n ms.
+/// Paths 0 to 3 have the wire ids 100 to 103; TSN n left at n ms.
 fn hear<'a>(reports: &'a mut ArrivedReports, ms: u64, said: &Bytes) -> ReceivedReport<'a> {
     let path = |name: u16| (100..104).contains(&name).then(|| PathId((name - 100) as u8));
     let left = |tsn: Tsn, _| (tsn.0 > 0).then(|| Instant::from_millis(u64::from(tsn.0)));
@@ -45,7 +45,7 @@ fn a_report_is_made_whole() {
     assert_eq!(first.paths[..], [path], "what is no path is left out");
 }
 
-/// The clock wraps around every 71 minutes; what left then stays known until something newer arrives.
+/// The clock wraps every 71 minutes. The time at which the last packet left stays known until something newer arrives.
 #[test]
 fn clock_and_counters_go_on_where_they_wrap() {
     let mut reports = ArrivedReports::new();
@@ -103,11 +103,11 @@ fn a_peer_that_contradicts_itself_is_not_heard() {
         news(&mut reports, 50, &arrived(1000, &before));
         assert_eq!(hear(&mut reports, 50, &arrived(1010, paths)), ReceivedReport::Nonsense, "{what}");
         let next = news(&mut reports, 51, &arrived(1020, &[by(100, 8, 0, 5)]));
-        assert_eq!(next.paths[0].packets, 5, "after {what} it goes on");
+        assert_eq!(next.paths[0].packets, 5, "after {what} it continues");
     }
 }
 
-/// A TSN that was acknowledged meanwhile, or sent again, says nothing new of a packet that was named before.
+/// A TSN that has since been acknowledged, or sent again, does not change the entry of a packet that was named before.
 #[test]
 fn when_a_packet_left_stays_known_while_nothing_newer_arrives() {
     let mut reports = ArrivedReports::new();

@@ -1,4 +1,5 @@
-//! What a SACK means for each chunk and path (RFC 9260 §6.2.1): which transmissions it credits, and what is in flight afterwards.
+//! Effects of a SACK on each chunk and path (RFC 9260 §6.2.1): the transmissions that it credits, and the data in
+//! flight afterwards.
 
 use smallvec::SmallVec;
 
@@ -14,13 +15,14 @@ use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
 use crate::work;
 
-/// A SACK with more gap blocks tells of a queue that was overrun, not of a lost tail or of a timeout that came too early; it has
-/// no room for all that arrived.
+/// Number of gap blocks above which a SACK reveals a queue that was overrun, not a lost tail or an early timeout; it
+/// has no room for everything that arrived.
 pub(crate) const MANY_GAPS: usize = 64;
 
 impl RetransmissionQueue {
-    /// Takes a SACK that arrived on `on` and whose cumulative TSN is neither old nor beyond what was sent. What it acknowledges
-    /// leaves its flights; `reports` says by which paths copies arrived. Hand the outcome back to [`Self::recycle`].
+    /// Processes a SACK that arrived on `on` and whose cumulative TSN is neither old nor beyond the sent chunks.
+    /// Acknowledged chunks leave their flights; `reports` has the paths by which copies arrived. Return the outcome to
+    /// [`Self::recycle`].
     pub fn acknowledge(
         &mut self,
         ledger: &mut PathViews,
@@ -35,7 +37,7 @@ impl RetransmissionQueue {
         self.credit_all(&mut reading, sack);
         self.note_duplicates(&mut outcome, sack);
         if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
-            // What such a list has no room for arrived long before it is reported.
+            // Chunks for which such a list has no room arrived long before they are reported.
             outcome.paths.iter_mut().for_each(|a| a.late = None);
         }
         self.complete(ledger, &mut outcome);
@@ -48,12 +50,12 @@ impl RetransmissionQueue {
         self.outcome = outcome;
     }
 
-    /// Keeps the gap blocks of a SACK, to see later whether the peer reneged.
+    /// Keeps the gap blocks of a SACK, to detect later whether the peer reneged.
     pub fn remember(&mut self, sack: &Sack) {
         self.outstanding.remember(sack);
     }
 
-    /// One record per path slot.
+    /// Creates one record per path slot.
     fn begin(&mut self, outcome: &mut AckOutcome, ledger: &PathViews, sack: &Sack, on: PathId) {
         let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
         let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
@@ -106,7 +108,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Credits everything the SACK covers and none before it did.
+    /// Credits everything that the SACK covers and no earlier SACK did.
     fn credit_all(&mut self, r: &mut SackContext<'_>, sack: &Sack) {
         let cum = sack.header.cumulative_tsn_ack;
         while let Some(first) = self.outstanding.front() {
@@ -139,7 +141,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// The chunk `tsn`, which was sent several times, is acknowledged: of its transmissions in flight one was needed.
+    /// Handles the acknowledgement of `tsn`, which was sent several times: one of its transmissions in flight was
+    /// needed.
     fn settle_copies(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
         let sent = chunk.info.transmissions.len();
@@ -147,7 +150,7 @@ impl RetransmissionQueue {
         r.outcome.needless += chunk.needless.acknowledged(sent, in_flight) * chunk.user_data() as u64;
     }
 
-    /// What the peer had already, it reports.
+    /// Counts the chunks that the peer reports as duplicates.
     fn note_duplicates(&mut self, outcome: &mut AckOutcome, sack: &Sack) {
         for tsn in sack.duplicates() {
             let (needless, again) = match self.outstanding.get_mut(tsn) {
@@ -161,8 +164,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// A symbol that was given up arrived after all, if a gap block covers it: no FORWARD-TSN that moved the cumulative TSN over
-    /// it was needed for that. It counts nowhere but for its coder.
+    /// Handles an abandoned symbol that arrived after all, if a gap block covers it: a FORWARD-TSN moves only the
+    /// cumulative TSN, so that a gap block proves the arrival. It counts only for its coder.
     fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
         let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
         if let Some(header) = abandoned.and_then(|c| c.header) {
@@ -170,7 +173,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
+    /// Processes one acknowledged TSN, by cumulative TSN or gap block, once.
     fn credit(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         work::count(1 + chunk.info.transmissions.len());
@@ -199,7 +202,7 @@ impl RetransmissionQueue {
             let known = one_path || divided == Divided::Known || r.reports.names(tsn, path);
             acks[path.index()].info.proven += if known { len } else { 0 };
         }
-        // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
+        // This proves an arrival of the only path on which it was, else of the return path of the SACK.
         if one_path {
             acks[last.index()].arrived(tsn);
         } else if divided == Divided::Known {
@@ -231,7 +234,7 @@ impl RetransmissionQueue {
         self.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
-    /// Takes the transmissions of `tsn` that arrived out of their flights; the paths that are credited with it.
+    /// Takes the transmissions of `tsn` that arrived out of their flights. Returns the paths that are credited with it.
     fn land(&mut self, r: &mut SackContext<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
         let mut credited = PathSet::default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return credited };
@@ -258,13 +261,13 @@ impl RetransmissionQueue {
         credited
     }
 
-    /// `tsn` is acknowledged, after it was taken for lost (`was_lost`: and not sent again) or sent again. If a timeout took it for
-    /// lost and the answer can only be to its first transmission, the timeout was spurious.
+    /// Handles the acknowledgement of `tsn` after it was declared lost (`was_lost`: and not sent again) or sent again.
+    /// If a timeout declared it lost and the answer can only be to its first transmission, the timeout was spurious.
     fn note_late(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         let timeout = |path: PathId| self.flights[path.index()].timeout;
         let [first, .., last] = &chunk.info.transmissions[..] else {
-            // What was acknowledged once before says nothing of the timeout.
+            // A chunk that was acknowledged before proves nothing about the timeout.
             let first = chunk.info.transmissions.first().filter(|_| was_lost && chunk.info.losses > 0);
             let late = first.filter(|t| timeout(t.path).is_some_and(|at| t.at <= at));
             if let Some(path) = late.map(|t| t.path) {
@@ -274,14 +277,14 @@ impl RetransmissionQueue {
         };
         let Some(at) = timeout(first.path).filter(|at| first.at <= *at) else { return };
         let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
-        // Whatever was sent again since and could be answered by now may be what this answers.
+        // Any transmission that was sent again since and could be answered by now may be the one that this answers.
         let answers = |t: &Transmission| t.at >= at && r.now - t.at >= least;
         if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {
             r.outcome.paths[first.path.index()].late = Some(tsn);
         }
     }
 
-    /// What is known once everything is credited.
+    /// Completes the outcome after everything is credited.
     fn complete(&mut self, ledger: &PathViews, outcome: &mut AckOutcome) {
         let acks = &mut outcome.paths;
         let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);
@@ -300,7 +303,7 @@ impl RetransmissionQueue {
     }
 }
 
-/// What is known while a SACK is read.
+/// State while a SACK is read.
 pub(super) struct SackContext<'a> {
     pub ledger: &'a mut PathViews,
     pub now: Instant,

@@ -1,11 +1,12 @@
-//! Do the books agree? For tests.
+//! Checks of the consistency of the queue, for tests.
 
 use super::RetransmissionQueue;
 use crate::policy::{PathId, PathViews, SymbolsInFlight};
 use crate::tx::outstanding::{ChunkState, Outgoing};
 
 impl RetransmissionQueue {
-    /// Panics when counters and lists that are kept step by step differ from what they count; the payload of all chunks.
+    /// Panics if counters and lists that are updated step by step differ from the counted values. Returns the payload
+    /// of all chunks.
     pub fn assert_consistent(&self, ledger: &PathViews) -> usize {
         for v in ledger.paths() {
             assert_eq!((v.in_flight, v.in_flight_chunks), self.count(v.id), "in flight on {:?}", v.id);
@@ -32,7 +33,7 @@ impl RetransmissionQueue {
         self.outstanding.iter().map(Outgoing::buffered).sum()
     }
 
-    /// What is in flight on a path is in one of its lists, and what SACKs pass over needs no look.
+    /// Checks that chunks in flight on a path are in one of its lists, and that chunks that SACKs skip need no check.
     fn assert_listed(&self, c: &Outgoing) {
         let tsn = c.info.tsn;
         for t in c.info.transmissions.iter().filter(|t| t.in_flight) {
@@ -46,7 +47,7 @@ impl RetransmissionQueue {
         assert!(!open || !c.acked(), "TSN {tsn} is acknowledged and not passed over");
     }
 
-    /// What each open block has in flight.
+    /// Checks the symbols that each open block has in flight.
     fn assert_symbols(&self, ledger: &PathViews) {
         for block in ledger.blocks() {
             let mut flies = vec![SymbolsInFlight::default(); ledger.paths().len()];

@@ -1,12 +1,12 @@
 //! TSNs in flight on several paths at once.
 //!
-//! A SACK says that a TSN arrived, not which of its copies. Between two Strandcast peers the receiver, once it was
-//! asked, names the path of each arrival beside its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so
+//! A SACK reports that a TSN arrived, but not which of its copies. Between two Strandcast peers the receiver, once it
+//! was asked, names the path of each arrival with its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so
 //! that each copy leaves its own path's flight, lets its own window grow, and is missed there when it is lost. Towards
 //! other peers no window grows from such a TSN.
 //!
-//! A copy whose TSN is acknowledged while nothing is known of itself stays in its path's window as unsettled: the packet may
-//! still be in a queue there. It no longer counts in what the peer's receive window holds.
+//! A copy whose TSN is acknowledged without information on the copy itself stays in its path's window as unsettled: the
+//! packet may still be in a queue there. It no longer counts against the peer's receive window.
 
 use smallvec::SmallVec;
 
@@ -19,19 +19,19 @@ use crate::tx::path_ack::lower;
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// A copy is lost when so many reports named later ones on its path.
+/// Number of reports that named later copies on its path after which a copy is lost.
 const THRESHOLD: u8 = 3;
 
 /// A copy whose TSN was acknowledged by another one.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Unsettled {
     pub(super) tsn: Tsn,
-    /// Book size, bytes.
+    /// Counted bytes.
     pub(super) len: u64,
     stream: StreamId,
     symbol: Option<Symbol>,
     sent: Transmission,
-    /// When it counts as arrived if the peer names no paths.
+    /// Time at which it counts as arrived if the peer names no paths.
     due: Instant,
 }
 
@@ -40,7 +40,7 @@ impl Unsettled {
         self.tsn
     }
 
-    /// The chunk, of which no more is known than this transmission.
+    /// Returns the chunk with only this transmission.
     fn chunk(self, losses: u8) -> ChunkInfo {
         let Unsettled { tsn, len, stream, symbol, sent, .. } = self;
         ChunkInfo {
@@ -57,53 +57,53 @@ impl Unsettled {
     }
 }
 
-/// What a SACK says of the transmissions of a TSN that are in flight.
+/// Information of a SACK on the transmissions of a TSN that are in flight.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Divided {
-    /// They are all on one path.
+    /// All transmissions are on one path.
     One,
-    /// Those left in flight arrived.
+    /// The transmissions left in flight arrived.
     Known,
-    /// One of them arrived; which one is unknown.
+    /// One of the transmissions arrived; which one is unknown.
     Unknown,
 }
 
-/// Copies on a path that the peer reported since the last SACK.
+/// Copies on a path that the peer has reported since the last SACK.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Settled {
     pub bytes: u64,
     pub chunks: u32,
-    /// When the newest of them was sent.
+    /// Time at which the newest of them was sent.
     pub newest: Option<Instant>,
-    /// The earliest in flight on the path was among them.
+    /// True if the earliest transmission in flight on the path was among them.
     pub front: bool,
 }
 
 impl RetransmissionQueue {
-    /// A copy of `tsn` leaves on `path` once there is room.
+    /// Schedules a copy of `tsn` on `path` for when there is room.
     pub fn owe(&mut self, path: PathId, tsn: Tsn) {
         self.drop_settled(path);
         self.flights[path.index()].owed.push_back(tsn);
     }
 
-    /// Whether copies wait for room on `path`.
+    /// Returns whether copies wait for room on `path`.
     pub fn owes(&self, path: PathId) -> bool {
         !self.flights[path.index()].owed.is_empty()
     }
 
-    /// The earliest copy that waited for room on `path`.
+    /// Returns the earliest copy that waited for room on `path`.
     pub fn take_owed(&mut self, path: PathId) -> Option<&Outgoing> {
         self.drop_settled(path);
         let tsn = self.flights[path.index()].owed.pop_front()?;
         self.outstanding.get(tsn)
     }
 
-    /// No copies leave on `path` any more.
+    /// Drops all copies that wait for `path`.
     pub fn forget_owed(&mut self, path: PathId) {
         self.flights[path.index()].owed.clear();
     }
 
-    /// Takes away the chunks in front that need no copy on `path` any more.
+    /// Removes chunks at the front that no longer need a copy on `path`.
     fn drop_settled(&mut self, path: PathId) {
         let (owed, outstanding) = (&mut self.flights[path.index()].owed, &self.outstanding);
         let wanted = |tsn: &Tsn| {
@@ -115,7 +115,7 @@ impl RetransmissionQueue {
         }
     }
 
-    /// Copies on `path` in `range` arrived.
+    /// Records that copies on `path` in `range` arrived.
     pub fn settle(&mut self, ledger: &mut PathViews, path: PathId, range: TsnRange) {
         let earliest = self.earliest_on(path);
         let f = &mut self.flights[path.index()];
@@ -136,8 +136,8 @@ impl RetransmissionQueue {
         });
     }
 
-    /// Counts a miss for copies on `path` that left before one that `reports` names, and takes those missed three times out of
-    /// the list; each is to be handed to [`Self::lose_copy`].
+    /// Counts a miss for copies on `path` that left before one that `reports` names, and removes those missed three
+    /// times from the list. The caller passes each to [`Self::lose_copy`].
     pub fn take_missed_copies(
         &mut self,
         now: Instant,
@@ -159,13 +159,13 @@ impl RetransmissionQueue {
         lost
     }
 
-    /// Takes the first copy on `path` out of the list: it timed out, or the path was closed. It is to be handed to
+    /// Removes the first copy on `path` from the list: it timed out, or the path was closed. The caller passes it to
     /// [`Self::lose_copy`].
     pub fn take_copy(&mut self, path: PathId) -> Option<Unsettled> {
         self.flights[path.index()].unsettled.pop_front()
     }
 
-    /// Takes the copies on `path` that were sent at `last` or before out of the list; each is to be handed to
+    /// Removes the copies on `path` that were sent at `last` or before from the list. The caller passes each to
     /// [`Self::lose_copy`].
     pub fn take_copies_sent(&mut self, path: PathId, last: Instant) -> SmallVec<[Unsettled; 4]> {
         let mut taken = SmallVec::new();
@@ -179,13 +179,14 @@ impl RetransmissionQueue {
         taken
     }
 
-    /// `copy`, which is in no list any more, leaves the flight of `path`; as policies see it.
+    /// Takes `copy`, which is in no list, out of the flight of `path`. Returns it as policies see it.
     pub fn lose_copy(ledger: &mut PathViews, path: PathId, copy: Unsettled) -> ChunkInfo {
         ledger.leave_path(path, copy.len);
         copy.chunk(1)
     }
 
-    /// When the newest copy was sent that the peer named for `path` in this packet and that a SACK did not cover yet.
+    /// Time at which the newest copy was sent that the peer named for `path` in this packet and that no SACK has
+    /// covered yet.
     fn newest_arrival(&self, path: PathId, reports: &ArrivalReports) -> Option<Instant> {
         let newest = reports.on(path).filter_map(|range| {
             let on = self.outstanding.get(range.last)?.info.on(path)?;
@@ -194,8 +195,8 @@ impl RetransmissionQueue {
         newest.max()
     }
 
-    /// Copies of `path` of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now: the first
-    /// of them leaves; whether it was the earliest in flight there.
+    /// Handles copies of `path` on which the peer will not report, since it does not name paths, or not yet: they have
+    /// arrived by now. The first of them leaves. Returns whether it was the earliest in flight there.
     pub fn settle_due(
         &mut self,
         ledger: &mut PathViews,
@@ -213,23 +214,24 @@ impl RetransmissionQueue {
         Some(earliest == Some(copy.tsn))
     }
 
-    /// Whether copies on `path` are not settled.
+    /// Returns whether copies on `path` are not settled.
     pub fn any_unsettled(&self, path: PathId) -> bool {
         !self.flights[path.index()].unsettled.is_empty()
     }
 
-    /// Whether a copy of `tsn` on `path` is not settled.
+    /// Returns whether a copy of `tsn` on `path` is not settled.
     pub fn is_unsettled(&self, tsn: Tsn, path: PathId) -> bool {
         self.flights[path.index()].unsettled.iter().any(|c| c.tsn == tsn)
     }
 
-    /// The lowest TSN in flight on `path`, copies that are not settled included.
+    /// Returns the lowest TSN in flight on `path`, including copies that are not settled.
     pub fn earliest_on(&self, path: PathId) -> Option<Tsn> {
         let copies = self.flights[path.index()].unsettled.iter().map(|c| c.tsn);
         copies.chain(self.earliest_outstanding(path)).reduce(lower)
     }
 
-    /// A SACK covers `tsn`. Copies that did not arrive for certain leave it and stay in their paths' windows.
+    /// Handles a SACK that covers `tsn`. Copies whose arrival is uncertain leave the chunk and stay in their paths'
+    /// windows.
     pub(super) fn divide(&mut self, ledger: &mut PathViews, tsn: Tsn, reports: &ArrivalReports) -> Divided {
         let Some(chunk) = self.outstanding.get(tsn) else { return Divided::One };
         let sent = chunk.info.transmissions.iter().filter(|t| t.in_flight);
@@ -265,7 +267,8 @@ impl RetransmissionQueue {
         ledger.count_symbol(sent.path, symbol, -1);
     }
 
-    /// Of the chunks first sent on slower paths than `fast`, and in flight there alone, the first that was not asked about.
+    /// Returns the first chunk that was first sent on a path slower than `fast`, is in flight there alone, and was not
+    /// asked about.
     pub fn next_not_copied(&self, views: &[PathView], fast: PathId) -> Option<(Tsn, PathId)> {
         let cum = self.outstanding.cum_acked();
         let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;
@@ -286,7 +289,7 @@ impl RetransmissionQueue {
             .reduce(|a, b| if b.0.is_before(a.0) { b } else { a })
     }
 
-    /// `tsn`, first sent on `path`, was asked about.
+    /// Records that `tsn`, first sent on `path`, was asked about.
     pub fn asked_for_copy(&mut self, path: PathId, tsn: Tsn) {
         self.flights[path.index()].copied = Some(tsn);
     }

@@ -1,6 +1,6 @@
-//! Losses that may turn out to be spurious: loss events of a path, and which of their chunks arrived after all (RFC 4015).
+//! Losses that may turn out to be spurious: loss events of a path, and their chunks that arrived after all (RFC 4015).
 //!
-//! `ASSUMED`: how many loss events are remembered, and for how long; RFC 4015 has one.
+//! `ASSUMED`: the number of loss events that are kept, and the time; RFC 4015 has one.
 
 use smallvec::SmallVec;
 
@@ -11,24 +11,24 @@ use crate::time::{Duration, Instant};
 use crate::tx::outstanding::ChunkState;
 use crate::wire::serial::Tsn;
 
-/// Loss events that are remembered of a path: proof comes a round trip later, when the next one may have begun.
+/// Number of loss events of a path that are kept: proof arrives a round trip later, when the next event may have begun.
 const EVENTS: usize = 4;
 
-/// A loss event after which nothing has shown for so many timeouts that it was spurious was none.
+/// Number of timeouts without proof after which a loss event no longer counts as possibly spurious.
 const PROOF_TIMEOUTS: u32 = 2;
 
-/// Losses of one window, or of timeouts in a row.
+/// Losses of one window, or of consecutive timeouts.
 #[derive(Copy, Clone, Debug)]
 struct LossEvent {
-    /// The first and the last loss.
+    /// Times of the first and the last loss.
     began: Instant,
     last: Instant,
-    /// How many chunks, and how many of them arrived after all.
+    /// Number of lost chunks, and number of these that arrived after all.
     lost: u32,
     spurious: u32,
-    /// How the losses were noticed.
+    /// Trigger of the losses.
     by: LossTrigger,
-    /// The path's limits before it.
+    /// Limits of the path before the event.
     before: Limit,
 }
 
@@ -37,7 +37,7 @@ struct LossEvent {
 pub(super) struct LossEvents(SmallVec<[LossEvent; EVENTS]>);
 
 impl LossEvents {
-    /// `lost` chunks were declared lost. `begins`: the path's limits, if a loss event begins.
+    /// Records that `lost` chunks were declared lost. `begins`: the path's limits, if a loss event begins.
     fn note(&mut self, now: Instant, lost: u32, begins: Option<Limit>, by: LossTrigger) {
         match (begins, self.0.iter_mut().rfind(|e| e.by == by)) {
             (Some(before), _) => {
@@ -51,8 +51,8 @@ impl LossEvents {
         }
     }
 
-    /// A chunk that was declared lost so arrived after all. The limits to return to, if with it a whole event was
-    /// spurious.
+    /// Records that a chunk with this declaration of loss arrived after all. Returns the limits to return to, if a
+    /// whole event is thereby spurious.
     fn arrived(&mut self, now: Instant, declared: DeclaredLost, rto: Duration) -> Option<Limit> {
         self.forget(now, rto);
         let of = |e: &LossEvent| Some(e.by) == declared.by && e.began <= declared.at;
@@ -61,14 +61,14 @@ impl LossEvents {
         if self.0[at].spurious >= self.0[at].lost { self.undo(at) } else { None }
     }
 
-    /// The timeout was spurious as a whole.
+    /// Handles a timeout that was completely spurious.
     fn undo_timeout(&mut self) -> Option<Limit> {
         let at = self.0.iter().rposition(|e| e.by == LossTrigger::Timeout)?;
         self.undo(at)
     }
 
-    /// The event `at` was spurious. What it took is given back once no later one is in question, which may have begun with what it
-    /// left.
+    /// Handles the spurious event `at`. The limits before it return once no later event is in question, which may have
+    /// begun with the limits that this event left.
     fn undo(&mut self, at: usize) -> Option<Limit> {
         let event = self.0.remove(at);
         let Some(later) = self.0.get_mut(at) else { return Some(event.before) };
@@ -83,14 +83,14 @@ impl LossEvents {
 }
 
 impl RetransmissionQueue {
-    /// Chunks in flight on `path` whose misses reached `threshold`; appended to `into`.
+    /// Appends to `into` the chunks in flight on `path` whose misses reached `threshold`.
     pub fn overtaken(&self, path: PathId, threshold: u8, into: &mut Vec<Tsn>) {
         let missed = |i: &&ChunkInfo| i.on(path).is_some_and(|t| t.in_flight && t.misses >= threshold);
         into.extend(self.flight(path).filter(missed).map(|i| i.tsn));
     }
 
-    /// `lost` chunks of `path` were declared lost, noticed `by` miss indications or a timeout. `begins`: the path's
-    /// limits before, if a loss event begins with them.
+    /// Records that `lost` chunks of `path` were declared lost, `by` miss indications or a timeout. `begins`: the
+    /// path's limits before, if a loss event begins with them.
     pub fn note_losses(
         &mut self,
         now: Instant,
@@ -104,8 +104,8 @@ impl RetransmissionQueue {
         }
     }
 
-    /// A chunk that was `declared` lost on `path` arrived after all; the limits to return to, if with it all of that
-    /// loss event did.
+    /// Handles the arrival of a chunk that was `declared` lost on `path`. Returns the limits to return to, if thereby
+    /// all chunks of that loss event arrived.
     pub fn take_back(
         &mut self,
         now: Instant,
@@ -119,7 +119,7 @@ impl RetransmissionQueue {
         before
     }
 
-    /// The last timeout of `path` was spurious; the limits to return to.
+    /// Handles the last timeout of `path`, which was spurious. Returns the limits to return to.
     pub fn take_back_timeout(&mut self, path: PathId) -> Option<Limit> {
         let flight = &mut self.flights[path.index()];
         let before = flight.events.undo_timeout();
@@ -127,8 +127,8 @@ impl RetransmissionQueue {
         before
     }
 
-    /// The timeout of `path` was spurious, as the acknowledgement of `late` shows: what it took for lost and left after `late` is in
-    /// flight again. How many chunks; `None`: no timeout is in question.
+    /// Undoes the timeout of `path`, which the acknowledgement of `late` shows to be spurious: chunks that it declared
+    /// lost and that left after `late` are in flight again. Returns their number; `None`: no timeout is in question.
     pub fn undo_timeout(&mut self, ledger: &mut PathViews, path: PathId, late: Tsn) -> Option<u64> {
         let i = path.index();
         let at = self.flights[i].timeout.take()?;
@@ -158,9 +158,10 @@ impl RetransmissionQueue {
         Some(undone)
     }
 
-    /// `tsn` is acknowledged: how late it was if it was overtaken, and whether its loss was spurious. What is acknowledged
-    /// long before a retransmission could have been answered, within half of the least round-trip time, arrived by the
-    /// transmission before. Least values are measured seldom: a retransmission may be answered a little sooner.
+    /// Handles the acknowledgement of `tsn`: its lateness if it was overtaken, and whether its loss was spurious. A
+    /// chunk that is acknowledged long before a retransmission could have been answered, within half of the minimum
+    /// round-trip time, arrived by the previous transmission. Minimum values are rarely measured: a retransmission may
+    /// be answered a little earlier.
     pub(super) fn note_overtaken(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
@@ -182,8 +183,8 @@ impl RetransmissionQueue {
         ack.spurious.extend(declared.filter(|j| j.by == Some(LossTrigger::FastRetransmit)));
     }
 
-    /// The peer has `tsn` twice, which was sent again since it was declared lost, as the transmission says: both
-    /// arrived.
+    /// Handles a peer that has `tsn` twice. The chunk was sent again because it was declared lost, as the transmission
+    /// shows: both arrived.
     pub(super) fn note_needless(r: &mut crate::tx::AckOutcome, first: Transmission) {
         let Some(declared) = first.lost.filter(|j| j.by == Some(LossTrigger::FastRetransmit)) else { return };
         let path = &mut r.paths[first.path.index()];
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(events.arrived(at(170), missed(110), RTO), None, "once");
     }
 
-    /// Two events in a row: the window returns to what it was before the first, once both are known to be spurious.
+    /// Two events in a row: the window returns to its value before the first, once both are known to be spurious.
     #[test]
     fn the_next_event_waits_for_its_own_proof() {
         let mut events = LossEvents::default();
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(events.arrived(at(501), missed(100), RTO), None);
     }
 
-    /// A timeout in vain gives back what it took, and not what losses took before it.
+    /// A spurious timeout returns its own reduction, and not that of earlier losses.
     #[test]
     fn a_timeout_is_an_event_of_its_own() {
         let mut events = LossEvents::default();

@@ -1,4 +1,4 @@
-//! Scripts from RFC 9260 §6.2.1 and §7.2.4, and any order of calls against the plain count.
+//! Scripts from RFC 9260 §6.2.1 and §7.2.4, and any order of calls compared with the plain count.
 
 use proptest::prelude::*;
 use smallvec::smallvec;
@@ -92,7 +92,7 @@ impl Fixture {
         self.rq.push_copy(&mut self.ledger, Tsn(tsn), sent)
     }
 
-    /// A SACK by path 0; what it means.
+    /// Delivers a SACK by path 0. Returns its results.
     fn sack(&mut self, cum: u32, blocks: &[(u16, u16)]) -> AckOutcome {
         let header = SackHeader { cumulative_tsn_ack: Tsn(cum), a_rwnd: 1 << 20, flags: 0 };
         let blocks: Vec<_> =
@@ -105,7 +105,7 @@ impl Fixture {
         outcome
     }
 
-    /// What is credited to a path is named, and each name is of a chunk that is acknowledged by now.
+    /// Checks that credited chunks are named, and that each name belongs to an acknowledged chunk.
     fn check_names(&self, outcome: &AckOutcome) {
         let names = &outcome.deliveries;
         for a in &outcome.paths {
@@ -131,8 +131,8 @@ impl Fixture {
     }
 }
 
-/// A symbol that was given up and arrives after all is named once, by the gap block that covers it; not by a cumulative TSN, which
-/// a FORWARD-TSN may have moved.
+/// A symbol that was given up and arrives after all is named once, by the gap block that covers it; not by a cumulative
+/// TSN, which a FORWARD-TSN may have moved.
 #[test]
 fn symbols_given_up_that_arrive_are_named_by_gap_blocks() {
     let mut fixture = Fixture::new(1);
@@ -160,7 +160,7 @@ fn newly(outcome: &AckOutcome) -> Vec<u32> {
     outcome.paths.iter().map(|a| a.info.newly_acked_chunks).collect()
 }
 
-/// RFC 9260 §6.2.1 D: what gap blocks report has left the flight, once, and stays until the cumulative TSN passes it.
+/// RFC 9260 §6.2.1 D: chunks in gap blocks leave the flight once, and stay until the cumulative TSN passes them.
 #[test]
 fn a_sack_takes_each_chunk_out_of_its_path_s_flight_once() {
     let mut w = Fixture::new(2);
@@ -179,8 +179,8 @@ fn a_sack_takes_each_chunk_out_of_its_path_s_flight_once() {
     w.check();
 }
 
-/// Bytes are proven where they were sent once, wherever they were lost, and where the peer names the path; not where an
-/// earlier transmission on another path may be what arrived.
+/// Bytes are proven on the path where they were sent once, wherever they were lost, and where the peer names the path;
+/// not where an earlier transmission on another path may have arrived instead.
 #[test]
 fn what_is_proven_can_only_have_come_by_that_path() {
     let proven = |outcome: &AckOutcome| -> Vec<u64> {
@@ -212,7 +212,7 @@ fn what_is_proven_can_only_have_come_by_that_path() {
     assert_eq!(proven(&w.sack(6, &[])), [0, 11], "named, though lost before elsewhere");
 }
 
-/// Iyengar et al. (2006), CUC: the earliest chunk outstanding on a path moves although another path's hole keeps the
+/// Iyengar et al. (2006), CUC: the earliest chunk outstanding on a path moves although another path's gap keeps the
 /// cumulative TSN.
 #[test]
 fn progress_is_counted_by_path() {
@@ -227,8 +227,8 @@ fn progress_is_counted_by_path() {
     w.check();
 }
 
-/// RFC 9260 §6.2.1 D iii: what a later SACK leaves out may have been dropped by the peer. Not before a timeout, since SACKs
-/// of several paths overtake each other.
+/// RFC 9260 §6.2.1 D iii: a peer may have dropped chunks that a later SACK omits. They are not lost before a timeout,
+/// since SACKs of several paths overtake each other.
 #[test]
 fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
     let mut w = Fixture::new(1);
@@ -249,7 +249,7 @@ fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
     w.check();
 }
 
-/// A chunk is lost when no transmission of it is under way any more; acknowledged after all, it was no loss.
+/// A chunk is lost if no transmission of it is in flight any longer. If it is acknowledged after all, it was not lost.
 #[test]
 fn a_loss_is_of_one_transmission() {
     let mut w = Fixture::new(2);
@@ -265,8 +265,8 @@ fn a_loss_is_of_one_transmission() {
     w.check();
 }
 
-/// Without word of which copy arrived, no window grows, the copy that seems to be under way stays in its path's flight, and
-/// the peer's window has to hold the chunk once.
+/// Without a report of the copy that arrived, no window grows, the copy that seems to be in flight stays in its path's
+/// flight, and the peer's window needs room for the chunk once.
 #[test]
 fn of_copies_nobody_named_the_later_one_stays_in_flight() {
     let mut w = Fixture::new(2);
@@ -284,7 +284,7 @@ fn of_copies_nobody_named_the_later_one_stays_in_flight() {
     w.check();
 }
 
-/// With word of it, each copy is credited to its own path.
+/// With a report, each copy is credited to its own path.
 #[test]
 fn copies_that_are_named_count_on_their_own_paths() {
     let mut w = Fixture::new(2);
@@ -309,12 +309,12 @@ fn copies_that_are_named_count_on_their_own_paths() {
     w.check();
 }
 
-/// What a SACK newly acknowledges: TSN and path.
+/// Returns TSN and path of the chunks that a SACK newly acknowledges.
 fn named(outcome: &AckOutcome) -> Vec<(u32, Option<u8>)> {
     outcome.deliveries.credited.iter().map(|(tsn, path)| (tsn.0, path.map(|p| p.0))).collect()
 }
 
-/// Each chunk is named once, by cumulative TSN or gap block, whichever acknowledges it first.
+/// Each chunk is named once, by cumulative TSN or gap block, by the first that acknowledges it.
 #[test]
 fn acknowledged_chunks_are_named_once() {
     let mut w = Fixture::new(2);
@@ -326,14 +326,14 @@ fn acknowledged_chunks_are_named_once() {
     assert_eq!(first.deliveries.popped(Tsn(1)).map(|c| c.path()), Some(PathId(0)));
     assert_eq!(named(&w.sack(1, &[(2, 2)])), []);
     assert_eq!(named(&w.sack(4, &[])), [(2, Some(1)), (4, Some(1))]);
-    // Lost, and acknowledged after all: it counts where it was sent last.
+    // The chunk was lost and is acknowledged after all: it counts where it was sent last.
     w.send(1);
     w.lose(5, 1);
     assert_eq!(named(&w.sack(5, &[])), [(5, Some(1))]);
     w.check();
 }
 
-/// A chunk on two paths, lost on one: what arrives is what is under way on the other.
+/// A chunk is in flight on two paths and lost on one: the transmission on the other path arrives.
 #[test]
 fn a_copy_that_is_left_is_what_arrives() {
     let mut w = Fixture::new(2);
@@ -344,8 +344,8 @@ fn a_copy_that_is_left_is_what_arrives() {
     w.check();
 }
 
-/// Of copies that are under way the peer's word says which arrived; one that it names later comes once more, as it was sent
-/// on its path. Without its word no path is named.
+/// The peer's report decides which of the copies in flight arrived. A copy that it names later is reported again, as it
+/// was sent on its path. Without the report no path is named.
 #[test]
 fn copies_are_named_by_the_peer_s_word() {
     let mut w = Fixture::new(2);
@@ -385,7 +385,7 @@ fn nothing_is_named_unless_it_is_wanted() {
     assert!(w.rq.outcome.deliveries.settled.is_empty());
 }
 
-/// RFC 5682's conclusion: what a spurious timeout took for lost is under way as before, from the late one on.
+/// RFC 5682's conclusion: chunks that a spurious timeout declared lost are in flight as before, from the late one on.
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut w = Fixture::new(1);
@@ -407,7 +407,7 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(w.sack(4, &[]).paths[0].info.newly_acked_again, 0, "nothing was sent again");
 }
 
-/// RFC 6298's Karn: the round trip of a chunk that was sent twice is not taken.
+/// RFC 6298's Karn: the round-trip time of a chunk that was sent twice is not used.
 #[test]
 fn only_what_was_sent_once_is_timed() {
     let mut w = Fixture::new(2);
@@ -452,8 +452,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order, ledger and lists agree with the chunks, and each byte that was sent is in flight,
-    /// acknowledged, lost or abandoned.
+    /// For any order of events, ledger and lists agree with the chunks, and each sent byte is in flight, acknowledged,
+    /// lost or abandoned.
     #[test]
     fn the_books_agree(steps in prop::collection::vec(step(), 1..200)) {
         let mut w = Fixture::new(3);

@@ -22,9 +22,9 @@ const T: u8 = 1;
 /// Closes an association at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abort {
-    /// T bit: the sender knows no such association and reflects the verification tag it was sent (RFC 9260 §8.5.1).
+    /// T bit: the sender has no such association, and reflects the received verification tag (RFC 9260 §8.5.1).
     pub reflected_tag: bool,
-    /// Why, in order.
+    /// Causes of the abort, in order.
     pub causes: Vec<Cause>,
 }
 

@@ -28,9 +28,9 @@ pub const TYPE: u8 = 193;
 pub struct Asconf {
     /// Counts ASCONF chunks, wrapping.
     pub serial: u32,
-    /// One of the sender's addresses, by which the association is found when the packet's source is new.
+    /// One of the sender's addresses. It identifies the association if the packet's source is new.
     pub address: IpAddr,
-    /// What is asked for, in order.
+    /// Requests, in order.
     pub params: Vec<Param>,
 }
 

@@ -22,9 +22,9 @@ pub const TYPE: u8 = 128;
 /// Answers ASCONF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AsconfAck {
-    /// The ASCONF's serial number.
+    /// Serial number of the ASCONF.
     pub serial: u32,
-    /// Results of the requests; one that is not named succeeded.
+    /// Results of the requests. A request without a result succeeded.
     pub params: Vec<Param>,
 }
 

@@ -24,29 +24,29 @@ pub const TYPE: u8 = 15;
 /// Bytes from the chunk's start to its HMAC.
 pub(in crate::wire) const HMAC_OFFSET: usize = HEADER_LEN + 4;
 
-/// Authenticates every chunk after it in its packet;
-/// [`Packet::authenticated`](crate::wire::Packet::authenticated) gives the bytes that the HMAC is over.
+/// Authenticates every chunk after it in its packet. [`Packet::authenticated`](crate::wire::Packet::authenticated)
+/// returns the bytes that the HMAC covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Auth {
     /// The endpoint pair shared key in use.
     pub key_id: u16,
-    /// The algorithm's number, see [`HmacId`].
+    /// Number of the algorithm, see [`HmacId`].
     pub hmac_id: u16,
-    /// The HMAC. Its length may not be the algorithm's.
+    /// The HMAC. Its length may differ from the algorithm's.
     pub hmac: Bytes,
 }
 
 /// The algorithms of RFC 4895 §3.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HmacId {
-    /// HMAC with SHA-1: every implementation has it.
+    /// HMAC with SHA-1. Every implementation supports it.
     Sha1,
     /// HMAC with SHA-256.
     Sha256,
 }
 
 impl HmacId {
-    /// The algorithm of that number, if it is known here.
+    /// Returns the algorithm with that number, if it is known.
     pub const fn from_number(number: u16) -> Option<Self> {
         match number {
             1 => Some(Self::Sha1),

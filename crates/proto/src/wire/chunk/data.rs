@@ -35,15 +35,15 @@ const ENDING: u8 = 0b0001;
 pub struct DataHeader {
     /// Transmission sequence number.
     pub tsn: Tsn,
-    /// The stream it belongs to.
+    /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// Place of the message in its stream; meaningless when unordered.
+    /// Sequence number of the message in its stream; without meaning if unordered.
     pub ssn: Ssn,
-    /// The application's word.
+    /// Payload protocol identifier of the application.
     pub ppid: Ppid,
     /// I bit: acknowledge without delay (RFC 7053).
     pub immediate: bool,
-    /// U bit: deliver as soon as complete.
+    /// U bit: deliver once complete.
     pub unordered: bool,
     /// B bit: first fragment of a message.
     pub beginning: bool,
@@ -54,22 +54,22 @@ pub struct DataHeader {
 /// A DATA chunk. An empty payload parses: the receiver answers it with the cause No User Data (RFC 9260 §6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
-    /// All but the payload.
+    /// Header fields.
     pub header: DataHeader,
     /// User Data.
     pub payload: Bytes,
 }
 
 impl DataHeader {
-    /// Bytes before the payload, chunk header included.
+    /// Bytes before the payload, including the chunk header.
     pub const LEN: usize = HEADER_LEN + 12;
 
-    /// Bytes in a packet of a chunk with `payload_len` bytes, padding included.
+    /// Bytes in a packet of a chunk with `payload_len` bytes, including padding.
     pub const fn encoded_len(payload_len: usize) -> usize {
         padded(Self::LEN + payload_len)
     }
 
-    /// The chunk up to its payload, with `length` in the length field.
+    /// Returns the chunk up to its payload, with `length` in the length field.
     pub(in crate::wire) fn encode(&self, length: u16) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[0] = TYPE;

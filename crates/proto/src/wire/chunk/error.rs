@@ -20,7 +20,7 @@ pub const TYPE: u8 = 9;
 /// Reports errors that do not end the association by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorChunk {
-    /// Why, in order.
+    /// Causes, in order.
     pub causes: Vec<Cause>,
 }
 

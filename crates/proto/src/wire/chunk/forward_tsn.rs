@@ -25,12 +25,12 @@ use crate::wire::{ParseError, Ssn, StreamId, Tsn};
 /// Chunk Type of FORWARD TSN.
 pub const TYPE: u8 = 192;
 
-/// Tells the receiver not to wait for TSNs that the sender gave up.
+/// Releases the receiver from waiting for TSNs that the sender gave up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardTsn {
     /// Everything up to this TSN counts as arrived.
     pub new_cumulative_tsn: Tsn,
-    /// For each ordered stream with a skipped message the highest skipped SSN.
+    /// Highest skipped SSN of each ordered stream with a skipped message.
     pub streams: SmallVec<[(StreamId, Ssn); 4]>,
 }
 

@@ -32,20 +32,20 @@ const UNORDERED: u8 = 0b0100;
 const BEGINNING: u8 = 0b0010;
 const ENDING: u8 = 0b0001;
 
-/// A fragment of a message that others may interleave with.
+/// A fragment of a message. Fragments of other messages may come between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IData {
     /// Transmission sequence number.
     pub tsn: Tsn,
-    /// The stream it belongs to.
+    /// Stream of the chunk.
     pub stream_id: StreamId,
-    /// The message among the stream's ordered, or its unordered, messages.
+    /// Number of the message among the stream's ordered, or its unordered, messages.
     pub mid: Mid,
-    /// Its place in the message (B bit).
+    /// Position in the message (B bit).
     pub fragment: Fragment,
     /// I bit: acknowledge without delay.
     pub immediate: bool,
-    /// U bit: deliver as soon as complete.
+    /// U bit: deliver once complete.
     pub unordered: bool,
     /// E bit: last fragment of the message.
     pub ending: bool,
@@ -53,10 +53,10 @@ pub struct IData {
     pub payload: Bytes,
 }
 
-/// The field whose meaning hangs on the B bit.
+/// The field whose meaning depends on the B bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fragment {
-    /// B bit set: the first fragment (FSN 0), with the application's word.
+    /// B bit set: the first fragment (FSN 0), with the application's payload protocol identifier.
     Beginning(Ppid),
     /// Any other fragment, with its number.
     Continuation(Fsn),

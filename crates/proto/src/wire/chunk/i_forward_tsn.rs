@@ -41,9 +41,9 @@ pub struct IForwardTsn {
 pub struct SkippedMessage {
     /// The stream.
     pub stream_id: StreamId,
-    /// U bit: unordered messages, which count by themselves.
+    /// U bit: unordered messages, which are numbered separately.
     pub unordered: bool,
-    /// The message.
+    /// Number of the message.
     pub mid: Mid,
 }
 

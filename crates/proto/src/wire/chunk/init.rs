@@ -25,16 +25,16 @@ use crate::wire::{Param, ParseError, Tsn, VerificationTag, param};
 /// Chunk Type of INIT.
 pub const TYPE: u8 = 1;
 
-/// Opens an association. Whether the values make sense (a tag or a stream count of 0) is the endpoint's to judge.
+/// Opens an association. The endpoint judges whether the values are valid (a tag or a stream count of 0 is not).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
     /// The tag that the receiver must put into every packet to the sender.
     pub initiate_tag: VerificationTag,
     /// The sender's receive buffer, in bytes.
     pub a_rwnd: u32,
-    /// Streams the sender wants to open.
+    /// Number of streams that the sender requests.
     pub outbound_streams: u16,
-    /// Streams the sender lets the receiver open, at most.
+    /// Maximum number of streams that the receiver may open.
     pub inbound_streams: u16,
     /// The first TSN the sender uses.
     pub initial_tsn: Tsn,
@@ -43,7 +43,7 @@ pub struct Init {
 }
 
 impl Init {
-    /// Reads the value, which INIT and INIT ACK share.
+    /// Reads the value that INIT and INIT ACK share.
     pub(super) fn parse_body(mut body: Cursor<'_>) -> Result<Self, ParseError> {
         Ok(Self {
             initiate_tag: VerificationTag(body.u32()?),
@@ -96,7 +96,7 @@ mod tests {
         0x06, 0xc0, 0x82, 0x00, 0x00,
     ];
 
-    /// The last parameter's padding is not in the chunk's length, though the one of those before is.
+    /// The last parameter's padding is not in the chunk's length, although the padding of earlier ones is.
     #[test]
     fn follows_the_layout() {
         let chunk = Init {
@@ -112,7 +112,7 @@ mod tests {
             ],
         };
         check(&BYTES, chunk.clone());
-        // RFC 9260 §3.2: a receiver accepts the chunk with its final padding counted, too.
+        // RFC 9260 §3.2: a receiver also accepts the chunk if its final padding is counted.
         let mut counted = BYTES;
         counted[3] = 0x28;
         assert_eq!(parse(&counted), Ok(chunk.into()));

@@ -27,7 +27,7 @@ use crate::wire::{Param, ParseError};
 /// Chunk Type of INIT ACK.
 pub const TYPE: u8 = 2;
 
-/// Answers INIT with the same fields; a State Cookie is mandatory among its parameters.
+/// Answers INIT with the same fields. A State Cookie is mandatory among its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitAck(pub Init);
 

@@ -1,4 +1,4 @@
-//! The chunks, one file each (RFC 9260 §3.2 and §3.3, extensions as their files say).
+//! The chunks, one file each (RFC 9260 §3.2 and §3.3, and extensions as named in their files).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -68,7 +68,7 @@ use super::{ParseError, padded};
 /// Bytes of a chunk's type, flags and length.
 pub const HEADER_LEN: usize = 4;
 
-/// What the writer must know of a chunk. Implemented by every chunk and by [`Chunk`].
+/// Interface of a chunk for the writer. Every chunk and [`Chunk`] implement it.
 pub trait ChunkEncode {
     /// The Chunk Type field.
     fn chunk_type(&self) -> u8;
@@ -102,7 +102,7 @@ macro_rules! chunks {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Chunk {
             $($(#[$doc])* $name($type),)*
-            /// A type that is not known here.
+            /// A chunk of an unknown type.
             Unknown(UnknownChunk),
         }
 
@@ -174,7 +174,7 @@ chunks! {
     ReConfig(ReConfig),
     /// Fills a packet up.
     Pad(Pad),
-    /// What two Strandcast endpoints say to each other.
+    /// Reports between two Strandcast endpoints.
     Report(Report),
 }
 
@@ -196,7 +196,7 @@ impl ChunkEncode for Chunk {
     }
 }
 
-/// Appends a chunk without padding. False when it is longer than its length field can say; `out` is garbage at its end then.
+/// Appends a chunk without padding. Returns false if it is too long for its length field; `out` then ends with garbage.
 pub(super) fn write_frame(
     out: &mut Vec<u8>,
     chunk_type: u8,

@@ -16,13 +16,13 @@ use super::{ChunkDecode, ChunkEncode};
 use crate::wire::ParseError;
 use crate::wire::cursor::Cursor;
 
-/// Chunk Type of PAD. Its highest bits let those who don't know it pass over it.
+/// Chunk Type of PAD. Its highest bits make receivers skip it if they do not support it.
 pub const TYPE: u8 = 0x84;
 
-/// Fills a packet up; receivers ignore it.
+/// Fills up a packet. Receivers ignore it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pad {
-    /// Zeros, unless a peer sends something else.
+    /// Padding: zeros, unless a peer sends other bytes.
     pub data: Bytes,
 }
 
@@ -60,7 +60,7 @@ mod tests {
         check(&[0x84, 0, 0, 7, 0, 0, 0, 0], Pad { data: Bytes::from_static(&[0; 3]) });
     }
 
-    /// RFC 4820 §3: an endpoint that does not know the chunk skips it and reports nothing.
+    /// RFC 4820 §3: an endpoint that does not support the chunk skips it and reports nothing.
     #[test]
     fn those_who_do_not_know_it_pass_over_it() {
         assert_eq!(UnknownAction::from_high_bits(TYPE), UnknownAction::Skip);

@@ -1,5 +1,5 @@
-//! REPORT: what two Strandcast endpoints say to each other, docs/wire-format.md. The type's high bits are 10: a peer that does
-//! not know it skips it without a word. Only sent to a peer that listed it in Supported Extensions.
+//! REPORT: reports between two Strandcast endpoints, docs/wire-format.md. The type's high bits are 10: a peer that does
+//! not support it skips it without an answer. It is only sent to a peer that listed it in Supported Extensions.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -18,8 +18,8 @@
 //! \                           more items                          \
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
-//! R asks for an echo and is resent until it comes; E is that echo: kind, path and serial of the item, without a payload.
-//! The item length counts the 8-byte item header, not the padding to 4 bytes that follows.
+//! R requests an echo, and the item is resent until the echo arrives. E is that echo: kind, path and serial of the
+//! item, without a payload. The item length counts the 8-byte item header, not the padding to 4 bytes that follows.
 
 mod arrived;
 
@@ -40,45 +40,46 @@ pub const TYPE: u8 = 0xB1;
 
 /// Item kind: a path joins the association.
 pub const KIND_JOIN: u16 = 1;
-/// Item kind: a path leaves for good.
+/// Item kind: a path leaves permanently.
 pub const KIND_LEAVE: u16 = 2;
 /// Item kind: a path has a new 4-tuple.
 pub const KIND_MOVED: u16 = 3;
-/// Item kind: a path is not to be used for now.
+/// Item kind: a path must not be used for now.
 pub const KIND_SUSPEND: u16 = 4;
 /// Item kind: a suspended path may be used again.
 pub const KIND_RESUME: u16 = 5;
-/// Item kind: copies are sent, so the path of each arrival is of interest.
+/// Item kind: copies are sent, and the path of each arrival is requested.
 pub const KIND_COPIES: u16 = 6;
-/// Item kind: TSNs that came by a path.
+/// Item kind: TSNs that arrived by a path.
 pub const KIND_ARRIVALS: u16 = 7;
-/// Item kind: what arrives by which path is of interest, beside each SACK.
+/// Item kind: the arrivals by each path are requested, with each SACK.
 pub const KIND_ARRIVED_REQUEST: u16 = 8;
-/// Item kind: what arrived by each path, by the receiver's clock.
+/// Item kind: arrivals by each path, by the receiver's clock.
 pub const KIND_ARRIVED: u16 = 9;
-/// The first kind that belongs to schemes; those below are the core's.
+/// First kind that belongs to schemes; lower ones are the core's.
 pub const KIND_FIRST_SCHEME: u16 = 0x100;
 
-/// Ranges in one ARRIVALS item.
+/// Maximum number of ranges in one ARRIVALS item.
 pub const MAX_RANGES: usize = 16;
 
 /// TSNs from `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TsnRange {
-    /// The first.
+    /// First TSN.
     pub first: Tsn,
-    /// The last; not before the first.
+    /// Last TSN; not before the first.
     pub last: Tsn,
 }
 
 impl TsnRange {
-    /// Whether `tsn` is one of them.
+    /// Returns whether `tsn` is in the range.
     pub fn contains(self, tsn: Tsn) -> bool {
         !tsn.is_before(self.first) && !tsn.is_after(self.last)
     }
 
-    /// The payload of an ARRIVALS item: for each range its last TSN (32 bits) and how many come before it (16 bits). What is
-    /// longer loses its beginning. It is cut from `block`, which allocates nothing once earlier payloads are dropped.
+    /// Returns the payload of an ARRIVALS item: for each range its last TSN (32 bits) and the number of TSNs before it
+    /// (16 bits). A longer range loses its beginning. The payload is cut from `block`, which allocates nothing once
+    /// earlier payloads are dropped.
     pub fn encode(ranges: &[TsnRange], block: &mut BytesMut) -> Bytes {
         block.reserve(6 * ranges.len());
         for range in ranges {
@@ -89,7 +90,7 @@ impl TsnRange {
         block.split().freeze()
     }
 
-    /// Reads such a payload; `None` if it is none, or has more than [`MAX_RANGES`].
+    /// Reads such a payload; `None` if it is malformed, or has more than [`MAX_RANGES`].
     pub fn decode(payload: &[u8]) -> Option<SmallVec<[TsnRange; MAX_RANGES]>> {
         let (ranges, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() || ranges.len() > MAX_RANGES {
@@ -110,36 +111,36 @@ const NO_PATH: u16 = 0xffff;
 /// Items in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// Each one stands for itself.
+    /// Items, each independent of the others.
     pub items: SmallVec<[ReportItem; 2]>,
 }
 
-/// One thing that is said.
+/// One item of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportItem {
-    /// What it is about.
+    /// Kind of the item.
     pub kind: u16,
-    /// The path it is about, by its wire id; never `Some(0xFFFF)`.
+    /// Wire id of the path that is the item's subject; never `Some(0xFFFF)`.
     pub path: Option<u16>,
-    /// How it is delivered.
+    /// Kind of delivery.
     pub reliability: ReportItemFlavour,
-    /// What is said. Empty in an echo.
+    /// Content of the item; empty in an echo.
     pub payload: Bytes,
 }
 
-/// How an item is delivered.
+/// Kind of an item's delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportItemFlavour {
-    /// Once, if it arrives.
+    /// Sent once, without an echo.
     Plain,
-    /// Resent until the echo with this serial comes.
+    /// Resent until the echo with this serial arrives.
     Reliable(u32),
     /// The echo of the item with this serial.
     Echo(u32),
 }
 
 impl ReportItem {
-    /// The echo that a reliable item asks for.
+    /// Returns the echo that a reliable item requests.
     pub fn echo(&self) -> Option<Self> {
         match self.reliability {
             ReportItemFlavour::Reliable(serial) => Some(Self {
@@ -233,7 +234,7 @@ mod tests {
         let bytes = [
             0xb1, 0, 0, 0x1d, // 4 + 16 + 9 bytes
             0, 1, 0, 0x0e, 1, 0, 0, 2, 0, 0, 0, 7, 0xaa, 0xbb, 0, 0, // reliable JOIN of path 2
-            1, 0, 0, 9, 0, 0, 0xff, 0xff, 0xcc, 0, 0, 0, // a scheme's, of no path
+            1, 0, 0, 9, 0, 0, 0xff, 0xff, 0xcc, 0, 0, 0, // a scheme's, without a path
         ];
         let join = ReportItem {
             kind: KIND_JOIN,
@@ -281,7 +282,7 @@ mod tests {
 
     #[test]
     fn bad_items_are_refused() {
-        // Both flags at once, a missing serial, a length below the item header.
+        // Both flags at once, a missing serial, and a length below the item header.
         assert_eq!(
             parse(&[0xb1, 0, 0, 0x10, 0, 2, 0, 0x0c, 3, 0, 0, 1, 0, 0, 0, 9]),
             Err(ParseError::Forbidden)

@@ -42,9 +42,9 @@ const ENTRY_LEN: usize = 4;
 pub struct SackHeader {
     /// The last TSN before a gap.
     pub cumulative_tsn_ack: Tsn,
-    /// The receiver's free buffer, in bytes.
+    /// Free bytes of the receiver's buffer.
     pub a_rwnd: u32,
-    /// Chunk Flags: 0 but between two endpoints that agreed on delayed-acknowledgement counts.
+    /// Chunk Flags: 0, except between two endpoints that agreed on delayed-acknowledgement counts.
     pub flags: u8,
 }
 
@@ -55,26 +55,26 @@ impl SackHeader {
     }
 }
 
-/// TSNs that arrived beyond the cumulative TSN ack, as offsets from it, both ends included.
+/// TSNs that arrived beyond the cumulative TSN ack, as offsets from it, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GapBlock {
     /// Offset of the first TSN.
     pub start: u16,
-    /// Offset of the last TSN. Smaller than `start` in a bad block: the reader decides.
+    /// Offset of the last TSN. In a bad block it is smaller than `start`: the reader decides.
     pub end: u16,
 }
 
 /// A SACK. Its lists stay in the datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sack {
-    /// All but the lists.
+    /// Fields other than the lists.
     pub header: SackHeader,
     gap_block_count: u16,
     lists: Bytes,
 }
 
 impl Sack {
-    /// A SACK of its own memory. [`PacketWriter::sack`](crate::wire::PacketWriter::sack) needs none.
+    /// Creates a SACK with its own memory. [`PacketWriter::sack`](crate::wire::PacketWriter::sack) needs none.
     ///
     /// # Panics
     /// With more than 65535 gap ack blocks.
@@ -86,7 +86,7 @@ impl Sack {
         Self { header, gap_block_count, lists: lists.into() }
     }
 
-    /// The gap ack blocks in the sender's order.
+    /// Gap ack blocks in the sender's order.
     pub fn gap_blocks(&self) -> impl DoubleEndedIterator<Item = GapBlock> + ExactSizeIterator + '_ {
         self.entries(0, self.gaps_end()).iter().map(|&[s0, s1, e0, e1]| GapBlock {
             start: u16::from_be_bytes([s0, s1]),
@@ -94,8 +94,8 @@ impl Sack {
         })
     }
 
-    /// The gap ack blocks up to the first that is empty, or does not lie beyond the one before: a receiver lists them
-    /// ascending and apart, so that what follows is no statement of one. Blocks that touch are fine.
+    /// Gap ack blocks up to the first one that is empty, or that does not lie beyond the previous one: a receiver lists
+    /// them ascending and separate, so that later blocks are invalid. Adjacent blocks are valid.
     pub fn ordered_gap_blocks(&self) -> impl Iterator<Item = GapBlock> + '_ {
         let mut last = 0;
         self.gap_blocks().take_while(move |b| {
@@ -106,7 +106,7 @@ impl Sack {
         })
     }
 
-    /// The TSNs that arrived again, once for each time.
+    /// TSNs that arrived again, once for each time.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
         let entries = self.entries(self.gaps_end(), self.lists.len());
         entries.iter().inspect(|_| work::count(ENTRY_LEN)).map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
@@ -154,7 +154,7 @@ impl ChunkEncode for Sack {
     }
 }
 
-/// Appends a SACK's value straight from its parts.
+/// Appends a SACK's value directly from its parts.
 pub(in crate::wire) fn write_body(
     out: &mut Vec<u8>,
     header: &SackHeader,
@@ -165,7 +165,7 @@ pub(in crate::wire) fn write_body(
     write_lists(out, gap_blocks, duplicates);
 }
 
-/// Counts beyond 16 bits can not come with a chunk that is short enough to be sent.
+/// Writes the fixed fields. A chunk that is short enough to be sent never has counts beyond 16 bits.
 fn write_fixed(out: &mut Vec<u8>, header: &SackHeader, gap_blocks: u16, duplicates: u16) {
     let mut fixed = [0; FIXED_LEN];
     fixed[0..4].copy_from_slice(&header.cumulative_tsn_ack.0.to_be_bytes());

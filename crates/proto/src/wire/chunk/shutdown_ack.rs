@@ -15,7 +15,7 @@ use crate::wire::cursor::Cursor;
 /// Chunk Type of SHUTDOWN ACK.
 pub const TYPE: u8 = 8;
 
-/// Answers SHUTDOWN when all data was acknowledged.
+/// Answers SHUTDOWN once all data are acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownAck;
 

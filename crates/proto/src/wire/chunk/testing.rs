@@ -1,4 +1,4 @@
-//! What every chunk's test needs.
+//! Helpers for the tests of all chunks.
 
 use bytes::Bytes;
 
@@ -26,7 +26,7 @@ pub(in crate::wire) fn parse(bytes: &[u8]) -> Result<Chunk, ParseError> {
     Ok(chunk)
 }
 
-/// The chunk alone as the writer writes it, padding included.
+/// Returns the chunk as the writer writes it, including padding.
 pub(in crate::wire) fn write(chunk: &Chunk) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = PacketWriter::new(&mut out, HEADER);
@@ -36,7 +36,7 @@ pub(in crate::wire) fn write(chunk: &Chunk) -> Vec<u8> {
     out.split_off(12)
 }
 
-/// The bytes mean the chunk and the chunk gives the bytes.
+/// Checks that the bytes parse as the chunk, and that the chunk is written as the bytes.
 #[track_caller]
 pub(in crate::wire) fn check(bytes: &[u8], chunk: impl Into<Chunk>) {
     let chunk = chunk.into();

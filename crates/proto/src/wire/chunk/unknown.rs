@@ -1,11 +1,11 @@
-//! A chunk of a type that is not known here (RFC 9260 §3.2).
+//! A chunk of an unknown type (RFC 9260 §3.2).
 
 use bytes::Bytes;
 
 use super::ChunkEncode;
 use crate::wire::UnknownAction;
 
-/// A chunk of unknown type, kept as it came.
+/// A chunk of an unknown type, kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownChunk {
     /// The Chunk Type field.
@@ -17,7 +17,7 @@ pub struct UnknownChunk {
 }
 
 impl UnknownChunk {
-    /// What the type's highest bits ask the receiver to do.
+    /// Returns the action that the type's highest bits request of the receiver.
     pub fn action(&self) -> UnknownAction {
         UnknownAction::from_high_bits(self.chunk_type)
     }

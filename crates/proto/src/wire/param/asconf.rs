@@ -14,12 +14,12 @@ use core::net::IpAddr;
 
 use super::Param;
 
-/// Asks something about one address.
+/// A request about one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRequest {
-    /// Comes back with the answer.
+    /// Number that returns with the answer.
     pub correlation_id: u32,
-    /// The address; the unspecified one stands for the packet's source.
+    /// The address. The unspecified one stands for the packet's source.
     pub address: IpAddr,
 }
 

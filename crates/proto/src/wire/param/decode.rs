@@ -1,4 +1,4 @@
-//! Bytes to parameters.
+//! Conversion of bytes to parameters.
 
 use core::net::IpAddr;
 
@@ -11,12 +11,12 @@ use super::{
 use crate::wire::cursor::Cursor;
 use crate::wire::{ParseError, cause, tlv};
 
-/// Every parameter up to the end of the chunk.
+/// Parses all parameters up to the end of the chunk.
 pub(in crate::wire) fn parse_all(body: &mut Cursor<'_>) -> Result<Vec<Param>, ParseError> {
     tlv::all(body, parse)
 }
 
-/// An address parameter where no other may stand.
+/// Parses an address parameter where no other is permitted.
 pub(in crate::wire) fn parse_address(body: &mut Cursor<'_>) -> Result<IpAddr, ParseError> {
     let (param_type, value) = tlv::next(body)?;
     match parse(param_type, value)? {
@@ -25,12 +25,12 @@ pub(in crate::wire) fn parse_address(body: &mut Cursor<'_>) -> Result<IpAddr, Pa
     }
 }
 
-/// The value of a request of ASCONF.
+/// Parses the value of a request of ASCONF.
 fn address_request(value: &mut Cursor<'_>) -> Result<AddressRequest, ParseError> {
     Ok(AddressRequest { correlation_id: value.u32()?, address: parse_address(value)? })
 }
 
-/// One parameter; its value must be as long as its type says.
+/// Parses one parameter. Its value must have the length of its type.
 fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
     let v = &mut value;
     let param = match param_type {

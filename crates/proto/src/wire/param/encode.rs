@@ -1,4 +1,4 @@
-//! Parameters to bytes.
+//! Conversion of parameters to bytes.
 
 use core::net::IpAddr;
 

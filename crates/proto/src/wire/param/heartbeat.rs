@@ -7,7 +7,7 @@ use crate::wire::{ParseError, tlv};
 
 const TYPE: u16 = 1;
 
-/// Reads the information; what may follow it has no meaning.
+/// Reads the information. Further bytes have no meaning.
 pub(in crate::wire) fn parse_heartbeat_info(mut body: Cursor<'_>) -> Result<Bytes, ParseError> {
     let (param_type, mut value) = tlv::next(&mut body)?;
     if param_type == TYPE { Ok(value.rest()) } else { Err(ParseError::Forbidden) }

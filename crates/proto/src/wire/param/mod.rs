@@ -70,7 +70,7 @@ pub mod types {
     pub const PADDING: u16 = 0x8005;
     /// Supported Extensions (RFC 5061 §4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
-    /// What the sender codes and decodes (docs/models/coding.md): others skip it and say nothing.
+    /// Coding and decoding of the sender (docs/models/coding.md). Other stacks skip it without an answer.
     pub const CODING: u16 = 0xb1c0;
     /// Forward TSN Supported (RFC 3758 §3.1).
     pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
@@ -93,75 +93,75 @@ pub mod types {
 pub enum Param {
     /// One of the sender's addresses.
     Address(IpAddr),
-    /// What the other side returns in COOKIE ECHO.
+    /// State that the other side returns in COOKIE ECHO.
     StateCookie(Bytes),
-    /// A whole parameter, header included, that the sender of this one did not know.
+    /// A whole parameter, including the header, that the sender of this one does not support.
     UnrecognizedParameter(Bytes),
-    /// Asks for a cookie that lives longer, by milliseconds.
+    /// Requests a cookie with a longer life, by milliseconds.
     CookiePreservative {
-        /// Milliseconds.
+        /// Additional milliseconds.
         increment_ms: u32,
     },
     /// A host name instead of addresses: to be refused with ABORT (RFC 9260 §5.1.2).
     HostNameAddress(Bytes),
-    /// Types of the address parameters that the sender takes.
+    /// Types of the address parameters that the sender accepts.
     SupportedAddressTypes(SmallVec<[u16; 4]>),
-    /// The sender takes ECN; not used here.
+    /// The sender supports ECN; not used here.
     EcnCapable,
-    /// The sender's part of the keys of AUTH, 32 bytes as a rule.
+    /// The sender's part of the keys of AUTH, usually 32 bytes.
     Random(Bytes),
-    /// Chunk types that the sender wants authenticated.
+    /// Chunk types that the sender requires to be authenticated.
     Chunks(Bytes),
     /// Numbers of the sender's HMAC algorithms, the best first.
     HmacAlgo(SmallVec<[u16; 4]>),
-    /// Nothing: makes an INIT longer.
+    /// Padding that lengthens an INIT.
     Padding(Bytes),
-    /// Chunk types of extensions that the sender has.
+    /// Chunk types of extensions that the sender supports.
     SupportedExtensions(Bytes),
-    /// What the sender codes and decodes.
+    /// Coding and decoding of the sender.
     Coding(Bytes),
-    /// The sender has partial reliability.
+    /// The sender supports partial reliability.
     ForwardTsnSupported,
     /// Adds an address of the sender.
     AddIpAddress(AddressRequest),
-    /// Takes away an address of the sender.
+    /// Removes an address of the sender.
     DeleteIpAddress(AddressRequest),
-    /// Asks to send to that address of the sender.
+    /// Requests that packets be sent to that address of the sender.
     SetPrimaryAddress(AddressRequest),
     /// A request failed.
     ErrorCauseIndication {
-        /// The request's.
+        /// Correlation id of the request.
         correlation_id: u32,
-        /// Why.
+        /// Causes of the failure.
         causes: Vec<Cause>,
     },
     /// A request succeeded.
     SuccessIndication {
-        /// The request's.
+        /// Correlation id of the request.
         correlation_id: u32,
     },
-    /// What the sender's application speaks.
+    /// Adaptation layer of the sender's application.
     AdaptationLayer(u32),
-    /// The sender's SSNs begin anew.
+    /// Restart of the sender's SSNs.
     OutgoingSsnReset(OutgoingSsnReset),
-    /// Asks the receiver to reset SSNs of its own.
+    /// Requests that the receiver reset its own SSNs.
     IncomingSsnReset(IncomingSsnReset),
-    /// Asks that all SSNs and TSNs begin anew.
+    /// Requests that all SSNs and TSNs restart.
     SsnTsnReset {
-        /// The request's sequence number.
+        /// Sequence number of the request.
         request_seq: u32,
     },
-    /// Answers a request to reset or add.
+    /// Answers a request to reset or add streams.
     ReConfigResponse(ReConfigResponse),
     /// The sender opens streams.
     AddOutgoingStreams(AddStreams),
     /// Asks the receiver to open streams.
     AddIncomingStreams(AddStreams),
-    /// A type that is not known here.
+    /// A parameter of an unknown type.
     Unknown(UnknownParam),
 }
 
-/// A parameter of unknown type, kept as it came.
+/// A parameter of an unknown type, kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownParam {
     /// The Parameter Type field.
@@ -171,15 +171,15 @@ pub struct UnknownParam {
 }
 
 impl UnknownParam {
-    /// What the type's highest bits ask the receiver to do.
+    /// Returns the action that the type's highest bits request of the receiver.
     pub fn action(&self) -> UnknownAction {
         UnknownAction::from_high_bits(self.param_type.to_be_bytes()[0])
     }
 }
 
 impl Param {
-    /// The parameter as bytes, header included and without padding: for reports of unknown ones and for the key vectors
-    /// of AUTH (RFC 4895 §6.1).
+    /// Returns the parameter as bytes, with header and without padding: for reports of unknown ones, and for the key
+    /// vectors of AUTH (RFC 4895 §6.1).
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Vec::with_capacity(self.len());
         self.write(&mut out);
@@ -187,12 +187,12 @@ impl Param {
     }
 }
 
-/// Bytes of parameters one after the other, padded but for the last.
+/// Bytes of consecutive parameters, each padded except the last.
 pub(super) fn len_all(params: &[Param]) -> usize {
     tlv::len_all(params.iter().map(Param::len))
 }
 
-/// Appends parameters one after the other, padded but for the last.
+/// Appends consecutive parameters, each padded except the last.
 pub(super) fn write_all(out: &mut Vec<u8>, params: &[Param]) {
     tlv::write_all(out, params, Param::write);
 }

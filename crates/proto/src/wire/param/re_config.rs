@@ -36,45 +36,45 @@ use smallvec::SmallVec;
 use crate::wire::cursor::Cursor;
 use crate::wire::{ParseError, StreamId, Tsn};
 
-/// The sender resets SSNs of streams it sends on.
+/// Request of a sender that resets the SSNs of its own streams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutgoingSsnReset {
-    /// This request's number.
+    /// Number of this request.
     pub request_seq: u32,
-    /// The number of the incoming reset request that this one answers, if any.
+    /// Number of the incoming reset request that this one answers, if any.
     pub response_seq: u32,
     /// The last TSN before the reset.
     pub last_assigned_tsn: Tsn,
-    /// The streams; none means all.
+    /// Streams of the reset; empty means all.
     pub streams: SmallVec<[StreamId; 4]>,
 }
 
-/// The sender asks for an outgoing reset.
+/// Request for an outgoing reset by the receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncomingSsnReset {
-    /// This request's number.
+    /// Number of this request.
     pub request_seq: u32,
-    /// The streams; none means all.
+    /// Streams of the reset; empty means all.
     pub streams: SmallVec<[StreamId; 4]>,
 }
 
 /// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReConfigResponse {
-    /// The request's number.
+    /// Number of the request.
     pub response_seq: u32,
     /// 0 nothing to do, 1 performed, 2 denied, 3 wrong SSN, 4 in progress already, 5 bad sequence number, 6 in progress.
     pub result: u32,
-    /// The responder's and the requester's next TSN after an SSN/TSN reset.
+    /// Next TSNs of the responder and the requester after an SSN/TSN reset.
     pub next_tsns: Option<(Tsn, Tsn)>,
 }
 
-/// More streams.
+/// Request for more streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddStreams {
-    /// This request's number.
+    /// Number of this request.
     pub request_seq: u32,
-    /// How many more.
+    /// Number of additional streams.
     pub new_streams: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Each parameter against its RFC's layout, inside an INIT.
+//! Each parameter in the layout of its RFC, inside an INIT.
 
 use bytes::Bytes;
 use smallvec::smallvec;
@@ -98,7 +98,7 @@ fn unknown_ones_are_kept_and_tell_the_action() {
     assert_eq!(unknown(0x4000).action(), UnknownAction::StopAndReport);
     assert_eq!(unknown(0x8001).action(), UnknownAction::Skip);
     assert_eq!(unknown(0xffff).action(), UnknownAction::SkipAndReport);
-    // Who does not know of coding skips it without a word.
+    // A receiver without coding skips the parameter without an answer.
     assert_eq!(unknown(types::CODING).action(), UnknownAction::Skip);
     assert!(UnknownAction::StopAndReport.stops() && UnknownAction::StopAndReport.reports());
     assert!(!UnknownAction::Skip.stops() && !UnknownAction::Skip.reports());

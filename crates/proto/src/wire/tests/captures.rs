@@ -1,4 +1,4 @@
-//! Packets that the crate `dcsctp` 0.1.16 sent in a run against itself, and what they must mean.
+//! Packets that the crate `dcsctp` 0.1.16 sent in a run against itself, and their expected contents.
 
 use bytes::Bytes;
 use smallvec::smallvec;
@@ -20,7 +20,8 @@ fn bytes(hex: &str) -> Bytes {
     hex.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
-/// The packet means the chunk, and our writer gives the packet, checksum included.
+/// Checks that the packet parses as the chunk, and that the writer of this crate produces the packet, including its
+/// checksum.
 #[track_caller]
 fn check(hex: &str, from_client: bool, tag: VerificationTag, chunk: impl Into<Chunk>) {
     let (source_port, destination_port) = if from_client { (5000, 5001) } else { (5001, 5000) };

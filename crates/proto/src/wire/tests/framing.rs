@@ -1,4 +1,4 @@
-//! What holds a packet together: length, checksum, chunk frames, padding, bundling, AUTH.
+//! The frame of a packet: length, checksum, chunk frames, padding, bundling, AUTH.
 
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
@@ -20,7 +20,7 @@ fn packet(write: impl FnOnce(&mut PacketWriter<'_>)) -> Packet {
     Packet::parse(out.into()).expect("what is written parses")
 }
 
-/// The packet with its checksum made right after `change`.
+/// Returns the packet with a correct checksum after `change`.
 fn resealed(packet: &Packet, change: impl FnOnce(&mut Vec<u8>)) -> Result<Packet, ParseError> {
     let mut bytes = packet.bytes().to_vec();
     change(&mut bytes);
@@ -125,7 +125,7 @@ fn packets_follow_one_another_in_one_buffer() {
     }
 }
 
-/// RFC 9653's packets in an envelope: one without chunks leaves nothing of its envelope in front of the next.
+/// RFC 9653's packets in an envelope: a packet without chunks leaves no part of its envelope before the next one.
 #[test]
 fn a_packet_without_chunks_takes_its_envelope_back() {
     let envelope = Envelope { front: 13, back: 16 };

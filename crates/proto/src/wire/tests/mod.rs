@@ -1,4 +1,4 @@
-//! Packets: what another stack sent, framing, bundling, AUTH, and that no bytes make the parser panic.
+//! Packets: output of another stack, framing, bundling, AUTH, and a parser that never panics.
 
 mod captures;
 mod framing;

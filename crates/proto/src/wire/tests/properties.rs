@@ -28,7 +28,8 @@ fn seal(bytes: &mut [u8]) {
     }
 }
 
-/// Reads all that can be read; the iterator gives at most one item for each 4 bytes and what it gives can be written.
+/// Reads everything that can be read. The iterator returns at most one item for each 4 bytes, and each item can be
+/// written.
 fn read_all(bytes: Vec<u8>) -> Result<(), TestCaseError> {
     let len = bytes.len();
     let Ok(packet) = Packet::parse(Bytes::from(bytes)) else { return Ok(()) };
@@ -72,7 +73,7 @@ proptest! {
         read_all(bytes)?;
     }
 
-    /// Wrong bytes, lengths above all, in otherwise good packets, with a checksum that holds.
+    /// Wrong bytes, mainly lengths, in otherwise valid packets with a correct checksum.
     #[test]
     fn mutated_packets_are_read_or_refused(
         chunks in vec(chunk(), 1..4),

@@ -1,4 +1,4 @@
-//! Against the plain reading of RFC 9260 §6.2.1: each SACK is held against every outstanding chunk.
+//! Comparison with the plain reading of RFC 9260 §6.2.1: each SACK is compared with every outstanding chunk.
 
 use core::net::SocketAddr;
 use std::collections::BTreeSet;
@@ -20,21 +20,21 @@ use crate::wire::chunk::{GapBlock, Sack, SackHeader};
 
 const BYTES: usize = 100;
 
-/// A sender whose peer is the test once they are connected.
+/// A sender whose peer is the test after they are connected.
 struct Sender {
     now: Instant,
     ends: [Endpoint; 2],
     id: AssociationId,
-    /// Gap-acknowledged TSNs that the last SACK left out.
+    /// Gap-acknowledged TSNs that the last SACK omitted.
     reneging_suspects: BTreeSet<u32>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Send(u8),
-    /// By how much the cumulative TSN moves, and gaps and lengths of what lies beyond it.
+    /// Step of the cumulative TSN, and gaps and lengths of the blocks beyond it.
     Sack(i32, Vec<(u16, u16)>),
-    /// The same with blocks anywhere.
+    /// Step of the cumulative TSN, with blocks at any place.
     Wild(u8, Vec<(u16, u16)>),
     Pass(u16),
 }
@@ -83,7 +83,7 @@ impl Sender {
         self.ends[0].association(self.id).expect("there")
     }
 
-    /// What leaves is lost.
+    /// Drops all output.
     fn drain(&mut self) {
         let mut buf = Vec::new();
         while self.ends[0].poll_output(self.now, &mut buf).is_some() {}
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// Timeouts are taken back meanwhile.
+    /// Timeouts are undone in some steps.
     #[test]
     fn so_it_is_with_tail_probes(steps in prop::collection::vec(step(), 1..60)) {
         let mut sender = Sender::connected(TransportConfig::live());

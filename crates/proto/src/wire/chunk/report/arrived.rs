@@ -1,5 +1,5 @@
-//! REPORT items ARRIVED and ARRIVED REQUEST: what arrived by which path, by the receiver's clock, and by which paths a
-//! sender wants to hear of it (docs/wire-format.md).
+//! REPORT items ARRIVED and ARRIVED REQUEST: the arrivals by each path, by the receiver's clock, and the return paths
+//! that a sender requests for these reports (docs/wire-format.md).
 //!
 //! ```text
 //! ARRIVED                                                ARRIVED REQUEST
@@ -20,48 +20,48 @@ use crate::wire::chunk::ChunkEncode;
 use crate::wire::serial::Tsn;
 use crate::wire::tlv;
 
-/// Paths in one ARRIVED item: as many as an association may have.
+/// Maximum number of paths in one ARRIVED item: the maximum of an association.
 pub const MAX_ARRIVED: usize = 16;
-/// Return paths in one ARRIVED REQUEST item.
+/// Maximum number of return paths in one ARRIVED REQUEST item.
 pub const MAX_RETURN_PATHS: usize = 4;
 
-/// Bytes of one path.
+/// Bytes of one path's entry.
 const ENTRY: usize = 18;
 
-/// An ARRIVED item as it is written: as a REPORT chunk of its own without an allocation.
+/// An ARRIVED item to be written as a separate REPORT chunk, without an allocation.
 #[derive(Debug, Clone)]
 pub struct Arrived<I> {
-    /// The receiver's clock, microseconds: the low 32 bits.
+    /// Receiver's clock in microseconds: the low 32 bits.
     pub clock: u32,
     /// At most `MAX_ARRIVED` of [`ArrivedBy`].
     pub paths: I,
 }
 
-/// An ARRIVED item as it is read.
+/// An ARRIVED item that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivedItem<'a> {
-    /// The receiver's clock, microseconds: the low 32 bits.
+    /// Receiver's clock in microseconds: the low 32 bits.
     pub clock: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
-/// What arrived by one path.
+/// Arrivals by one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivedBy {
-    /// The path, by its wire id.
+    /// Wire id of the path.
     pub path: u16,
-    /// The highest TSN of the last packet with DATA that came by it.
+    /// Highest TSN of the last packet with DATA that arrived by it.
     pub tsn: Tsn,
-    /// How long before the clock's time that was, microseconds; `u32::MAX`: so long or longer.
+    /// Time from that arrival to the clock's time in microseconds; `u32::MAX`: that time or longer.
     pub age: u32,
-    /// Packets with DATA so far, modulo 2³².
+    /// Number of packets with DATA so far, modulo 2³².
     pub packets: u32,
-    /// Bytes of those, as SCTP packets, modulo 2³².
+    /// Bytes of these packets, as SCTP packets, modulo 2³².
     pub bytes: u32,
 }
 
 impl<'a> ArrivedItem<'a> {
-    /// Reads the payload of an ARRIVED item; `None` if it is none, or has more than `MAX_ARRIVED` paths.
+    /// Reads the payload of an ARRIVED item; `None` if it is malformed, or has more than `MAX_ARRIVED` paths.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (clock, paths) = payload.split_first_chunk::<4>()?;
         let (entries, rest) = paths.as_chunks::<ENTRY>();
@@ -69,7 +69,7 @@ impl<'a> ArrivedItem<'a> {
         fine.then_some(ArrivedItem { clock: u32::from_be_bytes(*clock), entries })
     }
 
-    /// What arrived by each path.
+    /// Arrivals by each path.
     pub fn paths(self) -> impl Iterator<Item = ArrivedBy> + 'a {
         self.entries.iter().map(ArrivedBy::decode)
     }
@@ -85,12 +85,12 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> Arrived<I> {
         4 + ENTRY * self.paths.clone().count()
     }
 
-    /// Whether it says of no path.
+    /// Returns whether it has no path.
     pub fn is_empty(&self) -> bool {
         self.paths.clone().next().is_none()
     }
 
-    /// The same beside other items.
+    /// Returns an item that can be sent with others.
     pub fn to_item(&self) -> ReportItem {
         let mut payload = Vec::with_capacity(self.payload_len());
         self.write_payload(&mut payload);
@@ -137,13 +137,13 @@ impl<I: Iterator<Item = ArrivedBy> + Clone> ChunkEncode for Arrived<I> {
     }
 }
 
-/// The payload of an ARRIVED REQUEST item: the return paths that SACKs are to alternate over, by their wire ids; none
-/// leaves them to the receiver. At most [`MAX_RETURN_PATHS`] are written.
+/// Returns the payload of an ARRIVED REQUEST item: the return paths over which SACKs are to alternate, by their wire
+/// ids. Without any, the receiver chooses. At most [`MAX_RETURN_PATHS`] are written.
 pub fn encode_return_paths(paths: impl Iterator<Item = u16>) -> Bytes {
     paths.take(MAX_RETURN_PATHS).flat_map(u16::to_be_bytes).collect()
 }
 
-/// Reads such a payload; `None` if it is none.
+/// Reads such a payload; `None` if it is malformed.
 pub fn decode_return_paths(payload: &[u8]) -> Option<SmallVec<[u16; MAX_RETURN_PATHS]>> {
     let (paths, rest) = payload.as_chunks::<2>();
     let fine = rest.is_empty() && paths.len() <= MAX_RETURN_PATHS;
