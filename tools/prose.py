@@ -1,7 +1,7 @@
 """Prose of the repository and the wordings that tools/prose.toml lists, counted by area.
 
-An area is a crate, another folder at the top (`docs/adr`, `docs/models` and `docs/schemes` by themselves) or the pages at the
-top. tools/prose_budget.toml has the count that an area may have: 0 where it is finished. Budgets fall; they are never raised.
+An area is a crate, another folder at the top (`docs/adr`, `docs/models`, `docs/operate` and `docs/schemes` by themselves) or
+the pages at the top. tools/prose_budget.toml has the count that an area may have: 0 where it is finished. Budgets fall; they are never raised.
 
     prose.py [AREA...]  prints the findings of these areas, or the count of each area
     prose.py --lower [ROOT]
@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUDGET = "tools/prose_budget.toml"
 # Folders of areas, and the pages at the top.
 FOLDERS = ("experiments", "fuzz", "python", "scenarios", "tests", "tools")
-PAGES = ("adr", "models", "schemes")
+PAGES = ("adr", "models", "operate", "schemes")
 # Strings of fewer words are keys and formats.
 MESSAGE = 4
 
