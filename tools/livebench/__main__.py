@@ -2,7 +2,7 @@
 
     python tools/livebench [--program FILE] [--seeds tuning|test|901-905] [--jobs 2] [--network NAME]...
                            [--latency MS]... [--share SHARE]... [--scheme SCHEME]... [--first N]
-                           [--ours strand|bond] [--write]
+                           [--ours strand|bond] [--repeats 5] [--write]
     python tools/livebench report ...   only of what was run
     python tools/livebench compare --results FILE --beside FILE --scheme SCHEME [--scheme OTHER] ...
                            a scheme beside itself or another one, of the rows of two files
@@ -34,7 +34,7 @@ import suspicion
 import tables
 import triage
 from benches import ROOT, Parser, RunError, guarded, show, whole
-from grid import GRID, OURS, OURS_MAY_BE, SCHEMES, SETS, cells, seeds
+from grid import GRID, OURS, OURS_MAY_BE, SCHEMES, SETS, Cell, cells, seeds
 from runs import Program, results
 from store import Store
 
@@ -80,6 +80,9 @@ def options(words: list[str]) -> argparse.Namespace:
         action="append",
         help="of the grid with its own seeds only these; of `silence`, `suspicion` and `sockets` ours; else any",
     )
+    parser.add_argument(
+        "--repeats", type=whole, default=1, help="of each cell and seed, at bitrates that differ by a millionth"
+    )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
     parser.add_argument("--beside", type=Path, help="of `compare`: results of the other one")
@@ -90,9 +93,9 @@ def options(words: list[str]) -> argparse.Namespace:
     part = (asked.what == "sockets" and (asked.first or asked.network)) or (
         asked.what == "suspicion" and not asked.traces
     )
-    if asked.write and (part or asked.what == "compare" or asked.share or asked.seeds not in SETS):
+    if asked.write and (part or asked.what == "compare" or asked.share or asked.repeats > 1 or asked.seeds not in SETS):
         parser.error(
-            "--write: tables of the page are of all: no --first, --network, --share or other seeds, with --traces"
+            "--write: tables of the page are of all: no --first, --network, --share, --repeats or other seeds, with --traces"
         )
     if asked.what == "compare" and not (asked.results and asked.beside and len(asked.scheme or ()) in (1, 2)):
         parser.error(
@@ -101,9 +104,14 @@ def options(words: list[str]) -> argparse.Namespace:
     return asked
 
 
+def asked_cells(asked: argparse.Namespace) -> list[Cell]:
+    """Those that the command line names."""
+    return cells(asked.network, asked.latency, asked.share, asked.repeats)
+
+
 def grid(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing of the grid, and gives its tables."""
-    some, numbers = cells(asked.network, asked.latency, asked.share), seeds(asked.seeds)[: asked.first]
+    some, numbers = asked_cells(asked), seeds(asked.seeds)[: asked.first]
     only_told = asked.what == "report"
     store = Store(asked.results or RESULTS / f"{asked.seeds}.csv", None if only_told else asked.program)
     if not only_told:
@@ -119,7 +127,7 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
 
 def beside(asked: argparse.Namespace) -> dict[str, str]:
     """The tables of a scheme beside another one."""
-    some, numbers = cells(asked.network, asked.latency, asked.share), seeds(asked.seeds)[: asked.first]
+    some, numbers = asked_cells(asked), seeds(asked.seeds)[: asked.first]
     for file in (asked.results, asked.beside):
         if not file.is_file():
             raise RunError(f"no {file}")

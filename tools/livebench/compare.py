@@ -84,8 +84,8 @@ def told(pairs: Pairs, names: tuple[str, str]) -> Mapping[str, str]:
 def worse(pairs: Pairs) -> str:
     """The cells in which ours is later, or has more undecodable pictures, by more than the mark."""
     rows = []
-    for cell in sorted({cell for cell, _ in pairs}):
-        found = where(pairs, lambda one, cell=cell: one == cell)
+    for cell in sorted({cell.first for cell, _ in pairs}):
+        found = where(pairs, lambda one, cell=cell: one.first == cell)
         late, lost = difference(found, "late"), difference(found, "undecodable")
         if max(late.value, lost.value) > 100 * NEVER_WORSE:
             sure = [name for name, of in (("late", late), ("undecodable", lost)) if of.low > 100 * NEVER_WORSE]

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 GRID = tomllib.loads((Path(__file__).parent / "grid.toml").read_text())
@@ -13,6 +13,8 @@ MULTIPATH, SINGLE = tuple(GRID["schemes"]["multipath"]), tuple(GRID["schemes"]["
 OURS = GRID["schemes"]["ours"]
 BEST_PATH = "best path"
 SCHEMES = (*MULTIPATH, *(f"{scheme}, {BEST_PATH}" for scheme in SINGLE))
+# A repeat's bitrate differs by this share, so that its messages leave a little later.
+REPEAT = 1e-6
 # Ours may be one of the presets; each is another one to the other.
 OURS_MAY_BE = tuple(GRID["schemes"]["ours_may_be"])
 
@@ -26,16 +28,26 @@ class Cell:
     share: float
 
     def __str__(self) -> str:
-        return f"{self.network}, {self.latency_ms} ms, {self.share:g}"
+        return f"{self.network}, {self.latency_ms} ms, {self.first.share:g}"
+
+    @property
+    def first(self) -> "Cell":
+        """The cell of which this is a repeat, or the cell itself."""
+        return replace(self, share=round(self.share, 4))
 
 
 def cells(
     networks: Sequence[str] | None = None,
     latencies_ms: Sequence[int] | None = None,
     shares: Sequence[float] | None = None,
+    repeats: int = 1,
 ) -> list[Cell]:
-    """All cells, or those of some networks, latencies or shares, which may be others than the grid's."""
-    return list(_cells(networks or GRID["networks"], latencies_ms or GRID["latencies_ms"], shares or GRID["shares"]))
+    """All cells, or those of some networks, latencies or shares, which may be others than the grid's.
+
+    Each has so many repeats: a run hangs on how its messages meet the moments at which links change.
+    """
+    shares = [share * (1 + REPEAT * n) for share in shares or GRID["shares"] for n in range(repeats)]
+    return list(_cells(networks or GRID["networks"], latencies_ms or GRID["latencies_ms"], shares))
 
 
 def _cells(networks: Sequence[str], latencies_ms: Sequence[int], shares: Sequence[float]) -> Iterator[Cell]:

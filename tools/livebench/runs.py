@@ -179,4 +179,5 @@ def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed:
 
 def trace(cell: Cell) -> str:
     """The file of a cell's video, beside its network."""
-    return f"video-{cell.latency_ms}-{round(100 * cell.share)}.txt"
+    share = f"{100 * cell.share:.6f}".rstrip("0").rstrip(".")
+    return f"video-{cell.latency_ms}-{share}.txt"

@@ -397,6 +397,11 @@ CASES = {
         and wanted_seeds("901-903") == [901, 902, 903]
         and not any(wanted_seeds(text) for text in ("some", "3", "3-1", "0-4", "3-", "-3"))
     ),
+    "repeats are other runs of a cell": lambda: (
+        len({runs.trace(cell) for cell in grid.cells(["flap"], [300], [0.6, 0.8], 5)}) == 10
+        and {str(cell) for cell in grid.cells(["flap"], [300], [0.8], 5)} == {"flap, 300 ms, 0.8"}
+        and {cell.first for cell in grid.cells(["flap"], [300], [0.8], 5)} == {Cell("flap", 300, 0.8)}
+    ),
     "other latencies and shares": lambda: grid.cells(["flap"], [300], [0.5]) == [Cell("flap", 300, 0.5)],
     "schemes that the grid has not come last": lambda: (
         tables.columns({(CELL, 101): dict.fromkeys(("bond,cc=lia", "bond", "strand"), row())})

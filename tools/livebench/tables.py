@@ -29,7 +29,7 @@ def by_cell(results: Results, ours: str = OURS) -> dict[str, list[verdicts.Pair]
         mine = kept[ours]
         best = min(one["late"] for one in others(kept, ours))
         trace = f"{cell.network} {seed}"
-        pair = verdicts.Pair(trace, cell.share, mine["late"], best, mine["redundancy"], mine["late_always"])
+        pair = verdicts.Pair(trace, cell.first.share, mine["late"], best, mine["redundancy"], mine["late_always"])
         found.setdefault(str(cell), []).append(pair)
     return found
 
@@ -42,9 +42,10 @@ def mean(results: Results, cells: Sequence[Cell], scheme: str, measure: str) -> 
 def late(results: Results) -> str:
     """A row a cell: late messages of each scheme in %; the fewest are bold."""
     rows = []
-    for cell in sorted({cell for cell, _ in results}):
-        means = {scheme: 100 * mean(results, [cell], scheme, "late") for scheme in columns(results)}
-        some = [kept for (other, _), kept in results.items() if other == cell]
+    for cell in sorted({cell.first for cell, _ in results}):
+        repeats = [other for other, _ in results if other.first == cell]
+        means = {scheme: 100 * mean(results, repeats, scheme, "late") for scheme in columns(results)}
+        some = [kept for (other, _), kept in results.items() if other in repeats]
         least, rate = min(means.values()), fmean(next(iter(kept.values()))["bitrate_bps"] for kept in some) / 1e6
         marked = [f"**{value:.2f}**" if value <= least + 5e-3 else f"{value:.2f}" for value in means.values()]
         always = 100 * fmean(next(iter(kept.values()))["late_always"] for kept in some)
@@ -72,7 +73,7 @@ def networks(results: Results) -> str:
     """A row a network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
     rows = []
     for network in dict.fromkeys(cell.network for cell, _ in sorted(results)):
-        cells = [c for c, _ in results if c.network == network and c.share <= verdicts.MOST_SHARE]
+        cells = [c for c, _ in results if c.network == network and c.first.share <= verdicts.MOST_SHARE]
         if cells:
             rows.append(
                 [network, *(f"{100 * mean(results, cells, scheme, 'late'):.2f}" for scheme in columns(results))]
