@@ -1,4 +1,4 @@
-# ruff: noqa: PYI021 - what policies see has its documentation here.
+# ruff: noqa: A002, PYI021 - signals have the names of their fields, and what policies see has its documentation here.
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -8,6 +8,10 @@ from typing_extensions import disjoint_base
 
 RESULTS_EPOCH: int
 VERSION: str
+COMMIT: str | None
+FEWEST: int
+MOST_RUNS: int
+RARE: tuple[str, str, str]
 
 @final
 class Source:
@@ -23,6 +27,8 @@ class Source:
     def sets(self) -> list[str]: ...
     @property
     def files(self) -> dict[str, str]: ...
+    @property
+    def portable(self) -> tuple[str, dict[pathlib.Path, str]]: ...
     @property
     def noted(self) -> list[str]: ...
     @property
@@ -163,11 +169,11 @@ class RepairOffer:
 
     @property
     def sources(self) -> int:
-        """How many it covers."""
+        """Number of messages that it covers."""
 
     @property
     def sent_on(self) -> list[int]:
-        """How many of those each path carried and are not acknowledged; paths at the end may be missing."""
+        """Number of those that each path carried and are not acknowledged; paths at the end may be missing."""
 
     @property
     def expires(self) -> tuple[float, float] | None:
@@ -195,7 +201,7 @@ class Blocked:
 
     @property
     def by(self) -> Literal["receive window", "send buffer"]:
-        """What is full. The send buffer: everything in it was sent, and the application has more."""
+        """Name of what is full. The send buffer: everything in it was sent, and the application has more."""
 
     @property
     def tsn(self) -> int:
@@ -207,11 +213,11 @@ class Blocked:
 
     @property
     def since(self) -> float:
-        """Since when this chunk blocks, seconds."""
+        """Time since which this chunk blocks, seconds."""
 
 @final
 class Path:
-    """A path, as measured by the core and judged by the scheme. What nobody estimates is None."""
+    """A path, as measured by the core and judged by the scheme. A value without an estimate is None."""
 
     @property
     def id(self) -> int:
@@ -273,11 +279,11 @@ class Path:
 
     @property
     def tariff(self) -> Tariff:
-        """What data on that link cost."""
+        """Cost of data on that link."""
 
     @property
     def blocked(self) -> bool:
-        """Whether Max.Burst or pacing forbids another packet for the moment."""
+        """True if Max.Burst or pacing forbids another packet for the moment."""
 
     @property
     def room(self) -> int:
@@ -329,7 +335,7 @@ class Path:
 
 @final
 class Tariff:
-    """What data on a link cost, as the application said (`strandcast send --tariff`); nothing unless it did."""
+    """Cost of data on a link, as the application said (`strandcast send --tariff`); nothing unless it did."""
 
     @property
     def class_(self) -> int:
@@ -341,11 +347,11 @@ class Tariff:
 
     @property
     def left(self) -> int | None:
-        """Bytes that may still be used, either way and with all headers: counted down with each datagram, to 0."""
+        """Bytes that may still be used, in both directions, with all headers: counted down with each datagram, to 0."""
 
     @property
     def until(self) -> float | None:
-        """Until when they have to last, by the clock of `View.now`."""
+        """Time until which they have to last, by the clock of `View.now`."""
 
 @final
 class MessageHead:
@@ -369,7 +375,7 @@ class MessageHead:
 
 @final
 class Backlog:
-    """What waits to be sent."""
+    """Data that wait to be sent."""
 
     @property
     def bytes(self) -> int:
@@ -390,7 +396,7 @@ class Backlog:
 
     @property
     def begun(self) -> bool:
-        """Whether some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
+        """True if some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
         retransmission."""
 
     @property
@@ -399,7 +405,7 @@ class Backlog:
 
     @property
     def retransmission(self) -> bool:
-        """Whether the next chunk was lost before: the answer is for it alone."""
+        """True if the next chunk was lost before: the answer is for it alone."""
 
     @property
     def tried(self) -> AbstractSet[int]:
@@ -598,6 +604,8 @@ class Signal:
     class Sent(Signal):
         """A chunk left; its last transmission says where, several at one time are copies."""
 
+        __match_args__ = ("chunk",)
+        def __new__(cls, chunk: Chunk) -> Signal.Sent: ...
         @property
         def chunk(self) -> Chunk: ...
 
@@ -605,12 +613,17 @@ class Signal:
     class Queued(Signal):
         """The application queued data while nothing was waiting."""
 
+        __match_args__ = ()
+        def __new__(cls) -> Signal.Queued: ...
+
     @final
     class Delivered(Signal):
         """A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
         path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
         once more: to know which arrived, take the first of a TSN."""
 
+        __match_args__ = ("chunk", "path")
+        def __new__(cls, chunk: Chunk, path: int | None) -> Signal.Delivered: ...
         @property
         def chunk(self) -> Chunk: ...
         @property
@@ -619,8 +632,55 @@ class Signal:
 
     @final
     class Acked(Signal):
-        """What one SACK newly acknowledged of one path."""
+        """Acknowledgements of one SACK that are new, of one path."""
 
+        __match_args__ = (
+            "path",
+            "return_path",
+            "newly_acked",
+            "proven",
+            "newly_acked_chunks",
+            "newly_acked_again",
+            "flight_before",
+            "all_acked",
+            "rtt",
+            "newest_sent",
+            "cum_tsn",
+            "cum_advanced",
+            "pseudo_cum_advanced",
+            "rtx_pseudo_cum_advanced",
+            "earliest_outstanding",
+            "newly_acked_range",
+            "highest_newly_acked",
+            "highest_reported",
+            "paths_newly_acked",
+            "dac_count",
+            "window_limited",
+        )
+        def __new__(
+            cls,
+            path: int,
+            return_path: int,
+            newly_acked: int,
+            proven: int,
+            newly_acked_chunks: int,
+            newly_acked_again: int,
+            flight_before: int,
+            all_acked: bool,
+            rtt: float | None,
+            newest_sent: float | None,
+            cum_tsn: int,
+            cum_advanced: bool,
+            pseudo_cum_advanced: bool,
+            rtx_pseudo_cum_advanced: bool,
+            earliest_outstanding: int | None,
+            newly_acked_range: tuple[int, int] | None,
+            highest_newly_acked: int | None,
+            highest_reported: int,
+            paths_newly_acked: int,
+            dac_count: int,
+            window_limited: bool,
+        ) -> Signal.Acked: ...
         @property
         def path(self) -> int: ...
         @property
@@ -647,7 +707,7 @@ class Signal:
 
         @property
         def all_acked(self) -> bool:
-            """Nothing is in flight on the path any more."""
+            """Nothing is in flight on the path."""
 
         @property
         def rtt(self) -> float | None:
@@ -655,7 +715,7 @@ class Signal:
 
         @property
         def newest_sent(self) -> float | None:
-            """When the newest chunk acknowledged here was sent."""
+            """Time at which the newest chunk acknowledged here was sent."""
 
         @property
         def cum_tsn(self) -> int: ...
@@ -669,7 +729,7 @@ class Signal:
 
         @property
         def rtx_pseudo_cum_advanced(self) -> bool:
-            """The same for retransmissions sent on this path."""
+            """The earliest outstanding TSN of retransmissions on this path was acknowledged."""
 
         @property
         def earliest_outstanding(self) -> int | None:
@@ -703,11 +763,15 @@ class Signal:
     class Lost(Signal):
         """A transmission of a chunk was declared lost; once each."""
 
+        __match_args__ = ("chunk", "path", "cause")
+        def __new__(
+            cls, chunk: Chunk, path: int, cause: Literal["congestion", "wireless", "path failure"]
+        ) -> Signal.Lost: ...
         @property
         def chunk(self) -> Chunk: ...
         @property
         def path(self) -> int:
-            """Where the transmission was. With copies it need not be `chunk.path`, where the chunk was sent last."""
+            """Path of the transmission. With copies it need not be `chunk.path`, where the chunk was sent last."""
 
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
@@ -718,6 +782,14 @@ class Signal:
         nothing was lost; what is in flight on the path keeps a faster one from sending, and the window should
         become smaller."""
 
+        __match_args__ = ("path", "trigger", "highest", "cause")
+        def __new__(
+            cls,
+            path: int,
+            trigger: Literal["fast retransmit", "timeout", "head of line"],
+            highest: int,
+            cause: Literal["congestion", "wireless", "path failure"],
+        ) -> Signal.LossEvent: ...
         @property
         def path(self) -> int: ...
         @property
@@ -734,6 +806,10 @@ class Signal:
     class Spurious(Signal):
         """Packets that were declared lost on a path arrived after all."""
 
+        __match_args__ = ("path", "trigger", "chunks", "before")
+        def __new__(
+            cls, path: int, trigger: Literal["fast retransmit", "timeout"], chunks: int, before: int | None
+        ) -> Signal.Spurious: ...
         @property
         def path(self) -> int: ...
         @property
@@ -751,6 +827,8 @@ class Signal:
     class Abandoned(Signal):
         """Partial reliability gave the chunk up (RFC 3758)."""
 
+        __match_args__ = ("chunk",)
+        def __new__(cls, chunk: Chunk) -> Signal.Abandoned: ...
         @property
         def chunk(self) -> Chunk: ...
 
@@ -758,6 +836,35 @@ class Signal:
     class Link(Signal):
         """Counters of a local interface, which only grow."""
 
+        __match_args__ = (
+            "link",
+            "path",
+            "tx_frames",
+            "tx_retries",
+            "tx_failed",
+            "rx_frames",
+            "rx_errors",
+            "queued_bytes",
+            "frame_bytes",
+            "snr_db",
+            "phy_rate",
+            "departure",
+        )
+        def __new__(
+            cls,
+            link: int,
+            path: int | None,
+            tx_frames: int,
+            tx_retries: int,
+            tx_failed: int,
+            rx_frames: int,
+            rx_errors: int,
+            queued_bytes: int | None,
+            frame_bytes: float | None,
+            snr_db: float | None,
+            phy_rate: float | None,
+            departure: tuple[float, int] | None,
+        ) -> Signal.Link: ...
         @property
         def link(self) -> int: ...
         @property
@@ -768,11 +875,11 @@ class Signal:
 
         @property
         def tx_retries(self) -> int:
-            """Of these, those in error that the link sent again."""
+            """Frames in error that the link sent again."""
 
         @property
         def tx_failed(self) -> int:
-            """Of these, those in error that the link gave up."""
+            """Frames in error that the link gave up."""
 
         @property
         def rx_frames(self) -> int: ...
@@ -800,6 +907,29 @@ class Signal:
     class Arrived(Signal):
         """A packet with data, or a padded heartbeat, arrived."""
 
+        __match_args__ = (
+            "path",
+            "bytes",
+            "tsns",
+            "new",
+            "duplicate",
+            "gap",
+            "filled",
+            "immediate",
+            "packets_since_sack",
+        )
+        def __new__(
+            cls,
+            path: int,
+            bytes: int,
+            tsns: tuple[int, int] | None,
+            new: bool,
+            duplicate: bool,
+            gap: bool,
+            filled: bool,
+            immediate: bool,
+            packets_since_sack: int,
+        ) -> Signal.Arrived: ...
         @property
         def path(self) -> int: ...
         @property
@@ -838,6 +968,8 @@ class Signal:
     class Peer(Signal):
         """A report of the peer's scheme arrived."""
 
+        __match_args__ = ("kind", "subject", "via", "payload")
+        def __new__(cls, kind: int, subject: int | None, via: int | None, payload: bytes) -> Signal.Peer: ...
         @property
         def kind(self) -> int: ...
         @property
@@ -855,6 +987,10 @@ class Signal:
     class PeerArrivals(Signal):
         """The peer says what arrived by which path, by its clock. Only for policies whose `hears_arrivals` says so."""
 
+        __match_args__ = ("written", "via", "paths")
+        def __new__(
+            cls, written: int, via: int, paths: list[tuple[int, int, int, float | None, int, int]]
+        ) -> Signal.PeerArrivals: ...
         @property
         def written(self) -> int:
             """When it wrote that, microseconds of its clock."""
@@ -872,6 +1008,8 @@ class Signal:
     class Heartbeat(Signal):
         """A heartbeat was answered, or was not within the path's RTO."""
 
+        __match_args__ = ("path", "rtt", "probe", "sent", "late")
+        def __new__(cls, path: int, rtt: float | None, probe: bool, sent: float, late: bool) -> Signal.Heartbeat: ...
         @property
         def path(self) -> int: ...
         @property
@@ -884,22 +1022,27 @@ class Signal:
 
         @property
         def sent(self) -> float:
-            """When it was sent."""
+            """Time at which it was sent."""
 
         @property
         def late(self) -> bool:
-            """Of a probe: answered after its timeout, or after a later one's answer; its round trip is no sample."""
+            """A probe was answered after its timeout, or after a later one's answer; its round trip is no sample."""
 
     @final
     class PathChanged(Signal):
         """State, MTU or addresses of a path changed; it may be new."""
 
+        __match_args__ = ("path",)
+        def __new__(cls, path: int) -> Signal.PathChanged: ...
         @property
         def path(self) -> int: ...
 
     @final
     class Tick(Signal):
         """A timeout of the policy, or of its base, is due."""
+
+        __match_args__ = ()
+        def __new__(cls) -> Signal.Tick: ...
 
 @final
 class Feeder:
@@ -967,7 +1110,12 @@ def receive(
     of_transport: tuple[int, int, int],
 ) -> Stream: ...
 def canonical(spec: str) -> str: ...
-def check(source: Source) -> tuple[str, str, list[tuple[str, str]]]: ...
+def check(source: Source, scheme: str | None = None) -> tuple[str, str, list[tuple[str, str]]]: ...
+def warnings(
+    source: Source,
+    schemes: Sequence[str],
+    policies: Mapping[str, tuple[str, Callable[[int], Mapping[str, Callable[..., object]]]]],
+) -> list[str]: ...
 def parse_amount(text: str, quantity: str | None = None) -> float: ...
 def schemes() -> str: ...
 def contract_case(
@@ -985,14 +1133,15 @@ def explain(
     flow: str,
     frame: int | None,
     message: int | None,
-) -> tuple[str, str]: ...
+) -> tuple[str, str, str]: ...
 def perf(
     args: Sequence[str], policies: Mapping[str, tuple[str, Callable[[int], Mapping[str, Callable[..., object]]]]]
 ) -> str: ...
 def stat(
     values: Sequence[float],
 ) -> tuple[int, float, float | None, float | None, float, float, float, int, int] | None: ...
-def metrics() -> list[tuple[str, str, str]]: ...
+def unit(name: str) -> str: ...
+def metrics() -> list[tuple[str, str, str, str]]: ...
 def sign_tests(differences: Sequence[Sequence[float]]) -> list[float]: ...
 def run(
     source: Source,
@@ -1005,4 +1154,6 @@ def run(
     series_s: float | None,
     progress: Callable[[float, int], None] | None,
     trace: str | None = None,
+    until: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> Results: ...

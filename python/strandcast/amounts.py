@@ -6,9 +6,6 @@ import polars as pl
 
 from strandcast.units import parse
 
-UNITS = {"bps": "bit/s", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets", "db": "dB", "tsn": "TSN"}
-"""The end of a metric's name, to its unit."""
-
 
 def si(value: object) -> float | None:
     """A number, or a text with a unit, in SI units; None: it is neither."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from strandcast.amounts import UNITS, numbers
+import strandcast._native as _native
+from strandcast.amounts import numbers
 from strandcast.errors import StrandcastError
 
 if TYPE_CHECKING:
@@ -39,6 +40,5 @@ def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
         place = {value: at for at, value in enumerate(values)}
         places.append([place[value] for value in runs[dim]])
     content[tuple(places)] = runs["value"].to_numpy()
-    _, _, end = name.rpartition("_")
-    attrs = {"units": UNITS[end]} if end in UNITS else {}
+    attrs = {"units": unit} if (unit := _native.unit(name)) else {}
     return xarray.DataArray(content, {dim: values.to_numpy() for dim, values in coords.items()}, dims, name, attrs)

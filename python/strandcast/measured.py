@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import abc
+import difflib
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import strandcast._native as _native
-from strandcast.amounts import UNITS
 from strandcast.errors import MetricError
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def metrics() -> pl.DataFrame:
 
     `unit` is empty of counts and shares; `together` says how flows alike are taken together: `sum`, `mean` or `max`.
     """
-    rows = [(name, UNITS.get(name.rpartition("_")[2], ""), *rest) for name, *rest in _native.metrics()]
-    return pl.DataFrame(rows, schema=["name", "unit", "together", "meaning"], orient="row")
+    return pl.DataFrame(_native.metrics(), schema=["name", "unit", "together", "meaning"], orient="row")
 
 
 class Metrics(abc.ABC):
@@ -199,6 +198,9 @@ def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part:
     for column, value in ("subject", subject), ("part", part):
         if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
             return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
+    near = difflib.get_close_matches(name, of_kind["metric"].unique().sort().to_list(), 3)
+    if near:
+        return f"no metric {name!r} of a {kind}; did you mean {' or '.join(map(repr, near))}?"
     return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
+import strandcast._native as _native
 import strandcast.figures.style as style
 from strandcast.errors import StrandcastError
 
@@ -24,8 +25,6 @@ UNITS = {
 }
 """The end of a metric's name, to a factor and the unit it is drawn in."""
 
-FEWEST = 10
-"""Runs that an interval needs."""
 HEIGHT = 2.6
 """Of a row of axes, in inches."""
 
@@ -133,10 +132,11 @@ def metric(
     name: str,
     title: str,
     *,
+    origin: str = "",
     ax: Axes | None = None,
     width: float | None = None,
 ) -> Figure:
-    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are.
+    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are; `origin` says what made them.
 
     Raises:
         ValueError: There are several subjects for one `ax`.
@@ -184,8 +184,11 @@ def metric(
             whole: Figure = ax.figure.figure
             return whole
         most = max(means["n"])
-        bars_of = "95 % interval" if most >= FEWEST else "range"
-        style.head(figure, title or name, f"median and {bars_of} of {most} run{'s' * (most > 1)}; a dot a run")
+        bars_of = "95 % interval" if most >= _native.FEWEST else "range"
+        seeds = runs["seed"].unique().sort()
+        which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot a run"
+        style.head(figure, title or name, "\n".join(filter(None, (caption, origin))))
     return figure
 
 

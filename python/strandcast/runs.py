@@ -11,6 +11,7 @@ import operator
 import os
 import pathlib
 import tempfile
+import warnings as standard
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,11 @@ import polars as pl
 import strandcast._native as _native
 import strandcast.policies as policies
 import strandcast.saved as saved
-from strandcast.errors import MetricError, SchemeError, StoreError
+from strandcast.errors import MetricError, ScenarioWarning, SchemeError, StoreError
 from strandcast.measured import OVER_RUNS, Metrics, parts, wanted
 from strandcast.progress import runs_bar
+from strandcast.scenario import Scenario, outside
+from strandcast.version import origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from strandcast.scenario import Scenario
 
 
 LAST_SEED = 2**63 - 1
@@ -62,7 +63,9 @@ def run(
     seed: int | None = None,
     threads: int | None = None,
     series: float | None = None,
+    until: str | None = None,
     progress: bool | None = None,
+    warn: bool = True,
 ) -> Result:
     """Runs a scenario, with each scheme from the same seeds.
 
@@ -76,7 +79,11 @@ def run(
         seed: The first run's seed, the next ones follow; None: what the scenario says.
         threads: Runs at the same time; None: one a core.
         series: Step of time series in seconds; None: what the scenario says.
+        until: Precision to run for, as `"goodput_bps<2%"`: runs are added, in the order of their seeds, until half the
+            95 % interval of the metric is that narrow for each scheme (of a metric that is 0 in many runs the interval
+            of the share of runs in which it is not). `runs` is then the largest number; None: 1000.
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
+        warn: Whether to look for probable mistakes: `Result.warnings`, each of which is also a `ScenarioWarning`.
 
     Raises:
         TypeError: `scenario` is none.
@@ -87,9 +94,12 @@ def run(
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
+    usual = scenario.runs if until is None else _native.MOST_RUNS
     count, first, threads = check(
-        scenario.runs if runs is None else runs, scenario.seed if seed is None else seed, threads, series
+        usual if runs is None else runs, scenario.seed if seed is None else seed, threads, series
     )
+    doubts = _native.warnings(scenario._source, specs, plans) if warn else []
+    warned(doubts)
     bar = runs_bar(count * max(len(specs), 1), shown=progress)
 
     def show(done: float, _over: int) -> None:
@@ -106,8 +116,26 @@ def run(
             threads=threads or len(os.sched_getaffinity(0)),
             series_s=series,
             progress=None if bar.disable else show,
+            until=until,
+            warnings=doubts,
         )
-    return Result(results, scenario._source, plans, given=bool(specs))
+    return Result(results, scenario._source, plans)
+
+
+def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Scheme] | None = None) -> list[str]:
+    """What a scenario probably does not mean with the schemes that run, as `Result.warnings` has it.
+
+    Raises:
+        ScenarioError: The scenario can't be built.
+        SchemeError: There is no such scheme.
+    """
+    return _native.warnings(scenario._source, *_named(scheme, scenario._source))
+
+
+def warned(lines: Iterable[str]) -> None:
+    """Warns of what a scenario probably does not mean with the schemes that run: a `ScenarioWarning` for each line."""
+    for line in dict.fromkeys(lines):
+        standard.warn(line, ScenarioWarning, stacklevel=outside())
 
 
 def given(scenario: object) -> None:
@@ -116,8 +144,6 @@ def given(scenario: object) -> None:
     Raises:
         TypeError: It is none.
     """
-    from strandcast.scenario import Scenario
-
     if not isinstance(scenario, Scenario):
         how = f"Scenario.load({scenario!r}) reads a file" if isinstance(scenario, str | os.PathLike) else "load one"
         raise TypeError(f"a Scenario is needed, not {scenario!r}; {how}")
@@ -191,7 +217,7 @@ def _named(
     plans: dict[str, policies.Plan] = {}
     for one in map(policies.resolve, schemes):
         if isinstance(one, str):
-            names.append(source.canonical(one))
+            names.append(_canonical(one, source))
         else:
             name, plans[name] = policies.plan(one)
             names.append(name)
@@ -199,6 +225,21 @@ def _named(
     if twice is not None:
         raise SchemeError(f"two schemes are called {twice}: results could not tell them apart")
     return names, plans
+
+
+def _canonical(spec: str, source: _native.Source) -> str:
+    """A scheme as it is written shortest.
+
+    Raises:
+        SchemeError: There is none; several in one text are a list.
+    """
+    try:
+        return source.canonical(spec)
+    except SchemeError as error:
+        words = [word.strip() for word in spec.split(",")]
+        if len(words) > 1 and not any("=" in word for word in words):
+            raise SchemeError(f"{error}; several schemes are a list: {words}") from None
+        raise
 
 
 class Result(Metrics):
@@ -214,25 +255,30 @@ class Result(Metrics):
         results: _native.Results | saved.Tables,
         source: _native.Source | None,
         plans: dict[str, policies.Plan],
-        *,
-        given: bool,
     ) -> None:
-        self._results, self._source, self._plans, self._given = results, source, plans, given
+        self._results, self._source, self._plans = results, source, plans
+        self._lost: frozenset[str] = frozenset()
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Result:
+    def open(cls, folder: str | os.PathLike[str], schemes: Iterable[policies.Maker] = ()) -> Result:
         """Results that `save` has written, or `strandcast simulate --out`.
 
-        `trace` and `explain` make runs again, for which the scenario is needed: `save` keeps it, the command does not.
-
         Args:
-            folder: Where they are.
+            folder: Folder with the results.
+            schemes: Classes of policies that ran, which `trace` and `explain` need to make their runs again: the folder
+                has only their names.
 
         Raises:
-            StoreError: They are not there, or can't be read.
+            StoreError: They are not there, or can't be read, or no such policy ran.
         """
         path = pathlib.Path(folder)
-        return cls(saved.Tables(path), saved.source(path), {}, given=True)
+        kept, plans = saved.policies_of(path), dict(map(policies.plan, schemes))
+        for name in plans:
+            if name not in kept:
+                raise StoreError(f"{path}: {name} is not a policy that ran; there are {', '.join(kept) or 'none'}")
+        opened = cls(saved.Tables(path), saved.source(path), plans)
+        opened._lost = frozenset(kept) - set(plans)
+        return opened
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Keeps all of it in a folder: tables as Parquet, `result.json`, and the scenario.
@@ -244,17 +290,27 @@ class Result(Metrics):
             StoreError: It can't be written.
         """
         tables = {"runs": self.runs, "summary": self.summary, "frames": self.frames, "series": self.series}
-        saved.save(tables, self.json, self._again, pathlib.Path(folder))
+        saved.save(tables, self.json, self._again, self._plans, pathlib.Path(folder))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Probable mistakes of the scenario with the schemes that ran, as `strandcast check --scheme` prints them."""
+        return tuple(self.json.get("warnings", ()))
+
+    @property
+    def _given(self) -> bool:
+        """Whether schemes were given, in place of those of the scenario."""
+        return bool(self.json.get("schemes"))
 
     @property
     def _again(self) -> _native.Source:
         """The scenario, to make runs again.
 
         Raises:
-            StoreError: The folder that it was opened from has no scenario.
+            StoreError: The folder that it was opened from has no scenario, or another one.
         """
-        if self._source is None:
-            raise StoreError("the folder has results without their scenario: Result.save keeps it, simulate does not")
+        if self._source is None or self._source.hash != self.json["scenario"]["hash"]:
+            raise StoreError("the folder has no longer the scenario of its results: make the runs again")
         return self._source
 
     @functools.cached_property
@@ -305,7 +361,7 @@ class Result(Metrics):
         Raises:
             ValueError: There is no such run.
         """
-        name, number = self._one(scheme, seed)
+        name, number = self._remade(scheme, seed)
         with _traced(self._again, [name] if self._given else [], self._plans, number) as events:
             return events.collect()
 
@@ -321,6 +377,29 @@ class Result(Metrics):
                 return name, number
         there = ", ".join(f"{name} {number}" for name, number, _ in marks)
         raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
+
+    def _remade(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
+        """The run as `_one` has it, if it can be made again.
+
+        Raises:
+            ValueError: There is no such run.
+            StoreError: It ran a policy whose code the folder does not have.
+        """
+        name, number = self._one(scheme, seed)
+        if name in self._lost:
+            raise StoreError(f"the folder lacks the code of the policy {name}: Result.open(folder, [CLASS]) takes it")
+        return name, number
+
+    def _same(self, name: str, seed: int, mark: str) -> None:
+        """Refuses a run made again that is not the run of these results.
+
+        Raises:
+            StoreError: It is not: the package or a policy has changed since.
+        """
+        if mark != self.fingerprints[name, seed]:
+            raise StoreError(
+                f"the run of {name} with seed {seed} is another one now: the package or the policy has changed"
+            )
 
     def explain(
         self,
@@ -345,8 +424,8 @@ class Result(Metrics):
         """
         if (frame is None) == (message is None):
             raise ValueError("explain a frame or a message: frame=N or message=N")
-        name, number = self._one(scheme, seed)
-        text, content = _native.explain(
+        name, number = self._remade(scheme, seed)
+        text, content, mark = _native.explain(
             self._again,
             name if self._given else None,
             self._plans,
@@ -355,6 +434,7 @@ class Result(Metrics):
             frame=frame,
             message=message,
         )
+        self._same(name, number, mark)
         return Explanation(text, json.loads(content))
 
     def arrow(self, table: str = "runs") -> _native.Table | pl.DataFrame:
@@ -433,7 +513,7 @@ class Result(Metrics):
             name = "goodput_bps" if missed.is_empty() else "missed_ratio"
         runs = self.metric(name, kind=kind, subject=subject, part=part)
         means = self.mean(name, kind=kind, subject=subject, part=part)
-        return plots.metric(runs, means, name, self._title, ax=ax, width=width)
+        return plots.metric(runs, means, name, self._title, origin=self._origin, ax=ax, width=width)
 
     def plot_series(self, name: str, *, subject: str | None = None, seed: int | None = None) -> Figure:
         """Draws time series of one run of each scheme: a panel a scheme, a line a flow, path or link.
@@ -455,12 +535,20 @@ class Result(Metrics):
         _, number = self._one(None, seed)
         if self.series.is_empty():
             raise ValueError("there are no time series: give run a step, as series=0.5")
-        return plots.series(self.series.filter(seed=number), name, subject=subject, caption=f"seed {number}")
+        return plots.series(
+            self.series.filter(seed=number), name, subject=subject, caption=f"seed {number}\n{self._origin}"
+        )
 
     @property
     def _title(self) -> str:
         title: str = self.json["scenario"]["title"]
         return title
+
+    @property
+    def _origin(self) -> str:
+        """The build that made the runs and their scenario, for pictures."""
+        told = self.json
+        return origin(told["scenario"]["hash"], told["version"], told.get("commit"))
 
     @property
     def fingerprints(self) -> dict[tuple[str, int], str]:

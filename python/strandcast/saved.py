@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
 import strandcast._native as _native
-from strandcast.errors import StoreError
+from strandcast.errors import ScenarioError, StoreError
 
 SCENARIO = "scenario.json"
 """File with the scenario, to make runs again: its text, its name, what was changed, and the files that it refers to."""
@@ -69,15 +69,45 @@ class Tables:
 
 
 def source(folder: pathlib.Path) -> _native.Source | None:
-    """The scenario of results, to make a run again; None: the folder has none."""
-    if not (folder / SCENARIO).exists():
+    """The scenario of results, as `save` or `strandcast simulate --out` keeps it, for its runs; None: it is gone."""
+    if (folder / SCENARIO).exists():
+        kept = json.loads(read(folder / SCENARIO))
+        return _native.Source(kept["text"], kept["file"], kept["set"], kept["files"])
+    copy = folder / "scenario.toml"
+    if not copy.exists():
         return None
-    kept = json.loads(read(folder / SCENARIO))
-    return _native.Source(kept["text"], kept["file"], kept["set"], kept["files"])
+    sets = json.loads(read(folder / "result.json"))["scenario"].get("set", [])
+    try:
+        return _native.Source(read(copy), str(copy), sets, {})
+    except ScenarioError as error:
+        raise StoreError(f"{copy}: {error}") from error
+
+
+def policies_of(folder: pathlib.Path) -> list[str]:
+    """Names of the policies in Python that ran; the folder does not have their code."""
+    if not (folder / SCENARIO).exists():
+        return []
+    names: list[str] = json.loads(read(folder / SCENARIO)).get("policies", [])
+    return names
+
+
+def portable(source: _native.Source) -> dict[str, Any]:
+    """All that a scenario consists of, without a path of this machine: `text`, `file`, `set`, `files`."""
+    name, files = source.portable
+    return {
+        "text": source.text,
+        "file": name,
+        "set": list(source.sets),
+        "files": {str(path): text for path, text in sorted(files.items())},
+    }
 
 
 def save(
-    tables: Mapping[str, pl.DataFrame], content: Mapping[str, Any], source: _native.Source, folder: pathlib.Path
+    tables: Mapping[str, pl.DataFrame],
+    content: Mapping[str, Any],
+    source: _native.Source,
+    policies: Iterable[str],
+    folder: pathlib.Path,
 ) -> None:
     """Writes results into a folder; `result.json` last, so that what has it is whole.
 
@@ -85,6 +115,7 @@ def save(
         tables: `runs`, `summary`, `frames` and `series`.
         content: Content of `result.json`.
         source: The scenario.
+        policies: Names of the policies in Python that ran.
         folder: Where.
 
     Raises:
@@ -100,8 +131,7 @@ def save(
             tables[name].write_parquet(folder / f"{name}.parquet")
         for (scheme, seed), series in tables["series"].group_by("scheme", "seed", maintain_order=True):
             series.write_parquet(folder / "series" / f"{re.sub(r'[^A-Za-z0-9.=-]', '_', str(scheme))}-{seed}.parquet")
-        files = {str(path): text for path, text in source.files.items()}
-        kept = {"text": source.text, "file": source.file, "set": list(source.sets), "files": files}
+        kept = {**portable(source), "policies": list(policies)}
         (folder / SCENARIO).write_text(json.dumps(kept), encoding="utf-8")
         (folder / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     except OSError as error:

@@ -104,6 +104,8 @@ class Scenario:
             return self.with_sets([f"{name}={toml(one)}" for name, one in key.items()])
         if not isinstance(key, str):
             raise TypeError(f"set({key!r}): a key is text, as 'links.b.rate'")
+        if value is None:
+            raise TypeError(f"set({key!r}): it needs a value; with_sets(['{key}=']) takes the key away")
         return self.with_sets([f"{key}={toml(value)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
@@ -167,13 +169,17 @@ class Scenario:
         resolved: dict[str, Any] = json.loads(self._source.written)
         return resolved
 
-    def check(self) -> Check:
+    def check(self, scheme: str | None = None) -> Check:
         """What is known before it runs, as `strandcast check` tells it: routes, round trips, queues, what looks wrong.
 
+        Args:
+            scheme: Scheme in place of that of the flows with `compare = true`, as in `sc.run`; None: as it is.
+
         Raises:
-            ScenarioError: It can't be built, as with a scheme that there is not.
+            ScenarioError: It can't be built.
+            SchemeError: There is no such scheme, or it has no such parameter.
         """
-        text, content, mistakes = _native.check(self._source)
+        text, content, mistakes = _native.check(self._source, scheme)
         return Check(text, json.loads(content), tuple(ProbableMistake(*one) for one in mistakes))
 
     def __eq__(self, other: object) -> bool:
@@ -263,11 +269,11 @@ def _noted(source: _native.Source, before: Sequence[str] = ()) -> _native.Source
     """Warns of numbers that are probably not meant, but of those that somebody was warned of before."""
     for line in source.noted:
         if line not in before:
-            warnings.warn(line, ScenarioWarning, stacklevel=_outside())
+            warnings.warn(line, ScenarioWarning, stacklevel=outside())
     return source
 
 
-def _outside() -> int:
+def outside() -> int:
     """How many frames up the first one is that is not of this package."""
     frame, level = sys._getframe(1), 1
     package = str(pathlib.Path(__file__).parent)

@@ -4,10 +4,12 @@
     FOLDER/_series/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
     FOLDER/_packets/epoch=E/scenario=HASH/scheme=SPEC/flow=NAME/SEED.parquet
     FOLDER/_scenarios/HASH/scenario.toml, point.json
+    FOLDER/_scenarios/files/SHA256
 
 The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second has time series, of
 scenarios with `run.series`; the third has what `strandcast figures` takes of packet traces, of some runs; the fourth
-tells what the hash stands for. A run is done when its first file is there.
+tells what the hash stands for, and the fifth has the traces that scenarios refer to. A run is done when its first file
+is there. No file has a path of the machine that wrote it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import io
 import itertools
 import json
@@ -29,7 +32,8 @@ import polars as pl
 
 from strandcast.errors import StoreError
 from strandcast.policies import Scheme, key_of
-from strandcast.version import VERSION, results_epoch
+from strandcast.saved import portable
+from strandcast.version import COMMIT, VERSION, results_epoch
 
 if TYPE_CHECKING:
     from strandcast.runs import Result
@@ -122,6 +126,8 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            raise StoreError(f"out={folder!r}: results need a folder, as 'results'")
         self.folder = pathlib.Path(folder)
         self._described: set[str] = set()
 
@@ -150,7 +156,7 @@ class Store:
         """
         key = cell.key
         if key.hash not in self._described:
-            self._describe(cell.scenario)
+            self.describe(cell.scenario)
             self._described.add(key.hash)
         if series:
             self._write(self._series(key) / f"{seed}.parquet", series)
@@ -207,21 +213,32 @@ class Store:
                 raise StoreError(f"{file}: {why}; delete it, and its trace is made again") from error
         return found
 
-    def _describe(self, scenario: Scenario) -> None:
-        """Writes what the scenario's hash stands for."""
+    def describe(self, scenario: Scenario) -> None:
+        """Writes what the scenario's hash stands for.
+
+        Raises:
+            StoreError: It can't be written.
+        """
         folder = self.folder / "_scenarios" / scenario.hash
+        if (folder / "point.json").exists():
+            return
+        kept = portable(scenario._source)
+        marks = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in kept["files"].items()}
+        for path, text in kept["files"].items():
+            if not (file := self.folder / "_scenarios" / "files" / marks[path]).exists():
+                self._write(file, text.encode())
         about = {
             "hash": scenario.hash,
             "title": scenario.title,
-            "file": scenario.file,
-            "set": list(scenario.settings),
+            "file": kept["file"],
+            "set": kept["set"],
             "profiles": scenario.profiles,
-            "traces": sorted(map(str, scenario._source.files)),
+            "files": marks,
             "version": VERSION,
+            "commit": COMMIT,
         }
-        if not (folder / "point.json").exists():
-            self._write(folder / "scenario.toml", scenario._source.text.encode())
-            self._write(folder / "point.json", (json.dumps(about, indent=1) + "\n").encode())
+        self._write(folder / "scenario.toml", kept["text"].encode())
+        self._write(folder / "point.json", (json.dumps(about, indent=1) + "\n").encode())
 
     def _write(self, path: pathlib.Path, content: bytes) -> None:
         """Writes a file beside the others and moves it to its place, once all of it is on the disk."""
@@ -322,10 +339,15 @@ class Store:
                 found.append(Key(scenario.removeprefix("scenario="), spec))
         return sorted(found)
 
+    def described(self) -> list[str]:
+        """Hashes of the scenarios whose settings are kept."""
+        folder = self.folder / "_scenarios"
+        return sorted(name for name in _names(folder) if (folder / name / "point.json").exists())
+
     def about(self, scenario: str) -> dict[str, Any]:
         """What the scenario of this hash is.
 
-        `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `traces`, `version`.
+        `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `files` (path to SHA-256), `version`, `commit`.
 
         Raises:
             StoreError: That is not told here, or can't be read.
@@ -340,10 +362,10 @@ class Store:
         return content
 
     def scenario(self, scenario: str) -> Scenario:
-        """The scenario of this hash, of the text and the settings that are kept and the traces it was read with.
+        """The scenario of this hash, of the text, the settings and the traces that are kept.
 
         Raises:
-            StoreError: That is not told here, or its traces have changed since.
+            StoreError: They are not here, or have changed since.
         """
         from strandcast.errors import ScenarioError
         from strandcast.scenario import rebuilt
@@ -351,8 +373,12 @@ class Store:
         about = self.about(scenario)
         path = self.folder / "_scenarios" / scenario / "scenario.toml"
         try:
-            found = rebuilt(path.read_text(encoding="utf-8"), about["file"], about["set"], {})
-        except (OSError, ScenarioError) as error:
+            traces = {
+                name: (self.folder / "_scenarios" / "files" / mark).read_text(encoding="utf-8")
+                for name, mark in about["files"].items()
+            }
+            found = rebuilt(path.read_text(encoding="utf-8"), about["file"], about["set"], traces)
+        except (OSError, KeyError, ScenarioError) as error:
             raise StoreError(f"{path}: {error}") from error
         if found.hash != scenario:
             raise StoreError(f"{path}: it, or a trace it refers to, has changed since the runs were made")
@@ -366,13 +392,14 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
     """The table of a single run as a Parquet file.
 
     Its metadata say what else is to be known of it: the scheme `spec`, the `settings` that were changed in the
-    scenario's file (JSON, `KEY=VALUE`), the `version` of the package, and the run's `fingerprint`.
+    scenario's file (JSON, `KEY=VALUE`), the `version` and `commit` of the package, and the run's `fingerprint`.
     """
     (fingerprint,) = result.fingerprints.values()
     about = {
         "spec": spec,
         "settings": json.dumps(list(settings)),
         "version": VERSION,
+        "commit": COMMIT or "",
         "fingerprint": fingerprint,
     }
     file = io.BytesIO()

@@ -17,7 +17,7 @@ from strandcast.grids import expand, parse
 from strandcast.measured import Metrics, over_runs, unknown
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
-from strandcast.runs import Explanation, Result, check, given, run
+from strandcast.runs import Explanation, Result, check, given, run, warned, warnings
 from strandcast.scenario import Scenario, Value, toml
 from strandcast.store import Cell, Key, Store
 from strandcast.version import results_epoch
@@ -39,6 +39,7 @@ def sweep(
     out: str | os.PathLike[str] = "results",
     client: Client | str | None = None,
     jobs: int | None = None,
+    shard: tuple[int, int] | None = None,
     progress: bool | None = None,
 ) -> Sweep:
     """Runs a scenario with each combination of settings and each scheme, from the same seeds.
@@ -58,6 +59,8 @@ def sweep(
         client: A Dask cluster's client, or its scheduler's address (`"tcp://10.0.0.1:8786"`); None: processes of this
             machine, which end with the sweep.
         jobs: Runs at the same time on this machine; None: one a core.
+        shard: Part of the runs to make, as `(2, 8)`: the second of eight, from 1 on. The parts together are all runs,
+            and their folders copied into one are the folder of a sweep without parts, bit for bit.
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
     Raises:
@@ -78,10 +81,43 @@ def sweep(
     seeds = range(first, first + count)
     points = expand(scenario, grid)
     cells = _cells(points, schemes)
+    _warn(cells)
     store = Store(out)
-    complete(store, [(cell, seeds) for _, cell in cells], client=client, jobs=jobs, progress=progress)
-    store.keep_points(Sweep.open(out).points)
+    # Each part has all points, so that parts are equal where they have the same files.
+    for _, point in points:
+        store.describe(point)
+    work = _part([(cell, seeds) for _, cell in cells], shard)
+    complete(store, work, client=client, jobs=jobs, progress=progress)
+    store.keep_points(_described(store).points)
     return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds, [cell for _, cell in cells])
+
+
+def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
+    """Warns of what each point probably does not mean with the schemes that run there, of each thing once."""
+    schemes: dict[str, tuple[Scenario, list[Scheme]]] = {}
+    for _, cell in cells:
+        schemes.setdefault(cell.scenario.hash, (cell.scenario, []))[1].append(cell.scheme)
+    warned(line for scenario, of in schemes.values() for line in warnings(scenario, of))
+
+
+def _part(work: list[tuple[Cell, Iterable[int]]], shard: tuple[int, int] | None) -> list[tuple[Cell, Iterable[int]]]:
+    """The runs of a part: run after run in turn, whatever the folder has.
+
+    Raises:
+        SweepError: There is no such part.
+    """
+    if shard is None:
+        return work
+    number, parts = shard
+    if not 1 <= number <= parts:
+        raise SweepError(f"shard={number}/{parts}: parts go from 1 to {parts}")
+    runs = [(cell, seed) for cell, seeds in work for seed in seeds]
+    return [(cell, [seed]) for cell, seed in runs[number - 1 :: parts]]
+
+
+def _described(store: Store) -> Sweep:
+    """All points that a folder describes, those without runs included."""
+    return Sweep._of(store, [Key(scenario, "") for scenario in store.described()])
 
 
 def complete(
@@ -203,6 +239,11 @@ class Sweep(Metrics):
         keys = store.keys()
         if not keys:
             raise StoreError(f"{folder}: there are no results of epoch {results_epoch()}")
+        return cls._of(store, keys)
+
+    @classmethod
+    def _of(cls, store: Store, keys: Sequence[Key]) -> Sweep:
+        """The cells of these keys, as columns the settings in which their scenarios differ."""
         about = {scenario: store.about(scenario) for scenario in {key.hash for key in keys}}
         values = {scenario: _settings(told["set"]) for scenario, told in about.items()}
         if len({told["title"] for told in about.values()}) > 1:
@@ -368,7 +409,7 @@ class Sweep(Metrics):
         """
         cell = self._matching(at, scheme)[0]
         first = min(self.seeds or self.store.seeds(cell.key)) if seed is None else seed
-        result = self._rerun(cell, [first], None)
+        result = self._rerun(cell, range(first, first + 1), None)
         return result.explain(flow, frame=frame, message=message)
 
     def _matching(self, at: Mapping[str, Value] | None, scheme: str | None) -> list[Point]:
@@ -393,21 +434,21 @@ class Sweep(Metrics):
         made = []
         for cell in self._matching(at, scheme):
             there = self.store.seeds(cell.key) & set(self.seeds or self.store.seeds(cell.key))
-            seeds = sorted(there if seed is None else there & {seed})
-            made += [(cell, self._rerun(cell, seeds, step))] if seeds else []
+            ranges = _ranges(there if seed is None else there & {seed})
+            made += [(cell, self._rerun(cell, seeds, step)) for seeds in ranges]
         if not made:
             raise ValueError(f"there is no run with seed {seed}")
         return made
 
-    def _rerun(self, point: Point, seeds: Sequence[int], step: float | None) -> Result:
+    def _rerun(self, point: Point, seeds: range, step: float | None) -> Result:
         """Makes these runs of a cell again."""
         cell = self._made.get(point.key)
         if cell is None:
             if "@" in point.key.spec:
                 raise SweepError(f"{point.key.spec} is a policy's code, which the folder has not: call sweep with it")
             cell = Cell(self.store.scenario(point.key.hash), point.key.spec)
-        first, last = seeds[0], seeds[-1]
-        return run(cell.scenario, cell.scheme, runs=last - first + 1, seed=first, series=step, progress=False)
+        wanted = {"runs": len(seeds), "seed": seeds[0], "series": step}
+        return run(cell.scenario, cell.scheme, **wanted, progress=False, warn=False)
 
     def _beside(self, told: Sequence[tuple[Point, pl.DataFrame]]) -> pl.DataFrame:
         """Frames below each other, with the grid's keys in front."""
@@ -442,6 +483,17 @@ class Sweep(Metrics):
         lacking = self.missing().height
         state = f", {lacking} runs are missing" if lacking else ""
         return f"<Sweep of {points} points with {schemes}, in {self.store.folder}{state}>"
+
+
+def _ranges(seeds: Iterable[int]) -> list[range]:
+    """Seeds as ranges of those that follow each other."""
+    found: list[range] = []
+    for seed in sorted(seeds):
+        if found and found[-1].stop == seed:
+            found[-1] = range(found[-1].start, seed + 1)
+        else:
+            found.append(range(seed, seed + 1))
+    return found
 
 
 def _apart(cells: Sequence[Point]) -> tuple[Point, ...]:

@@ -10,14 +10,12 @@ import traceback
 
 import polars as pl
 
+import strandcast._native as _native
 from strandcast.command import INTERRUPTED, POLICY, Parser, failed
 from strandcast.errors import StrandcastError
 from strandcast.grids import parse
 from strandcast.scenario import Scenario, Value
 from strandcast.sweeps import Sweep, sweep
-
-RARE = ("missed_ratio", "freezes_per_min", "underflows")
-"""Metrics that are 0 in many runs: their mean is shown."""
 
 ABOUT = """Run a scenario with each combination of settings and each scheme, on all cores or on a Dask cluster.
 
@@ -42,6 +40,7 @@ def main(argv: list[str]) -> int:
     scenario = Scenario.load(asked.scenario).with_sets(asked.set)
     progress = False if asked.quiet else None
     wanted = {"runs": asked.runs, "seed": asked.seed, "jobs": asked.jobs, "progress": progress}
+    wanted["shard"] = asked.shard
     try:
         done = sweep(scenario, grid, schemes, out=asked.out, client=asked.cluster, **wanted)
     except KeyboardInterrupt:
@@ -55,6 +54,10 @@ def main(argv: list[str]) -> int:
         print(*traceback.format_list(frames), sep="", end="", file=sys.stderr)
         notes = "".join(f"; {note}" for note in getattr(error, "__notes__", []))
         return failed(f"a policy failed: {type(error).__name__}: {error}{notes}", POLICY)
+    if asked.shard:
+        lacking = done.missing().height
+        print(f"part {asked.shard[0]} of {asked.shard[1]} is in {asked.out}; {lacking} runs of the sweep are not there")
+        return 0
     flows = compared(scenario)
     print(table(done, flows, asked.metric or usual(done, flows)))
     print(f"\nAll metrics are in {asked.out}: sc.Sweep.open({asked.out!r})", file=sys.stderr)
@@ -89,8 +92,8 @@ def table(done: Sweep, flows: list[str], metrics: list[str]) -> str:
         for row in found.drop(*dropped).iter_rows():
             *where, n, mean, median, low, high = row
             key = tuple(map(str, where))
-            one = f"{mean * factor:.2f}" if name in RARE else f"{median * factor:.1f}"
-            bounds = "" if n == 1 or name in RARE else f" [{low * factor:.1f}, {high * factor:.1f}]"
+            one = f"{mean * factor:.2f}" if name in _native.RARE else f"{median * factor:.1f}"
+            bounds = "" if n == 1 or name in _native.RARE else f" [{low * factor:.1f}, {high * factor:.1f}]"
             cells.setdefault(key, {})[name] = one + bounds
             runs[key] = max(n, runs.get(key, 0))
     lines = [[*place, "runs", *(shown(name)[1] for name in metrics)]]
@@ -107,7 +110,7 @@ def shown(metric: str) -> tuple[float, str]:
     name, _, end = metric.rpartition("_")
     factor, unit = {"bps": (1e-3, "kbit/s"), "ratio": (100, "%")}.get(end, (1, ""))
     title = " ".join(filter(None, (name.replace("_", " "), unit))) if unit else metric.replace("_", " ")
-    return factor, f"{title} (mean)" if metric in RARE else title
+    return factor, f"{title} (mean)" if metric in _native.RARE else title
 
 
 def usual(done: Sweep, flows: list[str]) -> list[str]:
@@ -148,8 +151,22 @@ def _parser() -> Parser:
         help="a metric of flows to show (docs/results.md); repeat for more; missed_ratio and goodput_bps unless given",
     )
     add("--cluster", metavar="ADDRESS", help="a Dask scheduler, as tcp://10.0.0.1:8786")
+    add(
+        "--shard",
+        metavar="I/N",
+        type=_shard,
+        help="make only part I of N of the runs (array of jobs); folders of all parts copied into one are the whole",
+    )
     add("--quiet", action="store_true", help="show no progress")
     return parser
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """A part of the runs: `2/8`."""
+    number, sign, parts = text.partition("/")
+    if not sign or not (number.isdecimal() and parts.isdecimal()) or not 1 <= int(number) <= int(parts):
+        raise argparse.ArgumentTypeError(f"{text} is not a part, as 2/8: the second of eight")
+    return int(number), int(parts)
 
 
 def _axis(text: str) -> tuple[str, list[Value]]:

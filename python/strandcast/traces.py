@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import re
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 import strandcast._native as _native
+import strandcast.units as units
 from strandcast.errors import TraceError
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ Numbers = npt.NDArray[np.float64]
 
 EPSILON = 1e-9
 """Seconds, and bins, that rounding may be off by."""
+
+PACKET = 1500
+"""Bytes that may leave at each moment of a mahimahi trace."""
 
 Kind = Literal["csv", "mahimahi"]
 
@@ -39,19 +44,83 @@ class Trace:
         self._frame = frame
 
     @classmethod
-    def load(cls, path: str | pathlib.Path) -> Trace:
-        """Reads a trace: CSV if the file is called `….csv`, else mahimahi's.
+    def load(cls, path: str | pathlib.Path, unit: str | None = None) -> Trace:
+        """Reads a trace: CSV if the file is called `….csv`, else mahimahi's; or any table of two columns in a unit.
+
+        Args:
+            path: The file.
+            unit: Unit of the second column of a table whose first one has seconds: that of a rate (`"Mbit/s"`), or of
+                a size (`"bytes"`, `"kB"`) for what arrived from each time until the next. Columns may be divided by
+                commas, semicolons or blanks, and times may begin at any number. None: the file is a trace already.
 
         Raises:
             TraceError: The first line that makes no sense, or a file that can't be read.
+            ValueError: There is no such unit.
         """
         path = pathlib.Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else "is not text in UTF-8"
             raise TraceError(f"{path}: {why}", file=str(path), problem=why) from None
+        if unit is not None:
+            return cls._of(path.name, *_columns(text, str(path)), unit)
         return cls.parse(text, "csv" if path.suffix == ".csv" else "mahimahi", str(path))
+
+    @classmethod
+    def _of(cls, name: str, times_s: Numbers, values: Numbers, unit: str) -> Trace:
+        """A trace of rates, from times and values in a unit of a rate or a size."""
+        times = times_s - times_s[0]
+        if unit == "bytes" or _has(unit, "size"):
+            lengths = np.diff(times)
+            lengths = np.append(lengths, lengths[-1])
+            factor = 1.0 if unit == "bytes" else units.parse(f"1 {unit}", "size")
+            # The last count also has an end.
+            rates = values * factor * 8 / lengths
+            times, rates = np.append(times, times[-1] + lengths[-1]), np.append(rates, rates[-1])
+        else:
+            rates = values * units.parse(f"1 {unit}", "rate")
+        return cls(name, "csv", "rate_bps", pl.DataFrame({"time_s": times, "value": rates}))
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Writes it as scenarios read it: CSV if the file is called `….csv`, else mahimahi's format.
+
+        Mahimahi's format has whole milliseconds at which 1500 bytes may leave, and ends with the last of them: where
+        the trace ends later, one more is added at its end.
+
+        Args:
+            path: The file.
+
+        Raises:
+            TraceError: The file can't be written, or the trace never has 1500 bytes.
+        """
+        path = pathlib.Path(path)
+        if path.suffix == ".csv":
+            rows = zip(self.times_s, self.values, strict=True)
+            text = f"time_s,{self.quantity}\n" + "".join(f"{time!r},{value!r}\n" for time, value in rows)
+        elif self.kind == "mahimahi":
+            text = "".join(f"{round(time * 1e3)}\n" for time in self.times_s)
+        else:
+            text = "".join(f"{moment}\n" for moment in self._moments())
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise TraceError(f"{path}: {error.strerror}", file=str(path), problem=error.strerror or "") from None
+
+    def _moments(self) -> list[int]:
+        """Milliseconds at which 1500 bytes may leave, of a trace of rates.
+
+        Raises:
+            TraceError: There is none.
+        """
+        whole = max(math.ceil(self.duration_s * 1e3 - EPSILON), 1)
+        ends = np.minimum(np.arange(1, whole + 1) / 1e3, self.duration_s)
+        sent = np.floor(self._until(ends) / (8 * PACKET) + EPSILON).astype(np.int64)
+        moments = np.repeat(np.arange(1, whole + 1), np.diff(sent, prepend=0))
+        if not len(moments):
+            problem = f"no {PACKET} bytes leave within it"
+            raise TraceError(f"{self.name}: {problem}", file=self.name, problem=problem)
+        return [*moments.tolist(), *([] if moments[-1] == whole else [whole])]
 
     @classmethod
     def parse(cls, text: str, kind: Kind, name: str = "trace") -> Trace:
@@ -126,6 +195,42 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace {self.name}: {len(self._frame)} {self.quantity} in {self.duration_s:g} s>"
+
+
+def _has(unit: str, quantity: str) -> bool:
+    try:
+        units.parse(f"1 {unit}", quantity)
+    except ValueError:
+        return False
+    return True
+
+
+def _columns(text: str, name: str) -> tuple[Numbers, Numbers]:
+    """Two columns of numbers, below a heading or none; lines that begin with `#` are comments.
+
+    Raises:
+        TraceError: The first line that has no two numbers, a time that is not after the one before, or too few lines.
+    """
+    rows: list[tuple[float, float]] = []
+    for line, content in enumerate(text.splitlines(), 1):
+        words = re.split(r"[,;\s]+", content.partition("#")[0].strip())
+        try:
+            time, value = float(words[0]), float(words[1])
+        except (ValueError, IndexError):
+            if words == [""] or (not rows and not re.match(r"[-+.\d]", words[0])):
+                continue
+            problem = "a line has a time in seconds and a number"
+        else:
+            problem = "" if math.isfinite(time) and math.isfinite(value) and value >= 0 else "numbers are 0 or more"
+            problem = problem or ("times ascend" if rows and time <= rows[-1][0] else "")
+        if problem:
+            raise TraceError(f"{name}:{line}: {problem}", file=name, line=line, problem=problem)
+        rows.append((time, value))
+    if len(rows) < 2:
+        problem = "a table needs two lines or more"
+        raise TraceError(f"{name}: {problem}", file=name, problem=problem)
+    times, values = np.array(rows).T
+    return times, values
 
 
 def _heading(text: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import pathlib
 from typing import TYPE_CHECKING
 
 from strandcast.command import Parser
 from strandcast.errors import StoreError, StrandcastError
+from strandcast.version import origin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,7 +119,19 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
         frame = _of_seed(pl.scan_parquet(files), seed)
     except pl.exceptions.PolarsError as error:
         raise StoreError(f"{folder}/series can't be read: {str(error).partition(chr(10))[0]}") from error
-    return plots.series(frame, metric, subject=subject)
+    return plots.series(
+        frame, metric, subject=subject, caption="\n".join([f"seed {frame['seed'][0]}", *_origin(folder)])
+    )
+
+
+def _origin(folder: pathlib.Path) -> list[str]:
+    """What made the runs of a folder, if it has their result."""
+    import strandcast.saved as saved
+
+    if not (folder / "result.json").exists():
+        return []
+    told = json.loads(saved.read(folder / "result.json"))
+    return [origin(told["scenario"]["hash"], told["version"], told.get("commit"))]
 
 
 def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:

@@ -6,6 +6,14 @@ import strandcast._native as _native
 
 VERSION = _native.VERSION
 """The package's version."""
+COMMIT = _native.COMMIT
+"""Commit of the sources that the package was built from, with `+` if they had been changed; None: not known."""
+
+
+def origin(scenario: str, version: str, commit: str | None) -> str:
+    """One line for pictures: the scenario's hash, the version that ran it, and its commit if that is known."""
+    of = f", commit {commit[:12]}{'+' * commit.endswith('+')}" if commit else ""
+    return f"scenario {scenario[:12]}, strandcast {version}{of}"
 
 
 def results_epoch() -> int:

@@ -22,6 +22,8 @@ PAGES = {
     "docs/python-policies.md": {},
     "docs/results.md": {},
     # Its numbers are for people with a minute.
+    "docs/study.md": {"runs=30": "runs=10"},
+    "docs/recipes.md": {},
     "docs/sweeps.md": {'"60 s"': '"12 s"', "runs=30": "runs=1"},
 }
 """Pages whose code is run, from the top to the end, with what is smaller in the test."""

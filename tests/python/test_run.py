@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 import strandcast as sc
+from strandcast import version
 
 if TYPE_CHECKING:
     from strandcast import Scenario
@@ -181,8 +182,97 @@ def test_what_the_command_wrote_can_be_opened(two_paths: Scenario, tmp_path: pat
     assert isinstance(opened, sc.Result)
     assert opened.fingerprints == sc.run(two_paths, runs=2).fingerprints
     assert str(tmp_path) not in (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
-    with pytest.raises(sc.StoreError, match="results without their scenario"):
-        opened.trace()
+    assert opened.trace(seed=2).equals(sc.run(two_paths).trace(seed=2))
+    assert opened.explain("bulk", message=3).text == sc.run(two_paths).explain("bulk", message=3).text
+    (tmp_path / "out" / "scenario.toml").unlink()
+    with pytest.raises(sc.StoreError, match="no longer the scenario"):
+        sc.open(tmp_path / "out").trace()
+
+
+def test_results_of_a_scenarios_own_scheme_are_repeated_with_it(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    own = two_paths.set("flows.other", {"from": "a", "to": "b", "transport": "tcp", "paths": {"up": {"via": ["up"]}}})
+    for name, scheme in (("own", None), ("given", ["cmt", "sctp"])):
+        result = sc.run(own, scheme, runs=2)
+        result.save(tmp_path / name)
+        opened = sc.Result.open(tmp_path / name)
+        assert opened.trace(seed=2).equals(result.trace(seed=2))
+        assert opened.explain("bulk", message=3, seed=2).text == result.explain("bulk", message=3, seed=2).text
+
+
+class Lowest(sc.Scheduler):
+    """The first path with room."""
+
+    base = "cmt"
+
+    def next(self, view: sc.View, _backlog: sc.Backlog) -> int | None:
+        """Its id."""
+        return next((path.id for path in view.usable if path.room), None)
+
+
+def test_a_policys_runs_are_repeated_with_its_class(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    result = sc.run(two_paths, Lowest, runs=1)
+    result.save(tmp_path)
+    with pytest.raises(sc.StoreError, match="code of the policy Lowest"):
+        sc.Result.open(tmp_path).trace()
+    opened = sc.Result.open(tmp_path, [Lowest])
+    assert opened.trace().equals(result.trace())
+
+    class Other(Lowest):
+        """Another one."""
+
+    with pytest.raises(sc.StoreError, match="Other is not a policy that ran; there are Lowest"):
+        sc.Result.open(tmp_path, [Other])
+
+
+def test_results_name_their_origin_and_no_folder_of_the_machine(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    network = sc.Scenario.example("shared-bottleneck").set({"run.time": "2 s", "run.warmup": "0 s"})
+    result = sc.run(network, "cmt", runs=1, warn=False)
+    assert result.json["scenario"]["hash"] == network.hash
+    assert result.json.get("commit") == version.COMMIT
+    result.save(tmp_path / "saved")
+    for file in (tmp_path / "saved").rglob("*"):
+        content = file.read_bytes() if file.is_file() else b""
+        assert str(root).encode() not in content, file
+        assert str(pathlib.Path(sc.__file__).parent).encode() not in content, file
+    assert sc.Result.open(tmp_path / "saved").trace().equals(result.trace())
+
+
+def test_runs_end_when_the_interval_is_narrow(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp"], until="goodput_bps<3%", runs=200, seed=5)
+    each = result.mean("goodput_bps")
+    assert each["n"].n_unique() == 1
+    assert 10 <= each["n"][0] < 200
+    half = (each["high"] - each["low"]) / 2 / each["median"]
+    assert half.max() <= 0.03  # type: ignore[operator]
+    assert result.runs.equals(sc.run(two_paths, ["cmt", "sctp"], runs=each["n"][0], seed=5).runs)
+    few = sc.run(two_paths, "cmt", until="goodput_bps<0.001%", runs=10)
+    assert few.json["remarks"][0].startswith("10 runs give goodput_bps to ±")
+    for wrong in ("goodput_bps", "goodput_bps<0%", "missed_ratio<1%"):
+        with pytest.raises(ValueError, match=r"precision|more than 0|no flow that is compared"):
+            sc.run(two_paths, "cmt", until=wrong, runs=10)
+
+
+def test_warnings_are_those_of_the_schemes_that_run(two_paths: Scenario) -> None:
+    video = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
+    scenario = two_paths.set("flows.bulk.app", video)
+    with pytest.warns(sc.ScenarioWarning, match="flow bulk with fmtcp: messages are given up") as told:
+        result = sc.run(scenario, ["fmtcp", "cmt"], runs=1)
+    assert result.warnings == tuple(str(one.message) for one in told)
+    assert pathlib.Path(told[0].filename) == pathlib.Path(__file__)
+    assert sc.run(scenario, "cmt", runs=1).warnings == ()
+    assert result.warnings[0].removeprefix("flow bulk with fmtcp: ") == scenario.check("fmtcp").warnings[0].message
+    assert scenario.check().warnings == ()
+    with pytest.raises(sc.SchemeError, match="nope"):
+        scenario.check("nope")
+
+
+def test_several_schemes_are_a_list(two_paths: Scenario) -> None:
+    with pytest.raises(sc.SchemeError, match=r"several schemes are a list: \['cmt', 'sctp'\]"):
+        sc.run(two_paths, "cmt,sctp")
+    with pytest.raises(sc.MetricError, match="did you mean 'goodput_bps'"):
+        sc.run(two_paths, runs=1).mean("goodput")
+    with pytest.raises(TypeError, match="takes the key away"):
+        two_paths.set("run.warmup", None)
 
 
 def test_all_metrics_are_listed() -> None:
@@ -378,3 +468,12 @@ except KeyboardInterrupt:
         assert process.stdout.read() == "interrupted\n"
         assert process.wait(timeout=20) == 0
         assert time.monotonic() - begin < 5
+
+
+def test_pictures_name_the_runs_and_their_origin(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, "cmt", runs=2, seed=4, series=0.5)
+    for figure in (result.plot("goodput_bps"), result.plot_series("cwnd_bytes", seed=5)):
+        said = "\n".join(text.get_text() for text in figure.texts)
+        assert f"scenario {two_paths.hash[:12]}, strandcast {sc.__version__}" in said
+        assert (version.COMMIT or "")[:12] in said
+        assert "seeds 4 to 5" in said or "seed 5" in said

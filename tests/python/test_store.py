@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import resource
+import shutil
 
 import polars as pl
 import pyarrow.dataset
@@ -167,3 +168,22 @@ def test_a_damaged_file_is_told_with_its_name(tmp_path: pathlib.Path, cell: Cell
     with pytest.raises(sc.StoreError, match=r"5\.parquet") as caught:
         store.frame(cell)
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_has_traces_and_no_path_of_the_machine(tmp_path: pathlib.Path) -> None:
+    network = sc.Scenario.example("shared-bottleneck").set({"run.time": "1 s", "run.warmup": "0 s"})
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (place / "net.toml").write_text(network._source.text)
+    for path, text in network._source.portable[1].items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    scenario = sc.Scenario.load(place / "net.toml").with_sets(network.settings)
+    store = Store(tmp_path / "store")
+    store.save(Cell(scenario, "cmt"), 1, table(Cell(scenario, "cmt"), 1))
+    shutil.rmtree(place)
+    for file in (tmp_path / "store").rglob("*"):
+        assert not file.is_file() or str(tmp_path).encode() not in file.read_bytes(), file
+    again = store.scenario(scenario.hash)
+    assert again == scenario
+    assert again.set("run.time", "2 s").hash != again.hash

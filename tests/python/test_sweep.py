@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -141,7 +142,7 @@ def test_metrics_of_paths_and_parts(sweep: sc.Sweep) -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"name": "goodputs"}, "no metric 'goodputs' of a flow; there are .*'goodput_bps'"),
+        ({"name": "goodputs"}, "no metric 'goodputs' of a flow; did you mean 'goodput_bps'"),
         ({"name": "goodput_bps", "kind": "flows"}, "no subjects of kind 'flows'; there are .*'flow'"),
         ({"name": "goodput_bps", "subject": "x"}, "no subject 'x' of a flow; there are 'bulk'"),
         ({"name": "goodput_bps", "kind": "path", "part": "x"}, "no part 'x' of a path; there are 'down', 'up'"),
@@ -571,3 +572,71 @@ def test_a_cluster_that_stays_without_workers_is_given_up(
 @pytest.mark.parametrize("name", ["metric", "paired", "to_xarray"])
 def test_runs_and_sweeps_share_what_both_offer(name: str) -> None:
     assert getattr(sc.Result, name) is getattr(sc.Sweep, name)
+
+
+def contents(folder: pathlib.Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_parts_together_are_the_whole_bit_for_bit(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    grid = {"links.up.rate": ["2 Mbit/s", "4 Mbit/s"], "links.down.delay": ["5 ms", "50 ms"]}
+    given = {"runs": 3, "jobs": 2, "progress": False}
+    sc.sweep(two_paths, grid, ["cmt", "sctp"], out=tmp_path / "whole", **given)
+    made = 0
+    for number in (1, 2, 3, 4, 5):
+        part = tmp_path / f"part{number}"
+        done = sc.sweep(two_paths, grid, ["cmt", "sctp"], out=part, shard=(number, 5), **given)
+        made += 24 - done.missing().height
+        shutil.copytree(part, tmp_path / "merged", dirs_exist_ok=True)
+    assert made == 24
+    assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
+    assert sc.Sweep.open(tmp_path / "merged").frame().equals(sc.Sweep.open(tmp_path / "whole").frame())
+    for wrong in ((0, 2), (3, 2)):
+        with pytest.raises(sc.SweepError, match="parts go from 1 to 2"):
+            sc.sweep(two_paths, {}, "cmt", out=tmp_path / "none", shard=wrong)
+
+
+def test_the_command_makes_a_part(
+    two_paths: sc.Scenario, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.toml").write_text(two_paths._source.text)
+    words = [
+        str(tmp_path / "two.toml"),
+        "--scheme",
+        "cmt,sctp",
+        "--runs",
+        "2",
+        "--out",
+        str(tmp_path / "out"),
+        "--quiet",
+    ]
+    assert lab("sweep", [*words, "--shard", "1/2"]) == 0
+    assert "part 1 of 2 is in" in (said := capsys.readouterr().out)
+    assert "2 runs of the sweep are not there" in said
+    with pytest.raises(SystemExit) as stop:
+        lab("sweep", [*words, "--shard", "3/2"])
+    assert stop.value.code == 2
+
+
+def test_runs_whose_seeds_do_not_follow_each_other_are_repeated_alone(
+    two_paths: sc.Scenario, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import strandcast.sweeps as sweeps
+
+    for seed in (1, 2, 900):
+        sc.sweep(two_paths, {}, "cmt", runs=1, seed=seed, out=tmp_path, jobs=1, progress=False)
+    repeated: list[int] = []
+    original = sweeps.run
+    monkeypatch.setattr(sweeps, "run", lambda *a, **k: repeated.append(k["runs"]) or original(*a, **k))
+    series = sc.Sweep.open(tmp_path).series(1.0)
+    assert series["seed"].unique().sort().to_list() == [1, 2, 900]
+    assert repeated == [2, 1]
+
+
+def test_a_sweep_warns_once_of_each_thing(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    video = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
+    grid = {"links.up.delay": ["5 ms", "6 ms"]}
+    with pytest.warns(sc.ScenarioWarning, match="with fmtcp: messages are given up") as told:
+        sc.sweep(two_paths.set("flows.bulk.app", video), grid, ["fmtcp", "cmt"], runs=1, out=tmp_path, jobs=1)
+    assert len(told) == 1

@@ -175,3 +175,56 @@ def test_plot_verb_says_what_is_wrong(plot: Plot, arguments: tuple[str, ...], co
     assert plot.err.count("\n") == 1
     assert plot.err.startswith("strandcast: ")
     assert says in plot.err
+
+
+def test_tables_of_measurements_become_traces(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "drive.txt").write_text(
+        "\ufefftime;Mbit/s\n1700000000;8\n1700000001;16.5\n# a comment\n\n1700000003;0\n"
+    )
+    rates = sc.Trace.load(tmp_path / "drive.txt", unit="Mbit/s")
+    assert rates.times_s.to_list() == [0.0, 1.0, 3.0]
+    assert rates.values.to_list() == [8e6, 16.5e6, 0.0]
+    (tmp_path / "counts.csv").write_text("0.5,1000\n1.0,500\n")
+    counts = sc.Trace.load(tmp_path / "counts.csv", unit="kB")
+    assert counts.times_s.to_list() == [0.0, 0.5, 1.0]
+    assert counts.mean_bps == pytest.approx(1500e3 * 8 / 1.0)
+    for text, wrong in (("0,1\nx,2\n", ":2: a line has"), ("0,1\n0,2\n", ":2: times ascend"), ("0,1\n", "two lines")):
+        (tmp_path / "bad").write_text(text)
+        with pytest.raises(sc.TraceError, match=wrong):
+            sc.Trace.load(tmp_path / "bad", unit="Mbit/s")
+    with pytest.raises(ValueError, match="furlong"):
+        sc.Trace.load(tmp_path / "drive.txt", unit="furlong")
+
+
+def test_a_saved_trace_is_the_same_again(tmp_path: pathlib.Path) -> None:
+    trace = sc.Trace.parse("0,6e6\n2,1.2e6\n5,24e6\n6,0\n", "csv")
+    trace.save(tmp_path / "again.csv")
+    again = sc.Trace.load(tmp_path / "again.csv")
+    assert again.times_s.equals(trace.times_s)
+    assert again.values.equals(trace.values)
+    trace.save(tmp_path / "again.up")
+    moments = sc.Trace.load(tmp_path / "again.up")
+    assert moments.kind == "mahimahi"
+    assert moments.duration_s == trace.duration_s
+    # No bin differs by more than a packet.
+    gap = (moments.rate(1.0)["rate_bps"] - trace.rate(1.0)["rate_bps"]).abs().max()
+    assert gap <= 1500 * 8 + 1  # type: ignore[operator]
+    moments.save(tmp_path / "third.up")
+    assert (tmp_path / "third.up").read_text() == (tmp_path / "again.up").read_text()
+    with pytest.raises(sc.TraceError, match="no 1500 bytes"):
+        sc.Trace.parse("0,1\n1,1\n", "csv").save(tmp_path / "none.up")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: pathlib.Path) -> None:
+    mark = "\ufeff"
+    (tmp_path / "a.csv").write_text(f"{mark}0,1e6\n1,2e6\n", encoding="utf-8")
+    text = """
+run = { time = "1 s" }
+nodes = { a = {}, b = {} }
+links.x = { from = "a", to = "b", rate.trace = "a.csv", delay = "1 ms" }
+flows.f = { from = "a", to = "b", transport = "tcp", paths.x.via = ["x"] }
+"""
+    for name, start in (("with", mark), ("without", "")):
+        (tmp_path / f"{name}.toml").write_text(start + text, encoding="utf-8")
+    assert sc.Trace.load(tmp_path / "a.csv").values.to_list() == [1e6, 2e6]
+    assert sc.Scenario.load(tmp_path / "with.toml") == sc.Scenario.load(tmp_path / "without.toml")

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
-use strandcast_lab::batch::LAST_SEED;
+use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
 use self::tariff::tariff;
@@ -214,6 +214,7 @@ fn step(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "ms" => 1e-3,
         "us" => 1e-6,
+        "ns" => 1e-9,
         "min" => 60.0,
         _ => return Err(format!("{text:?} is not a duration, as in 100ms or 0.5s")),
     };
@@ -327,6 +328,9 @@ pub(crate) struct SimulateArgs {
     /// Runs per scheme; default: as in the scenario
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// Run until the 95 % interval of a metric is that narrow, as goodput_bps<2%; --runs is then the largest number (1000)
+    #[arg(long, value_name = "METRIC<P%", conflicts_with = "trace")]
+    pub(crate) until: Option<Until>,
     /// Seed of the first run, incremented for each further run; default: as in the scenario
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: Option<u64>,
@@ -361,6 +365,9 @@ pub(crate) struct CheckArgs {
     /// Set a key of the scenario; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Scheme in place of that of flows with `compare = true`, as `simulate --scheme` takes it
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) scheme: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,7 +12,10 @@ use crate::print;
 /// # Errors
 /// [`CliError`]: errors in the scenario.
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
-    let loaded = LoadedScenario::open(&args.file, &args.set)?;
-    let checked = loaded.check(catalog)?;
+    let mut loaded = LoadedScenario::open(&args.file, &args.set)?;
+    if args.scheme.is_some() {
+        loaded.mark_compared()?;
+    }
+    let checked = loaded.check(catalog, args.scheme.as_deref())?;
     if args.json { print::json(&format!("{:#}\n", checked.json())) } else { print::text(&checked.text()) }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use strandcast_keys::catalog::Catalog;
-use strandcast_lab::check::{Check, check};
+use strandcast_lab::batch::{is_of_scheme, mark_compared};
+use strandcast_lab::check::{Check, check, warnings};
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
 
@@ -32,12 +33,43 @@ impl LoadedScenario {
         Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })
     }
 
-    /// Its analysis before a run.
+    /// Its analysis before a run; `scheme` replaces that of flows to be compared.
     ///
     /// # Errors
     /// The scenario cannot be built.
-    pub(crate) fn check(&self, catalog: &dyn Catalog) -> Result<Check, CliError> {
-        check(&self.scenario, &self.warnings, catalog).map_err(|error| self.build_error(&error))
+    pub(crate) fn check(&self, catalog: &dyn Catalog, scheme: Option<&str>) -> Result<Check, CliError> {
+        let checked = check(&self.scenario, &self.warnings, catalog, scheme);
+        checked.map_err(|error| self.wrong(scheme, &error))
+    }
+
+    /// Its warnings with each of `schemes`.
+    ///
+    /// # Errors
+    /// The scenario cannot be built.
+    pub(crate) fn warnings(
+        &self,
+        catalog: &dyn Catalog,
+        schemes: &[String],
+    ) -> Result<Vec<String>, CliError> {
+        let found = warnings(&self.scenario, &self.warnings, catalog, schemes);
+        let found = found.map_err(|(scheme, error)| self.wrong(scheme.as_deref(), &error))?;
+        Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    /// An error found while building the scenario with a scheme; for compared flows the argument is wrong, not the file.
+    pub(crate) fn wrong(&self, scheme: Option<&str>, error: &BuildError) -> CliError {
+        match scheme.filter(|_| is_of_scheme(&self.scenario, &error.key)) {
+            Some(scheme) => CliError::Usage(format!("--scheme {scheme}: {}", error.message)),
+            None => self.build_error(error),
+        }
+    }
+
+    /// Ensures that a flow is marked for comparison.
+    ///
+    /// # Errors
+    /// The choice is ambiguous.
+    pub(crate) fn mark_compared(&mut self) -> Result<(), CliError> {
+        mark_compared(&mut self.scenario).map_err(|e| self.error(&e.key, &e.message))
     }
 
     /// An error in the value of a key.

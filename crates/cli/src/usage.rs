@@ -28,8 +28,7 @@ fn mistake(error: &clap::Error) -> String {
     let line = one_line(&error.to_string());
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) if matches!(arg.as_str(), "--port" | "-p") => {
-            let said = line.split(" tip: ").next().unwrap_or(&line);
-            format!("{said}; a UDP port follows the address: HOST:PORT")
+            format!("{}; a UDP port follows the address: HOST:PORT", line.split("; ").next().unwrap_or(&line))
         }
         _ => line,
     }
@@ -39,8 +38,15 @@ fn mistake(error: &clap::Error) -> String {
 pub(crate) fn one_line(text: &str) -> String {
     let said = text.split("\n\nUsage:").next().unwrap_or(text);
     let said = said.split("\n\nFor more information").next().unwrap_or(said);
-    let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();
-    words.join(" ")
+    let mut parts = said.trim_start_matches("error: ").split("\n\n  tip: ");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = parts.next().map_or_else(String::new, words);
+    // A value that looks like an option is a slip: no command takes one.
+    for tip in parts.filter(|tip| !tip.starts_with("to pass")) {
+        line.push_str("; ");
+        line.push_str(&words(tip));
+    }
+    line.replace("invalid digit found in string", "it is a whole number")
 }
 
 #[cfg(test)]
@@ -48,6 +54,14 @@ mod tests {
     use super::*;
     use crate::args::Args;
     use clap::Parser;
+
+    #[test]
+    fn tips_are_parts_of_the_line() {
+        let said = |args: &[&str]| one_line(&Args::try_parse_from(args).unwrap_err().to_string());
+        assert_eq!(said(&["strandcast", "simulate", "a", "--runs", "-3"]), "unexpected argument '-3' found");
+        let near = said(&["strandcast", "simulate", "a", "--seeed", "1"]);
+        assert_eq!(near, "unexpected argument '--seeed' found; a similar argument exists: '--seed'");
+    }
 
     #[test]
     fn every_mistake_is_one_line_that_names_it() {
@@ -58,6 +72,10 @@ mod tests {
             (vec!["strandcast", "send", "a", "b", "--path", "wlan0"], "wlan0"),
             (vec!["strandcast", "receive"], "OUTPUT"),
             (vec!["strandcast", "demo", "--network", "moon"], "moon"),
+            (
+                vec!["strandcast", "simulate", "a", "--seed", "abc"],
+                "'abc' for '--seed <S>': it is a whole number",
+            ),
         ] {
             let error = Args::try_parse_from(&args).unwrap_err();
             let line = one_line(&error.to_string());

@@ -8,8 +8,7 @@ use strandcast_lab::check::check as look;
 use strandcast_lab::listing::schemes_json;
 use strandcast_schemes::Presets;
 
-use crate::error;
-use crate::policy::{Failure, Policies};
+use crate::policy::{Failure, Plan, Policies};
 use crate::source::Source;
 
 /// Output of `check`, for people and as JSON, and its warnings: place and problem.
@@ -17,16 +16,36 @@ type Checked = (String, String, Vec<(String, String)>);
 
 /// Analysis of a scenario before it runs.
 #[pyfunction]
-pub(crate) fn check(py: Python<'_>, source: &Source) -> PyResult<Checked> {
+#[pyo3(signature = (source, scheme=None))]
+pub(crate) fn check(py: Python<'_>, source: &Source, scheme: Option<&str>) -> PyResult<Checked> {
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(BTreeMap::new(), &failure);
-    let checked = py.detach(|| look(&source.scenario, &source.noted, &catalog));
+    let scenario = source.compared(py, scheme.is_some())?;
+    let checked = py.detach(|| look(&scenario, &source.noted, &catalog, scheme));
     if let Some(raised) = failure.take() {
         return Err(raised);
     }
-    let checked = checked.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
+    let checked = checked.map_err(|e| source.wrong(py, &scenario, scheme, &e))?;
     let warnings = checked.warnings.iter().map(|warning| (warning.place.clone(), warning.message.clone()));
     Ok((checked.text(), checked.json().to_string(), warnings.collect()))
+}
+
+/// Warnings about a scenario that runs with each of `schemes`, as `check` prints them; `policies` as in `run`.
+#[pyfunction]
+pub(crate) fn warnings(
+    py: Python<'_>,
+    source: &Source,
+    schemes: Vec<String>,
+    policies: BTreeMap<String, Plan>,
+) -> PyResult<Vec<String>> {
+    let failure = Arc::new(Failure::default());
+    let catalog = Policies::new(policies, &failure);
+    let scenario = source.compared(py, !schemes.is_empty())?;
+    let found = py.detach(|| source.warnings(&scenario, &catalog, &schemes));
+    if let Some(raised) = failure.take() {
+        return Err(raised);
+    }
+    found.map_err(|(scheme, e)| source.wrong(py, &scenario, scheme.as_deref(), &e))
 }
 
 /// All schemes, as `schemes --json` prints them.

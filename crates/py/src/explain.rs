@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pyo3::prelude::*;
-use strandcast_lab::batch::{LAST_SEED, mark_compared};
+use strandcast_lab::batch::LAST_SEED;
 use strandcast_lab::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
 use strandcast_lab::simulation::{Control, Query, Simulation};
@@ -16,7 +16,8 @@ use crate::policy::{Failure, Policies};
 use crate::runs::LOOK;
 use crate::source::Source;
 
-/// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
+/// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON,
+/// with the run's fingerprint.
 #[pyfunction]
 #[pyo3(signature = (source, scheme, policies, *, seed, flow, frame, message))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
@@ -29,19 +30,16 @@ pub(crate) fn explain(
     flow: &str,
     frame: Option<&Bound<'_, PyAny>>,
     message: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<(String, String, String)> {
     let seed = error::number("seed", seed, LAST_SEED)?;
     let frame = frame.map(|frame| error::number("frame", frame, u32::MAX.into())).transpose()?;
     let message = message.map(|message| error::number("message", message, u64::MAX)).transpose()?;
     let query = frame.map_or(Query::Message(message.unwrap_or_default()), |frame| Query::Frame(frame as u32));
-    let mut scenario = source.scenario.clone();
-    if scheme.is_some() {
-        mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
-    }
+    let scenario = source.compared(py, scheme.is_some())?;
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
     let built = Simulation::new(&scenario, &catalog, seed, scheme);
-    let mut simulation = built.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
+    let mut simulation = built.map_err(|e| source.wrong(py, &scenario, scheme, &e))?;
     let mut until = UntilFailure { failure: &failure, looked: Instant::now(), signal: Ok(()) };
     let watched = py.detach(|| trace_message(&mut simulation, &scenario, flow, query, &mut until));
     until.signal?;
@@ -52,7 +50,8 @@ pub(crate) fn explain(
     let (result, explanation) = watched.expect("only a failure or a signal breaks it off");
     explanation.check(query).map_err(|e| error::value(&e.to_string()))?;
     let run = RunName { seed, scheme: result.scheme, fingerprint: result.fingerprint.to_string() };
-    Ok((report(&explanation, &run, query), as_json(&explanation, &run, query)))
+    let (text, json) = (report(&explanation, &run, query), as_json(&explanation, &run, query));
+    Ok((text, json, run.fingerprint))
 }
 
 /// Breaks a run off when a policy fails, or when a signal's handler raises.

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::check::{check, schemes};
+    use super::check::{check, schemes, warnings};
     #[cfg(feature = "command")]
     #[pymodule_export]
     use super::command::{command, perf};
@@ -41,11 +41,19 @@ mod _native {
     #[pymodule_export]
     use super::source::{Source, canonical, parse_amount};
     #[pymodule_export]
-    use super::stats::{metrics, sign_tests, stat};
+    use super::stats::{metrics, sign_tests, stat, unit};
     #[pymodule_export]
     use super::traces::{csv_trace, mahimahi_trace};
     #[pymodule_export]
     const RESULTS_EPOCH: u32 = strandcast_lab::RESULTS_EPOCH;
+    #[pymodule_export]
+    const MOST_RUNS: u32 = strandcast_lab::batch::MOST_RUNS;
+    #[pymodule_export]
+    const FEWEST: u64 = strandcast_lab::result::FEWEST;
+    #[pymodule_export]
+    const RARE: (&str, &str, &str) = super::stats::RARE;
+    #[pymodule_export]
+    const COMMIT: Option<&str> = super::results::BUILD.commit;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -8,18 +8,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use strandcast_lab::batch::Finished;
 use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summary_table};
-use strandcast_lab::result::{ScenarioName, Summary, remarks};
+use strandcast_lab::result::{Build, Origin};
 use strandcast_lab::scenario::Scenario;
 
-use crate::source::Source;
+/// This build.
+#[cfg(feature = "command")]
+pub(crate) const BUILD: Build = strandcast_cli::BUILD;
+#[cfg(not(feature = "command"))]
+pub(crate) const BUILD: Build = Build { version: env!("CARGO_PKG_VERSION"), commit: None };
 
 /// What came of runs.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Results {
     finished: Finished,
-    name: ScenarioName,
+    origin: Origin,
     scenario: Scenario,
-    seed: u64,
 }
 
 #[pymethods]
@@ -49,10 +52,7 @@ impl Results {
 
     /// What `simulate --json` prints.
     fn json(&self) -> String {
-        let (name, runs) = (self.name.clone(), &self.finished.runs);
-        let mut summary = Summary::of(name, env!("CARGO_PKG_VERSION"), self.seed, runs);
-        summary.remarks = remarks(&self.scenario, &summary);
-        summary.json()
+        self.finished.summary(&self.scenario, &self.origin).json()
     }
 
     /// Scheme, seed and the run's fingerprint, of each run.
@@ -74,8 +74,8 @@ impl Results {
 }
 
 impl Results {
-    pub(crate) fn new(source: &Source, seed: u64, finished: Finished) -> Self {
-        Results { finished, name: source.name(), scenario: source.scenario.clone(), seed }
+    pub(crate) fn new(finished: Finished, origin: Origin, scenario: Scenario) -> Self {
+        Results { finished, origin, scenario }
     }
 }
 

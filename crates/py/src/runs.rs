@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use strandcast_lab::batch::{
-    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, is_of_scheme, jobs,
-    mark_compared,
+    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, Until, jobs,
 };
+use strandcast_lab::result::Origin;
 use strandcast_lab::scenario::Scenario;
 
 use crate::error;
 use crate::policy::{Failure, Plan, Policies};
-use crate::results::Results;
+use crate::results::{BUILD, Results};
 use crate::source::Source;
 
 /// How often signals and progress are looked at.
@@ -27,9 +27,10 @@ const PARTS: f64 = 1000.0;
 
 /// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
 /// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over;
-/// `trace` is where every event of the only run goes.
+/// `trace` is where every event of the only run goes; `until` is a precision, for which `runs` is the most;
+/// `warnings` are what `warnings` has given for these schemes.
 #[pyfunction]
-#[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None))]
+#[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None, until=None, warnings=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -42,18 +43,18 @@ pub(crate) fn run(
     series_s: Option<f64>,
     progress: Option<Py<PyAny>>,
     trace: Option<PathBuf>,
+    until: Option<&str>,
+    warnings: Vec<String>,
 ) -> PyResult<Results> {
+    let until: Option<Until> = until.map(str::parse).transpose().map_err(|e: String| error::value(&e))?;
     let seed = error::number("seed", seed, LAST_SEED)?;
     let runs = error::number("runs", runs, u32::MAX.into())? as u32;
     let threads = error::number("threads", threads, usize::MAX as u64)? as usize;
     let series = series_s.map(Duration::try_from_secs_f64).transpose();
     let series =
         series.map_err(|e| error::value(&format!("series={}: {e}", series_s.unwrap_or_default())))?;
-    let mut scenario = source.scenario.clone();
+    let mut scenario = source.compared(py, !schemes.is_empty())?;
     scenario.run.series = series.or(scenario.run.series);
-    if !schemes.is_empty() {
-        mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
-    }
     let jobs = jobs(&schemes, seed, runs).map_err(|e| error::value(&e))?;
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
@@ -69,22 +70,27 @@ pub(crate) fn run(
     let made = py.detach(|| {
         batch.validate(&jobs)?;
         let stop = |py: Python<'_>, why: &PyErr| catalog.interrupt(&why.get_type(py));
-        Ok(wait(&batch, &jobs, threads, &state, progress.as_ref(), &stop))
+        let work = || match &until {
+            None => batch.run_all(&jobs, threads),
+            Some(until) => batch.run_until(&schemes, seed, runs, until, threads),
+        };
+        Ok(wait(&work, &state, progress.as_ref(), &stop))
     });
     let wrong = |e: RunError| failure.take().unwrap_or_else(|| run_error(py, source, &scenario, &e));
-    let finished = made.map_err(wrong)??.map_err(wrong)?;
+    let finished = made.map_err(&wrong)??.map_err(&wrong)?;
     match failure.take() {
         Some(error) => Err(error),
-        None => Ok(Results::new(source, seed, finished)),
+        None => {
+            let origin = Origin { name: source.name(), build: BUILD, seed, schemes, warnings };
+            Ok(Results::new(finished, origin, source.scenario.clone()))
+        }
     }
 }
 
 /// Makes the runs on other threads, and looks at signals and progress on this one. What is raised here ends the runs, and
 /// goes to `interrupt`, for callbacks that would not return; a later signal may raise again, if that was not heeded.
 fn wait(
-    batch: &Batch<'_>,
-    jobs: &[Job],
-    threads: usize,
+    work: &(dyn Fn() -> Result<Finished, RunError> + Sync),
     state: &BatchProgress,
     progress: Option<&Py<PyAny>>,
     interrupt: &dyn Fn(Python<'_>, &PyErr),
@@ -92,7 +98,7 @@ fn wait(
     std::thread::scope(|scope| {
         let (done, over) = channel();
         let made = scope.spawn(move || {
-            let finished = batch.run_all(jobs, threads);
+            let finished = work();
             // The receiver outlives this thread.
             let _ = done.send(());
             finished
@@ -152,10 +158,8 @@ impl ProgressObserver for BatchProgress {
 
 fn run_error(py: Python<'_>, source: &Source, scenario: &Scenario, error: &RunError) -> PyErr {
     match error {
-        RunError::Build(Some(spec), build) if is_of_scheme(scenario, &build.key) => {
-            error::scheme(py, &format!("{spec}: {}", build.message))
-        }
-        RunError::Build(_, build) => error::scenario(py, &source.build_error(build)),
+        RunError::Build(scheme, build) => source.wrong(py, scenario, scheme.as_deref(), build),
+        RunError::Until(message) => error::value(message),
         RunError::Output(_) | RunError::Threads(_) | RunError::Scheme(_) => error::run(py, error),
     }
 }

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use strandcast_keys::catalog::Catalog;
+use strandcast_lab::batch::{is_of_scheme, mark_compared};
+use strandcast_lab::check::warnings;
 use strandcast_lab::result::ScenarioName;
 use strandcast_lab::scenario::{
     Document, Scenario, ScenarioError, SctpProfile, Warning, amount, hash, written,
@@ -80,6 +83,18 @@ impl Source {
         written(&self.scenario).to_string()
     }
 
+    /// What it consists of where its files do not lie: its name, and the files that it refers to, by their path from its
+    /// folder. No path begins at the root, but one that the scenario itself gives.
+    #[getter]
+    fn portable(&self) -> (String, BTreeMap<PathBuf, &str>) {
+        let file = Path::new(&self.file);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let near = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
+        let files = self.scenario.files();
+        (name, files.into_iter().map(|file| (near(&file.path), &*file.text)).collect())
+    }
+
     /// Which of its numbers are probably not meant, a line each.
     #[getter]
     fn noted(&self) -> Vec<String> {
@@ -130,6 +145,41 @@ impl Source {
         Ok(Source { hash: hash(&scenario), text, file, sets, document, scenario, noted })
     }
 
+    /// The scenario, with a flow marked for comparison if schemes are `given`.
+    pub(crate) fn compared(&self, py: Python<'_>, given: bool) -> PyResult<Scenario> {
+        let mut scenario = self.scenario.clone();
+        if given {
+            let marked = mark_compared(&mut scenario);
+            marked.map_err(|e| error::scenario(py, &self.error(&e.key, &e.message)))?;
+        }
+        Ok(scenario)
+    }
+
+    /// Warnings about it with each of `schemes`.
+    pub(crate) fn warnings(
+        &self,
+        scenario: &Scenario,
+        catalog: &dyn Catalog,
+        schemes: &[String],
+    ) -> Result<Vec<String>, (Option<String>, BuildError)> {
+        let found = warnings(scenario, &self.noted, catalog, schemes)?;
+        Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    /// Something that was only found when it was built with a scheme: of the scheme, or with its line.
+    pub(crate) fn wrong(
+        &self,
+        py: Python<'_>,
+        scenario: &Scenario,
+        scheme: Option<&str>,
+        wrong: &BuildError,
+    ) -> PyErr {
+        match scheme.filter(|_| is_of_scheme(scenario, &wrong.key)) {
+            Some(spec) => error::scheme(py, &format!("{spec}: {}", wrong.message)),
+            None => error::scenario(py, &self.error(&wrong.key, &wrong.message)),
+        }
+    }
+
     /// What it is called in results.
     pub(crate) fn name(&self) -> ScenarioName {
         ScenarioName::of(&self.scenario, &self.hash, Path::new(&self.file), &self.sets)
@@ -138,11 +188,6 @@ impl Source {
     /// A mistake that was only found later, with its line.
     pub(crate) fn error(&self, key: &str, message: &str) -> ScenarioError {
         self.document.error(&key.split('.').collect::<Vec<_>>(), message)
-    }
-
-    /// Something that was only found when it was built, with its line.
-    pub(crate) fn build_error(&self, error: &BuildError) -> ScenarioError {
-        self.error(&error.key, &error.message)
     }
 }
 

@@ -6,6 +6,12 @@ use strandcast_lab::result::{Across, DEFINITIONS, Stat, deviation, holm, sign_te
 /// `n, mean, ci95, sd, median, low, high, nonzero, equal` of at least one number, as the columns of `Result.summary`.
 type Numbers = (u64, f64, Option<f64>, Option<f64>, f64, f64, f64, u64, u64);
 
+/// Metrics that are 0 in many runs.
+pub(crate) const RARE: (&str, &str, &str) = match strandcast_lab::result::RARE {
+    [a, b, c] => (a, b, c),
+    _ => panic!("there are three"),
+};
+
 /// Runs summed up; `None` of none.
 #[pyfunction]
 pub(crate) fn stat(values: Vec<f64>) -> Option<Numbers> {
@@ -19,13 +25,19 @@ pub(crate) fn sign_tests(differences: Vec<Vec<f64>>) -> Vec<f64> {
     holm(&differences.iter().map(|one| sign_test(one)).collect::<Vec<_>>())
 }
 
-/// Every metric: its name, how flows alike are taken together, and what it counts.
+/// A metric's unit; empty: a count or a share.
 #[pyfunction]
-pub(crate) fn metrics() -> Vec<(&'static str, &'static str, &'static str)> {
+pub(crate) fn unit(name: &str) -> &'static str {
+    strandcast_lab::result::unit(name)
+}
+
+/// Every metric: its name, its unit, how flows alike are taken together, and what it counts.
+#[pyfunction]
+pub(crate) fn metrics() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     let together = |across| match across {
         Across::Sum => "sum",
         Across::Mean => "mean",
         Across::Max => "max",
     };
-    DEFINITIONS.iter().map(|one| (one.name, together(one.across), one.meaning)).collect()
+    DEFINITIONS.iter().map(|one| (one.name, unit(one.name), together(one.across), one.meaning)).collect()
 }

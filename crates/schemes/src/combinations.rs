@@ -189,8 +189,7 @@ fn wrapped(text: &str) -> String {
 
 /// Where each window can be used.
 fn windows() -> String {
-    let mut out =
-        String::from("| window | summary | source | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
+    let mut out = String::from("| window | summary | source | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
     for one in congestions() {
         let tcp =
             one.not_for_tcp.map_or_else(|| format!("`cc = \"{}\"`", one.name), |why| format!("no: {why}"));

@@ -9,7 +9,6 @@ use super::result::StoredResult;
 use crate::args::ExplainArgs;
 use crate::error::CliError;
 use crate::print;
-use crate::simulate::compared;
 
 /// Repeats one run of a result and explains a message or frame.
 ///
@@ -22,14 +21,11 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliEr
         (Some(frame), _) => Query::Frame(frame),
         (None, message) => Query::Message(message.unwrap_or_default()),
     };
-    let explanation = match rerun(&kept, &run, catalog, None, &args.flow, query)? {
-        Some(explanation) => Some(explanation),
-        // The scheme is not the scenario's own, or not everywhere: --scheme has set it.
-        None => match compared(&mut kept.loaded) {
-            Ok(()) => rerun(&kept, &run, catalog, Some(&run.scheme), &args.flow, query)?,
-            Err(_) => None,
-        },
-    };
+    let scheme = Some(run.scheme.as_str()).filter(|_| !kept.summary.schemes.is_empty());
+    if scheme.is_some() {
+        kept.loaded.mark_compared()?;
+    }
+    let explanation = rerun(&kept, &run, catalog, scheme, &args.flow, query)?;
     let explanation = explanation.ok_or_else(|| {
         let (seed, scheme) = (run.seed, &run.scheme);
         let message = format!(

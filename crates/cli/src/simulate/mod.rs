@@ -5,4 +5,4 @@ mod progress;
 mod run;
 
 pub(crate) use output::COPY;
-pub(crate) use run::{compared, run};
+pub(crate) use run::run;

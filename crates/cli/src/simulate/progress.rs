@@ -37,6 +37,11 @@ impl Progress {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// Returns whether all runs end soon.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Removes the bar.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

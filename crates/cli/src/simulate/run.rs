@@ -7,14 +7,13 @@ use std::thread::available_parallelism;
 
 use strandcast::files::spare_keys;
 use strandcast_keys::catalog::SharedCatalog;
-use strandcast_lab::batch::{
-    Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split,
-};
+use strandcast_lab::batch::{Batch, Finished, Job, MOST_RUNS, RunError, SeriesSink, jobs, split};
 use strandcast_lab::result::output::{Format, Output, OutputError};
-use strandcast_lab::result::{ScenarioName, Speed, Summary, remarks, table};
+use strandcast_lab::result::{Origin, ScenarioName, Speed, table};
 
 use super::output;
 use super::progress::Progress;
+use crate::BUILD;
 use crate::args::SimulateArgs;
 use crate::error::CliError;
 use crate::loaded::LoadedScenario;
@@ -54,9 +53,8 @@ struct Plan {
     args: SimulateArgs,
     catalog: SharedCatalog,
     loaded: LoadedScenario,
-    name: ScenarioName,
     jobs: Vec<Job>,
-    seed: u64,
+    origin: Origin,
     output: Option<Output>,
     /// Where the frames of a traced run go.
     frames: Option<PathBuf>,
@@ -73,11 +71,12 @@ impl Plan {
         let schemes =
             args.scheme.as_deref().map(|list| split(list, &*catalog)).transpose().map_err(CliError::Usage)?;
         if schemes.is_some() {
-            compared(&mut loaded)?;
+            loaded.mark_compared()?;
         }
         let seed = args.seed.unwrap_or(loaded.scenario.run.seed);
-        let runs = args.runs.unwrap_or(loaded.scenario.run.runs);
-        let jobs = jobs(&schemes.unwrap_or_default(), seed, runs).map_err(CliError::Usage)?;
+        let usual = args.until.as_ref().map_or(loaded.scenario.run.runs, |_| MOST_RUNS);
+        let schemes = schemes.unwrap_or_default();
+        let jobs = jobs(&schemes, seed, args.runs.unwrap_or(usual)).map_err(CliError::Usage)?;
         args.trace.as_deref().map_or(Ok(()), spare_keys)?;
         if args.trace.is_some() && jobs.len() > 1 {
             let message =
@@ -92,21 +91,14 @@ impl Plan {
         let progress = Arc::new(Progress::new(jobs.len(), quiet));
         let radios = args.trace.is_some() && !loaded.scenario.radio.is_empty();
         let frames = args.out.as_ref().filter(|_| radios).map(|folder| folder.join(FRAMES));
-        let mut plan = Plan { args, catalog, loaded, name, jobs, seed, output: None, frames, progress };
+        let origin = Origin { name, build: BUILD, seed, schemes, warnings: Vec::new() };
+        let mut plan = Plan { args, catalog, loaded, jobs, origin, output: None, frames, progress };
         plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
-        plan.warn();
+        plan.origin.warnings = plan.loaded.warnings(&*plan.catalog, &plan.origin.schemes)?;
+        let shown = plan.origin.warnings.iter().filter(|_| !plan.args.quiet);
+        shown.for_each(|warning| print::line(&format!("warning: {warning}")));
         plan.output = plan.open_output()?;
         Ok(plan)
-    }
-
-    /// Prints warnings on standard error, so that results are unchanged.
-    fn warn(&self) {
-        // With compared schemes, the scenario's own scheme need not be valid.
-        let checked = self.loaded.check(&*self.catalog).ok().filter(|_| !self.args.quiet);
-        checked
-            .iter()
-            .flat_map(|checked| &checked.warnings)
-            .for_each(|w| print::line(&format!("warning: {w}")));
     }
 
     fn open_output(&self) -> Result<Option<Output>, CliError> {
@@ -131,19 +123,23 @@ impl Plan {
     fn run(&self) -> Result<Finished, CliError> {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = self.args.jobs.map_or(cores, |jobs| jobs as usize);
-        self.batch().run_all(&self.jobs, threads).map_err(|e| self.error(e))
+        let most = self.jobs.len() / self.origin.schemes.len().max(1);
+        let made = match &self.args.until {
+            None => self.batch().run_all(&self.jobs, threads),
+            Some(until) => {
+                self.batch().run_until(&self.origin.schemes, self.origin.seed, most as u32, until, threads)
+            }
+        };
+        made.map_err(|e| self.error(e))
     }
 
     fn error(&self, error: RunError) -> CliError {
         match error {
-            // For compared flows the argument is wrong, not the file.
-            RunError::Build(Some(scheme), error) if is_of_scheme(&self.loaded.scenario, &error.key) => {
-                CliError::Usage(format!("--scheme {scheme}: {}", error.message))
-            }
-            RunError::Build(_, error) => self.loaded.build_error(&error),
+            RunError::Build(scheme, error) => self.loaded.wrong(scheme.as_deref(), &error),
             RunError::Output(error) => media(error),
             RunError::Threads(error) => CliError::Media(error),
             RunError::Scheme(error) => CliError::Unmet(error),
+            RunError::Until(error) => CliError::Usage(format!("--until: {error}")),
         }
     }
 
@@ -153,12 +149,10 @@ impl Plan {
         if runs.is_empty() {
             return Err(CliError::Interrupted("interrupted before a run had ended".into()));
         }
-        let version = env!("CARGO_PKG_VERSION");
-        let mut summary = Summary::of(self.name.clone(), version, self.seed, runs);
+        let mut summary = finished.summary(&self.loaded.scenario, &self.origin);
         let hops: u64 = runs.iter().map(|run| run.packet_hops).sum();
         let packet_hops_per_s = hops as f64 / finished.time.as_secs_f64().max(1e-9);
         summary.speed = Some(Speed { packet_hops_per_s });
-        summary.remarks = remarks(&self.loaded.scenario, &summary);
         if let Some(output) = &self.output {
             output.finish(&summary, runs).map_err(media)?;
         }
@@ -167,19 +161,11 @@ impl Plan {
         } else {
             print::text(&table(&summary))?
         }
-        if runs.len() < all {
+        if runs.len() < all && (self.args.until.is_none() || self.progress.is_stopped()) {
             return Err(CliError::Interrupted(format!("interrupted after {} of {all} runs", runs.len())));
         }
         Ok(())
     }
-}
-
-/// Ensures that a flow is marked for comparison.
-///
-/// # Errors
-/// The choice is ambiguous.
-pub(crate) fn compared(loaded: &mut LoadedScenario) -> Result<(), CliError> {
-    mark_compared(&mut loaded.scenario).map_err(|e| loaded.error(&e.key, &e.message))
 }
 
 fn media(error: OutputError) -> CliError {

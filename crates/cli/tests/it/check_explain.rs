@@ -276,3 +276,48 @@ fn the_example_of_the_manual_matches_the_output() {
     assert_eq!(text, shown, "it says\n{text}");
     assert!(text.contains("the receive window was full: message"), "{text}");
 }
+
+/// `fmtcp` cannot give up what is in a coded block, and `cmt` can: with either the warning is that of the scheme that runs.
+#[test]
+fn warnings_are_those_of_the_schemes_that_run() {
+    let said = "messages are given up (expire) only before they are put into a coded block";
+    let path = scenario("schemes.toml", &LATE.replace("deadline", "expire = true, deadline"));
+    let file = path.display();
+    let warnings = |command: String| -> Vec<String> {
+        let ended = run(&command);
+        ended.succeeds();
+        let text = String::from_utf8(ended.out).expect("text") + &ended.err;
+        text.lines().filter(|line| line.contains(said)).map(str::to_owned).collect()
+    };
+    let simulate = |schemes: &str| warnings(format!("simulate {file} --runs 1 {schemes}"));
+    assert!(simulate("").is_empty() && simulate("--scheme cmt").is_empty());
+    assert_eq!(simulate("--scheme fmtcp"), [format!("warning: flow video: {said}")]);
+    assert_eq!(simulate("--scheme fmtcp,cmt"), [format!("warning: flow video with fmtcp: {said}")]);
+    assert_eq!(simulate("--set flows.video.scheme=fmtcp").len(), 1);
+    assert!(simulate("--set flows.video.scheme=fmtcp --scheme cmt").is_empty());
+    assert_eq!(warnings(format!("check {file} --scheme fmtcp")).len(), 1);
+    assert!(warnings(format!("check {file}")).is_empty());
+    let wrong = run(&format!("check {file} --scheme fmtpc"));
+    assert_eq!(wrong.code, Some(2));
+    let out = folder("schemes");
+    run(&format!("simulate {file} --runs 1 --scheme fmtcp,cmt --out {}", out.display())).succeeds();
+    let text = std::fs::read_to_string(out.join("result.json")).expect("it is there");
+    let result: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(result["warnings"], serde_json::json!([format!("flow video with fmtcp: {said}")]));
+    assert_eq!(result["schemes"], serde_json::json!(["fmtcp", "cmt"]));
+    // These sources are a clone, or an archive that has no commit.
+    let commit = result["commit"].as_str().unwrap_or_default().trim_end_matches('+');
+    assert!(commit.is_empty() || commit.len() == 40, "{commit}");
+}
+
+/// `explain` repeats runs with a scheme that was given, and with the scenario's own.
+#[test]
+fn a_run_is_explained_with_the_scheme_that_ran() {
+    let path = scenario("given.toml", LATE);
+    for schemes in ["", "--scheme cmt,sctp"] {
+        let out = folder(if schemes.is_empty() { "given-own" } else { "given" });
+        run(&format!("simulate {} --runs 1 {schemes} --out {}", path.display(), out.display())).succeeds();
+        let scheme = if schemes.is_empty() { "" } else { " --scheme sctp" };
+        run(&format!("explain {} --flow video --message 5{scheme}", out.display())).succeeds();
+    }
+}

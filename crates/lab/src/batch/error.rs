@@ -16,6 +16,8 @@ pub enum RunError {
     Threads(String),
     /// A scheme failed.
     Scheme(String),
+    /// A precision cannot be reached.
+    Until(String),
 }
 
 impl From<OutputError> for RunError {
@@ -31,7 +33,7 @@ impl fmt::Display for RunError {
             RunError::Build(None, error) => error.fmt(f),
             RunError::Output(error) => error.fmt(f),
             RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
-            RunError::Scheme(error) => f.write_str(error),
+            RunError::Scheme(error) | RunError::Until(error) => f.write_str(error),
         }
     }
 }

@@ -4,7 +4,9 @@ mod choose;
 mod error;
 mod runner;
 mod trace;
+mod until;
 
 pub use choose::{AmbiguousFlow, is_of_scheme, mark_compared, split};
 pub use error::RunError;
 pub use runner::{Batch, Finished, Job, LAST_SEED, ProgressObserver, SeriesSink, jobs};
+pub use until::{MOST_RUNS, Until};

@@ -12,7 +12,7 @@ use strandcast_keys::catalog::Catalog;
 use super::error::RunError;
 use super::trace;
 use crate::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
-use crate::result::{RunResult, Subject};
+use crate::result::{Origin, RunResult, Subject, Summary, remarks};
 use crate::scenario::Scenario;
 use crate::simulation::{Control, RunOptions, Simulation};
 
@@ -56,7 +56,7 @@ pub trait ProgressObserver: Sync {
 }
 
 /// The outcome of the runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Finished {
     /// The completed runs, in order.
     pub runs: Vec<RunResult>,
@@ -64,6 +64,36 @@ pub struct Finished {
     pub series: Vec<RecordBatch>,
     /// The sum of their execution times.
     pub time: Duration,
+    /// Remark on a precision that they have not reached.
+    pub unmet: Option<String>,
+}
+
+impl Finished {
+    /// Adds further runs of the same schemes, each after those of its own scheme.
+    pub(super) fn extend(&mut self, more: Finished) {
+        let order: Vec<String> = self.runs.iter().chain(&more.runs).map(|run| run.scheme.clone()).collect();
+        let place = |run: &RunResult| order.iter().position(|scheme| *scheme == run.scheme);
+        self.runs.extend(more.runs);
+        self.series.extend(more.series);
+        self.time += more.time;
+        if self.series.len() == self.runs.len() {
+            let mut both: Vec<_> = self.runs.drain(..).zip(self.series.drain(..)).collect();
+            both.sort_by_key(|(run, _)| place(run));
+            (self.runs, self.series) = both.into_iter().unzip();
+        } else {
+            self.runs.sort_by_key(place);
+        }
+    }
+
+    /// Sums up the runs of a scenario.
+    pub fn summary(&self, scenario: &Scenario, origin: &Origin) -> Summary {
+        let mut summary = Summary::of(origin.name.clone(), origin.build.version, origin.seed, &self.runs);
+        summary.commit = origin.build.commit.map(str::to_owned);
+        summary.schemes = origin.schemes.clone();
+        summary.warnings = origin.warnings.clone();
+        summary.remarks = self.unmet.iter().cloned().chain(remarks(scenario, &summary)).collect();
+        summary
+    }
 }
 
 /// The destination of time series, if the scenario has a step for them.
@@ -115,7 +145,7 @@ impl Batch<'_> {
             return Err(error);
         }
         ended.sort_unstable_by_key(|(index, _)| *index);
-        let mut finished = Finished { runs: Vec::new(), series: Vec::new(), time: Duration::ZERO };
+        let mut finished = Finished::default();
         for (_, (run, time)) in ended {
             let Some((run, series)) = run else { continue };
             finished.runs.push(run);

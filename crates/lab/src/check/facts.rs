@@ -200,12 +200,17 @@ pub(super) struct Facts {
     pub(super) capacity_bps: BTreeMap<String, f64>,
 }
 
-/// Analyses a scenario.
+/// Analyses a scenario; `scheme` replaces that of flows to be compared.
 ///
 /// # Errors
 /// The scenario cannot be built.
-pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
-    let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
+pub(super) fn facts(
+    scenario: &Scenario,
+    catalog: &dyn Catalog,
+    scheme: Option<&str>,
+) -> Result<Facts, BuildError> {
+    let simulation = Simulation::new(scenario, catalog, scenario.run.seed, scheme)?;
+    let scenario = &scenario.with_scheme(scheme);
     let survey = |name: &String| Some((name.clone(), simulation.survey(scenario, name)?));
     let surveys: BTreeMap<String, RadioSurvey> = scenario.radio.keys().filter_map(survey).collect();
     let network = Network { scenario, simulation: &simulation, catalog, surveys };

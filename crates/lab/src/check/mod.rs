@@ -12,5 +12,5 @@ mod share;
 mod tests;
 mod warn;
 
-pub use report::{Check, check};
+pub use report::{Check, check, warnings};
 pub use warn::Warning;

@@ -33,7 +33,7 @@ pub struct Check {
     pub warnings: Vec<Warning>,
 }
 
-/// Analyses a scenario; `noted` are the warnings of [`Document::read`].
+/// Analyses a scenario; `noted` are the warnings of [`Document::read`], and `scheme` replaces that of flows to be compared.
 ///
 /// # Errors
 /// The scenario cannot be built.
@@ -43,8 +43,9 @@ pub fn check(
     scenario: &Scenario,
     noted: &[scenario::Warning],
     catalog: &dyn Catalog,
+    scheme: Option<&str>,
 ) -> Result<Check, BuildError> {
-    let facts = facts(scenario, catalog)?;
+    let facts = facts(scenario, catalog, scheme)?;
     let rates = rates(&facts);
     let mut warnings: Vec<Warning> = noted.iter().map(Warning::from).collect();
     warnings.extend(super::warn::warnings(scenario, &facts));
@@ -57,6 +58,42 @@ pub fn check(
         rates,
         warnings,
     })
+}
+
+/// Warnings of a scenario that runs with each of `schemes` (none: its own), as [`check`] returns them. A warning that only some of
+/// several schemes cause names them.
+///
+/// # Errors
+/// The scenario cannot be built with a scheme, which is named.
+pub fn warnings(
+    scenario: &Scenario,
+    noted: &[scenario::Warning],
+    catalog: &dyn Catalog,
+    schemes: &[String],
+) -> Result<Vec<Warning>, (Option<String>, BuildError)> {
+    let of = |scheme: Option<&str>| {
+        let checked = check(scenario, noted, catalog, scheme);
+        checked.map(|checked| checked.warnings).map_err(|error| (scheme.map(str::to_owned), error))
+    };
+    if schemes.is_empty() {
+        return of(None);
+    }
+    let mut found: Vec<(Warning, Vec<&str>)> = Vec::new();
+    for scheme in schemes {
+        for warning in of(Some(scheme))? {
+            match found.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, of)) => of.push(scheme),
+                None => found.push((warning, vec![scheme])),
+            }
+        }
+    }
+    let named = |(mut warning, of): (Warning, Vec<&str>)| {
+        if of.len() < schemes.len() {
+            warning.place = format!("{} with {}", warning.place, of.join(", "));
+        }
+        warning
+    };
+    Ok(found.into_iter().map(named).collect())
 }
 
 impl Check {

@@ -49,7 +49,7 @@ fn acknowledgements_that_come_less_often_leave_more_of_the_channel() {
 fn checked(sets: &[&str]) -> (String, Value) {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = parse(LINE, "net.toml", Path::new(""), &sets).unwrap_or_else(|error| panic!("{error}"));
-    let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
+    let check = check(&scenario, &[], &Presets, None).unwrap_or_else(|error| panic!("{error}"));
     (check.text(), check.json())
 }
 
@@ -93,7 +93,7 @@ app = { kind = "video", rate = "4 Mbit/s", size = 1000, deadline = "300 ms", exp
 fn video(sets: &[&str]) -> (String, Vec<String>) {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = parse(VIDEO, "net.toml", Path::new(""), &sets).unwrap_or_else(|error| panic!("{error}"));
-    let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
+    let check = check(&scenario, &[], &Presets, None).unwrap_or_else(|error| panic!("{error}"));
     let warnings = check.warnings.iter().map(ToString::to_string).collect();
     (check.text(), warnings)
 }
@@ -140,7 +140,7 @@ fn a_small_buffer_beside_a_slow_path_is_warned_of() {
         let set = format!("flows.v.sctp.receive_buffer={buffer}");
         let scenario =
             parse(&network, "net.toml", Path::new(""), &[set]).unwrap_or_else(|error| panic!("{error}"));
-        let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
+        let check = check(&scenario, &[], &Presets, None).unwrap_or_else(|error| panic!("{error}"));
         check.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let warning = told("125000");

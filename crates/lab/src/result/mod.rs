@@ -16,9 +16,11 @@ mod topology;
 
 pub use histogram::Histogram;
 pub use model::{Diagnostic, Frame, Metric, RunResult, Subject, jain};
-pub use names::{Across, DEFINITIONS, Definition, definition};
+pub use names::{Across, DEFINITIONS, Definition, RARE, definition, is_rare, unit};
 pub use remarks::remarks;
-pub use stat::{FEWEST, Stat, clopper_pearson, deviation, holm, median, sign_test, t_975};
-pub use summary::{By, FlowStats, LinkStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
+pub use stat::{FEWEST, Interval, Stat, clopper_pearson, deviation, holm, median, sign_test, t_975};
+pub use summary::{
+    Build, By, FlowStats, LinkStats, Origin, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary,
+};
 pub use table::table;
 pub use topology::{RadioMap, RouteKind, RouteTaken, Topology};

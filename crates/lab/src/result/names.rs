@@ -27,6 +27,31 @@ pub fn definition(name: &str) -> Option<&'static Definition> {
     DEFINITIONS.iter().find(|definition| definition.name == name)
 }
 
+/// Ends of names with a unit, and the unit.
+const UNITS: &[(&str, &str)] = &[
+    ("bps", "bit/s"),
+    ("ms", "ms"),
+    ("s", "s"),
+    ("bytes", "bytes"),
+    ("packets", "packets"),
+    ("db", "dB"),
+    ("tsn", "TSN"),
+];
+
+/// Unit of a metric, which is the end of its name; empty: a count or a share.
+pub fn unit(name: &str) -> &'static str {
+    let end = name.rsplit_once('_').map_or("", |(_, end)| end);
+    UNITS.iter().find(|(known, _)| *known == end).map_or("", |(_, unit)| unit)
+}
+
+/// Metrics that are 0 in many runs and have a mean that a few runs make.
+pub const RARE: &[&str] = &["missed_ratio", "freezes_per_min", "underflows"];
+
+/// Returns whether a metric is one of [`RARE`].
+pub fn is_rare(name: &str) -> bool {
+    RARE.contains(&name)
+}
+
 const fn sum(name: &'static str, meaning: &'static str) -> Definition {
     Definition { name, across: Across::Sum, meaning }
 }

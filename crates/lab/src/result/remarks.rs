@@ -83,7 +83,9 @@ fn too_few(summary: &Summary) -> Option<String> {
         };
         schemes.iter().filter_map(known).collect::<Vec<_>>()
     };
-    let all = summary.flows.iter().flat_map(of_flow);
+    // One of several equal flows has no row of its own.
+    let shown = |(flow, _): &(&String, &super::By<super::FlowStats>)| !summary.is_one_of_several(flow);
+    let all = summary.flows.iter().filter(shown).flat_map(of_flow);
     let (width, flow, scheme, n) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
     if width <= WIDTH {
         return None;

@@ -56,10 +56,49 @@ impl Stat {
         })
     }
 
-    /// Returns whether nearly all runs have the same value, so that only the share of those that differ can be bounded.
-    pub fn is_mostly_equal(&self) -> bool {
-        self.equal as f64 >= MOSTLY * self.n as f64
+    /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the others can be
+    /// bounded; the same applies where nearly all runs have the same value.
+    pub fn interval(&self, rare: bool) -> Interval {
+        let mostly_equal = self.n >= FEWEST && self.equal as f64 >= MOSTLY * self.n as f64;
+        if rare || mostly_equal {
+            let counted = if rare { self.nonzero } else { self.n - self.equal };
+            let (low, high) = clopper_pearson(counted, self.n);
+            return Interval::Share { counted, low, high };
+        }
+        match self.n < FEWEST {
+            true => Interval::Range,
+            false => Interval::Median,
+        }
     }
+
+    /// Returns half the width of the interval of the median as a share of it, of a `rare` metric that of the share of runs in
+    /// which it is not 0. Runs fewer than [`FEWEST`] have none, nor does a median of 0.
+    pub fn half_width(&self, rare: bool) -> Option<f64> {
+        match self.interval(rare) {
+            _ if self.n < FEWEST => None,
+            Interval::Share { low, high, .. } if rare => Some((high - low) / 2.0),
+            _ if self.median == 0.0 => None,
+            _ => Some((self.high - self.low) / 2.0 / self.median.abs()),
+        }
+    }
+}
+
+/// Interval that several runs give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interval {
+    /// Range of fewer than [`FEWEST`] runs, [`Stat::low`] to [`Stat::high`]: no interval.
+    Range,
+    /// 95 % interval of the median, [`Stat::low`] to [`Stat::high`].
+    Median,
+    /// Exact 95 % interval of a share of the runs.
+    Share {
+        /// Runs that are not 0, or that differ from most.
+        counted: u64,
+        /// Lower end of the share.
+        low: f64,
+        /// Upper end of the share.
+        high: f64,
+    },
 }
 
 /// Number of the least and of the greatest of `n` values outside of the 95 % interval of the median: the most for which

@@ -30,6 +30,9 @@ pub struct Summary {
     pub scenario: ScenarioName,
     /// Strandcast's version.
     pub version: String,
+    /// Commit of the sources that Strandcast was built from, with `+` if they had been changed; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The first run's seed.
     pub seed: u64,
     /// Every run, in order.
@@ -50,6 +53,12 @@ pub struct Summary {
     /// What schemes had to say at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
+    /// Schemes that were given in place of those of compared flows; empty: the scenario's own ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemes: Vec<String>,
+    /// Warnings of [`warnings`](crate::check::warnings) about the scenario with these schemes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Remarks of [`remarks`](super::remarks()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -124,6 +133,30 @@ pub struct LinkStats {
     pub metrics: Stats,
     /// Of each flow that it served.
     pub flows: By<Stats>,
+}
+
+/// The build of Strandcast that made results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Its version.
+    pub version: &'static str,
+    /// Commit of its sources, with `+` if they had been changed; `None`: not known.
+    pub commit: Option<&'static str>,
+}
+
+/// Origin of results: facts that runs do not contain.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Name of the scenario.
+    pub name: ScenarioName,
+    /// The build.
+    pub build: Build,
+    /// Seed of the first run.
+    pub seed: u64,
+    /// Schemes that were given in place of those of compared flows; empty: the scenario's own.
+    pub schemes: Vec<String>,
+    /// Warnings about the scenario with the schemes that run.
+    pub warnings: Vec<String>,
 }
 
 /// How fast runs were.
@@ -203,6 +236,7 @@ impl Summary {
             schema: SCHEMA.into(),
             scenario,
             version: version.into(),
+            commit: None,
             seed,
             runs: runs.iter().map(name).collect(),
             fingerprint: all.to_string(),
@@ -212,6 +246,8 @@ impl Summary {
             radios: By::new(),
             paired: By::new(),
             diagnostics: Vec::new(),
+            schemes: Vec::new(),
+            warnings: Vec::new(),
             remarks: Vec::new(),
             speed: None,
         };
@@ -226,6 +262,11 @@ impl Summary {
             }
         }
         summary
+    }
+
+    /// Returns whether a flow is `tcp#1`, where `tcp` stands for all of them.
+    pub(super) fn is_one_of_several(&self, flow: &str) -> bool {
+        flow.rsplit_once('#').is_some_and(|(base, _)| self.flows.contains_key(base))
     }
 
     /// As JSON, with a line break at its end. The same summary is always the same text.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use strandcast_keys::text::printable;
 
-use super::stat::{FEWEST, Stat, clopper_pearson};
+use super::names::is_rare;
+use super::stat::{FEWEST, Interval, Stat};
 use super::summary::{Stats, Summary};
 
 /// A metric in a table: its name, its column's title, by what its numbers are multiplied, and their decimals.
@@ -62,8 +63,6 @@ const PAIRED: &[Column] = &[
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     (PSNR, "PSNR dB", 1.0, 2),
 ];
-/// Metrics that are 0 in many runs and have a mean that a few runs make.
-const RARE: &[&str] = &["missed_ratio", "freezes_per_min", "underflows"];
 /// A paper's measure of a video, which is shown of flows with the papers' constants alone.
 const PSNR: &str = "psnr_eq17_db";
 const PAPERS: &str = "ns2";
@@ -111,7 +110,7 @@ pub fn table(summary: &Summary) -> String {
     });
     block(&mut text, &["cross", "scheme"], CROSS, &cross.collect::<Vec<_>>());
     let paired = summary.paired.iter().flat_map(|(pair, flows)| {
-        let flows = flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow));
+        let flows = flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow));
         flows.map(move |(flow, stats)| (vec![flow.as_str(), pair], stats))
     });
     block(&mut text, &["flow", "difference"], &of_pairs, &paired.collect::<Vec<_>>());
@@ -155,7 +154,7 @@ fn legend(summary: &Summary) -> String {
 /// Flows, and the paths of those that have several.
 fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
     let (mut flows, mut paths) = (Vec::new(), Vec::new());
-    for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow)) {
+    for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow)) {
         for (scheme, stats) in schemes {
             let limit =
                 limit(&stats.metrics, summary.scenario.apps.get(flow).is_some_and(|app| app == "video"));
@@ -178,7 +177,7 @@ fn links(summary: &Summary) -> [Vec<Row<'_>>; 2] {
                 if stats.metrics.get("offered_packets").is_none_or(|offered| offered.mean > 0.0) {
                     links.push((words.to_vec(), &stats.metrics));
                 }
-                let flows = stats.flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow));
+                let flows = stats.flows.iter().filter(|(flow, _)| !summary.is_one_of_several(flow));
                 let of = flows.map(|(flow, s)| ([&words[..], &[flow]].concat(), s)).collect::<Vec<_>>();
                 if of.len() > 1 && mean(&stats.metrics, "utilisation") >= 0.5 {
                     shares.extend(of);
@@ -187,11 +186,6 @@ fn links(summary: &Summary) -> [Vec<Row<'_>>; 2] {
         }
     }
     [links, shares]
-}
-
-/// `tcp#1`, where `tcp` stands for all of them.
-fn is_one_of_several(summary: &Summary, flow: &str) -> bool {
-    flow.rsplit_once('#').is_some_and(|(base, _)| summary.flows.contains_key(base))
 }
 
 fn mean(stats: &Stats, name: &str) -> f64 {
@@ -254,7 +248,7 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`]) has its mean and the number of runs
+/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`](super::RARE)) has its mean and the number of runs
 /// in which it is not. Others have the median with its interval; fewer runs than an interval needs have their range; where nearly
 /// all runs are equal, the number of those that differ is written. A star marks a difference of schemes that chance does not
 /// explain.
@@ -262,19 +256,20 @@ fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
     let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);
     let star = if stat.p.is_some_and(|p| p < 0.05) { "*" } else { "" };
-    let rare = RARE.contains(&name) && stat.p.is_none();
     if stat.n == 1 {
-        number(stat.mean)
-    } else if rare || (stat.n >= FEWEST && stat.is_mostly_equal()) {
-        let counted = if rare { stat.nonzero } else { stat.n - stat.equal };
-        let (low, high) = clopper_pearson(counted, stat.n);
-        let percent = |share: f64| format!("{:.0}", share * 100.0);
-        let bounds = match counted {
-            0 => format!("≤{}%", percent(high)),
-            _ => format!("{}–{}%", percent(low), percent(high)),
-        };
-        format!("{}{star} ({counted}/{}: {bounds})", number(stat.mean), stat.n)
-    } else {
-        format!("{}{star} [{}, {}]", number(stat.median), number(stat.low), number(stat.high))
+        return number(stat.mean);
+    }
+    match stat.interval(is_rare(name) && stat.p.is_none()) {
+        Interval::Share { counted, low, high } => {
+            let percent = |share: f64| format!("{:.0}", share * 100.0);
+            let bounds = match counted {
+                0 => format!("≤{}%", percent(high)),
+                _ => format!("{}–{}%", percent(low), percent(high)),
+            };
+            format!("{}{star} ({counted}/{}: {bounds})", number(stat.mean), stat.n)
+        }
+        Interval::Range | Interval::Median => {
+            format!("{}{star} [{}, {}]", number(stat.median), number(stat.low), number(stat.high))
+        }
     }
 }

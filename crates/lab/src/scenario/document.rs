@@ -45,7 +45,7 @@ impl Document {
     /// # Errors
     /// The text is not TOML, or an argument is not `KEY=VALUE`.
     pub fn parse(text: &str, file: &str, folder: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
-        let mut root = tree::read(text).map_err(|wrong| ScenarioError {
+        let mut root = tree::read(input::without_mark(text)).map_err(|wrong| ScenarioError {
             file: file.into(),
             line: Some(wrong.line),
             set: None,

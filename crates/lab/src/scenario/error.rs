@@ -48,8 +48,31 @@ pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
     scored.filter(near).min().map(|(_, name)| name)
 }
 
+/// Words that others use, and the name that they have in scenarios.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("bandwidth", "rate"),
+    ("capacity", "rate"),
+    ("bernoulli", "uniform"),
+    ("gilbert", "markov"),
+    ("gilbert-elliott", "markov"),
+    ("gilbert_elliott", "markov"),
+    ("jitter", "delay"),
+    ("latency", "delay"),
+    ("outage", "down"),
+    ("rtt", "delay"),
+];
+
 /// `, did you mean X?`, if there is something near; else what there is, if that is not too much.
-pub(super) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == word.to_lowercase());
+    if let Some((other, name)) = synonym.filter(|(_, name)| names.clone().into_iter().any(|one| one == *name))
+    {
+        return match *other {
+            "jitter" => "; a delay that varies is `delay = { uniform = [\"10 ms\", \"30 ms\"] }`".into(),
+            "rtt" => "; `delay` is that of one direction".into(),
+            _ => format!("; it is called `{name}`"),
+        };
+    }
     if let Some(name) = nearest(word, names.clone()) {
         return format!("; did you mean `{name}`?");
     }

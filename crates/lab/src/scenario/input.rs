@@ -31,7 +31,13 @@ pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
     if bytes.len() as u64 > most {
         return Err(format!("is larger than {} MiB, the most that is read; shorten it", most >> 20));
     }
-    String::from_utf8(bytes).map(Arc::from).map_err(|_| "is not text in UTF-8".into())
+    let text = String::from_utf8(bytes).map_err(|_| "is not text in UTF-8".to_owned())?;
+    Ok(without_mark(&text).into())
+}
+
+/// The text without the byte order mark with which some editors begin a file.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod written;
 
 pub use document::{Document, load, parse};
 pub use error::ScenarioError;
+pub(crate) use error::hint;
 pub use hash::hash;
 pub use input::{LARGEST_SCENARIO, LARGEST_TRACE};
 pub use keys::sctp::{Sctp, SctpProfile};

@@ -394,6 +394,32 @@ impl Transport {
             Transport::Udp { .. } => "udp".to_owned(),
         }
     }
+
+    /// Returns the transport with another scheme, windows, or windows with a scheduler.
+    fn with_spec(&self, spec: &str) -> Transport {
+        let mut other = self.clone();
+        match &mut other {
+            Transport::Sctp { scheme, .. } => *scheme = spec.to_owned(),
+            Transport::Tcp { cc, .. } => *cc = spec.to_owned(),
+            Transport::Mptcp { cc, scheduler, .. } => {
+                (*cc, *scheduler) = (spec.to_owned(), MPTCP_SCHEDULER.to_owned());
+            }
+            Transport::Udp { .. } => {}
+        }
+        other
+    }
+}
+
+impl Scenario {
+    /// Returns the scenario with another scheme of the flows that are compared; `None`: as it is.
+    pub(crate) fn with_scheme(&self, scheme: Option<&str>) -> Scenario {
+        let mut other = self.clone();
+        for flow in other.flows.values_mut().filter(|flow| flow.compare) {
+            flow.transport =
+                scheme.map_or_else(|| flow.transport.clone(), |spec| flow.transport.with_spec(spec));
+        }
+        other
+    }
 }
 
 /// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:

@@ -90,7 +90,9 @@ impl Item<'_> {
         } else if n > quantity.most() && quantity == Quantity::Share {
             format!("{said} is above 1; 2 percent are 0.02 or \"2 %\"")
         } else if n > quantity.most() {
-            format!("{said} is too large; it can be {:e} at most", quantity.most())
+            let unit = quantity.units().next().map_or_else(String::new, |unit| format!(" {unit}"));
+            let said = if n > 1e15 { format!("{n:e}") } else { said };
+            format!("{said} is too large; it can be {:e}{unit} at most", quantity.most())
         } else {
             return Ok(n);
         };

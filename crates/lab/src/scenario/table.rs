@@ -183,7 +183,14 @@ impl<'a> Item<'a> {
 
     /// It should be something else.
     pub fn wrong(&self, expected: &str) -> ScenarioError {
-        self.error(format!("{} is not what belongs here; it is {expected}", self.node.value.describe()))
+        let infinite = match self.node.value {
+            Value::Float(n) if n == f64::INFINITY => {
+                "; without a limit it is \"infinite\", where a key has that"
+            }
+            _ => "",
+        };
+        let said = self.node.value.describe();
+        self.error(format!("{said} is not what belongs here; it is {expected}{infinite}"))
     }
 
     pub fn text(&self) -> Read<String> {
@@ -259,7 +266,11 @@ impl<'a> Item<'a> {
     /// The values of a table whose keys are names.
     pub fn children(self) -> Read<Vec<(String, Item<'a>)>> {
         let Value::Table(branch) = self.node.value else {
-            return Err(self.wrong("a table of named tables"));
+            let expected = match self.key.rsplit('.').next() {
+                Some("loss") => "a table of named tables, as loss.uniform.rate = 0.02",
+                _ => "a table of named tables",
+            };
+            return Err(self.wrong(expected));
         };
         let child = |(name, node): (String, Node)| {
             let item =

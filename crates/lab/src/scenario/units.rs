@@ -38,6 +38,18 @@ const RATE: &[Unit] = &[
     ("Mbps", 1e6, 1.0),
     ("Gbps", 1e9, 1.0),
 ];
+/// Units of bytes per second, which are refused, and how many bytes per second they are.
+const BYTE_RATES: &[(&str, f64)] = &[
+    ("B/s", 1.0),
+    ("kB/s", 1e3),
+    ("MB/s", 1e6),
+    ("GB/s", 1e9),
+    ("KiB/s", 1024.0),
+    ("MiB/s", 1_048_576.0),
+    ("GiB/s", 1_073_741_824.0),
+    ("MBps", 1e6),
+    ("kBps", 1e3),
+];
 const TIME: &[Unit] = &[
     ("s", 1.0, 1.0),
     ("ms", 1.0, 1e3),
@@ -157,6 +169,19 @@ impl Quantity {
         let number = text[..text.len() - unit.len()].trim_end();
         let other = ALL.iter().find(|other| other.units().any(|name| name == unit));
         let names = || self.units().collect::<Vec<_>>().join(", ");
+        if let Some(decimals) =
+            unit.strip_prefix(',').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return format!("\"{text}\" has a comma; write a decimal point: \"{number}.{decimals}\"");
+        }
+        if number.ends_with('0') && unit.starts_with(['x', 'o', 'b']) {
+            return format!("\"{text}\" is not a decimal number; it is {}", self.describe());
+        }
+        if let Some((_, bytes)) = BYTE_RATES.iter().find(|(name, _)| self == Quantity::Rate && *name == unit)
+        {
+            let megabits = number.parse::<f64>().map_or(0.0, |number| number * bytes * 8.0 / 1e6);
+            return format!("`{unit}` is a rate of bytes; \"{text}\" is \"{megabits} Mbit/s\"");
+        }
         match (nearest(unit, self.units()), other) {
             (_, Some(other)) if self != Quantity::Plain => {
                 format!("\"{text}\" is {}, not {}; units are {}", other.noun(), self.noun(), names())
@@ -254,6 +279,19 @@ mod tests {
             said(Quantity::Time, "soon"),
             "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
         );
+    }
+
+    /// Eight times as much is no slip of the pen.
+    #[test]
+    fn slips_of_the_pen_are_not_taken_for_another_number() {
+        let said = |text| Quantity::Rate.parse(text).expect_err(text);
+        assert_eq!(said("30 MB/s"), "`MB/s` is a rate of bytes; \"30 MB/s\" is \"240 Mbit/s\"");
+        assert_eq!(said("1 MiB/s"), "`MiB/s` is a rate of bytes; \"1 MiB/s\" is \"8.388608 Mbit/s\"");
+        assert_eq!(
+            said("10,5 Mbit/s"),
+            "\"10,5 Mbit/s\" has a comma; write a decimal point: \"10.5 Mbit/s\""
+        );
+        assert!(said("0x10 Mbit/s").starts_with("\"0x10 Mbit/s\" is not a decimal number"));
     }
 
     #[test]

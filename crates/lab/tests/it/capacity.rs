@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use strandcast_lab::result::{Metric, RunResult, Subject};
-use strandcast_lab::scenario::{self, Scenario};
+use strandcast_lab::scenario::{self, Hop, Scenario};
 use strandcast_testing::lab::{metric, run};
 
 use crate::golden::{scenarios, short};
@@ -51,9 +51,46 @@ fn against_capacity<'a>(scenario: &'a Scenario, result: &RunResult) -> Vec<(&'a 
     all
 }
 
+/// Each direction of a link with the goodput that all flows together have over it, and the most that it can carry.
+fn over_links(scenario: &Scenario, result: &RunResult) -> Vec<(String, f64, f64)> {
+    let goodput = |subject: Subject| {
+        let found = result.metrics.iter().find(|m| m.name == "goodput_bps" && m.subject == subject);
+        found.map(|metric| metric.value)
+    };
+    let mut sums: BTreeMap<(String, bool), f64> = BTreeMap::new();
+    for (name, flow) in &scenario.flows {
+        for (path, way) in &flow.paths {
+            let of_path = goodput(Subject::Path { flow: name.clone(), path: path.clone() });
+            let of_flow = || goodput(Subject::Flow(name.clone())).filter(|_| flow.paths.len() == 1);
+            let (Some(value), Ok(hops)) =
+                (of_path.or_else(of_flow), scenario.way(&flow.from, &flow.to, &way.via))
+            else {
+                continue;
+            };
+            for hop in hops {
+                if let Hop::Link { link, reverse } = hop {
+                    *sums.entry((link, reverse)).or_default() += value;
+                }
+            }
+        }
+    }
+    let of_direction = |wanted: &str, link: &str, direction: &str| {
+        let subject = Subject::Link { link: link.into(), direction: direction.into() };
+        let found = result.metrics.iter().find(|m| m.name == wanted && m.subject == subject);
+        found.map(|metric| metric.value)
+    };
+    let judged = sums.into_iter().filter_map(|((link, reverse), sum)| {
+        let direction = if reverse { "reverse" } else { "forward" };
+        let used = of_direction("utilisation", &link, direction).filter(|used| *used > 0.0)?;
+        let served = of_direction("served_bps", &link, direction)?;
+        Some((format!("{link} {direction}"), sum, served / used))
+    });
+    judged.collect()
+}
+
 #[test]
 fn no_flow_of_any_scenario_gets_more_than_its_links_carry() {
-    let mut judged = 0;
+    let (mut judged, mut links) = (0, 0);
     for (name, path) in scenarios() {
         let scenario = short(&path);
         let result = run(&scenario, 1);
@@ -61,8 +98,12 @@ fn no_flow_of_any_scenario_gets_more_than_its_links_carry() {
             assert!(goodput <= capacity, "{name}, {flow}: {goodput} of {capacity} bit/s");
             judged += usize::from(goodput > 0.0 && capacity.is_finite());
         }
+        for (link, sum, capacity) in over_links(&scenario, &result) {
+            assert!(sum <= capacity, "{name}, link {link}: {sum} of {capacity} bit/s");
+            links += usize::from(sum > 0.0);
+        }
     }
-    assert!(judged > 20, "{judged} flows over links with a rate");
+    assert!(judged > 20 && links > 20, "{judged} flows over links with a rate, {links} directions");
 }
 
 /// 20 flows that begin within 18 of 20 s, each with the link for itself at times.

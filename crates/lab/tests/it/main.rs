@@ -24,5 +24,6 @@ mod schema_check;
 mod sealed;
 mod simulation;
 mod tcp_windows;
+mod until;
 mod verdicts;
 mod windows;

@@ -14,6 +14,15 @@ use crate::error;
 const TOO_MUCH: f64 = (1_u64 << 40) as f64;
 
 /// Chunks for one or more paths.
+///
+/// Args:
+///     paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
+///         chunk arrived or was lost by then.
+///     chunks: At most this many; the core stops when the room is used up, and asks again.
+///     importance: Of messages of this importance, one of `Backlog.heads`; None: the oldest.
+///
+/// Raises:
+///     PolicyError: No path, no chunk, or no such importance.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Assignment {
     /// Where: a copy of each chunk on every one of them, once it has room.
@@ -22,7 +31,7 @@ pub(crate) struct Assignment {
     chunks: u32,
     /// Of messages of this importance.
     importance: Option<&'static str>,
-    /// Why the message is given up, if there is no path.
+    /// Why the message is given up; `None` unless made by `nowhere`.
     why: Option<&'static str>,
 }
 
@@ -46,7 +55,11 @@ impl Assignment {
         Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX), importance, why: None })
     }
 
-    /// No path: the next message, which has a lifetime, is given up.
+    /// For a message with a lifetime (`Backlog.next_expires`) that is better not sent: it is given up.
+    ///
+    /// Args:
+    ///     why: What `explain` and the counters of a result say: it would be late by all paths, the ways alone take
+    ///         longer than it has, or it makes way for what follows it.
     #[staticmethod]
     #[pyo3(signature = (why="too-late"))]
     fn nowhere(py: Python<'_>, why: &str) -> PyResult<Self> {
@@ -65,14 +78,19 @@ impl Assignment {
     }
 }
 
-/// The next symbol and its path.
+/// The next symbol and its path: what `Scheduler.next_symbol` answers.
+///
+/// Args:
+///     path: Where; it must have room.
+///     block: The number of one of `View.blocks`.
+///     repair: A new repair symbol; else the block's next source symbol.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct SymbolAssignment {
     /// Where.
     path: i64,
     /// Of which block.
     block: u32,
-    /// A new repair symbol, or its next source symbol.
+    /// A new repair symbol, or the next source symbol.
     repair: bool,
 }
 
@@ -90,7 +108,15 @@ impl SymbolAssignment {
     }
 }
 
-/// How much may be in flight on a path.
+/// How much may be in flight on a path: what `CongestionControl.limit` answers when it is asked, until it is again.
+///
+/// Args:
+///     cwnd: Congestion window, bytes.
+///     ssthresh: Slow-start threshold, bytes; None: the algorithm has none.
+///     pacing: The rate to pace sending at, bit/s; None: none.
+///
+/// Raises:
+///     PolicyError: A window below one byte, or a rate that is none.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Limit {
     /// Congestion window, bytes.

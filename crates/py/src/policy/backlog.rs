@@ -12,11 +12,11 @@ use super::view::time;
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct MessageHead {
-    /// Size of its next chunk, bytes.
+    /// Size of its next chunk in a window, bytes.
     next_len: u64,
-    /// When it becomes worthless.
+    /// When it becomes worthless, by the clock of `View.now`.
     next_expires: Option<f64>,
-    /// The group that it belongs to.
+    /// The group that it belongs to, as a video frame.
     group: Option<u64>,
     /// Payload bytes of all messages of this importance that wait.
     bytes: u64,
@@ -50,22 +50,24 @@ pub(super) fn importance_word(importance: Importance) -> &'static str {
     }
 }
 
-/// What waits to be sent.
+/// Data that wait to be sent.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Backlog {
-    /// Payload bytes.
+    /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it.
     bytes: u64,
-    /// Messages, wholly or in part.
+    /// Messages of which something was not sent yet.
     messages: usize,
-    /// Size of the next chunk, bytes.
+    /// Size of the next chunk in a window, bytes.
     next_len: u64,
-    /// Payload bytes of the next chunk's message that were not sent yet, 0 for a retransmission.
+    /// Payload bytes of the next chunk's message that were not sent yet, the next chunk's included; 0 for a
+    /// retransmission.
     rest: u64,
-    /// Some of that message was sent already.
+    /// True if some of the next chunk's message was sent already: giving it up wastes what was sent. False for a
+    /// retransmission.
     begun: bool,
-    /// When the next chunk's message becomes worthless.
+    /// When the next chunk's message becomes worthless, be it new or lost, by the clock of `View.now`.
     next_expires: Option<f64>,
-    /// The next chunk was lost before.
+    /// True if the next chunk was lost before: the answer is for it alone.
     retransmission: bool,
     /// Paths the next chunk was sent on already.
     tried: BTreeSet<u8>,
@@ -73,7 +75,8 @@ pub(crate) struct Backlog {
     next_importance: &'static str,
     /// The group of the next chunk's message.
     next_group: Option<u64>,
-    /// The first message of each importance.
+    /// The first message of each importance that may leave now; the oldest of all always has one. Empty where the
+    /// association codes in blocks.
     heads: BTreeMap<&'static str, MessageHead>,
 }
 

@@ -8,85 +8,169 @@ use super::backlog::importance_word;
 use super::view::{seconds, time};
 use crate::error;
 
-/// Something happened.
+/// Something happened; its class says what. Sizes are bytes, times seconds by the clock of `View.now`.
 #[pyclass(module = "strandcast")]
 pub(crate) enum Signal {
-    /// A chunk left; its last transmission says where.
+    /// A chunk left; its last transmission says where, several at one time are copies.
     Sent { chunk: Chunk },
     /// The application queued data while nothing was waiting.
     Queued {},
-    /// A chunk arrived: once for each path that it arrived by. Only for policies that ask.
-    Delivered { chunk: Chunk, path: Option<u8> },
-    /// Once a SACK and path on which something was newly acknowledged.
+    /// A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
+    /// path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
+    /// once more: to know which arrived, take the first of a TSN.
+    Delivered {
+        chunk: Chunk,
+        /// The path whose `newly_acked` counts it. None: it was in flight on several, and which one is unknown.
+        path: Option<u8>,
+    },
+    /// Acknowledgements of one SACK that are new, of one path.
     Acked {
         path: u8,
+        /// The path the SACK arrived on.
         return_path: u8,
+        /// Bytes newly acknowledged.
         newly_acked: u64,
+        /// Those of them that are known to have come by this path: sent nowhere else, or named by the peer.
         proven: u64,
         newly_acked_chunks: u32,
+        /// Chunks of these that had been declared lost.
         newly_acked_again: u32,
+        /// Bytes in flight on the path before this SACK.
         flight_before: u64,
+        /// Nothing is in flight on the path.
         all_acked: bool,
+        /// Round-trip time of a chunk sent once, on one path.
         rtt: Option<f64>,
+        /// Time at which the newest chunk acknowledged here was sent.
         newest_sent: Option<f64>,
         cum_tsn: u32,
+        /// The association's cumulative TSN moved.
         cum_advanced: bool,
+        /// The earliest outstanding TSN of this path was acknowledged.
         pseudo_cum_advanced: bool,
+        /// The earliest outstanding TSN of retransmissions on this path was acknowledged.
         rtx_pseudo_cum_advanced: bool,
+        /// The earliest TSN still outstanding on this path.
         earliest_outstanding: Option<u32>,
+        /// Lowest and highest TSN newly acknowledged on this path.
         newly_acked_range: Option<(u32, u32)>,
+        /// Highest TSN newly acknowledged on any path.
         highest_newly_acked: Option<u32>,
+        /// Highest TSN the SACK acknowledges.
         highest_reported: u32,
+        /// Paths with something newly acknowledged by this SACK.
         paths_newly_acked: u8,
+        /// Packets this SACK stands for, where the peer says so, else 1.
         dac_count: u8,
+        /// The path's window was full before this SACK: it, not the application, bounded what was sent.
         window_limited: bool,
     },
     /// A transmission of a chunk was declared lost; once each.
-    Lost { chunk: Chunk, path: u8, cause: String },
-    /// Losses of one window.
-    LossEvent { path: u8, trigger: String, highest: u32, cause: String },
-    /// Chunks that were declared lost on `path` arrived after all; `before`: the window in bytes before the loss event,
-    /// if all of its losses did, else `None`.
-    Spurious { path: u8, trigger: String, chunks: u32, before: Option<u64> },
-    /// Partial reliability gave the chunk up.
+    Lost {
+        chunk: Chunk,
+        /// Path of the transmission. With copies it need not be `chunk.path`, where the chunk was sent last.
+        path: u8,
+        cause: String,
+    },
+    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line":
+    /// nothing was lost; what is in flight on the path keeps a faster one from sending, and the window should
+    /// become smaller.
+    LossEvent {
+        path: u8,
+        trigger: String,
+        /// The highest TSN in flight on the path then: recovery ends when it is acknowledged.
+        highest: u32,
+        /// The base's verdict on the first lost chunk.
+        cause: String,
+    },
+    /// Packets that were declared lost on a path arrived after all.
+    Spurious {
+        path: u8,
+        trigger: String,
+        /// Number of packets.
+        chunks: u32,
+        /// Congestion window in bytes before the loss event, if all of its losses were spurious: the window returns
+        /// to it.
+        before: Option<u64>,
+    },
+    /// Partial reliability gave the chunk up (RFC 3758).
     Abandoned { chunk: Chunk },
-    /// Counters of a local interface.
+    /// Counters of a local interface, which only grow.
     Link {
         link: u32,
         path: Option<u8>,
+        /// Frames sent, each transmission counting.
         tx_frames: u64,
+        /// Frames in error that the link sent again.
         tx_retries: u64,
+        /// Frames in error that the link gave up.
         tx_failed: u64,
         rx_frames: u64,
         rx_errors: u64,
+        /// Bytes waiting in the interface.
         queued_bytes: Option<u64>,
+        /// Mean frame length, bytes.
         frame_bytes: Option<f64>,
         snr_db: Option<f64>,
+        /// Physical rate, bit/s.
         phy_rate: Option<f64>,
+        /// When a packet of ours left the link, and its bytes.
         departure: Option<(f64, u64)>,
     },
     /// A packet with data, or a padded heartbeat, arrived.
     Arrived {
         path: u8,
+        /// Bytes of the SCTP packet.
         bytes: u64,
+        /// Lowest and highest TSN in it; None for a padded heartbeat.
         tsns: Option<(u32, u32)>,
+        /// Some TSN in it was new.
         new: bool,
+        /// Some TSN in it had arrived before.
         duplicate: bool,
+        /// TSNs are missing below the highest one received.
         gap: bool,
+        /// It closed a gap or part of one.
         filled: bool,
+        /// The sender asked for a SACK at once.
         immediate: bool,
+        /// Packets with data since the last SACK, this one included.
         packets_since_sack: u32,
     },
     /// A report of the peer's scheme arrived.
-    Peer { kind: u16, subject: Option<u8>, via: Option<u8>, payload: Vec<u8> },
-    /// What arrived by which path, by the peer's clock: path, last TSN, when it arrived (microseconds of the peer's clock), when
-    /// it left, packets and bytes so far. Only for policies that ask.
-    PeerArrivals { written: u64, via: u8, paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)> },
-    /// A heartbeat was answered, or was not in time.
-    Heartbeat { path: u8, rtt: Option<f64>, probe: bool, sent: f64, late: bool },
+    Peer {
+        kind: u16,
+        /// The path it is about.
+        subject: Option<u8>,
+        /// The path it arrived on.
+        via: Option<u8>,
+        payload: Vec<u8>,
+    },
+    /// The peer says what arrived by which path, by its clock. Only for policies whose `hears_arrivals` says so.
+    PeerArrivals {
+        /// When it wrote that, microseconds of its clock.
+        written: u64,
+        /// The path the report arrived on.
+        via: u8,
+        /// Of each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the peer's
+        /// clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far.
+        paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)>,
+    },
+    /// A heartbeat was answered, or was not within the path's RTO.
+    Heartbeat {
+        path: u8,
+        /// Round-trip time, seconds; None: not answered.
+        rtt: Option<f64>,
+        /// The scheme asked for it.
+        probe: bool,
+        /// Time at which it was sent.
+        sent: f64,
+        /// A probe was answered after its timeout, or after a later one's answer; its round trip is no sample.
+        late: bool,
+    },
     /// State, MTU or addresses of a path changed; it may be new.
     PathChanged { path: u8 },
-    /// A timeout is due.
+    /// A timeout of the policy, or of its base, is due.
     Tick {},
 }
 
@@ -255,21 +339,21 @@ fn trigger_word(trigger: LossTrigger) -> String {
 pub(crate) struct Chunk {
     /// Transmission sequence number.
     tsn: u32,
-    /// Bytes: payload + 16.
+    /// Bytes in a window: payload + 16.
     len: u64,
     /// Its stream.
     stream: u16,
-    /// When its message becomes worthless.
+    /// When its message becomes worthless, by the clock of `View.now`.
     expires: Option<f64>,
     /// Its message's importance.
     importance: &'static str,
     /// Its message's group.
     group: Option<u64>,
-    /// Each transmission, oldest first.
+    /// Each, oldest first; a copy is a second one at the same time.
     transmissions: Vec<Transmission>,
     /// How often it was declared lost.
     losses: u8,
-    /// The symbol that it carries.
+    /// The symbol that it carries, if the association codes what it sends.
     symbol: Option<Symbol>,
 }
 
@@ -308,9 +392,9 @@ impl Chunk {
 pub(crate) struct Symbol {
     /// Its block, or the number of the first source symbol that it covers.
     block: u32,
-    /// Source symbols that it covers.
+    /// Source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window.
     sources: u16,
-    /// The place of a source symbol; `None`: it is a repair symbol.
+    /// The place of a source symbol in its block; None: it is a repair symbol, which is never sent again.
     index: Option<u16>,
 }
 
@@ -340,13 +424,13 @@ impl Symbol {
 pub(crate) struct Transmission {
     /// Where.
     path: u8,
-    /// When.
+    /// When, by the clock of `View.now`.
     at: f64,
     /// The next new TSN when it left.
     next_tsn: u32,
-    /// Counts in the path's window.
+    /// Whether it counts in the path's window: neither acknowledged nor declared lost.
     in_flight: bool,
-    /// Miss indications so far.
+    /// Miss indications so far (RFC 9260 §7.2.4).
     misses: u8,
 }
 

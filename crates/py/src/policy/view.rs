@@ -27,10 +27,10 @@ pub(crate) struct View {
     /// The path the application asked for, once it is confirmed; else the one of the handshake.
     #[pyo3(get)]
     primary: u8,
-    /// The peer speaks REPORT.
+    /// The peer is a Strandcast peer: schemes' reports reach it.
     #[pyo3(get)]
     peer_reports: bool,
-    /// The chunk that keeps new data from being sent.
+    /// The chunk that keeps new data from being sent, while one does although a usable path has room.
     #[pyo3(get)]
     blocked: Option<Blocked>,
     usable: proto::PathSet,
@@ -66,13 +66,13 @@ impl View {
         PyTuple::new(py, (0..self.paths.len()).map(|at| self.path(at)))
     }
 
-    /// The paths that data may go to, lowest id first.
+    /// The paths data may go to, lowest id first: the active ones; if none is, the least bad one.
     #[getter]
     fn usable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.usable.iter().map(|id| self.path(id.index())).collect::<Vec<_>>())
     }
 
-    /// The blocks that the receiver does not have yet, oldest first.
+    /// The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks.
     #[getter]
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let block = |at| Block { blocks: Arc::clone(&self.blocks), at };
@@ -95,13 +95,13 @@ impl View {
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Blocked {
-    /// `receive window` or `send buffer`.
+    /// Name of what is full. The send buffer: everything in it was sent, and the application has more.
     by: &'static str,
-    /// The oldest chunk that is not acknowledged.
+    /// The oldest chunk that is not acknowledged: it would make room.
     tsn: u32,
     /// The path it was last sent on.
     path: u8,
-    /// Since when it blocks.
+    /// Time since which this chunk blocks, seconds.
     since: f64,
 }
 
@@ -126,7 +126,7 @@ impl Blocked {
     }
 }
 
-/// A path, as measured by the core and judged by the scheme.
+/// A path, as measured by the core and judged by the scheme. A value without an estimate is None.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Path {
     paths: Arc<[PathView]>,
@@ -142,19 +142,19 @@ impl Path {
 
 #[pymethods]
 impl Path {
-    /// Its number.
+    /// Its number: its place in `View.paths`. It is used again after the path was closed.
     #[getter]
     fn id(&self) -> u8 {
         self.view().id.0
     }
 
-    /// Its name in the scenario.
+    /// Its name in the scenario; None over real links.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.names.get(self.view().link.0 as usize).map(String::as_str)
     }
 
-    /// `unconfirmed`, `active`, `potentially failed`, `inactive`, `suspended` or `closed`.
+    /// Its reachability (RFC 9260 §8.2, RFC 7829 §4.2).
     #[getter]
     fn state(&self) -> &'static str {
         match self.view().state {
@@ -167,13 +167,13 @@ impl Path {
         }
     }
 
-    /// The largest DATA chunk that fits a packet, its header of 16 bytes included.
+    /// The largest DATA chunk that fits a packet, its header of 16 bytes included, bytes.
     #[getter]
     fn mtu(&self) -> u64 {
         self.view().mtu
     }
 
-    /// Smoothed round-trip time, seconds.
+    /// Smoothed round-trip time, seconds; None before the first sample.
     #[getter]
     fn srtt(&self) -> Option<f64> {
         seconds(self.view().srtt)
@@ -191,25 +191,25 @@ impl Path {
         seconds(self.view().latest_rtt)
     }
 
-    /// Least round-trip time sample, seconds.
+    /// The least sample, seconds.
     #[getter]
     fn min_rtt(&self) -> Option<f64> {
         seconds(self.view().min_rtt)
     }
 
-    /// Retransmission timeout, seconds.
+    /// Retransmission timeout with back-off and bounds, seconds.
     #[getter]
     fn rto(&self) -> f64 {
         self.view().rto.as_secs_f64()
     }
 
-    /// Consecutive errors.
+    /// Consecutive errors (RFC 9260 §8.2).
     #[getter]
     fn error_count(&self) -> u32 {
         self.view().error_count
     }
 
-    /// Bytes in flight.
+    /// Bytes in flight: payload + 16 of each chunk.
     #[getter]
     fn in_flight(&self) -> u64 {
         self.view().in_flight
@@ -221,7 +221,7 @@ impl Path {
         self.view().in_flight_chunks
     }
 
-    /// When data last left on it.
+    /// When data last left on it, by the clock of `View.now`.
     #[getter]
     fn last_sent(&self) -> Option<f64> {
         time(self.view().last_sent)
@@ -233,19 +233,19 @@ impl Path {
         self.view().link.0
     }
 
-    /// What data on that link cost.
+    /// Cost of data on that link.
     #[getter]
     fn tariff(&self) -> Tariff {
         self.view().tariff.into()
     }
 
-    /// Max.Burst or pacing forbids another packet for the moment.
+    /// True if Max.Burst or pacing forbids another packet for the moment.
     #[getter]
     fn blocked(&self) -> bool {
         self.view().blocked
     }
 
-    /// Free window in bytes, 0 while blocked: any byte is room for a packet.
+    /// Free window in bytes, 0 while blocked. Any byte is room for a packet.
     #[getter]
     fn room(&self) -> u64 {
         self.view().room()
@@ -311,7 +311,7 @@ impl Path {
         self.view().est.peer_rate.map(|rate| rate.bps())
     }
 
-    /// What else estimators say, by name.
+    /// What else the base's estimators say, by name.
     #[getter]
     fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let extra = PyDict::new(py);
@@ -326,16 +326,16 @@ impl Path {
     }
 }
 
-/// What data on a link cost.
+/// Cost of data on a link, as the application said (`strandcast send --tariff`); nothing unless it did.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Tariff {
-    /// Links of a higher class are for when those of lower ones do not suffice.
+    /// Links of a higher class are for when those of lower ones do not suffice; 0: use it freely.
     class_: u8,
-    /// Price of 10⁹ bytes.
+    /// Price of 10^9 bytes.
     per_gb: Option<f64>,
-    /// Bytes that may still be used.
+    /// Bytes that may still be used, in both directions, with all headers: counted down with each datagram, to 0.
     left: Option<u64>,
-    /// Until when they have to last.
+    /// Time until which they have to last, by the clock of `View.now`.
     until: Option<f64>,
 }
 
@@ -354,7 +354,7 @@ impl Tariff {
     }
 }
 
-/// A block that the receiver does not have yet.
+/// A block of source symbols that the receiver does not have yet.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Block {
     blocks: Arc<[proto::BlockView]>,
@@ -369,7 +369,7 @@ impl Block {
 
 #[pymethods]
 impl Block {
-    /// Its number.
+    /// Its number; blocks are numbered from 0 in the order of their messages, modulo 2^32.
     #[getter]
     fn number(&self) -> u32 {
         self.view().number
@@ -381,19 +381,19 @@ impl Block {
         self.view().sources
     }
 
-    /// No further source symbol joins it.
+    /// No further source symbol joins it. Repair symbols are of closed blocks alone.
     #[getter]
     fn closed(&self) -> bool {
         self.view().closed
     }
 
-    /// Independent symbols of it that arrived.
+    /// Independent symbols of it that arrived. The block is done at `sources`.
     #[getter]
     fn rank(&self) -> u16 {
         self.view().rank
     }
 
-    /// Source symbols of it that were sent.
+    /// Source symbols of it that were sent: those at places before this one.
     #[getter]
     fn sources_sent(&self) -> u16 {
         self.view().sources_sent
@@ -405,7 +405,7 @@ impl Block {
         self.view().repairs_sent
     }
 
-    /// Source symbols and repair symbols in flight on a path.
+    /// Source symbols and repair symbols of it in flight on a path.
     fn in_flight(&self, path: u8) -> (u32, u32) {
         let proto::SymbolsInFlight { sources, repairs } = self.view().on(proto::PathId(path));
         (sources, repairs)
@@ -421,15 +421,15 @@ impl Block {
 /// A repair symbol that is due beside messages.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct RepairOffer {
-    /// Size of its chunk, bytes.
+    /// Size of its chunk in a window, bytes.
     len: u64,
     /// The number of the first source symbol that it covers.
     first: u32,
-    /// How many it covers.
+    /// Number of messages that it covers.
     sources: u16,
-    /// How many of those each path carried and are not acknowledged, by path.
+    /// Number of those that each path carried and are not acknowledged; paths at the end may be missing.
     sent_on: Vec<u32>,
-    /// When the first and the last of those become worthless.
+    /// When the first and the last of those become worthless, by the clock of `View.now`.
     expires: Option<(f64, f64)>,
 }
 
