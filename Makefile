@@ -14,7 +14,7 @@
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
 #   make repair  late messages of a live video with and without repair symbols, docs/measurements/repair.md; ten minutes, and it goes on
 #                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
-#   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
+#   make live    live video over links that fail, docs/measurements/live.md, in the simulator; an hour, and it goes on where it stopped
 #                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=fairness for what
 #                TCPs on a bottleneck keep, ARGS=report for tables alone)
 #   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/measurements/first-try.md (root, a C
@@ -33,10 +33,10 @@
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make deviations  what the papers leave open, one assumption at a time over all of their figures, tables into docs; an hour
 #                  of one core, and it goes on where it stopped (PAPER=xu2015; ARGS=--plan: what is missing)
-#   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
+#   make networks  schemes on random networks and on those of docs/measurements/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)
 #   make links     real sockets over emulated links, beside RIST, SRT and the kernel's TCP (root; an hour or two; it goes on where
-#                  it stopped; ARGS="hole --schemes bond,cmt" for a part; docs/real-paths.md)
+#                  it stopped; ARGS="hole --schemes bond,cmt" for a part; docs/measurements/real-paths.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 

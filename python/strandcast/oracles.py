@@ -64,7 +64,7 @@ class Oracle:
 def oracle(scenario: Scenario, flow: str | None = None) -> dict[str, Oracle]:
     """What the links of live flows allow, by flow.
 
-    Upper bounds for every scheme over the same paths, at any redundancy; docs/live.md tells how they are found. Numbers
+    Upper bounds for every scheme over the same paths, at any redundancy; docs/models/oracle.md explains how they are found. Numbers
     that are drawn count with their mean (rates, losses) or least value (delays), which bounds the mean over runs.
 
     Args:

@@ -1,4 +1,4 @@
-"""Live video over links that fail, in the simulator: the tables and verdicts of docs/live.md.
+"""Live video over links that fail, in the simulator: the tables and verdicts of docs/measurements/live.md.
 
     python tools/livebench [--program FILE] [--seeds tuning|test|901-905] [--jobs 2] [--network NAME]...
                            [--latency MS]... [--share SHARE]... [--scheme SCHEME]... [--first N]
@@ -15,7 +15,7 @@
 The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
 tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
 again (store.py), so that an interrupted bench goes on where it stopped, on another machine as well. `--write` puts the
-tables into docs/live.md. What runs needs the Python package (tools/venv --package), for the oracle. Without
+tables into docs/measurements/live.md. What runs needs the Python package (tools/venv --package), for the oracle. Without
 `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
@@ -38,7 +38,7 @@ from grid import GRID, OURS, OURS_MAY_BE, SCHEMES, SETS, Cell, cells, seeds
 from runs import Program, results
 from store import Store
 
-PAGE = ROOT / "docs/live.md"
+PAGE = ROOT / "docs/measurements/live.md"
 PAGES = {"fairness": ROOT / "docs/measurements/friendliness.md"}
 RESULTS = Path(__file__).parent / "results"
 WHAT = ("grid", "report", "compare", "silence", "suspicion", "sockets", "fairness", "triage")

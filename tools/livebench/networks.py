@@ -6,7 +6,7 @@ waits (rate 0); one that loses does not.
 
 Where numbers are from: handovers (lognormal stays of 20 s in the mean; gaps Gamma with a mean of 80 ms, one in ten 0.3
 to 1.5 s; rates lognormal with 0.6, AR(1) with .98 each 100 ms), tunnels of 2 to 20 s, satellites' slots of 15 s, fades
-of 20 to 300 ms, queues of 2 to 30 s and flaps of 1 to 15 s are ASSUMED after published measurements; docs/live.md.
+of 20 to 300 ms, queues of 2 to 30 s and flaps of 1 to 15 s are ASSUMED after published measurements; docs/measurements/live.md.
 Delays and jitter of `lan`, `idle`, `reorder` and `one-path` are ASSUMED after what evaluators' first tries had.
 """
 

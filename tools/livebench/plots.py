@@ -1,4 +1,4 @@
-"""Pictures of what was measured, for docs/live.md: `--write` of the grid, of its report, and of sockets.
+"""Pictures of what was measured, for docs/measurements/live.md: `--write` of the grid, of its report, and of sockets.
 
 They are drawn with the Python package's style (tools/venv --package).
 """

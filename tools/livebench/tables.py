@@ -1,4 +1,4 @@
-"""What is told of the runs: the tables of docs/live.md. Nothing here runs anything."""
+"""What is told of the runs: the tables of docs/measurements/live.md. Nothing here runs anything."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean

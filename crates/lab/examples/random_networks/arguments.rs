@@ -18,7 +18,7 @@ pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--onl
   --runs      seeds of each, from 1 on, the same for all schemes: 10
   --scheme    over all paths, and on each path alone beside the others: bond
   --alone     also on each path alone, instead of sctp; may be repeated
-  --harm      the bars of docs/live.md: nearly never below the best path alone, and close to the ideal
+  --harm      the bars of docs/measurements/live.md: nearly never below the best path alone, and close to the ideal
   --jobs      networks at once: 2
   --time      simulated seconds: 60; --warmup: those that do not count: 10
   --out       file of runs, JSON lines: what it has of this program is not run again; --keep SPEC: nor runs of this scheme by

@@ -1,4 +1,4 @@
-//! Whether a scheme does harm: the bars of `docs/live.md`, fixed before they were held to anything.
+//! Whether a scheme does harm: the bars of `docs/measurements/live.md`, fixed before they were held to anything.
 
 use strandcast_lab::scenario::{LinkRate, Loss, Number, Scenario};
 use strandcast_proto::config::TransportConfig;

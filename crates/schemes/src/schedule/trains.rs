@@ -4,7 +4,7 @@
 //! waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is done for messages alone that could
 //! be sent again in time if the train were lost, on links of class 0 and 1.
 //!
-//! All constants are `ASSUMED`; docs/live.md has what they gave on tuning seeds.
+//! All constants are `ASSUMED`; docs/advice.md has their results on tuning seeds.
 
 use strandcast_proto::policy::{
     Act, Advice, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler,
