@@ -21,7 +21,7 @@ fn path(transport: &str, rtt_ms: u32, loss: &str, time_s: u32) -> Scenario {
 
 /// bit/s at IP level, as expected.
 fn expected(scenario: &Scenario) -> f64 {
-    let checked = check(scenario, &[], &Presets).expect("it can be built");
+    let checked = check(scenario, &[], &Presets, None).expect("it can be built");
     checked.json().pointer("/flows/f/paths/default/fair_bps").and_then(|v| v.as_f64()).expect("one path")
 }
 
