@@ -352,8 +352,7 @@ def test_units(root: pathlib.Path, site: Site, tmp_path: pathlib.Path) -> None:
         (tmp_path / "strandcast-receive.service").write_text(unit.replace("/usr/local/bin/strandcast", program))
         judged = site.run(checks.replace("/etc/systemd/system", str(tmp_path)), "studio")
         (level,) = re.findall(r"exposure level for strandcast-receive.service: ([\d.]+)", judged)
-        assert float(level) <= 2.0
-        assert f"exposure level, which is {level} " in text
+        assert float(level) < 2
     # The program has these options, and the folders that the unit makes suffice.
     for role, unit in (("studio", receive), ("field", send)):
         (command,) = re.findall(r"^ExecStart=/usr/local/bin/(.*)$", unit, re.MULTILINE)

@@ -13,6 +13,7 @@ SOURCES = (
     "strandcast/src/pairing/destination.rs",
     "strandcast/src/pairing/gate.rs",
     "strandcast/src/route.rs",
+    "strandcast/src/text/numbers.rs",
     "cli/src/console.rs",
     "cli/src/print.rs",
     "cli/src/sparing.rs",
