@@ -338,7 +338,9 @@ impl Network<'_> {
         let Direction { rate, policer, .. } = self.scenario.direction(hop)?;
         let rate = match rate {
             LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
-            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop)?.rate.mean_bps(),
+            LinkRate::Infinite | LinkRate::Opportunities { .. } | LinkRate::Recorded { .. } => {
+                self.config(hop)?.rate.mean_bps()
+            }
         };
         rate.into_iter().chain(policer.map(|policer| policer.rate)).min_by(f64::total_cmp)
     }
