@@ -70,7 +70,7 @@ class Order:
         scenario = _point(base, self.settings)
         if scenario.hash != self.hash:
             raise EpochError("the scenario is read differently; install the same strandcast on both sides")
-        result = run(scenario, _scheme(self.scheme), runs=1, seed=self.seed, threads=1, progress=False, warn=False)
+        result = run(scenario, _scheme(self.scheme), runs=1, seed=self.seed, jobs=1, progress=False, warn=False)
         return Packed(pack(result, self.spec, self.settings), pack_series(result))
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LAST_SEED = 2**63 - 1
 """The last seed that a run may have."""
 MOST = 2**32 - 1
-"""The most runs or threads of a call."""
+"""The most runs or jobs of a call."""
 SHORTEST_STEP = 1e-6
 """The shortest step of time series, seconds."""
 EVENTS = {
@@ -61,7 +61,7 @@ def run(
     *,
     runs: int | None = None,
     seed: int | None = None,
-    threads: int | None = None,
+    jobs: int | None = None,
     series: float | None = None,
     until: str | None = None,
     progress: bool | None = None,
@@ -77,7 +77,7 @@ def run(
             of the flows with `compare = true`. None: what the scenario says.
         runs: Runs of each scheme; None: what the scenario says.
         seed: The first run's seed, the next ones follow; None: what the scenario says.
-        threads: Runs at the same time; None: one a core.
+        jobs: Runs at the same time; None: one a core.
         series: Step of time series in seconds; None: what the scenario says.
         until: Precision to run for, as `"goodput_bps<2%"`: runs are added, in the order of their seeds, until half the
             95 % interval of the metric is that narrow for each scheme (of a metric that is 0 in many runs the interval
@@ -89,14 +89,14 @@ def run(
         TypeError: `scenario` is none.
         ScenarioError: The scenario can't be built.
         SchemeError: There is no such scheme, it has no such parameter, two have the same name, or the list is empty.
-        ValueError: A number of `runs`, `seed`, `threads` or `series` makes no sense.
+        ValueError: A number of `runs`, `seed`, `jobs` or `series` makes no sense.
         PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
     usual = scenario.runs if until is None else _native.MOST_RUNS
-    count, first, threads = check(
-        usual if runs is None else runs, scenario.seed if seed is None else seed, threads, series
+    count, first, jobs = check(
+        usual if runs is None else runs, scenario.seed if seed is None else seed, jobs, series
     )
     doubts = _native.warnings(scenario._source, specs, plans) if warn else []
     warned(doubts)
@@ -113,7 +113,7 @@ def run(
             plans,
             seed=first,
             runs=count,
-            threads=threads or len(os.sched_getaffinity(0)),
+            threads=jobs or len(os.sched_getaffinity(0)),
             series_s=series,
             progress=None if bar.disable else show,
             until=until,
@@ -149,14 +149,14 @@ def given(scenario: object) -> None:
         raise TypeError(f"a Scenario is needed, not {scenario!r}; {how}")
 
 
-def check(runs: int, seed: int, threads: int | None = None, series: float | None = None) -> tuple[int, int, int | None]:
-    """Refuses numbers that make no sense, and gives `runs`, `seed` and `threads` as Python's own.
+def check(runs: int, seed: int, jobs: int | None = None, series: float | None = None) -> tuple[int, int, int | None]:
+    """Refuses numbers that make no sense, and gives `runs`, `seed` and `jobs` as Python's own.
 
     Raises:
         ValueError: One is no number, too small or too large.
     """
     whole = []
-    for name, number in ("runs", runs), ("seed", seed), ("threads", 1 if threads is None else threads):
+    for name, number in ("runs", runs), ("seed", seed), ("jobs", 1 if jobs is None else jobs):
         try:
             whole.append(operator.index(number))
         except TypeError:
@@ -168,13 +168,13 @@ def check(runs: int, seed: int, threads: int | None = None, series: float | None
         raise ValueError(f"runs={runs}: at least one run is needed")
     if not 0 <= seed <= LAST_SEED + 1 - runs:
         raise ValueError(f"seed={seed}: the first of {runs} seeds goes from 0 to {LAST_SEED + 1 - runs}")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads={threads}: at least one thread is needed")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs={jobs}: at least one job is needed")
     if not isinstance(series, int | float | None):
         raise ValueError(f"series={series!r}: a number of seconds is needed, as 0.5")
     if series is not None and not SHORTEST_STEP <= series < math.inf:
         raise ValueError(f"series={series}: a step has {SHORTEST_STEP} s or more")
-    return runs, seed, None if threads is None else whole[2]
+    return runs, seed, None if jobs is None else whole[2]
 
 
 @contextlib.contextmanager

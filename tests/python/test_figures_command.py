@@ -101,7 +101,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for one in wanted.cells(paper, figure):
         short = one.scenario.with_sets(['run.warmup="0 s"', 'run.time="2 s"'])
         for seed in range(1, 31):
-            result = sc.run(short, one.scheme, runs=1, seed=seed, threads=1, progress=False)
+            result = sc.run(short, one.scheme, runs=1, seed=seed, jobs=1, progress=False)
             wanted.store.save(one, seed, pack(result, one.key.spec, one.scenario.settings))
     return wanted.store
 

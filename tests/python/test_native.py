@@ -101,7 +101,7 @@ import sys
 import strandcast as sc
 from loops import Loop, Stubborn
 try:
-    sc.run(sc.Scenario.load("two.toml"), globals()[sys.argv[1]], threads=2)
+    sc.run(sc.Scenario.load("two.toml"), globals()[sys.argv[1]], jobs=2)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 print(sc.run(sc.Scenario.load("two.toml"), "cmt", runs=1))
@@ -240,7 +240,7 @@ def test_there_are_no_more_threads_than_runs(two_paths: sc.Scenario) -> None:
     time.sleep(0.05)
     # Threads of earlier tests may end from here on.
     before, most = most, 0
-    sc.run(two_paths.set("run.time", 60), "cmt", runs=2, threads=4000)
+    sc.run(two_paths.set("run.time", 60), "cmt", runs=2, jobs=4000)
     over.set()
     counting.join()
     assert 0 < most < before + 20

@@ -225,7 +225,7 @@ def test_a_bin_of_one_arrival_has_a_delay_and_no_step() -> None:
 @pytest.mark.parametrize("scheme", ["sctp", "cmt"])
 def test_bins_of_a_trace_agree_with_the_metrics_of_the_run(two_paths: sc.Scenario, scheme: str) -> None:
     scenario = two_paths.set("run.warmup", "0 s")
-    result = sc.run(scenario, scheme, runs=1, seed=3, threads=1, progress=False)
+    result = sc.run(scenario, scheme, runs=1, seed=3, jobs=1, progress=False)
     of_flow = result.runs.filter(subject_kind="flow", subject="bulk")
     metrics = dict(zip(of_flow["metric"], of_flow["value"], strict=True))
     with traced(scenario, scheme, 3) as rows:

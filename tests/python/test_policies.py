@@ -79,17 +79,17 @@ def marks(result: sc.Result) -> set[str]:
     return set(result.fingerprints.values())
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_round_robin_in_python_is_the_built_in_one(two_paths: sc.Scenario, threads: int) -> None:
-    mine = sc.run(two_paths, Turns, runs=3, seed=5, threads=threads)
-    built_in = sc.run(two_paths, "cmt,turn=packet", runs=3, seed=5, threads=threads)
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_round_robin_in_python_is_the_built_in_one(two_paths: sc.Scenario, jobs: int) -> None:
+    mine = sc.run(two_paths, Turns, runs=3, seed=5, jobs=jobs)
+    built_in = sc.run(two_paths, "cmt,turn=packet", runs=3, seed=5, jobs=jobs)
     assert list(mine.fingerprints.values()) == list(built_in.fingerprints.values())
     assert len(marks(mine)) == 3
 
 
 def test_same_seed_same_run(two_paths: sc.Scenario) -> None:
     for policy in (Dice, Halving, Both):
-        one, other = (sc.run(two_paths, policy, runs=2, seed=3, threads=n) for n in (1, 2))
+        one, other = (sc.run(two_paths, policy, runs=2, seed=3, jobs=n) for n in (1, 2))
         assert one.fingerprints == other.fingerprints
     assert marks(sc.run(two_paths, Dice, runs=1, seed=3)) != marks(sc.run(two_paths, Dice, runs=1, seed=4))
 
@@ -176,7 +176,7 @@ class Broken(Turns):
 
 def test_an_exception_is_raised_as_it_is(two_paths: sc.Scenario, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyError, match="no such thing") as caught:
-        sc.run(two_paths, ["cmt", Broken], runs=3, seed=8, threads=2)
+        sc.run(two_paths, ["cmt", Broken], runs=3, seed=8, jobs=2)
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert frames[-1].name == "next"
     assert frames[-1].filename == __file__
@@ -277,7 +277,7 @@ def test_a_timeout_is_kept_to_the_nanosecond(two_paths: sc.Scenario) -> None:
         def timeout(self) -> float:
             return self.due
 
-    sc.run(two_paths, Clock, runs=1, threads=1)
+    sc.run(two_paths, Clock, runs=1, jobs=1)
     assert len(ticks) >= 78, "two ends, ten times a second"
     assert max(abs(now - round(now, 1)) for now in ticks) < 1e-6
 
@@ -296,7 +296,7 @@ def test_a_timeout_needs_no_other_callback(two_paths: sc.Scenario) -> None:
             self.due += 0.5
             return self.due
 
-    sc.run(two_paths, Wakes, runs=1, threads=1)
+    sc.run(two_paths, Wakes, runs=1, jobs=1)
     assert 2 * 7 <= len(asked) < 2 * 15
 
 
@@ -307,7 +307,7 @@ def test_signals_can_be_read(two_paths: sc.Scenario) -> None:
         def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
             said.append(repr(signal))
 
-    sc.run(two_paths, Says, runs=1, threads=1)
+    sc.run(two_paths, Says, runs=1, jobs=1)
     assert {"Signal.Tick()", "Signal.Queued()", "Signal.PathChanged(path=1)"} & set(said)
     assert any(re.match(r"Signal\.Acked\(path=0, return_path=\d, newly_acked=\d+, .*rtt=0\.\d+", one) for one in said)
     assert any(re.match(r"Signal\.Sent\(chunk=<Chunk \d+ of \d+ bytes, sent 1 times>\)", one) for one in said)
@@ -357,7 +357,7 @@ def test_signals_tell_what_happened(two_paths: sc.Scenario) -> None:
                 case sc.Signal.LossEvent(trigger=trigger):
                     assert trigger in ("fast retransmit", "timeout")
 
-    hearing = sc.run(two_paths, Hears, runs=1, threads=1)
+    hearing = sc.run(two_paths, Hears, runs=1, jobs=1)
     assert {"Sent", "Acked", "Lost", "LossEvent", "Arrived"} <= set(kinds)
     assert "Delivered" not in kinds, "it did not ask"
     assert marks(hearing) == marks(sc.run(two_paths, Turns, runs=1)), "who only listens changes nothing"
@@ -442,7 +442,7 @@ def test_a_policy_acts_of_its_own_accord(two_paths: sc.Scenario) -> None:
             super().__init__()
             made.append(self)
 
-    first = sc.run(two_paths, Kept, runs=1, threads=1)
+    first = sc.run(two_paths, Kept, runs=1, jobs=1)
     sender = max(made, key=lambda one: len(one.copied))
     assert sender.copied
     assert sender.heard
@@ -487,7 +487,7 @@ def test_a_scheduler_has_paths_penalised(two_paths: sc.Scenario) -> None:
                     assert srtt is None or view.now - last >= srtt * 0.999999
                     heard.append(view.now)
 
-    sc.run(two_paths, Hears, runs=1, threads=1)
+    sc.run(two_paths, Hears, runs=1, jobs=1)
     assert len(heard) > 1
 
 
@@ -530,7 +530,7 @@ def test_a_policy_chooses_symbols(two_paths: sc.Scenario) -> None:
                 case sc.Signal.Sent(chunk=sc.Chunk(symbol=sc.Symbol() as symbol)):
                     seen.append(symbol)
 
-    result = sc.run(two_paths, [Watches, "fmtcp"], runs=1, threads=1)
+    result = sc.run(two_paths, [Watches, "fmtcp"], runs=1, jobs=1)
     assert any(rank > 0 for rank in ranks)
     sources = [symbol for symbol in seen if symbol.index is not None]
     repairs = [symbol for symbol in seen if symbol.index is None]

@@ -42,8 +42,8 @@ def without_speed(content: Any) -> Any:
 
 
 def test_same_seed_same_run(two_paths: Scenario) -> None:
-    one = sc.run(two_paths, "cmt", runs=3, seed=7, threads=1)
-    other = sc.run(two_paths, "cmt", runs=3, seed=7, threads=3)
+    one = sc.run(two_paths, "cmt", runs=3, seed=7, jobs=1)
+    other = sc.run(two_paths, "cmt", runs=3, seed=7, jobs=3)
     assert one.fingerprints == other.fingerprints
     assert one.runs.equals(other.runs)
     assert list(one.fingerprints) == [("cmt", 7), ("cmt", 8), ("cmt", 9)]
@@ -286,7 +286,7 @@ def test_all_metrics_are_listed() -> None:
 def test_numbers_of_numpy_are_numbers(two_paths: Scenario) -> None:
     import numpy as np
 
-    result = sc.run(two_paths, "cmt", runs=np.int64(2), seed=np.uint8(3), threads=np.int32(1))  # type: ignore[arg-type]
+    result = sc.run(two_paths, "cmt", runs=np.int64(2), seed=np.uint8(3), jobs=np.int32(1))  # type: ignore[arg-type]
     assert [seed for _, seed in result.fingerprints] == [3, 4]
 
 
@@ -386,8 +386,8 @@ def test_mistakes(two_paths: Scenario) -> None:
     with pytest.raises(sc.SchemeError, match="no schemes are given"):
         sc.run(two_paths, [])
     mistakes: list[dict[str, Any]] = [
-        {"threads": -1},
-        {"threads": 0},
+        {"jobs": -1},
+        {"jobs": 0},
         {"series": 0.0},
         {"series": -1.0},
         {"series": float("inf")},
@@ -396,7 +396,7 @@ def test_mistakes(two_paths: Scenario) -> None:
         {"seed": 2**63},
         {"runs": 2**33},
         {"runs": "3"},
-        {"threads": 2**70},
+        {"jobs": 2**70},
     ]
     for wrong in mistakes:
         with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -435,7 +435,7 @@ def test_other_threads_go_on(two_paths: Scenario) -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     begin = time.monotonic()
-    sc.run(two_paths, "cmt", runs=4, threads=1)
+    sc.run(two_paths, "cmt", runs=4, jobs=1)
     end = time.monotonic()
     over.set()
     thread.join()

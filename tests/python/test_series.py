@@ -94,7 +94,7 @@ def cell() -> Cell:
 def test_series_are_kept_beside_metrics(tmp_path: pathlib.Path, cell: Cell) -> None:
     store = Store(tmp_path)
     assert complete(store, [(cell, [3, 4])], jobs=1, progress=False) == 2
-    result = sc.run(cell.scenario, cell.scheme, runs=1, seed=4, threads=1, progress=False)
+    result = sc.run(cell.scenario, cell.scheme, runs=1, seed=4, jobs=1, progress=False)
     kept = store.series(cell, [4], pl.col("metric") == "cwnd_bytes")
     expected = result.series.filter(pl.col("metric") == "cwnd_bytes", pl.col("subject") == "mp")
     assert kept.equals(expected.select(list(SERIES))), "windows of two equal flows are not kept"
@@ -128,7 +128,7 @@ def test_a_measure_may_be_read_off_a_series(tmp_path: pathlib.Path) -> None:
     store = Store(tmp_path / "store")
     for seed in (1, 2):
         one = Cell(sc.Scenario.load(tmp_path / "net.toml").with_sets(['run.warmup="0 s"']), "reno")
-        result = sc.run(one.scenario, one.scheme, runs=1, seed=seed, threads=1, progress=False)
+        result = sc.run(one.scenario, one.scheme, runs=1, seed=seed, jobs=1, progress=False)
         # Of the second run somebody took the series away.
         series = pack_series(result) if seed == 1 else b""
         store.save(one, seed, pack(result, one.key.spec, one.scenario.settings), series)

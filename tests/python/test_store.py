@@ -32,7 +32,7 @@ def cell() -> Cell:
 
 
 def table(cell: Cell, seed: int) -> bytes:
-    result = sc.run(cell.scenario, cell.scheme, runs=1, seed=seed, threads=1, progress=False)
+    result = sc.run(cell.scenario, cell.scheme, runs=1, seed=seed, jobs=1, progress=False)
     return pack(result, cell.key.spec, cell.scenario.settings)
 
 
@@ -41,7 +41,7 @@ def test_what_is_kept_is_what_a_run_gives(tmp_path: pathlib.Path, cell: Cell) ->
     for seed in (7, 6):
         store.save(cell, seed, table(cell, seed))
     assert store.seeds(cell) == {6, 7}
-    expected = sc.run(cell.scenario, cell.scheme, runs=2, seed=6, threads=1, progress=False).runs
+    expected = sc.run(cell.scenario, cell.scheme, runs=2, seed=6, jobs=1, progress=False).runs
     columns = expected.columns
     assert store.frame(cell).sort(columns).equals(expected.sort(columns))
 

@@ -152,7 +152,7 @@ fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
     let (seeds, begun) = (Seeds::new(seed.parse()?, 0), Wall::now());
     let mut directions = Vec::new();
     for (direction, label) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
-        let config = link_config(direction, Instant::ZERO, &format!("links.{name}"))?;
+        let config = link_config(direction, Instant::ZERO, &seeds, &format!("links.{name}"))?;
         directions
             .push(LinkDirection::new(Link::new(config, &seeds, &format!("link {name} {label}")), begun));
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use strandcast_lab::batch::{
-    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, Until, jobs,
+    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesRoom, SeriesSink, Until, jobs,
 };
 use strandcast_lab::result::Origin;
 use strandcast_lab::scenario::Scenario;
@@ -22,6 +22,8 @@ use crate::source::Source;
 
 /// How often signals and progress are looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
+/// Values of time series that a call keeps in memory, together about 2 GB.
+const MOST_VALUES: u64 = 20_000_000;
 /// Parts of a run that progress can tell apart.
 const PARTS: f64 = 1000.0;
 
@@ -59,10 +61,11 @@ pub(crate) fn run(
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
     let state = BatchProgress::new(jobs.len());
+    let room = SeriesRoom::new(MOST_VALUES);
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
-        series: SeriesSink::Memory,
+        series: SeriesSink::Memory(&room),
         trace: trace.as_deref(),
         frames: None,
         progress: &state,
@@ -160,6 +163,8 @@ fn run_error(py: Python<'_>, source: &Source, scenario: &Scenario, error: &RunEr
     match error {
         RunError::Build(scheme, build) => source.wrong(py, scenario, scheme.as_deref(), build),
         RunError::Until(message) => error::value(message),
-        RunError::Output(_) | RunError::Threads(_) | RunError::Scheme(_) => error::run(py, error),
+        RunError::Output(_) | RunError::Series { .. } | RunError::Threads(_) | RunError::Scheme(_) => {
+            error::run(py, error)
+        }
     }
 }

@@ -291,7 +291,7 @@ def guess(missing: list[tuple[Cell, set[int]]]) -> float:
     for one, _ in {missing[0][0].key: missing[0], missing[-1][0].key: missing[-1]}.values():
         probe = one.scenario.with_sets(['run.warmup="0 s"', f'run.time="{PROBE_S} s"'])
         begin = time.process_time()
-        run(probe, one.scheme, runs=1, seed=1, threads=1, progress=False, warn=False)
+        run(probe, one.scheme, runs=1, seed=1, jobs=1, progress=False, warn=False)
         rates.append((time.process_time() - begin) / PROBE_S)
     return sum(rates) / len(rates) * sum(simulated_s(one.scenario) * len(seeds) for one, seeds in missing)
 

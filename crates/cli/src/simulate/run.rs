@@ -137,6 +137,7 @@ impl Plan {
         match error {
             RunError::Build(scheme, error) => self.loaded.wrong(scheme.as_deref(), &error),
             RunError::Output(error) => media(error),
+            RunError::Series { .. } => CliError::Unmet(error.to_string()),
             RunError::Threads(error) => CliError::Media(error),
             RunError::Scheme(error) => CliError::Unmet(error),
             RunError::Until(error) => CliError::Usage(format!("--until: {error}")),

@@ -12,6 +12,11 @@ pub enum RunError {
     Build(Option<String>, BuildError),
     /// Time series cannot be written.
     Output(OutputError),
+    /// Time series have more values than memory has room for.
+    Series {
+        /// Number of values that it has room for.
+        most: u64,
+    },
     /// Threads cannot be started.
     Threads(String),
     /// A scheme failed.
@@ -32,6 +37,11 @@ impl fmt::Display for RunError {
             RunError::Build(Some(scheme), error) => write!(f, "{scheme}: {error}"),
             RunError::Build(None, error) => error.fmt(f),
             RunError::Output(error) => error.fmt(f),
+            RunError::Series { most } => write!(
+                f,
+                "time series have more than {most} values, which memory may not hold; choose a longer step, or write them \
+                 to files with `strandcast simulate FILE --series STEP --out FOLDER`"
+            ),
             RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
             RunError::Scheme(error) | RunError::Until(error) => f.write_str(error),
         }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -103,8 +103,28 @@ pub enum SeriesSink<'a> {
     None,
     /// Written to files during the runs.
     Folder(&'a Output),
-    /// Collected in [`Finished::series`].
-    Memory,
+    /// Collected in [`Finished::series`], as far as there is room.
+    Memory(&'a SeriesRoom),
+}
+
+/// Number of values for which memory has room, of all time series of a batch together.
+#[derive(Debug)]
+pub struct SeriesRoom {
+    most: u64,
+    left: AtomicU64,
+}
+
+impl SeriesRoom {
+    /// Room for `most` values of about 100 bytes.
+    pub fn new(most: u64) -> Self {
+        SeriesRoom { most, left: AtomicU64::new(most) }
+    }
+
+    /// Takes the room of a value.
+    fn take(&self) -> Result<(), RunError> {
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        taken.map(drop).map_err(|_| RunError::Series { most: self.most })
+    }
 }
 
 /// The common settings of all runs.
@@ -192,7 +212,9 @@ impl Batch<'_> {
         let series = match (self.series, step) {
             (_, None) | (SeriesSink::None, _) => Series::None,
             (SeriesSink::Folder(output), _) => Series::File(output.series(simulation.scheme(), job.seed)?),
-            (SeriesSink::Memory, _) => Series::Memory(SeriesTable::new(simulation.scheme(), job.seed)),
+            (SeriesSink::Memory(room), _) => {
+                Series::Memory(SeriesTable::new(simulation.scheme(), job.seed), room)
+            }
         };
         let broken = Arc::new(AtomicBool::new(false));
         let recorder =
@@ -204,7 +226,7 @@ impl Batch<'_> {
             trace::close(recorder, path)?;
         }
         if let Some(error) = control.error {
-            return Err(error.into());
+            return Err(error);
         }
         if let Some(error) = self.catalog.failure() {
             return Err(RunError::Scheme(error));
@@ -256,18 +278,18 @@ fn on_threads<T: Send>(
 type Run = (RunResult, Option<RecordBatch>);
 
 /// The writer of one run's time series.
-enum Series {
+enum Series<'a> {
     None,
     File(SeriesWriter),
-    Memory(SeriesTable),
+    Memory(SeriesTable, &'a SeriesRoom),
 }
 
-impl Series {
+impl Series<'_> {
     fn finish(self) -> Result<Option<RecordBatch>, OutputError> {
         match self {
             Series::None => Ok(None),
             Series::File(file) => file.finish().map(|()| None),
-            Series::Memory(table) => Ok(Some(table.finish())),
+            Series::Memory(table, _) => Ok(Some(table.finish())),
         }
     }
 }
@@ -279,8 +301,8 @@ struct RunControl<'a> {
     progress: &'a dyn ProgressObserver,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
-    series: Series,
-    error: Option<OutputError>,
+    series: Series<'a>,
+    error: Option<RunError>,
     /// The trace cannot be written any more.
     broken: Arc<AtomicBool>,
 }
@@ -295,13 +317,15 @@ impl Control for RunControl<'_> {
     }
 
     fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
-        match &mut self.series {
-            Series::File(file) if self.error.is_none() => {
-                self.error = file.push(time_s, subject, metric, value).err();
-            }
-            Series::Memory(table) => table.push(time_s, subject, metric, value),
-            Series::None | Series::File(_) => {}
+        if self.error.is_some() {
+            return;
         }
+        let pushed = match &mut self.series {
+            Series::File(file) => file.push(time_s, subject, metric, value).map_err(RunError::from),
+            Series::Memory(table, room) => room.take().map(|()| table.push(time_s, subject, metric, value)),
+            Series::None => return,
+        };
+        self.error = pushed.err();
     }
 }
 
@@ -317,6 +341,15 @@ mod tests {
         let expected = [(0, "a", 7), (1, "a", 8), (2, "b", 7), (3, "b", 8)];
         assert_eq!(names, expected.map(|(i, scheme, seed)| (i, scheme.to_owned(), seed)));
         assert_eq!(jobs(&[], 1, 3).map(|jobs| jobs.len()), Ok(3));
+    }
+
+    #[test]
+    fn a_room_for_series_ends() {
+        let room = SeriesRoom::new(2);
+        assert!(room.take().is_ok() && room.take().is_ok());
+        for _ in 0..2 {
+            assert!(matches!(room.take(), Err(RunError::Series { most: 2 })));
+        }
     }
 
     #[test]

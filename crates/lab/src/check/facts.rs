@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use strandcast_keys::catalog::Catalog;
-use strandcast_netem::link::{LinkConfig, QueueLimit};
+use strandcast_netem::link::LinkConfig;
 use strandcast_sim::tcp::Recovery;
 
 use super::coding::{CodingFacts, Load};
@@ -338,7 +338,7 @@ impl Network<'_> {
         let Direction { rate, policer, .. } = self.scenario.direction(hop)?;
         let rate = match rate {
             LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
-            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop)?.rate.mean_bps(),
+            _ => self.config(hop)?.rate.mean_bps(),
         };
         rate.into_iter().chain(policer.map(|policer| policer.rate)).min_by(f64::total_cmp)
     }
@@ -394,11 +394,7 @@ impl Network<'_> {
 }
 
 fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) -> LinkFacts {
-    let queue_packets = match config.queue.limit {
-        QueueLimit::Unlimited => None,
-        QueueLimit::Packets(packets) => Some(packets as f64),
-        QueueLimit::Bytes(limit) => Some(limit as f64 / f64::from(bytes.max(1))),
-    };
+    let queue_packets = config.queue.limit.packets_of(bytes);
     let full = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
     // Managed queues let bursts wait, but none that lasts.
     let stands = config.queue.discipline.interval().map(|interval| interval.as_secs_f64());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use strandcast_media::trace::FrameTrace;
 use strandcast_netem::number::{self, Trace};
 
-use crate::scenario::{Frames, Number, Video};
+use crate::scenario::{Frames, Number, TraceFile, Video};
 
 /// The mean of a number over a run of this length.
 pub(super) fn mean(number: &Number, run: Duration) -> f64 {
@@ -14,13 +14,20 @@ pub(super) fn mean(number: &Number, run: Duration) -> f64 {
         Number::Constant(value) => *value,
         Number::Uniform { low, high, .. } => (low + high) / 2.0,
         Number::Steps(steps) => over(steps, run),
-        Number::Trace { file, repeat } => {
-            let trace = Trace::from_csv(&file.text).expect("traces are checked when a scenario is read");
-            match (repeat, trace.clone().repeating()) {
-                (true, Ok(trace)) => number::Number::Trace(Arc::new(trace)).mean(),
-                _ => over(trace.points(), run),
-            }
+        Number::Trace { file, repeat } => recorded(file, *repeat, run),
+        Number::Traces { files, repeat, .. } => {
+            files.iter().map(|file| recorded(file, *repeat, run)).sum::<f64>() / files.len() as f64
         }
+        Number::Drawn { law, .. } => law.mean(),
+        Number::Caused { number, .. } => mean(number, run),
+    }
+}
+
+fn recorded(file: &TraceFile, repeat: bool, run: Duration) -> f64 {
+    let trace = Trace::from_csv(&file.text).expect("traces are checked when a scenario is read");
+    match (repeat, trace.clone().repeating()) {
+        (true, Ok(trace)) => number::Number::Trace(Arc::new(trace)).mean(),
+        _ => over(trace.points(), run),
     }
 }
 

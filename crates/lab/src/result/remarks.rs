@@ -138,13 +138,15 @@ fn link<'a>(scenario: &'a Scenario, hop: &Hop) -> Option<&'a Link> {
     }
 }
 
-/// The greatest that a delay gets; of a trace it is not looked at.
+/// The greatest that a delay gets, the mean of a distribution; of a trace it is not looked at.
 fn longest(delay: &Number) -> f64 {
     match delay {
         Number::Constant(value) => *value,
         Number::Uniform { high, .. } => *high,
         Number::Steps(steps) => steps.iter().map(|(_, value)| *value).fold(0.0, f64::max),
-        Number::Trace { .. } => 0.0,
+        Number::Drawn { law, .. } => law.mean(),
+        Number::Caused { number, .. } => longest(number),
+        Number::Trace { .. } | Number::Traces { .. } => 0.0,
     }
 }
 

@@ -41,6 +41,7 @@ fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
     match &direction.rate {
         LinkRate::Number(rate) => of_number(rate, found),
         LinkRate::Opportunities { file } => found.push(file),
+        LinkRate::Recorded { files, .. } => found.extend(files),
         LinkRate::Infinite => {}
     }
     of_number(&direction.delay, found);
@@ -55,7 +56,10 @@ fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
 }
 
 fn of_number<'a>(number: &'a Number, found: &mut Vec<&'a TraceFile>) {
-    if let Number::Trace { file, .. } = number {
-        found.push(file);
+    match number {
+        Number::Trace { file, .. } => found.push(file),
+        Number::Traces { files, .. } => found.extend(files),
+        Number::Caused { number, .. } => of_number(number, found),
+        Number::Constant(_) | Number::Uniform { .. } | Number::Steps(_) | Number::Drawn { .. } => {}
     }
 }

@@ -3,6 +3,7 @@
 mod app;
 mod constants;
 mod document;
+mod drawn;
 mod error;
 mod files;
 mod hash;
@@ -41,6 +42,6 @@ pub use reference::reference;
 pub use route::{Hop, RouteError};
 pub use schema::schema;
 pub use units::amount;
-pub use value::{Every, LinkRate, Named, Number, QueueLimit, TcpValue, TraceFile};
+pub use value::{Every, Law, LinkRate, Named, Number, Offset, QueueLimit, TcpValue, TraceFile};
 pub use warning::Warning;
 pub use written::written;

@@ -253,7 +253,7 @@ pub struct Reorder {
 }
 
 /// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several by name: `[links.NAME.down.first]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Down {
     /// When it begins.
     pub from: Duration,
@@ -261,6 +261,31 @@ pub struct Down {
     pub to: Option<Duration>,
     /// What the hosts at its ends notice.
     pub mode: DownMode,
+    /// Repetition of the outage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
+}
+
+/// `every = "15 s", law = "constant", cause = "rain"`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Again {
+    /// Time from one start to the next, or its mean.
+    pub every: Duration,
+    /// Distribution of the times up and down.
+    pub law: OutageLaw,
+    /// Name of the cause whose draws hold.
+    pub cause: Option<String>,
+}
+
+words! {
+    /// Distribution of the times of outages that come again.
+    #[derive(Serialize)]
+    pub enum OutageLaw {
+        /// All are equal.
+        Constant = "constant",
+        /// Exponential.
+        Exponential = "exponential",
+    }
 }
 
 words! {

@@ -8,13 +8,10 @@ use super::app::Burst;
 use super::error::hint;
 use super::spec::{Minimum, ValueType, Variation};
 use super::table::{Item, Read};
-use super::traces;
 use super::tree::{Branch, Value};
 use super::units::Quantity;
 use super::value::{Every, LinkRate, Number, QueueLimit};
 
-/// A number is drawn no more often than this.
-const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
 /// Bursts come no more often than this.
 const SHORTEST_BURST: Duration = Duration::from_millis(1);
 /// Beyond this, not every whole number is an `f64`.
@@ -25,6 +22,12 @@ words! {
     enum Form {
         /// Drawn.
         Uniform = "uniform",
+        /// Drawn from a normal distribution.
+        Normal = "normal",
+        /// Drawn from a log-normal distribution.
+        Lognormal = "lognormal",
+        /// Drawn from a Pareto distribution.
+        Pareto = "pareto",
         /// In steps.
         Steps = "steps",
         /// As a file says.
@@ -33,14 +36,18 @@ words! {
 }
 
 impl Form {
-    const ALL: [Form; 3] = [Form::Uniform, Form::Steps, Form::Trace];
+    const ALL: [Form; 6] =
+        [Form::Uniform, Form::Normal, Form::Lognormal, Form::Pareto, Form::Steps, Form::Trace];
 
     /// The keys that go with it.
     const fn keys(self) -> &'static [&'static str] {
         match self {
-            Form::Uniform => &["uniform", "every"],
+            Form::Uniform => &["uniform", "every", "cause"],
+            Form::Normal => &["normal", "every", "within", "correlation", "cause"],
+            Form::Lognormal => &["lognormal", "every", "within", "correlation", "cause"],
+            Form::Pareto => &["pareto", "every", "within", "cause"],
             Form::Steps => &["steps"],
-            Form::Trace => &["trace", "loop"],
+            Form::Trace => &["trace", "loop", "offset", "cause"],
         }
     }
 }
@@ -80,7 +87,7 @@ impl Item<'_> {
         self.within(quantity, minimum).inspect(|n| self.warn_if_unlikely(quantity, *n))
     }
 
-    fn within(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
+    pub(super) fn within(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
         let n = self.value(quantity)?;
         let said = self.node.value.describe();
         let wrong = if n < 0.0 {
@@ -126,26 +133,38 @@ impl Item<'_> {
         let Value::Table(branch) = &self.node.value else {
             return self.amount(quantity, minimum).map(Number::Constant);
         };
-        let number = match self.form(branch)? {
+        let form = self.form(branch)?;
+        let number = match form {
             Form::Uniform => self.uniform(branch, quantity, variation)?,
+            Form::Normal | Form::Lognormal | Form::Pareto => {
+                self.drawn(form.word(), branch, quantity, variation)?
+            }
             Form::Steps => self.steps(branch, quantity)?,
             Form::Trace => self.trace(branch, quantity, minimum)?,
         };
-        let draw = matches!(number, Number::Uniform { every: Every::Run, .. });
+        let draw = matches!(
+            number,
+            Number::Uniform { every: Every::Run, .. } | Number::Drawn { every: Every::Run, .. }
+        );
         if variation == Variation::EachRun && !draw {
             return Err(
                 self.error("this number can't change within a run; it is constant, or { uniform = [a, b] }")
             );
         }
         self.some_is_positive(&number, minimum)?;
-        Ok(number)
+        match self.cause(branch)? {
+            Some(cause) => Ok(Number::Caused { cause, number: Box::new(number) }),
+            None => Ok(number),
+        }
     }
 
     /// Which kind of changing number it is.
     fn form(&self, branch: &Branch) -> Read<Form> {
         let Some(form) = Form::ALL.into_iter().find(|form| branch.contains_key(form.word())) else {
             let Some((name, node)) = branch.iter().next() else {
-                return Err(self.error("an empty table; give `uniform`, `steps` or `trace`"));
+                return Err(self.error(
+                    "an empty table; give `uniform`, `normal`, `lognormal`, `pareto`, `steps` or `trace`",
+                ));
             };
             let message = format!("there is no `{name}`{}", hint(name, Form::WORDS.iter().copied()));
             return Err(self.source.error(&node.at, &self.key, message));
@@ -157,42 +176,6 @@ impl Item<'_> {
                 let message = format!("`{name}` does not go with `{form}`; {form} has {}", keys.join(", "));
                 Err(self.source.error(&node.at, &self.key, message))
             }
-        }
-    }
-
-    fn uniform(&self, branch: &Branch, quantity: Quantity, variation: Variation) -> Read<Number> {
-        let ends = self.part(self.key.clone(), &branch["uniform"]).list("two numbers as [a, b]")?;
-        let [low, high] = ends.as_slice() else {
-            return Err(self.error(format!("uniform has {} numbers; it has two: [a, b]", ends.len())));
-        };
-        let (low, high) = (low.within(quantity, Minimum::Zero)?, high.amount(quantity, Minimum::Zero)?);
-        if low > high {
-            return Err(self.error(format!("uniform begins at {low}, above its end {high}; swap them")));
-        }
-        let every = match branch.get("every") {
-            None => Every::Run,
-            Some(node) => self.part(self.key.clone(), node).every()?,
-        };
-        if variation == Variation::InTime && every == Every::Packet {
-            return Err(
-                self.error("this number can't be drawn for each packet; draw it every \"run\", or \"10 s\"")
-            );
-        }
-        Ok(Number::Uniform { low, high, every })
-    }
-
-    fn every(&self) -> Read<Every> {
-        match &self.node.value {
-            Value::Text(text) if text == "run" => Ok(Every::Run),
-            Value::Text(text) if text == "packet" => Ok(Every::Packet),
-            Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(self
-                .error(format!("there is no `{text}`; every is \"run\", \"packet\" or a time as \"5 s\""))),
-            _ => match Duration::from_secs_f64(self.within(Quantity::Time, Minimum::Positive)?) {
-                period if period < SHORTEST_PERIOD => {
-                    Err(self.error("it is drawn too often; every microsecond (\"1 us\") is the most"))
-                }
-                period => Ok(Every::Period(period)),
-            },
         }
     }
 
@@ -225,24 +208,14 @@ impl Item<'_> {
         }
     }
 
-    fn trace(&self, branch: &Branch, quantity: Quantity, minimum: Minimum) -> Read<Number> {
-        let item = self.part(self.key.clone(), &branch["trace"]);
-        let (file, repeat) = (item.file()?, self.repeat(branch, false)?);
-        traces::numbers(&item, &file, (quantity, minimum), repeat)?;
-        Ok(Number::Trace { file, repeat })
-    }
-
-    fn repeat(&self, branch: &Branch, default: bool) -> Read<bool> {
-        branch.get("loop").map_or(Ok(default), |node| self.part(self.key.clone(), node).switch())
-    }
-
     /// A number that must not be zero isn't zero all the time.
     fn some_is_positive(&self, number: &Number, minimum: Minimum) -> Read<()> {
         let positive = match number {
             Number::Constant(n) => *n > 0.0,
             Number::Uniform { high, .. } => *high > 0.0,
             Number::Steps(steps) => steps.iter().any(|(_, value)| *value > 0.0),
-            Number::Trace { .. } => true,
+            Number::Drawn { within: [_, high], .. } => *high > 0.0,
+            Number::Trace { .. } | Number::Traces { .. } | Number::Caused { .. } => true,
         };
         if positive || minimum == Minimum::Zero { Ok(()) } else { Err(self.error("it is never above zero")) }
     }
@@ -257,23 +230,20 @@ impl Item<'_> {
                 );
             }
             Value::Table(branch) if self.form(branch)? == Form::Trace => {
-                let item = self.part(self.key.clone(), &branch["trace"]);
-                if !item.text()?.to_ascii_lowercase().ends_with(".csv") {
-                    return self.opportunities(branch, &item);
+                if let Some(rate) = self.opportunities(branch)? {
+                    return Ok(rate);
                 }
             }
             _ => {}
         }
-        self.changing(Quantity::Rate, Minimum::Positive, Variation::Free).map(LinkRate::Number)
-    }
-
-    fn opportunities(&self, branch: &Branch, item: &Item<'_>) -> Read<LinkRate> {
-        let file = item.file()?;
-        traces::opportunities(item, &file)?;
-        if !self.repeat(branch, true)? {
-            return Err(self.error("a trace of opportunities always begins again; leave `loop` out"));
+        let rate = self.changing(Quantity::Rate, Minimum::Positive, Variation::Free)?;
+        let law = if let Number::Caused { number, .. } = &rate { number } else { &rate };
+        if matches!(law, Number::Drawn { every: Every::Packet, .. }) {
+            return Err(
+                self.error("a link's rate is drawn for each packet only as `uniform`; draw it every \"1 s\"")
+            );
         }
-        Ok(LinkRate::Opportunities { file })
+        Ok(LinkRate::Number(rate))
     }
 
     /// A time of at least a millisecond, or bytes with their unit.

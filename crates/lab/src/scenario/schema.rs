@@ -182,12 +182,30 @@ impl Schema {
             Variation::Free | Variation::InTime => json!({ "anyOf": [{ "enum": words }, every] }),
         };
         let ends = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
-        let mut forms = vec![constant, object(&[("uniform", ends), ("every", every)])];
+        let (text, share) = (json!({ "type": "string" }), self.amount(Quantity::Share, Minimum::Zero));
+        let shape = self.amount(Quantity::Plain, Minimum::Positive);
+        let pareto = json!({ "type": "array", "prefixItems": [value, shape], "minItems": 2, "maxItems": 2 });
+        let common = [("every", every), ("cause", text.clone())];
+        let drawn = |law: &'static str, numbers: &Value, more: &[(&'static str, &Value)]| {
+            let more = more.iter().map(|(key, value)| (*key, (*value).clone()));
+            object(
+                &[(law, numbers.clone())].into_iter().chain(common.clone()).chain(more).collect::<Vec<_>>(),
+            )
+        };
+        let mut forms = vec![
+            constant,
+            drawn("uniform", &ends, &[]),
+            drawn("normal", &ends, &[("within", &ends), ("correlation", &share)]),
+            drawn("lognormal", &ends, &[("within", &ends), ("correlation", &share)]),
+            drawn("pareto", &pareto, &[("within", &ends)]),
+        ];
         if variation != Variation::EachRun {
             let step = json!({ "type": "array", "prefixItems": [time, value], "minItems": 2, "maxItems": 2 });
             forms.push(object(&[("steps", json!({ "type": "array", "items": step, "minItems": 1 }))]));
-            let file = json!({ "type": "string" });
-            forms.push(object(&[("trace", file), ("loop", json!({ "type": "boolean" }))]));
+            let file = json!({ "anyOf": [text, { "type": "array", "items": text, "minItems": 1 }] });
+            let offset = json!({ "anyOf": [time, { "const": "random" }] });
+            let repeat = json!({ "type": "boolean" });
+            forms.push(object(&[("trace", file), ("loop", repeat), ("offset", offset), ("cause", text)]));
         }
         json!({ "anyOf": forms })
     }

@@ -12,7 +12,7 @@ use super::spec::{Minimum, ValueType, Variation};
 use super::table::{Item, Read};
 use super::typed::Sort;
 use super::units::Quantity;
-use super::value::{Every, LinkRate, Number, QueueLimit, TraceFile};
+use super::value::{Every, Law, LinkRate, Number, Offset, QueueLimit, TraceFile};
 
 /// Any text.
 pub(super) const TEXT: Sort<String> =
@@ -192,6 +192,10 @@ pub(super) const LINK_RATE: Sort<LinkRate> = Sort {
         LinkRate::Infinite => json!("infinite"),
         LinkRate::Number(rate) => number(rate),
         LinkRate::Opportunities { file } => json!({ "trace": path(file) }),
+        LinkRate::Recorded { files, offset, cause } => {
+            let traces = json!({ "trace": paths(files), "offset": begin(*offset) });
+            cause.iter().fold(traces, |traces, cause| with_cause(traces, cause))
+        }
     },
 };
 
@@ -239,17 +243,50 @@ fn path(file: &TraceFile) -> Json {
     json!(file.path.to_string_lossy())
 }
 
-fn number(number: &Number) -> Json {
-    match number {
+fn paths(files: &[TraceFile]) -> Vec<Json> {
+    files.iter().map(path).collect()
+}
+
+fn begin(offset: Offset) -> Json {
+    match offset {
+        Offset::Fixed(offset) => seconds(&offset),
+        Offset::Random => json!("random"),
+    }
+}
+
+fn how_often(every: Every) -> Json {
+    match every {
+        Every::Run => json!("run"),
+        Every::Packet => json!("packet"),
+        Every::Period(period) => seconds(&period),
+    }
+}
+
+fn with_cause(mut number: Json, cause: &str) -> Json {
+    number["cause"] = json!(cause);
+    number
+}
+
+fn number(value: &Number) -> Json {
+    match value {
         Number::Constant(value) => json!(value),
-        Number::Uniform { low, high, every } => {
-            let every = match every {
-                Every::Run => json!("run"),
-                Every::Packet => json!("packet"),
-                Every::Period(period) => seconds(period),
+        Number::Uniform { low, high, every } => json!({ "uniform": [low, high], "every": how_often(*every) }),
+        Number::Drawn { law, within, correlation, every } => {
+            let (word, numbers) = match law {
+                Law::Normal { mean, deviation } => ("normal", [mean, deviation]),
+                Law::Lognormal { mean, deviation } => ("lognormal", [mean, deviation]),
+                Law::Pareto { mean, shape } => ("pareto", [mean, shape]),
             };
-            json!({ "uniform": [low, high], "every": every })
+            let mut table = json!({ word: numbers, "every": how_often(*every), "within": within });
+            if *correlation > 0.0 {
+                table["correlation"] = json!(correlation);
+            }
+            table
         }
+        Number::Traces { files, repeat, offset } => {
+            json!({ "trace": paths(files), "loop": repeat, "offset": begin(*offset) })
+        }
+        Number::Caused { cause, number: caused } => with_cause(number(caused), cause),
         Number::Steps(steps) => {
             let steps = steps.iter().map(|(time, value)| json!([time.as_secs_f64(), value]));
             json!({ "steps": steps.collect::<Vec<_>>() })

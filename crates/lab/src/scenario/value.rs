@@ -55,6 +55,77 @@ pub enum Number {
         /// Begin again after the last line's time.
         repeat: bool,
     },
+    /// `{ normal = [mean, deviation], within = [low, high], correlation = 0.9, every = … }`
+    Drawn {
+        /// Distribution.
+        law: Law,
+        /// Ends of the range to which draws are moved.
+        within: [f64; 2],
+        /// Correlation of a draw with the one before it.
+        correlation: f64,
+        /// Times at which it is drawn.
+        every: Every,
+    },
+    /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of them, drawn once a run.
+    Traces {
+        /// The files.
+        files: Vec<TraceFile>,
+        /// Begin again after the last line's time.
+        repeat: bool,
+        /// Begin within the trace.
+        offset: Offset,
+    },
+    /// `cause = "NAME"`: the draws are those of the cause.
+    Caused {
+        /// Name of the cause.
+        cause: String,
+        /// The number.
+        number: Box<Number>,
+    },
+}
+
+/// A distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum Law {
+    /// `normal = [mean, deviation]`
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        deviation: f64,
+    },
+    /// `lognormal = [mean, deviation]`, both of the number, not of its logarithm.
+    Lognormal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        deviation: f64,
+    },
+    /// `pareto = [mean, shape]`
+    Pareto {
+        /// Mean.
+        mean: f64,
+        /// Shape, above 1.
+        shape: f64,
+    },
+}
+
+impl Law {
+    /// Its mean.
+    pub fn mean(self) -> f64 {
+        match self {
+            Law::Normal { mean, .. } | Law::Lognormal { mean, .. } | Law::Pareto { mean, .. } => mean,
+        }
+    }
+}
+
+/// Begin within a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Offset {
+    /// A time of the trace.
+    Fixed(Duration),
+    /// Drawn once a run.
+    Random,
 }
 
 /// How often a random number is drawn.
@@ -80,6 +151,15 @@ pub enum LinkRate {
     Opportunities {
         /// The file.
         file: TraceFile,
+    },
+    /// One of several such files, or one with an offset.
+    Recorded {
+        /// The files.
+        files: Vec<TraceFile>,
+        /// Begin within the trace.
+        offset: Offset,
+        /// Name of the cause whose draws hold.
+        cause: Option<String>,
     },
 }
 

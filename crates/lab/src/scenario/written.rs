@@ -15,8 +15,8 @@ use super::keys::radio::{FILE_PLACE, GRID, NAMED, NODE, PLACE, PlaceKind, RADIO,
 use super::keys::root::{HOST, ROOT, RUN};
 use super::keys::sctp::{SCTP, Sctp};
 use super::model::{
-    App, Arq, Codel, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node, OnOffLaw,
-    PacketSize, Path, Pause, Policer, Queue, Reorder, Run, Scenario, Tcp, Transport, Turns, Video,
+    Again, App, Arq, Codel, Cross, Direction, Down, Ends, Flow, Frames, Host, KeyFrames, Link, Loss, Node,
+    OnOffLaw, PacketSize, Path, Pause, Policer, Queue, Reorder, Run, Scenario, Tcp, Transport, Turns, Video,
 };
 use super::radio::{Placement, Radio};
 use super::typed::{Declared, Entry};
@@ -191,8 +191,12 @@ fn model(loss: &Loss) -> Value {
 }
 
 fn outage(down: &Down) -> Value {
-    let Down { from, to, mode } = down;
-    table([DOWN.from.write(from), DOWN.to.write(to.as_ref()), DOWN.mode.write(mode)])
+    let Down { from, to, mode, again } = down;
+    let own = [DOWN.from.write(from), DOWN.to.write(to.as_ref()), DOWN.mode.write(mode)];
+    let again = again.iter().flat_map(|Again { every, law, cause }| {
+        [DOWN.every.write(Some(every)), DOWN.law.write(law), DOWN.cause.write(cause.as_ref())]
+    });
+    table(own.into_iter().chain(again))
 }
 
 fn flow(flow: &Flow) -> Value {

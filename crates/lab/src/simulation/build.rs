@@ -3,16 +3,17 @@
 use strandcast_keys::catalog::Catalog;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network};
+use strandcast_sim::net::{AgentId, FlowId, Network};
 
 use super::Metrics;
 use super::endpoints::FlowBuilder;
 use super::error::BuildError;
 use super::metrics::Metered;
+use super::outages::outages;
 use super::plan::{DirectedLinkInfo, Plan, ScheduledEvent};
 use super::radios::{self, Pairs, RadioInfo};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, RadioReading, ShareMeter, Window};
-use crate::scenario::{Direction, DownMode, Flow, Path, Scenario};
+use crate::scenario::{Flow, Path, Scenario};
 
 /// A scenario, built for one seed and one scheme.
 #[derive(Debug)]
@@ -58,13 +59,13 @@ impl Simulation {
         let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
         let origin = Instant::ZERO + lead;
         let mut network = Network::new(&seeds, Metrics::default());
-        let mut plan = Plan::build_links(&mut network, scenario, origin)?;
+        let mut plan = Plan::build_links(&mut network, scenario, origin, &seeds)?;
         plan.radios = radios::build(&mut network, scenario, &seeds)?;
         let mut pairs = Pairs::new(scenario, &seeds);
         let mut simulation = Simulation {
             wires: wires(&plan),
             radios: radios::listed(&plan.radios),
-            outages: outages(scenario, &plan, origin),
+            outages: outages(scenario, &plan, origin, &seeds),
             network,
             origin,
             warm: origin + scenario.run.warmup,
@@ -161,23 +162,4 @@ fn wires(plan: &Plan) -> Vec<DirectedLinkInfo> {
         }
     }
     wires
-}
-
-fn outages(scenario: &Scenario, plan: &Plan, origin: Instant) -> Vec<(Instant, ScheduledEvent)> {
-    let mut outages = Vec::new();
-    for (name, link) in &scenario.links {
-        let Some(planned) = plan.links.get(name) else { continue };
-        let mut add = |direction: &Direction, wire: DirectedLinkId| {
-            for down in direction.down.values() {
-                let notify = down.mode == DownMode::Notify;
-                outages.push((origin + down.from, ScheduledEvent::Outage { wire, down: true, notify }));
-                if let Some(to) = down.to {
-                    outages.push((origin + to, ScheduledEvent::Outage { wire, down: false, notify }));
-                }
-            }
-        };
-        add(&link.forward, planned[0]);
-        add(&link.reverse, planned[1]);
-    }
-    outages
 }

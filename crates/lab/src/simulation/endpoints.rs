@@ -72,7 +72,8 @@ impl FlowBuilder<'_> {
     ) -> Result<BuiltFlow, BuildError> {
         let key = format!("flows.{name}");
         let seeds = self.seeds.child(&format!("flow {label}"));
-        let mut start = varying(&flow.start, seeds.stream("start"), self.origin, &format!("{key}.start"))?;
+        let mut start =
+            varying(&flow.start, (self.seeds, seeds.stream("start")), self.origin, &format!("{key}.start"))?;
         let start = self.origin + seconds(start.at(self.origin));
         let end = self.origin + flow.stop.unwrap_or(self.scenario.run.time);
         let app = self.app(flow, scheme, &key)?;
@@ -184,7 +185,8 @@ impl FlowBuilder<'_> {
         key: &str,
     ) -> Result<Box<dyn Level>, BuildError> {
         let name = if matches!(app, App::Video(_)) { "spacing" } else { "rate" };
-        let level = varying(value, seeds.stream(name), self.origin, &format!("{key}.app.{name}"))?;
+        let level =
+            varying(value, (self.seeds, seeds.stream(name)), self.origin, &format!("{key}.app.{name}"))?;
         Ok(Box::new(level))
     }
 

@@ -6,22 +6,29 @@ use strandcast_netem::link::{
     Codel, Discipline, FqCodel, LinkConfig, Opportunities, Policer, Queue, QueueLimit, Rate, Reorder,
 };
 use strandcast_netem::loss::{LossList, LossModel};
+use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::BuildError;
-use super::values::{in_file, number};
-use crate::scenario::{self, Direction, LinkRate, Loss, Number};
+use super::values::{begin, cause, in_file, number};
+use crate::scenario::{self, Direction, LinkRate, Loss, Number, TraceFile};
 
 /// One direction of a link as the simulator builds it, for programs that drive the
 /// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`; `key`
-/// is where the scenario says it (`links.NAME`). Outages (`down`) are the caller's.
+/// is where the scenario says it (`links.NAME`), `seeds` are the run's, from which causes draw. Outages (`down`) are the
+/// caller's.
 ///
 /// # Errors
 /// A trace or a list that cannot be read, or numbers which no link has.
-pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<LinkConfig, BuildError> {
+pub fn link_config(
+    direction: &Direction,
+    origin: Instant,
+    seeds: &Seeds,
+    key: &str,
+) -> Result<LinkConfig, BuildError> {
     let mut losses = Vec::new();
     for (name, model) in &direction.loss {
-        losses.push(loss(model, &format!("{key}.loss.{name}"))?);
+        losses.push(loss(model, seeds, &format!("{key}.loss.{name}"))?);
     }
     let limit = match direction.queue.limit {
         scenario::QueueLimit::Unlimited => QueueLimit::Unlimited,
@@ -33,8 +40,8 @@ pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<
         .policer
         .map(|policer| Policer { rate: (libm::round(policer.rate) as u64).max(1), burst: policer.burst });
     let config = LinkConfig {
-        rate: rate(&direction.rate, &format!("{key}.rate"))?,
-        delay: number(&direction.delay, &format!("{key}.delay"))?,
+        rate: rate(&direction.rate, seeds, &format!("{key}.rate"))?,
+        delay: number(&direction.delay, seeds, &format!("{key}.delay"))?,
         keep_order: direction.keep_order,
         policer,
         queue: Queue { discipline, limit, in_service: direction.queue.in_service },
@@ -61,22 +68,28 @@ fn discipline(queue: &scenario::Queue) -> Discipline {
     }
 }
 
-fn rate(rate: &LinkRate, key: &str) -> Result<Rate, BuildError> {
+fn opportunities(file: &TraceFile, key: &str) -> Result<Arc<Opportunities>, BuildError> {
+    let trace = Opportunities::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
+    Ok(Arc::new(trace))
+}
+
+fn rate(rate: &LinkRate, seeds: &Seeds, key: &str) -> Result<Rate, BuildError> {
     Ok(match rate {
         LinkRate::Infinite => Rate::Infinite,
         LinkRate::Number(Number::Constant(bps)) => Rate::Constant(libm::round(*bps) as u64),
-        LinkRate::Number(value) => Rate::Varying(number(value, key)?),
-        LinkRate::Opportunities { file } => {
-            let trace =
-                Opportunities::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
-            Rate::Opportunities(Arc::new(trace))
+        LinkRate::Number(value) => Rate::Varying(number(value, seeds, key)?),
+        LinkRate::Opportunities { file } => Rate::Opportunities(opportunities(file, key)?),
+        LinkRate::Recorded { files, offset, cause: name } => {
+            let traces = files.iter().map(|file| opportunities(file, key)).collect::<Result<_, _>>()?;
+            let cause = name.as_ref().map(|name| cause(seeds, name));
+            Rate::Recorded { traces, offset: begin(*offset), cause }
         }
     })
 }
 
-fn loss(loss: &Loss, key: &str) -> Result<LossModel, BuildError> {
+fn loss(loss: &Loss, seeds: &Seeds, key: &str) -> Result<LossModel, BuildError> {
     Ok(match loss {
-        Loss::Uniform { rate } => LossModel::Uniform { p: number(rate, key)? },
+        Loss::Uniform { rate } => LossModel::Uniform { p: number(rate, seeds, key)? },
         &Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
             LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad }
         }
@@ -84,7 +97,7 @@ fn loss(loss: &Loss, key: &str) -> Result<LossModel, BuildError> {
             LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad }
         }
         Loss::Snr { modulation, snr } => {
-            LossModel::Snr { modulation: *modulation, snr_db: number(snr, key)? }
+            LossModel::Snr { modulation: *modulation, snr_db: number(snr, seeds, key)? }
         }
         Loss::List { file, repeat } => {
             let list = LossList::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;

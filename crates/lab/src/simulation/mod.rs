@@ -8,6 +8,7 @@ mod explain;
 mod links;
 mod metrics;
 mod names;
+mod outages;
 mod plan;
 mod radios;
 mod routes;

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::{DirectedLinkId, Network, Step};
 
@@ -49,10 +50,11 @@ impl Plan {
         network: &mut Network<Metrics>,
         scenario: &Scenario,
         origin: Instant,
+        seeds: &Seeds,
     ) -> Result<Self, BuildError> {
         let mut plan = Plan::default();
         for (name, link) in &scenario.links {
-            let planned = plan.lay_link(network, name, link, origin)?;
+            let planned = plan.lay_link(network, (name, link), origin, seeds)?;
             plan.links.insert(name.clone(), planned);
         }
         Ok(plan)
@@ -61,9 +63,9 @@ impl Plan {
     fn lay_link(
         &mut self,
         network: &mut Network<Metrics>,
-        name: &str,
-        link: &Link,
+        (name, link): (&str, &Link),
         origin: Instant,
+        seeds: &Seeds,
     ) -> Result<[DirectedLinkId; 2], BuildError> {
         let mut wires = Vec::new();
         for (i, (direction, label)) in
@@ -71,7 +73,7 @@ impl Plan {
         {
             let key = if i == 0 { format!("links.{name}") } else { format!("links.{name}.reverse") };
             let label = format!("link {name} {label}");
-            let config = link_config(direction, origin, &key)?;
+            let config = link_config(direction, origin, seeds, &key)?;
             let rate_bps = config.rate.mean_bps();
             self.wires.push((rate_bps, rate_bps.is_none() && config.delay.range().1 <= 0.0));
             let wire = network.add_wire(config, &label);

@@ -106,7 +106,7 @@ impl FlowBuilder<'_> {
         let (out, back) = (route((sender, sink), out, "out"), route((sink, sender), back, "back"));
         let start = self.origin - cross.lead;
         let end = self.origin + self.scenario.run.time;
-        let share = varying(&cross.load, seeds.stream("load"), start, &format!("{key}.load"))?;
+        let share = varying(&cross.load, (self.seeds, seeds.stream("load")), start, &format!("{key}.load"))?;
         let source = BackgroundSource::new(&load(cross), Box::new(share), rate, &seeds, start, end);
         let config = self.tcp_config(&cross.tcp, &format!("{key}.tcp"), false)?;
         let windows = self.windows(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;

@@ -4,30 +4,63 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
-use strandcast_netem::number::{self, Trace, Varying};
-use strandcast_proto::seeds::Random;
+use strandcast_netem::number::{self, Shape, Trace, Varying};
+use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::BuildError;
-use crate::scenario::{Every, Number, TraceFile};
+use crate::scenario::{Every, Law, Number, Offset, TraceFile};
 
 /// A number of the scenario.
-pub(super) fn number(number: &Number, key: &str) -> Result<number::Number, BuildError> {
+pub(super) fn number(number: &Number, seeds: &Seeds, key: &str) -> Result<number::Number, BuildError> {
     let value = match number {
         Number::Constant(value) => number::Number::Constant(*value),
         Number::Uniform { low, high, every } => {
-            let every = match every {
-                Every::Run => number::Every::Run,
-                Every::Packet => number::Every::Packet,
-                Every::Period(period) => number::Every::Period(*period),
+            number::Number::Uniform { low: *low, high: *high, every: how_often(*every) }
+        }
+        Number::Drawn { law, within: [low, high], correlation, every } => {
+            let shape = match *law {
+                Law::Normal { mean, deviation } => Shape::Normal { mean, deviation },
+                Law::Lognormal { mean, deviation } => Shape::Lognormal { mean, deviation },
+                Law::Pareto { mean, shape } => Shape::Pareto { mean, shape },
             };
-            number::Number::Uniform { low: *low, high: *high, every }
+            let law = number::Law { shape, low: *low, high: *high, correlation: *correlation };
+            number::Number::Drawn { law, every: how_often(*every) }
+        }
+        Number::Traces { files, repeat, offset } => {
+            let traces = files.iter().map(|file| trace(file, *repeat, key).map(Arc::new));
+            number::Number::Traces { traces: traces.collect::<Result<_, _>>()?, offset: begin(*offset) }
+        }
+        Number::Caused { cause: name, number: caused } => {
+            let number = Box::new(self::number(caused, seeds, key)?);
+            number::Number::Caused { cause: cause(seeds, name), number }
         }
         Number::Steps(steps) => number::Number::Steps(steps.clone()),
         Number::Trace { file, repeat } => number::Number::Trace(Arc::new(trace(file, *repeat, key)?)),
     };
     value.validate().map_err(|error| BuildError::new(key, &error.to_string()))?;
     Ok(value)
+}
+
+fn how_often(every: Every) -> number::Every {
+    match every {
+        Every::Run => number::Every::Run,
+        Every::Packet => number::Every::Packet,
+        Every::Period(period) => number::Every::Period(period),
+    }
+}
+
+/// A begin within a trace.
+pub(super) fn begin(offset: Offset) -> number::Offset {
+    match offset {
+        Offset::Fixed(offset) => number::Offset::Fixed(offset),
+        Offset::Random => number::Offset::Random,
+    }
+}
+
+/// Seed of a cause in a run with these `seeds`.
+pub(super) fn cause(seeds: &Seeds, name: &str) -> u64 {
+    seeds.child(&format!("cause {name}")).stream("seed").u64()
 }
 
 fn trace(file: &TraceFile, repeat: bool, key: &str) -> Result<Trace, BuildError> {
@@ -45,14 +78,14 @@ pub(super) fn in_file(file: &TraceFile, key: &str, message: &str) -> BuildError 
     BuildError::new(key, &format!("{}: {message}", file.path.display()))
 }
 
-/// A number at work, with randomness of its own.
+/// A number at work, with randomness of its own; `seeds` are the run's.
 pub(super) fn varying(
     value: &Number,
-    random: Random,
+    (seeds, random): (&Seeds, Random),
     origin: Instant,
     key: &str,
 ) -> Result<Varying, BuildError> {
-    Ok(Varying::new(&number(value, key)?, random, origin))
+    Ok(Varying::new(&number(value, seeds, key)?, random, origin))
 }
 
 /// A time in seconds; what is negative or too long counts as the nearest there is.

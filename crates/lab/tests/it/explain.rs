@@ -141,9 +141,9 @@ fn lost_copies_are_told_with_their_link() {
 
 #[test]
 fn what_was_in_a_link_that_goes_down_is_lost_there() {
-    let down = Down { from: 2 * SECOND, to: Some(3 * SECOND), mode: DownMode::Silent };
+    let down = Down { from: 2 * SECOND, to: Some(3 * SECOND), mode: DownMode::Silent, again: None };
     let scenario = one_link(Transport::Udp { header: 28 }, cbr(400e3), |link| {
-        link.forward.down.insert("once".into(), down);
+        link.forward.down.insert("once".into(), down.clone());
         link.reverse.down.insert("once".into(), down);
     });
     // A message every 20 ms: number 99 is at 1.98 s and under way at 2 s, number 120 comes in the outage.
@@ -230,8 +230,9 @@ fn what_is_given_up_is_never_delivered() {
 /// `wifi` and `lte` of 4 Mbit/s and 1 Mbit/s; `lte` swallows everything from 2 s to `up` without a word.
 fn dark_lte(scheme: &str, receive_buffer: u32, up: u64) -> Scenario {
     let (wifi, mut lte) = (link("a", "b", 4e6, 0.01, 50), link("a", "b", 1e6, 0.03, 50));
-    let down = Down { from: 2 * SECOND, to: Some(Duration::from_millis(up)), mode: DownMode::Silent };
-    lte.forward.down.insert("dark".into(), down);
+    let down =
+        Down { from: 2 * SECOND, to: Some(Duration::from_millis(up)), mode: DownMode::Silent, again: None };
+    lte.forward.down.insert("dark".into(), down.clone());
     lte.reverse.down.insert("dark".into(), down);
     let transport = with(sctp(scheme), |sctp| sctp.receive_buffer = receive_buffer);
     let mut sending = flow(transport, cbr(3e6), &[&["wifi"], &["lte"]]);

@@ -1,9 +1,11 @@
 //! Integration tests of `strandcast-lab`, one binary.
 
+mod batches;
 mod bond;
 mod buffers;
 mod capacity;
 mod conservation;
+mod draws;
 mod dropped;
 mod explain;
 mod first_try;

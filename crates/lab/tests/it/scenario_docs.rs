@@ -113,7 +113,14 @@ from = "b c"
 to = "d"
 rate = "5 Mbit/s"
 queue = { kind = "fq-codel", target = "7 ms", flows = 64 }
-reverse = { policer = { rate = "1 Mbit/s", burst = 9000 }, queue.quantum = 300 }
+delay = { lognormal = ["20 ms", "5 ms"], within = ["5 ms", "80 ms"], correlation = 0.9, every = "packet", cause = "sky" }
+loss.uniform.rate = { uniform = [0, "2 %"], every = "1 s", cause = "sky" }
+down = { rain = { from = 0, to = "2 s", every = "30 s", law = "exponential", cause = "sky" }, handover = { from = "15 s", to = "15.1 s", every = "15 s" } }
+reverse = { delay = { normal = [0.02, 0.003], every = "1 s" }, policer = { rate = "1 Mbit/s", burst = 9000 }, queue.quantum = 300 }
+[links.heavy]
+from = "b c"
+to = "d"
+rate = { pareto = ["5 Mbit/s", 1.7], every = "2 s" }
 [flows.video]
 from = "a"
 to = "d"

@@ -221,10 +221,10 @@ fn numbers_that_change() {
     let delay = "net.toml:12: links.up.delay: ";
     for (number, message) in [
         ("{ unifrom = [1, 2] }", "there is no `unifrom`; did you mean `uniform`?"),
-        ("{}", "an empty table; give `uniform`, `steps` or `trace`"),
+        ("{}", "an empty table; give `uniform`, `normal`, `lognormal`, `pareto`, `steps` or `trace`"),
         (
             "{ uniform = [1, 2], loop = true }",
-            "`loop` does not go with `uniform`; uniform has uniform, every",
+            "`loop` does not go with `uniform`; uniform has uniform, every, cause",
         ),
         ("{ uniform = [1, 2, 3] }", "uniform has 3 numbers; it has two: [a, b]"),
         ("{ uniform = [2, \"1 s\"] }", "uniform begins at 2, above its end 1; swap them"),

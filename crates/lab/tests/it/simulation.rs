@@ -147,9 +147,10 @@ fn nothing_more_is_sent_into_an_outage_with_notice() {
             flow(sctp("cmt"), App::Cbr { size: 1200, rate: Number::Constant(3e6) }, &[&["l1"], &["l2"]]);
         both.primary = Some("p0".into());
         let mut scenario = scenario(&links, vec![("video", both)]);
-        let down = Down { from: Duration::from_secs(20), to: Some(Duration::from_secs(40)), mode };
+        let down =
+            Down { from: Duration::from_secs(20), to: Some(Duration::from_secs(40)), mode, again: None };
         let link = scenario.links.get_mut("l1").unwrap();
-        link.forward.down.insert("once".into(), down);
+        link.forward.down.insert("once".into(), down.clone());
         link.reverse.down.insert("once".into(), down);
         let result = run(&scenario, 1);
         assert!(goodput(&result, "video") > 2.9e6, "{mode:?}: {}", goodput(&result, "video"));

@@ -239,6 +239,15 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
+    /// Number of packets of this length within it; `None`: any number.
+    pub fn packets_of(self, bytes: u32) -> Option<f64> {
+        match self {
+            QueueLimit::Unlimited => None,
+            QueueLimit::Packets(packets) => Some(packets as f64),
+            QueueLimit::Bytes(limit) => Some(limit as f64 / f64::from(bytes.max(1))),
+        }
+    }
+
     /// Returns whether this number of packets, with this number of bytes together, is within it.
     pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {

@@ -5,7 +5,7 @@ use core::time::Duration;
 use strandcast_keys::words;
 
 use super::loss::{LOSS, LossKind};
-use crate::scenario::model::{DownMode, QueueKind};
+use crate::scenario::model::{DownMode, OutageLaw, QueueKind};
 use crate::scenario::sorts::{
     CHANGING_TIME, CONSTANT_RATE, LIMIT, LINK_RATE, SHARE, SPAN, SWITCH, TEXT, TIME, size, whole, word,
     words_of,
@@ -24,7 +24,7 @@ words! {
     }
 }
 
-words_of!(LossTakes, QueueKind, DownMode);
+words_of!(LossTakes, QueueKind, DownMode, OutageLaw);
 
 table! {
     /// What both directions of a link have.
@@ -171,5 +171,11 @@ table! {
         to: Optional<Duration> = TIME.otherwise("it lasts"),
         /// the notice that the hosts at the link's ends get: none, or that their interface is gone
         mode: Given<DownMode> = word().or("silent"),
+        /// it comes again: time from one start to the next
+        every: Optional<Duration> = SPAN.otherwise("once"),
+        /// with `every`: distribution of the times up and of the times down; with `exponential` these are means, and the first time up begins at `from`
+        law: Given<OutageLaw> = word().or("constant"),
+        /// with `law = "exponential"`: outages of one cause, on any links, come at the same times if their keys are equal
+        cause: Optional<String> = TEXT.otherwise("the link's own"),
     }
 }

@@ -1,14 +1,15 @@
 //! Links.
 
 use crate::scenario::error::hint;
-use crate::scenario::keys::link::{ARQ, DOWN, LINK, LossTakes, REORDER, REVERSE};
+use crate::scenario::keys::link::{ARQ, LINK, LossTakes, REORDER, REVERSE};
 use crate::scenario::keys::loss::{LIST, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
-use crate::scenario::model::{Arq, Direction, Down, Link, Loss, Node, Reorder};
+use crate::scenario::model::{Arq, Direction, Link, Loss, Node, Reorder};
 use crate::scenario::spec::Key;
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
 use crate::scenario::value::{LinkRate, Named};
 
+use super::outages::outages;
 use super::queue::{policer, queue, reverse_queue};
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
@@ -158,35 +159,6 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
         return Err(table.error_at(&MARKOV.rate.key, message));
     }
     Ok((p_good_to_bad, p_bad_to_good))
-}
-
-/// One outage, called `down`, or several by name.
-fn outages(table: &Table<'_>) -> Read<Named<Down>> {
-    let outages = table.one_or_more(&LINK.down, "a table as { from = \"10 s\", to = \"20 s\" }")?;
-    let outages = named(outages, |table| outage(&table))?;
-    let mut in_order: Vec<(&String, &Down)> = outages.iter().collect();
-    in_order.sort_by_key(|(_, down)| down.from);
-    for pair in in_order.windows(2) {
-        let ((first, before), (second, after)) = (pair[0], pair[1]);
-        if before.to.is_none_or(|end| end > after.from) {
-            let message = format!("outage `{second}` begins before `{first}` has ended; make one of them");
-            return Err(table.error_at(&LINK.down.key, message));
-        }
-    }
-    Ok(outages)
-}
-
-fn outage(table: &Table<'_>) -> Read<Down> {
-    let down =
-        Down { from: table.get(&DOWN.from)?, to: table.maybe(&DOWN.to)?, mode: table.get(&DOWN.mode)? };
-    match down.to {
-        Some(to) if to <= down.from => {
-            let message =
-                format!("the outage ends at {to:?} and begins at {:?}; let it end later", down.from);
-            Err(table.error_at(&DOWN.to.key, message))
-        }
-        _ => Ok(down),
-    }
 }
 
 /// Whether the rate of a link is known, so that a share of it can be offered.

@@ -4,6 +4,7 @@ mod app;
 mod cross;
 mod flow;
 mod link;
+mod outages;
 mod queue;
 mod radio;
 mod root;
