@@ -1155,5 +1155,5 @@ def run(
     progress: Callable[[float, int], None] | None,
     trace: str | None = None,
     until: str | None = None,
-    warnings: Sequence[str] = (),
+    warnings: Sequence[str] = ...,
 ) -> Results: ...

@@ -200,17 +200,13 @@ pub(super) struct Facts {
     pub(super) capacity_bps: BTreeMap<String, f64>,
 }
 
-/// Analyses a scenario; `scheme` replaces that of flows to be compared.
+/// Analyses a scenario; the scheme `with` replaces that of flows to be compared.
 ///
 /// # Errors
 /// The scenario cannot be built.
-pub(super) fn facts(
-    scenario: &Scenario,
-    catalog: &dyn Catalog,
-    scheme: Option<&str>,
-) -> Result<Facts, BuildError> {
-    let simulation = Simulation::new(scenario, catalog, scenario.run.seed, scheme)?;
-    let scenario = &scenario.with_scheme(scheme);
+pub(super) fn facts(all: &Scenario, catalog: &dyn Catalog, with: Option<&str>) -> Result<Facts, BuildError> {
+    let simulation = Simulation::new(all, catalog, all.run.seed, with)?;
+    let scenario = &all.with_scheme(with);
     let survey = |name: &String| Some((name.clone(), simulation.survey(scenario, name)?));
     let surveys: BTreeMap<String, RadioSurvey> = scenario.radio.keys().filter_map(survey).collect();
     let network = Network { scenario, simulation: &simulation, catalog, surveys };

@@ -538,3 +538,29 @@ fn arguments() {
     );
     assert_eq!(set("a\nb=1"), format!("--set a\\nb=1: {mend}"));
 }
+
+#[test]
+fn words_of_other_programs_lead_to_those_of_scenarios() {
+    let set = |argument: &str| read(GOOD, &[argument]).expect_err(argument);
+    for (argument, words) in [
+        ("links.up.latency=20 ms", "it is called `delay`"),
+        ("links.up.bandwidth=1 Mbit/s", "it is called `rate`"),
+        ("links.up.jitter=5 ms", "a delay that varies is `delay = { uniform"),
+        ("links.up.loss.gilbert={}", "it is called `markov`"),
+        ("links.up.loss=0.02", "as loss.uniform.rate = 0.02"),
+        ("links.up.rate=30 MB/s", "\"30 MB/s\" is \"240 Mbit/s\""),
+        ("links.up.rate=10,5 Mbit/s", "\"10.5 Mbit/s\""),
+        ("links.up.rate=1e300", "1e300 is too large; it can be 1e15 bit/s at most"),
+        ("links.up.delay=1000000 h", "it can be 1e9 s at most"),
+    ] {
+        let line = set(argument);
+        assert!(line.contains(words) && line.starts_with("--set "), "{argument}: {line}");
+    }
+}
+
+/// Some editors begin a file with a byte order mark.
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let marked = read(&format!("\u{feff}{GOOD}"), &[]).expect("it is a scenario");
+    assert_eq!(marked, read(GOOD, &[]).expect("it is a scenario"));
+}
