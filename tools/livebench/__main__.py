@@ -81,7 +81,7 @@ def options(words: list[str]) -> argparse.Namespace:
         help="of the grid with its own seeds only these; of `silence`, `suspicion` and `sockets` ours; else any",
     )
     parser.add_argument(
-        "--repeats", type=whole, default=1, help="of each cell and seed, at bitrates that differ by a millionth"
+        "--repeats", type=whole, default=1, help="runs for each cell and seed, at bitrates that differ by a millionth"
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)

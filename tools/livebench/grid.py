@@ -44,7 +44,7 @@ def cells(
 ) -> list[Cell]:
     """All cells, or those of some networks, latencies or shares, which may be others than the grid's.
 
-    Each has so many repeats: a run hangs on how its messages meet the moments at which links change.
+    Each has `repeats` runs: results depend on how messages meet the moments at which links change.
     """
     shares = [share * (1 + REPEAT * n) for share in shares or GRID["shares"] for n in range(repeats)]
     return list(_cells(networks or GRID["networks"], latencies_ms or GRID["latencies_ms"], shares))

@@ -145,6 +145,20 @@ fn what_would_come_too_late_is_given_up_with_time_left() {
     assert!(way > left.as_secs_f64() / 2.0, "{way} s for {left:?}: {message:?}");
 }
 
+/// A stream of twice the link's rate has 0.6 s of backlog after 0.6 s. The first round trip delivers the packets that the source had
+/// sent by then, which is not the link's rate, and no reason to give anything up before.
+#[test]
+fn nothing_is_given_up_for_the_rate_of_a_first_flight() {
+    for scheme in ["bond", "strand"] {
+        for delay in [5.0, 10.0, 20.0, 40.0] {
+            let all = drops(&scenario(scheme, TWICE, &[(2.0, delay, 500, "")]));
+            let first = all.first().expect("the link carries half").0;
+            println!("{scheme}, {delay} ms: first at {first:?}");
+            assert!(first > Instant::from_millis(350), "{scheme}, {delay} ms: {first:?}");
+        }
+    }
+}
+
 /// 100 ms there and back, 120 ms of time: what is lost has none for a second try.
 #[test]
 fn what_is_lost_and_too_old_is_abandoned() {

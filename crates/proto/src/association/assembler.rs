@@ -227,7 +227,7 @@ impl Assembler<'_> {
         let state = self.cx.paths.view(path.index()).state;
         let usable = !matches!(state, PathState::Closed | PathState::Unconfirmed) && !self.cx.unproven(path);
         let overhead = self.cx.driver.overhead();
-        let mut first = true;
+        let (mut first, mut first_chunk) = (true, true);
 
         while usable && let Some(pending) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {
             let reports = if first { overhead } else { 0 };
@@ -244,7 +244,9 @@ impl Assembler<'_> {
             }
             first = false;
             let Some(tsn) = self.tx.commit(self.cx, now) else { break };
-            self.tx.write_chunk(tsn, w);
+            let immediate = self.tx.asks_at_once(self.cx, first_chunk);
+            first_chunk = false;
+            self.tx.write_chunk(tsn, immediate, w);
             // Burst and pacing count packets: what fits this one still goes.
         }
     }

@@ -78,6 +78,8 @@ pub(super) struct Sender {
     max_user_data: usize,
     /// One chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
+    /// Number of DATA packets since the queue of messages was empty.
+    burst: u32,
     /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
     zero_window_answered: PathSet,
     /// What is done about chunks on slow paths that keep others waiting.
@@ -106,6 +108,7 @@ impl Sender {
             max_payload: 512 - 12 - 16,
             max_user_data: 512 - 12 - 16,
             probing_zero_window: false,
+            burst: 0,
             zero_window_answered: PathSet::default(),
             head_of_line: HeadOfLine::new(config.head_of_line.map_or(Rules::Sooner, |c| c.rules)),
             scratch: Vec::new(),

@@ -95,6 +95,35 @@ fn the_i_bit_asks_for_a_sack() {
     assert_eq!(cum(&out), OUR_TSN + 1);
 }
 
+/// RFC 7053 §4.1: nothing follows the last packet of a burst, so that it asks for its SACK, where silence is probed. Single messages
+/// ask for nothing: in a steady stream each would cost a SACK.
+#[test]
+fn the_end_of_a_burst_asks_for_a_sack() {
+    let asked = |tail_probes: bool, messages: &[usize]| -> Vec<bool> {
+        let ours = vec![
+            Param::ForwardTsnSupported,
+            Param::Random(Bytes::from_static(&[7; 32])),
+            Param::HmacAlgo([3u16].into_iter().collect()),
+            Param::SupportedExtensions(Bytes::from_static(&[0xc0, 0x0f, 0xb1])),
+        ];
+        let mut l = RawPeer::accepted(TransportConfig { tail_probes, ..config() }, ours);
+        let mut asked = Vec::new();
+        for len in messages {
+            let out = l.send(vec![7; *len], SendOptions::default());
+            for chunk in out.iter().flat_map(|o| &o.chunks) {
+                if let Chunk::Data(d) = chunk {
+                    asked.push(d.header.immediate);
+                }
+            }
+        }
+        asked
+    };
+    assert_eq!(asked(true, &[4000]), [false, false, true]);
+    assert_eq!(asked(true, &[100; 4]), [false; 4]);
+    assert_eq!(asked(true, &[2000, 100]), [false, true, false]);
+    assert_eq!(asked(false, &[4000]), [false; 3], "RFC 9260 asks for nothing");
+}
+
 /// §6.9: fragments in one run of TSNs under one SSN, B on the first, E on the last.
 #[test]
 fn a_long_message_is_cut() {

@@ -5,8 +5,9 @@
 //! bytes between them over the time between them are the link's rate. Neither round-trip times nor the return path
 //! matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
 //!
-//! Where the window is full and there is a queue, there is no room for trains, and none is needed: what arrives is what the
-//! path carries. What arrived in each half of the last second counts in any case.
+//! Where there is a queue and the window is full, or most of a round trip is spent in the queue, there is no room for trains, and
+//! none is needed: the path is busy all the time, and what arrives is what it carries, whatever trains said before. What
+//! arrived in each half of the last second counts in any case.
 //!
 //! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look quicker than it
 //! is.
@@ -31,6 +32,8 @@ const KNOWN: Duration = Duration::from_secs(10);
 const COUNTED: Duration = Duration::from_millis(500);
 /// A queue longer than this is one, seconds.
 const STANDING: f64 = 0.015;
+/// Least share of the time, and of the reports, in which a busy path carries no more than arrives.
+const BUSY: f64 = 0.8;
 /// Room for less is a full window, packets.
 const FULL: u64 = 4;
 /// Trains that wait for reports.
@@ -67,8 +70,16 @@ struct Train {
 #[derive(Copy, Clone, Debug)]
 struct Counting {
     from: Mark,
+    last: PeerTime,
     reports: u32,
-    full: u32,
+    /// Number of reports at which the path was busy, and the time for which it was, seconds.
+    busy: (u32, f64),
+}
+
+impl Counting {
+    fn new(from: Mark) -> Self {
+        Counting { from, last: from.at, reports: 0, busy: (0, 0.0) }
+    }
 }
 
 /// The rate of one path.
@@ -83,6 +94,15 @@ pub struct PathRate {
     counting: Option<Counting>,
     /// Bytes per second in the last two times; the newer first.
     arrived: [f64; 2],
+}
+
+/// Returns whether the path is busy: there is a queue and the window is full, or most of a round trip is spent in a queue. A window
+/// that was large before the path's rate fell is not full for seconds. Jitter alone is never most of a round trip.
+fn is_busy(path: &PathView) -> bool {
+    let queue = path.est.queue.unwrap_or(0.0);
+    let window = path.in_flight + FULL * path.mtu > path.limit.cwnd;
+    let long = path.srtt.is_some_and(|srtt| queue > srtt.as_secs_f64() / 2.0);
+    queue > STANDING && (window || long)
 }
 
 impl PathRate {
@@ -149,20 +169,27 @@ impl PathRate {
 
     /// What arrives, and whether it is all that the path carries.
     fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
-        let counting = self.counting.get_or_insert(Counting { from: mark, reports: 0, full: 0 });
-        let queue = path.est.queue.unwrap_or(0.0) > STANDING;
+        let counting = self.counting.get_or_insert_with(|| Counting::new(mark));
         counting.reports += 1;
-        counting.full += u32::from(queue && path.in_flight + FULL * path.mtu > path.limit.cwnd);
+        // By time as well: most reports come with trains, which are queues of their own.
+        if is_busy(path) {
+            counting.busy.0 += 1;
+            counting.busy.1 += mark.at.since(counting.last).as_secs_f64();
+        }
+        counting.last = mark.at;
         let (bytes, seconds) = mark.since(&counting.from);
         if seconds < COUNTED.as_secs_f64() {
             return;
         }
-        let full = 5 * counting.full >= 4 * counting.reports;
-        *counting = Counting { from: mark, reports: 0, full: 0 };
+        let (reports, time) = counting.busy;
+        let busy = f64::from(reports) >= BUSY * f64::from(counting.reports) && time >= BUSY * seconds;
+        *counting = Counting::new(mark);
         // Two reports far apart tell of a pause.
         self.arrived =
             [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
-        if full {
+        if busy {
+            // The longest sample there is: those before it are of another time.
+            self.samples.clear();
             self.sample(now, (bytes, seconds));
         }
     }

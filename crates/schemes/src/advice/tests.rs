@@ -147,3 +147,36 @@ fn a_train_tells_the_rate_of_the_link() {
     assert_eq!(timed(16, Duration::from_millis(1)), 0.0, "they did not leave at once");
     assert_eq!(timed(MIN_TRAIN as u32 - 1, Duration::ZERO), 0.0, "too few");
 }
+
+/// A window that was large before the rate fell is not full for seconds. Arrivals after a queue that takes most of the round trip show
+/// the path's rate nevertheless; jitter is not such a queue.
+#[test]
+fn a_long_queue_shows_the_rate_whatever_the_window() {
+    let mut picture = Picture::new(1);
+    let path = &mut picture.paths[0];
+    path.limit.cwnd = 1_000_000;
+    path.in_flight = 100_000;
+    path.srtt = Some(Duration::from_millis(200));
+    let mut found = |queue: f64| {
+        path.est.queue = Some(queue);
+        let (mut rate, mut now) = (PathRate::default(), Instant::from_millis(1000));
+        (0..200u32)
+            .for_each(|tsn| rate.sent(now + Duration::from_millis(10 * u64::from(tsn)), &chunk(tsn, now)));
+        for n in 1..200u64 {
+            now += Duration::from_millis(10);
+            let at = PeerTime(1_000_000 + 10_000 * n);
+            let news = PathArrivals {
+                path: PathId(0),
+                tsn: Tsn(n as u32),
+                at,
+                sent: None,
+                packets: n,
+                bytes: 1000 * n,
+            };
+            rate.hear(now, path, &news);
+        }
+        rate.is_known()
+    };
+    assert!(found(0.15));
+    assert!(!found(0.05));
+}

@@ -4,7 +4,7 @@
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
 //!   meantime: a source that sends little says nothing of what the path could do. So the rate is a lower bound, unless such a
-//!   sample tested it lately ([`tested`]). It is unknown before a sample of a full packet (a keep-alive says nothing), and again
+//!   sample tested it lately ([`tested`]). Packets that left before an empty path had filled its window test nothing. The rate is unknown before a sample of a full packet (a keep-alive says nothing), and again
 //!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
@@ -64,6 +64,8 @@ struct Measured {
     tested: Option<Instant>,
     /// When load last left.
     loaded: Option<Instant>,
+    /// Time of the first full window since nothing was in flight.
+    filled: Option<Instant>,
     interval: DeliveryInterval,
     /// Least round-trip time by return path.
     least: SmallVec<[(PathId, Duration); 4]>,
@@ -74,10 +76,14 @@ struct Measured {
 
 impl Measured {
     fn on_sent(&mut self, now: Instant, path: &PathView, len: u64) {
-        if path.in_flight <= len
-            && let Some(sample) = self.interval.sent_alone(now)
-        {
-            self.take_rate(now, path, sample);
+        if path.in_flight <= len {
+            self.filled = None;
+            if let Some(sample) = self.interval.sent_alone(now) {
+                self.take_rate(now, path, sample);
+            }
+        }
+        if path.in_flight.saturating_add(path.mtu) > path.limit.cwnd {
+            self.filled.get_or_insert(now);
         }
         if 4 * len >= path.mtu {
             if self.loaded.is_some_and(|at| now.saturating_since(at) >= IDLE) {
@@ -96,7 +102,8 @@ impl Measured {
         }
         let path = &view[ack.path];
         if let Some(sample) = self.interval.acked(view.now, path, ack) {
-            self.take_rate(view.now, path, sample);
+            let full = self.filled.zip(ack.newest_sent).is_some_and(|(filled, newest)| newest >= filled);
+            self.take_rate(view.now, path, RateSample { limited: sample.limited && full, ..sample });
         }
     }
 

@@ -105,14 +105,14 @@ impl Sender {
 
     /// The DATA chunk `tsn`, which was committed.
     #[inline]
-    pub fn write_chunk(&self, tsn: Tsn, w: &mut PacketWriter<'_>) {
+    pub fn write_chunk(&self, tsn: Tsn, immediate: bool, w: &mut PacketWriter<'_>) {
         let Some(c) = self.rq.get(tsn) else { return };
         let header = DataHeader {
             tsn,
             stream_id: c.info.stream,
             ssn: c.ssn,
             ppid: c.ppid,
-            immediate: false,
+            immediate,
             unordered: c.unordered,
             beginning: c.begin,
             ending: c.end,

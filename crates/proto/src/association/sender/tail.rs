@@ -26,6 +26,20 @@ impl Sender {
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
+    /// Returns whether the chunk that leaves asks the peer to acknowledge at once (I bit, RFC 7053 §4.1): the last one of a burst,
+    /// after which no message waits. The peer would hold the acknowledgement back for a packet that does not come soon, and a probe
+    /// would leave meanwhile. A burst is at least as many packets as the peer acknowledges at once, with messages waiting
+    /// after each but the last. A single packet asks for nothing: [`Self::probe_timeout`] counts the peer's delay for it, and
+    /// the next packet of a steady stream brings the acknowledgement. `first`: the chunk is the first of its packet.
+    pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
+        self.burst += u32::from(first);
+        if !self.nothing_queued() {
+            return false;
+        }
+        let packets = core::mem::take(&mut self.burst);
+        cx.config.tail_probes && packets >= cx.config.sack_frequency
+    }
+
     /// Data left on `path`.
     pub fn arm_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         if !cx.config.tail_probes || cx.paths[path.index()].tail.spent {
@@ -40,7 +54,10 @@ impl Sender {
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };
-        let least = now + view.srtt.unwrap_or_default() / 2;
+        // The next chunk takes as long as the newest did: a link that stood still delivers no sooner.
+        let next =
+            self.rq.front_sent(path).zip(newest).map(|(next, newest)| next + now.saturating_since(newest));
+        let least = next.map_or(now, |next| next.max(now)) + view.srtt.unwrap_or_default() / 2;
         let at = wait.map(|wait| (self.silent_since(cx, now, path, newest) + wait).max(least));
         let tail = &mut cx.paths[path.index()].tail;
         (tail.at, tail.spent) = (at, false);

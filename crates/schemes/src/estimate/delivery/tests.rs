@@ -124,6 +124,31 @@ fn a_full_window_tests_the_rate_for_a_while() {
     assert!(!path.is_tested());
 }
 
+/// The first packets of a stream fill the window while the first of them are acknowledged, one by one: they left before the window
+/// was full, and show how much the source had sent by then. Those that left into a full window show the path's rate.
+#[test]
+fn what_left_before_the_window_was_full_tests_nothing() {
+    let mut path = Path::new();
+    path.picture.paths[0].limit.cwnd = 10 * MTU;
+    let began = path.picture.now;
+    for n in 1..=10 {
+        path.tsn += 1;
+        path.picture.paths[0].in_flight = u64::from(path.tsn) * MTU;
+        path.delivery.on_signal(&path.picture.view(), &Signal::Sent(&chunk(path.tsn, &[0])));
+        path.pause(u64::from(n < 10));
+    }
+    let mut acked = |tsn: u32, sent_ms: u64, after_ms: u64| {
+        path.pause(after_ms);
+        let sent = Some(began + Duration::from_millis(sent_ms));
+        let ack = AckInfo { newly_acked_chunks: 1, newest_sent: sent, ..ack(0, tsn, (tsn, tsn), MTU) };
+        let ack = AckInfo { flight_before: 10 * MTU, ..ack };
+        path.delivery.on_signal(&path.picture.view(), &Signal::Acked(&ack));
+        path.is_tested()
+    };
+    assert!(!acked(1, 0, 10), "19 ms after it left alone");
+    assert!(acked(10, 9, 20), "it left into a full window");
+}
+
 /// After an idle time nothing is known. Keep-alives are no load.
 #[test]
 fn an_idle_path_has_no_known_rate() {
