@@ -544,7 +544,7 @@ def test_a_policy_chooses_symbols(two_paths: sc.Scenario) -> None:
 @pytest.mark.parametrize(
     ("choose", "told"),
     [
-        (lambda _view: sc.SymbolAssignment(0, 10**6), "block 1000000 is none of view.blocks"),
+        (lambda _view: sc.SymbolAssignment(0, 10**6), "block 1000000 is not one of view.blocks"),
         (lambda view: sc.SymbolAssignment(9, view.blocks[0].number), "path 9 is closed or was never there"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[-1].number, repair=True), "is open: repair symbols are of"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[0].number), "has no source symbol left"),

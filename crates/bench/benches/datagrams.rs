@@ -1,4 +1,4 @@
-//! Packets sealed and opened per second on one core: 1344 bytes, as SCTP has them at an MTU of 1400.
+//! Packets sealed and opened per second on one core: 1344 bytes, the size of SCTP packets at an MTU of 1400.
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -61,7 +61,7 @@ fn datagrams(criterion: &mut Criterion) {
         let (mut ends, mut packets) = (Ends::new(cipher), batch());
         group.bench_function(format!("{cipher}/seal"), |b| b.iter(|| seal(&mut ends, &mut packets)));
 
-        // What was sealed can be opened once.
+        // A sealed datagram can be opened once.
         let (mut opening, mut sealing) = (Ends::new(cipher), Ends::new(cipher));
         group.bench_function(format!("{cipher}/open"), |b| {
             let sealed = || {
@@ -85,7 +85,7 @@ fn datagrams(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What a completed handshake costs each end besides its messages: ids and secrets of all paths.
+/// Cost of a completed handshake for each end besides its messages: ids and secrets of all paths.
 fn keys(criterion: &mut Criterion) {
     criterion.bench_function("keys/both ends", |b| b.iter(|| Ends::new(Cipher::Aes128Gcm)));
 }

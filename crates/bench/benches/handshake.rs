@@ -1,4 +1,4 @@
-//! What a handshake costs: both ends together, the receiver's part, and what it does with messages that lead nowhere.
+//! Cost of a handshake: both ends together, the receiver's part, and its handling of messages that lead nowhere.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use strandcast_seal::testing::Handshakes;

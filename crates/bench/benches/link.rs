@@ -1,4 +1,4 @@
-//! What a packet costs on one link: entering it, and coming out.
+//! Cost of a packet on one link: entering it, and leaving it.
 
 use core::time::Duration;
 use std::sync::Arc;

@@ -20,9 +20,9 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::{Spec, parse_spec};
 use strandcast_testing::recording::shadows::Shadowed;
 
-/// Fits a packet of 1400 bytes, whatever a scheme puts in front of it.
+/// Bytes of a message that fits a packet of 1400 bytes, whatever header a scheme adds.
 const MESSAGE: usize = 1300;
-/// Packets that wait in front of a link.
+/// Maximum number of packets that wait for a link.
 const QUEUE: u32 = 60;
 /// (Mbit/s, ms one way, loss).
 const PATHS: [(u32, u64, f64); 4] = [(20, 10, 0.002), (12, 25, 0.005), (8, 40, 0.01), (4, 60, 0.02)];
@@ -156,7 +156,7 @@ impl Net {
         }
     }
 
-    /// Runs until `end`, or until so many DATA chunks were sent.
+    /// Runs until `end`, or until `most` DATA chunks were sent.
     fn run(&mut self, end: Instant, most: u64) -> u64 {
         self.pump();
         loop {

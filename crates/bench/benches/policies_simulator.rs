@@ -1,5 +1,5 @@
-//! What a preset's decisions cost: all calls of both ends for one DATA packet, over four paths that lose. The simulated
-//! network is the same for every number of shadows, packet by packet, so that the difference is theirs alone.
+//! Cost of a preset's decisions: all calls of both ends for one DATA packet, over four paths that lose. The simulated
+//! network is the same for every number of shadows, packet by packet, so that only they cause the difference.
 //!
 //! `cargo bench -p strandcast-bench --bench policies_simulator [-- SPEC...]`; exits 1 if a preset misses the bar.
 
@@ -19,7 +19,7 @@ use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
 use strandcast_testing::recording::shadows::Shadowed;
 
-/// Schedulers with `lia`'s windows. Only `linux` is a preset's, too: that of `mptcp`.
+/// Schedulers with `lia`'s windows. Only `linux` also belongs to a preset: `mptcp`.
 const SCHEDULERS: [&str; 4] =
     ["lia,scheduler=ecf", "lia,scheduler=blest", "lia,scheduler=daps", "lia,scheduler=linux"];
 /// Most, as a multiple of what `sctp` takes in the same run.
@@ -27,7 +27,7 @@ const BAR: f64 = 2.0;
 const SHADOWS: usize = 16;
 /// Rounds, each with and without shadows; the least of each counts.
 const ROUNDS: usize = 5;
-/// Fits a packet of 1400 bytes, whatever a scheme puts in front of it.
+/// Bytes of a message that fits a packet of 1400 bytes, whatever header a scheme adds.
 const MESSAGE: usize = 1300;
 /// (Mbit/s, ms one way, loss).
 const PATHS: [(u64, u64, f64); 4] = [(20, 10, 0.002), (12, 25, 0.005), (8, 40, 0.01), (4, 60, 0.02)];
@@ -50,7 +50,7 @@ fn cpu() -> f64 {
     ns / 1e9
 }
 
-/// Processor time, DATA chunks sent and bytes delivered in 20 simulated seconds with so many shadows.
+/// Processor time, DATA chunks sent and bytes delivered in 20 simulated seconds with `shadows` shadows.
 fn run(spec: &Spec, shadows: usize) -> (f64, u64, u64) {
     let seeds = Seeds::new(1, 0);
     let mut transport =

@@ -22,9 +22,9 @@ use strandcast_testing::recording::shadows::Shadowed;
 
 /// Maximum share of the processor time per packet.
 const BAR: f64 = 0.10;
-/// `strand` may take so many nanoseconds instead: it judges four paths at each report and each chunk.
+/// Nanoseconds that `strand` may take instead: it judges four paths at each report and each chunk.
 const BAR_STRAND_NS: f64 = 300.0;
-/// Of each message, if any.
+/// Lifetime of each message, if any.
 const LIFETIME: strandcast_proto::time::Duration = strandcast_proto::time::Duration::from_secs(1);
 const SHADOWS: usize = 8;
 const ROUNDS: usize = 5;

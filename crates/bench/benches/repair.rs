@@ -1,4 +1,5 @@
-//! What repair beside live messages costs, and a scheme that hears arrivals and acts: a second of a stream, both ends.
+//! Cost of repair symbols in addition to live messages, and of a scheme that receives arrivals and acts: a second of a
+//! stream, both ends.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use strandcast_proto::coding::RepairCode;

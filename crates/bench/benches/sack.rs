@@ -1,5 +1,5 @@
-//! What a SACK costs by how much is outstanding: one that repeats the last, and one of as many overlapping blocks as a
-//! datagram holds.
+//! Cost of a SACK by the number of outstanding chunks: one that repeats the last, and one of as many overlapping blocks
+//! as a datagram holds.
 
 use std::sync::Arc;
 

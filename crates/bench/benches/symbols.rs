@@ -1,6 +1,6 @@
-//! What a symbol costs in the schedulers that choose symbols: its question, and the signals of its departure and arrival, over
-//! paths with full windows. Shadows take nothing but these calls: what a run takes longer with them, divided by their
-//! number, is what one scheduler costs.
+//! Cost of a symbol in the schedulers that choose symbols: its question, and the signals of its departure and arrival,
+//! over paths with full windows. Shadows only receive these calls: the additional time of a run with them, divided by
+//! their number, is the cost of one scheduler.
 //!
 //! `cargo bench -p strandcast-bench --bench symbols`. Processor time, the least of the rounds.
 

@@ -1,6 +1,6 @@
-//! What an acknowledgement costs in every window that TCP and MPTCP flows can have: its signal and the limits of all four
-//! paths, with a loss for each thousand. Shadows take nothing but these calls: what a run takes longer with them, divided
-//! by their number, is what one window costs.
+//! Cost of an acknowledgement in every window that TCP and MPTCP flows can have: its signal and the limits of all four
+//! paths, with a loss for each thousand. Shadows only receive these calls: the additional time of a run with them,
+//! divided by their number, is the cost of one window.
 //!
 //! `cargo bench -p strandcast-bench --bench windows [-- SPEC...]`; exits 1 if a window misses the bar. Processor time,
 //! the least of the rounds. A spec with keys is one argument: `mpmtp,delta=one`.

@@ -21,7 +21,8 @@ const MOST: usize = 64 << 10;
 pub(crate) struct AdviceOutput(Option<Writer>);
 
 impl AdviceOutput {
-    /// Opens `path`; what is in a file stays. A pipe may have no reader yet; what does not fit it is dropped, since newer advice follows.
+    /// Opens `path`. The content of a file stays. A pipe may have no reader yet; lines that do not fit it are dropped,
+    /// since newer advice follows.
     ///
     /// # Errors
     /// [`CliError::Media`]: it can't be written; [`CliError::Store`]: it is a file of keys.
@@ -47,7 +48,7 @@ impl AdviceOutput {
         let Some(writer) = &self.0 else { return };
         let Advice { rate_bps, safe_bps } = advice;
         let line = serde_json::json!({ "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
-        // What finds no room is counted there.
+        // Lines that do not fit are counted there.
         writer.put(format!("{line}\n").as_bytes());
     }
 }

@@ -70,7 +70,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the command runs as long as a stream or a measurement does: an unread output must not block it.
+    /// Returns whether the command runs as long as a stream or a measurement does: an unread output must not block it.
     pub(crate) fn runs_long(&self) -> bool {
         matches!(self, Command::Send(_) | Command::Receive(_) | Command::Demo(_) | Command::Perf(_))
     }
@@ -116,7 +116,7 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
-    /// What a path costs: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
+    /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
     /// Add the rates that the encoder should choose to FILE or write them to a pipe, a line of JSON for each change
@@ -183,7 +183,7 @@ pub(crate) struct StatsArgs {
     pub(crate) stats: Option<Option<PathBuf>>,
 }
 
-/// How long to try.
+/// Parses the time to try.
 fn retry(text: &str) -> Result<Retry, String> {
     match text {
         "forever" => Ok(Retry::Forever),
@@ -191,7 +191,7 @@ fn retry(text: &str) -> Result<Retry, String> {
     }
 }
 
-/// Where media go. A port alone is where to listen: no file was meant.
+/// Parses an output of media. A port alone is an address to listen on, which is not meant as a file.
 fn media_output(text: &str) -> Result<MediaUrl, String> {
     let number = text.strip_prefix(':').unwrap_or(text);
     if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {

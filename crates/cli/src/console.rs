@@ -1,5 +1,5 @@
-//! Standard error and standard output of a command that runs for long: behind writers, so that a terminal that is stopped and a
-//! pipe that is not read hold up nothing else. On a terminal a table stays below the lines.
+//! Standard error and standard output of a command that runs for long. Writers in other threads ensure that a stopped
+//! terminal or an unread pipe blocks nothing else. On a terminal a table stays below the lines.
 #![allow(clippy::print_stderr, reason = "what is printed goes through here")]
 
 use std::io::{self, ErrorKind, Write, stderr, stdout};
@@ -11,7 +11,7 @@ use crate::writer::{Plain, Sink, Trouble, Writer, flush_all};
 
 /// Maximum queue of lines, and of results, in bytes.
 const MOST: usize = 256 << 10;
-/// How long the end of a command waits for what is not written yet.
+/// Time for which the end of a command waits for unwritten data.
 const END: Duration = Duration::from_millis(500);
 
 /// The writers while a command runs for long.
@@ -20,7 +20,7 @@ static NOW: Mutex<Option<Writers>> = Mutex::new(None);
 struct Writers {
     lines: Writer,
     results: Writer,
-    /// Why results cannot be written.
+    /// Reason why results cannot be written.
     failed: Arc<Mutex<Option<CliError>>>,
 }
 
@@ -51,7 +51,7 @@ impl Console {
     /// # Errors
     /// [`CliError::Unread`]: standard output is closed; [`CliError::Media`]: the disk is full, or it is not read.
     pub(crate) fn results(&self) -> Result<(), CliError> {
-        // Lines go on meanwhile.
+        // Lines continue meanwhile.
         let now = hold(&NOW).as_ref().map(|now| (now.results.clone(), Arc::clone(&now.failed)));
         let Some((results, failed)) = now else { return Ok(()) };
         let written = results.flush(END);
@@ -89,7 +89,7 @@ pub(crate) fn table(rows: Vec<String>) {
     }
 }
 
-/// Why a result could not be written to standard output.
+/// Error of a result that could not be written to standard output.
 pub(crate) fn unwritten(error: &io::Error) -> CliError {
     match error.kind() {
         ErrorKind::BrokenPipe => CliError::Unread,
@@ -116,7 +116,7 @@ impl Sink for Screen {
             out.extend_from_slice(row.as_bytes());
             out.push(b'\n');
         }
-        // A command goes on without its lines.
+        // A command continues without its lines.
         let _ = stderr().lock().write_all(&out);
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Sink for Screen {
     fn dropped(&mut self, pieces: u64) {
         let what = if pieces == 1 { "1 line was".to_owned() } else { format!("{pieces} lines were") };
         let text = format!("{what} left out while standard error was not read\n");
-        // As above.
+        // A command continues without its lines.
         let _ = self.write(text.as_bytes(), None);
     }
 

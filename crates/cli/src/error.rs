@@ -3,7 +3,7 @@
 use strandcast::Error;
 pub(crate) use strandcast::text::why;
 
-/// Why a command failed.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// The run completed, but its result misses a target.
@@ -45,7 +45,7 @@ impl CliError {
             CliError::Network(_) => 4,
             CliError::Peer(_) => 5,
             CliError::Interrupted(_) | CliError::Aborted => 130,
-            // What a shell reports of a program that SIGPIPE ended.
+            // A shell reports this code for a program that SIGPIPE ended.
             CliError::Unread => 141,
         }
     }

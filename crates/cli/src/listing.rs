@@ -1,4 +1,4 @@
-//! What `strandcast schemes` prints.
+//! Output of `strandcast schemes`.
 
 use strandcast_keys::catalog::CatalogError;
 use strandcast_lab::listing::schemes_json;
@@ -10,9 +10,9 @@ use crate::schemes::Listing;
 const WIDTH: usize = 110;
 /// Fewest columns of such a line: with fewer the second column has no room.
 const NARROW: usize = 60;
-/// What stands between two columns of the table.
+/// Text between two columns of the table.
 const GAP: &str = "  ";
-/// How a scheme gets its keys.
+/// Example of a scheme with keys.
 const EXAMPLE: &str = "--scheme cmt,rtx=ssthresh,dac=off";
 
 /// The schemes that are asked for: for people a table of all, or a description of some; or JSON.

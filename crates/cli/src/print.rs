@@ -89,7 +89,7 @@ fn output(text: &str) -> Result<(), CliError> {
     written.map_err(|e| unwritten(&e))
 }
 
-/// Lines on the troubles of a file beside a stream: `what` is in it, in pieces of which each is a `piece`.
+/// Lines on the errors of a file next to a stream: `what` is its content, in pieces called `piece`.
 pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
     let file = file.to_owned();
     Box::new(move |trouble| match trouble {

@@ -17,10 +17,10 @@ use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
 use crate::{print, transport};
 
-/// What a receiver's events are shown on.
+/// Display of a receiver's events.
 struct Shown {
     monitor: Monitor,
-    /// How senders pair with it.
+    /// Invitation to pair with it.
     invitation: Option<Invitation>,
     /// Print summaries as JSON; `true`: on standard error, because standard output carries media.
     json: Option<bool>,
@@ -123,7 +123,7 @@ impl Shown {
                 let json = print::json_of(&**summary);
                 match self.json {
                     Some(true) => print::json_line(json.trim_end()),
-                    // What cannot be printed is reported at the end of the command.
+                    // Output that cannot be printed is reported at the end of the command.
                     Some(false) => drop(print::json(&json)),
                     None => {}
                 }

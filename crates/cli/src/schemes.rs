@@ -8,16 +8,16 @@ use crate::args::SchemesArgs;
 use crate::error::CliError;
 use crate::print;
 
-/// What of the schemes is listed, and how.
+/// Selection and form of the list of schemes.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
-    /// Names or specs; none: all schemes.
+    /// Names or specs; empty: all schemes.
     pub specs: &'a [String],
-    /// With the keys of all parts, not of those alone that a scheme has.
+    /// True for the keys of all parts, not only of the scheme's own parts.
     pub all: bool,
-    /// As JSON, which always has all keys.
+    /// True for JSON, which always has all keys.
     pub json: bool,
-    /// Columns of the terminal; `None`: there is none.
+    /// Columns of the terminal; `None`: the output is not a terminal.
     pub columns: Option<usize>,
 }
 

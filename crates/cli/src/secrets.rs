@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-/// Letters in front of the version of a pairing string, a secret key and a token. Those of a public key are no secret.
+/// Letters that precede the version of a pairing string, a secret key and a token. A public key is not a secret.
 const PREFIXES: [&str; 3] = ["sc", "scs", "sct"];
-/// Symbols behind the prefix from which on a text is taken for a secret: less of one is none, and more than a word has.
+/// Number of symbols after the prefix from which a text counts as a secret: fewer reveal nothing, and are more than a
+/// word has.
 const SHORTEST: usize = 20;
-/// The same where blanks, quotes or line ends are between the symbols.
+/// Number of symbols from which it does if blanks, quotes or line ends are between them.
 const BROKEN: usize = 40;
 
 /// The text without secrets.
@@ -26,7 +27,7 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a secret is in the text.
+/// Returns whether a secret is in the text.
 pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }

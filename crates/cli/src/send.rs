@@ -24,7 +24,7 @@ fn scheme(args: &SendArgs, catalog: &dyn Catalog) -> Result<Scheme, CliError> {
         ("--tariff", Extra::Tariffs, !args.tariffs.is_empty()),
         ("--advice", Extra::Advice, args.advice.is_some()),
     ];
-    // A spec that is none at all has a line of its own.
+    // A spec that is completely wrong has a line of its own.
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
     let mut spec = args.transport.scheme.clone();
     for (option, extra, _) in given.into_iter().filter(|(.., given)| *given) {
@@ -37,7 +37,7 @@ fn scheme(args: &SendArgs, catalog: &dyn Catalog) -> Result<Scheme, CliError> {
     Ok(transport::scheme(&spec, catalog)?.named(&args.transport.scheme))
 }
 
-/// What a stream's events are shown on.
+/// Display of a stream's events.
 struct Shown {
     monitor: Monitor,
     advice: AdviceOutput,

@@ -83,7 +83,7 @@ impl Signals {
     }
 }
 
-/// Whether SIGHUP does nothing to this process. Only Linux tells; elsewhere it is taken as not ignored.
+/// Returns whether SIGHUP has no effect on this process. Only Linux reports it; elsewhere it counts as not ignored.
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

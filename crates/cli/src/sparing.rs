@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 /// Lines that may come at once.
 const AT_ONCE: u32 = 100;
-/// After so long there may be one more.
+/// Interval after which one more line is permitted.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Prints lines as long as they are not too many, and how many were left out before the next one.
+/// Prints lines up to a limit, and the number of omitted lines before the next one.
 #[derive(Debug)]
 pub(crate) struct Sparing {
     left: u32,
-    /// When a line was added to those that are left.
+    /// Time at which a line was last added to the permitted ones.
     since: Instant,
     omitted: u64,
 }
@@ -21,7 +21,8 @@ impl Sparing {
         Sparing { left: AT_ONCE, since: now, omitted: 0 }
     }
 
-    /// Whether one more line may be printed: how many were left out before it, unless there were too many of late.
+    /// Returns the number of lines omitted before, if another line may be printed; `None` if there were too many
+    /// recently.
     pub(crate) fn admits(&mut self, now: Instant) -> Option<u64> {
         let more = now.saturating_duration_since(self.since).as_nanos() / EVERY.as_nanos();
         let more = u32::try_from(more).unwrap_or(u32::MAX);

@@ -1,12 +1,12 @@
-//! Writers beside the transport: a thread for each sink, behind a queue that no caller waits for. A terminal that is stopped,
-//! a pipe that is not read and a disk that hangs cost what is not written there, and nothing else.
+//! Writers in separate threads: one thread for each sink, with a queue for which no caller waits. A stopped terminal,
+//! an unread pipe or a slow disk only costs the data that cannot be written there.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where a writer's bytes go. All of it runs on the writer's thread, and may block.
+/// Destination of a writer's bytes. All of it runs on the writer's thread, and may block.
 pub(crate) trait Sink: Send + 'static {
     /// Writes bytes, and on a terminal the table below them where there is a new one.
     ///
@@ -14,7 +14,7 @@ pub(crate) trait Sink: Send + 'static {
     /// The first one ends the writer.
     fn write(&mut self, bytes: &[u8], table: Option<Vec<String>>) -> io::Result<()>;
 
-    /// So many pieces did not fit the queue before those that were written just now.
+    /// Reports that `pieces` pieces did not fit the queue before those that were just written.
     fn dropped(&mut self, pieces: u64);
 
     /// Nothing more is written, because of this error.
@@ -31,7 +31,7 @@ struct Handle(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// There is something to write, or no handle any more.
+    /// Notifies of data to write, or of the last handle's end.
     work: Condvar,
     /// All is written.
     done: Condvar,
@@ -105,7 +105,7 @@ impl Writer {
         }
     }
 
-    /// Whether everything is written, or never will be.
+    /// Returns whether everything is written, or never will be.
     #[cfg(test)]
     fn is_idle(&self) -> bool {
         self.0.0.lock().is_idle()
@@ -187,7 +187,7 @@ impl Shared {
             let table = state.table.take();
             drop(state);
             let written = sink.write(&bytes, table);
-            // What did not fit meanwhile was dropped because these bytes took so long.
+            // The pieces that did not fit were dropped because these bytes took long.
             let dropped = std::mem::take(&mut self.lock().dropped);
             match written {
                 Ok(()) if dropped > 0 => sink.dropped(dropped),
@@ -206,13 +206,13 @@ impl Shared {
     }
 }
 
-/// What is done about a file's trouble: with the pieces that were dropped, or the error.
+/// Handler of a file's trouble: with the number of dropped pieces, or the error.
 pub(crate) type Tell = Box<dyn FnMut(Trouble<'_>) + Send>;
 
-/// What a writer has to say.
+/// Trouble of a writer.
 #[derive(Debug)]
 pub(crate) enum Trouble<'a> {
-    /// So many pieces were dropped.
+    /// Number of pieces that were dropped.
     Dropped(u64),
     /// The end.
     Failed(&'a io::Error),

@@ -1,4 +1,4 @@
-//! What goes wrong here, as exceptions of `strandcast.errors`.
+//! Errors of this module, as exceptions of `strandcast.errors`.
 
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -28,17 +28,18 @@ pub(crate) fn scheme(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "SchemeError", message, None).unwrap_or_else(|e| e)
 }
 
-/// A policy's answer that makes no sense: `strandcast.PolicyError`.
+/// A policy's answer that is invalid: `strandcast.PolicyError`.
 pub(crate) fn policy(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "PolicyError", message, None).unwrap_or_else(|e| e)
 }
 
-/// Something that was asked for and is not there: `ValueError`.
+/// Something that was requested and does not exist: `ValueError`.
 pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
 }
 
-/// A whole number from 0 to `most` that was given as `name`: `ValueError` if it is another, `TypeError` if it is none.
+/// A whole number from 0 to `most` that was given as `name`: `ValueError` if it is out of range, `TypeError` if it is
+/// not a whole number.
 pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));
     match given.extract() {
@@ -48,14 +49,15 @@ pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResul
     }
 }
 
-/// What a command says when it ends with this exit code: `strandcast.NetworkError` if it is the network or the peer.
+/// The error of a command that ends with this exit code: `strandcast.NetworkError` if the network or the peer is the
+/// cause.
 #[cfg(feature = "command")]
 pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
     let class = if matches!(code, 4 | 5) { "NetworkError" } else { "StrandcastError" };
     raise(py, class, message, None).unwrap_or_else(|e| e)
 }
 
-/// The error that ended a stream: `strandcast.NetworkError` if it is the network or the peer.
+/// The error that ended a stream: `strandcast.NetworkError` if the network or the peer is the cause.
 #[cfg(feature = "command")]
 pub(crate) fn live(py: Python<'_>, error: &strandcast::Error) -> PyErr {
     use strandcast::Error;
@@ -72,7 +74,8 @@ pub(crate) fn other(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "StrandcastError", message, None).unwrap_or_else(|e| e)
 }
 
-/// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.
+/// Runs that could not be made: `strandcast.ScenarioError` if the scenario is the cause, otherwise
+/// `strandcast.StrandcastError`.
 pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)
 }
@@ -91,7 +94,7 @@ pub(crate) fn trace(py: Python<'_>, file: &str, line: usize, problem: &str) -> P
         .unwrap_or_else(|e| e)
 }
 
-/// An exception of this name; an error if there is none.
+/// An exception of this name; an error if it does not exist.
 fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyErr> {
     let class = py.import("strandcast.errors")?.getattr(name)?;
     // A traceback shows it as it is, on a terminal.

@@ -1,4 +1,4 @@
-//! Why a message or frame was late.
+//! Reasons why a message or frame was late.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -57,9 +57,9 @@ pub(crate) fn explain(
 /// Breaks a run off when a policy fails, or when a signal's handler raises.
 struct UntilFailure<'a> {
     failure: &'a Failure,
-    /// When signals were looked at last.
+    /// Time of the last look at signals.
     looked: Instant,
-    /// What a handler raised.
+    /// Exception that a handler raised.
     signal: PyResult<()>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) const BUILD: Build = strandcast_cli::BUILD;
 #[cfg(not(feature = "command"))]
 pub(crate) const BUILD: Build = Build { version: env!("CARGO_PKG_VERSION"), commit: None };
 
-/// What came of runs.
+/// Results of runs.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Results {
     finished: Finished,
@@ -50,7 +50,7 @@ impl Results {
         Table::one(frames_table(&self.finished.runs))
     }
 
-    /// What `simulate --json` prints.
+    /// JSON as `simulate --json` prints it.
     fn json(&self) -> String {
         self.finished.summary(&self.scenario, &self.origin).json()
     }

@@ -1,4 +1,4 @@
-//! Runs, with the interpreter let go of while they go on.
+//! Runs. The interpreter is released while they continue.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,11 +20,11 @@ use crate::policy::{Failure, Plan, Policies};
 use crate::results::{BUILD, Results};
 use crate::source::Source;
 
-/// How often signals and progress are looked at.
+/// Interval between two looks at signals and progress.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// Values of time series that a call keeps in memory, together about 2 GB.
 const MOST_VALUES: u64 = 20_000_000;
-/// Parts of a run that progress can tell apart.
+/// Number of steps of a run's progress.
 const PARTS: f64 = 1000.0;
 
 /// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
@@ -90,8 +90,9 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the runs on other threads, and looks at signals and progress on this one. What is raised here ends the runs, and
-/// goes to `interrupt`, for callbacks that would not return; a later signal may raise again, if that was not heeded.
+/// Makes the runs on other threads, and handles signals and progress on this one. An exception here ends the runs, and
+/// is passed to `interrupt`, for callbacks that would not return; a later signal may raise again, if the first one had
+/// no effect.
 fn wait(
     work: &(dyn Fn() -> Result<Finished, RunError> + Sync),
     state: &BatchProgress,
@@ -123,9 +124,9 @@ fn wait(
     })
 }
 
-/// How far the runs are, and whether they shall end.
+/// Progress of the runs, and the request to end them.
 struct BatchProgress {
-    /// Parts of each run that are done.
+    /// Completed steps of each run.
     parts: Vec<AtomicU32>,
     stop: AtomicBool,
 }
@@ -136,7 +137,7 @@ impl BatchProgress {
         BatchProgress { parts, stop: AtomicBool::new(false) }
     }
 
-    /// Lets Python act on signals and tells it how far the runs are.
+    /// Lets Python act on signals, and reports the progress to it.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         let Some(progress) = progress else { return Ok(()) };

@@ -27,15 +27,15 @@ pub(crate) struct Source {
     sets: Vec<String>,
     document: Document,
     pub(crate) scenario: Scenario,
-    /// Which of its numbers are probably not meant.
+    /// Numbers of the scenario that are probably mistakes.
     pub(crate) noted: Vec<Warning>,
     hash: String,
 }
 
 #[pymethods]
 impl Source {
-    /// Reads a scenario. `file` is what errors call it and where files it refers to lie beside; `files` are the contents
-    /// of those that are known already, by path.
+    /// Reads a scenario. `file` is its name in errors, and its folder contains the files to which it refers; `files`
+    /// are the contents of files that are known already, by path.
     #[new]
     fn new(
         py: Python<'_>,
@@ -47,7 +47,7 @@ impl Source {
         Source::read(text, file, sets, files).map_err(|e| error::scenario(py, &e))
     }
 
-    /// What it says, defaults and the contents of its files included, as one number in hexadecimal digits.
+    /// Hash of its content, with defaults and the contents of its files, in hexadecimal digits.
     #[getter]
     fn hash(&self) -> &str {
         &self.hash
@@ -59,25 +59,25 @@ impl Source {
         &self.text
     }
 
-    /// What errors call it.
+    /// Name in errors.
     #[getter]
     fn file(&self) -> &str {
         &self.file
     }
 
-    /// What is changed in it.
+    /// Changes to the scenario.
     #[getter]
     fn sets(&self) -> Vec<String> {
         self.sets.clone()
     }
 
-    /// The files it refers to: path to contents.
+    /// Files to which it refers: path to contents.
     #[getter]
     fn files(&self) -> BTreeMap<PathBuf, &str> {
         self.scenario.files().into_iter().map(|file| (file.path.clone(), &*file.text)).collect()
     }
 
-    /// All that it says in the words of its file, defaults included, as JSON.
+    /// All its keys as JSON, with defaults.
     #[getter]
     fn written(&self) -> String {
         written(&self.scenario).to_string()
@@ -101,13 +101,14 @@ impl Source {
         self.noted.iter().map(ToString::to_string).collect()
     }
 
-    /// Whose constants the transport of each flow has.
+    /// Profile of each flow's transport constants.
     #[getter]
     fn profiles(&self) -> BTreeMap<String, String> {
         self.scenario.profiles()
     }
 
-    /// A scheme as it is written shortest for its flows ([`canonical`]): what their `scheme_defaults` set otherwise stays.
+    /// Returns the shortest equivalent text of a scheme for its flows ([`canonical`]): keys that their
+    /// `scheme_defaults` change stay.
     fn canonical(&self, py: Python<'_>, spec: &str) -> PyResult<String> {
         shortest(py, spec, self.scenario.scheme_defaults())
     }
@@ -124,7 +125,7 @@ impl Source {
         self.scenario.run.seed
     }
 
-    /// How often it is run unless somebody says otherwise.
+    /// Number of runs by default.
     #[getter]
     fn runs(&self) -> u32 {
         self.scenario.run.runs
@@ -185,21 +186,21 @@ impl Source {
         ScenarioName::of(&self.scenario, &self.hash, Path::new(&self.file), &self.sets)
     }
 
-    /// A mistake that was only found later, with its line.
+    /// An error that was only found later, with its line.
     pub(crate) fn error(&self, key: &str, message: &str) -> ScenarioError {
         self.document.error(&key.split('.').collect::<Vec<_>>(), message)
     }
 }
 
-/// A number with a unit, in SI units; `quantity` is what it has to be, if it is to be something.
+/// A number with a unit, in SI units. `quantity` is its expected kind, if there is one.
 #[pyfunction]
 #[pyo3(signature = (text, quantity=None))]
 pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> {
     amount(text, quantity).map_err(|message| error::value(&message))
 }
 
-/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; what only TCP and MPTCP flows take, as it is. What some profile
-/// sets otherwise stays: `cmt,rtx-again=on`.
+/// Returns the shortest equivalent text of a scheme: `cmt,rtx=cwnd` is `cmt`. Text that only TCP and MPTCP flows accept
+/// is returned unchanged. Keys that some profile changes stay: `cmt,rtx-again=on`.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
     let profiles =
@@ -207,7 +208,7 @@ pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
     shortest(py, spec, profiles.iter().map(String::as_str))
 }
 
-/// The same where these are the defaults of flows.
+/// Returns the shortest equivalent text with these defaults of flows.
 fn shortest<'a>(py: Python<'_>, spec: &str, defaults: impl IntoIterator<Item = &'a str>) -> PyResult<String> {
     let name = spec.split(',').next().unwrap_or_default().trim();
     let window = congestions().iter().any(|one| one.name == name);
@@ -232,7 +233,7 @@ fn with_scheduler(spec: String, scheduler: &str) -> String {
     if spec.contains(",scheduler=") { spec } else { format!("{spec},scheduler={name}") }
 }
 
-/// Whether TCP or MPTCP flows can have it.
+/// Returns an error if TCP and MPTCP flows cannot have it.
 fn of_flows(spec: &str) -> Result<(), SpecError> {
     let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
     let (window, named) = window_and_scheduler(spec)?;

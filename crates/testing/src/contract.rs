@@ -8,7 +8,7 @@
 //! - same input, same output: two runs from one seed agree in every decision;
 //! - assignments, retransmissions, SACKs and probes name paths that are not closed;
 //! - limits of active paths are not zero, pacing rates and estimates are finite;
-//! - `overhead` covers the reports put in front of DATA; `reports` and `probe` come to an end;
+//! - `overhead` covers the reports that precede DATA; `reports` and `probe` come to an end;
 //! - symbols chosen ([`Scheduler::next_symbol`](strandcast_proto::policy::Scheduler::next_symbol)) are of blocks shown, source symbols of those not
 //!   sent, repair symbols of closed blocks; while blocks are shown and nothing is in flight one is chosen within a second,
 //!   and all blocks arrive; repair symbols ([`Scheduler::next_repair`](strandcast_proto::policy::Scheduler::next_repair)) go to open paths;
@@ -52,10 +52,10 @@ pub fn replay(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     case(name, seed, build);
 }
 
-/// One case, without a word on standard error but the panic's own: for who tells of it in another way.
+/// Runs one case, without output on standard error except the panic's own: for callers that report it in another way.
 ///
 /// # Panics
-/// When the contract is broken.
+/// If the contract is broken.
 pub fn case(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     let first = Model::run(seed, [build(), build()]);
     let second = Model::run(seed, [build(), build()]);

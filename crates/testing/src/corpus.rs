@@ -4,7 +4,7 @@ use std::fs;
 use std::panic;
 use std::path::Path;
 
-/// Gives `run` each input of `target`'s corpus; one that panics is named.
+/// Passes each input of `target`'s corpus to `run`. An input that panics is named.
 pub fn replay(target: &str, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut inputs: Vec<_> =

@@ -1,4 +1,4 @@
-//! Two endpoints and the wires between them: one client with an uplink a wire, one server with one address.
+//! Two endpoints and the wires between them: a client with one uplink per wire, and a server with one address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -29,12 +29,12 @@ pub fn ms(ms: u64) -> Duration {
 pub struct Wire {
     /// The client's own address.
     pub inside: SocketAddr,
-    /// What the server sees, after the NAT on the way.
+    /// Address that the server sees, after the NAT.
     pub outside: SocketAddr,
     pub delay: Duration,
     /// Extra delay drawn uniformly, so that packets overtake each other.
     pub jitter: Duration,
-    /// Working, towards the server and back.
+    /// True for each direction that works: towards the server, and back.
     pub up: [bool; 2],
     /// Probabilities of loss, duplication and a flipped bit.
     pub loss: f64,
@@ -42,7 +42,7 @@ pub struct Wire {
     pub corrupt: f64,
     /// IP packets of more bytes are lost, unless they may be fragmented.
     pub mtu: usize,
-    /// IP packets of the client's that have more bytes are refused by its interface, and then leave in fragments.
+    /// IP packets of the client with more bytes are refused by its interface, and then leave in fragments.
     pub interface_mtu: usize,
 }
 
@@ -80,13 +80,13 @@ struct Flying {
 /// Decides over a packet: (now, sender, wire, bytes) → deliver it.
 pub type Filter = Box<dyn FnMut(Instant, usize, usize, &[u8]) -> bool>;
 
-/// What a side's application saw.
+/// Observations of a side's application.
 #[derive(Debug, Default)]
 pub struct App {
     pub id: Option<AssociationId>,
     pub events: Vec<Event>,
     pub messages: Vec<Message>,
-    /// Leave messages in the receive buffer.
+    /// If true, messages stay in the receive buffer.
     pub lazy: bool,
 }
 
@@ -101,13 +101,12 @@ pub struct TestPair {
     pub filter: Filter,
     /// Packets sent, by sender and wire.
     pub sent: BTreeMap<(usize, usize), u64>,
-    /// Behind a seal: the sessions as each end numbers them, and what goes around packets. The wires carry what they are
-    /// given.
+    /// With a seal: the sessions as each end numbers them, and the envelopes of packets. The wires carry everything.
     pub sealed: [SealId; 2],
     pub envelope: Envelope,
     /// Datagrams in the largest batch.
     pub largest_batch: usize,
-    /// (time, sender, wire) of each packet that carried at least one DATA chunk and got through.
+    /// (time, sender, wire) of each packet that carried at least one DATA chunk and arrived.
     pub data_log: Vec<(Instant, usize, usize)>,
 }
 
@@ -151,7 +150,7 @@ impl TestPair {
         }
     }
 
-    /// The same with an envelope that protects nothing.
+    /// Pair with an envelope that protects nothing.
     pub fn sealed(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> Self {
         let envelope = Envelope { front: 13, back: 16 };
         let pair = TestPair::new(delays_ms, TransportConfig { envelope, ..transport }, seed);
@@ -276,7 +275,7 @@ impl TestPair {
         }
     }
 
-    /// Takes the next event (arrival or timer) not after `end`; false when there is none.
+    /// Takes the next event (arrival or timer) not after `end`. Returns false if there are no more.
     pub fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let timers = [0, 1].map(|s| self.ends[s].poll_timeout());
@@ -308,7 +307,7 @@ impl TestPair {
         self.pump();
     }
 
-    /// Runs until `done` or for `limit`; whether it was done.
+    /// Runs until `done` or for `limit`. Returns whether `done` was reached.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&TestPair) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {

@@ -1,5 +1,5 @@
-//! A second of a stream of 10 Mbit/s from one endpoint to another in memory, over a path of 150 ms each way that loses every
-//! 50th packet. A message is worthless after 300 ms, so that each may be repaired.
+//! A second of a stream of 10 Mbit/s from one endpoint to another in memory, over a path of 150 ms one-way delay in
+//! both directions that loses every 50th packet. A message is worthless after 300 ms, so that each may be repaired.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ const MESSAGES: u32 = 950;
 const INTERVAL: Duration = Duration::from_micros(1_000_000 / MESSAGES as u64);
 const ONE_WAY: Duration = Duration::from_millis(150);
 const LATENCY: Duration = Duration::from_millis(300);
-/// One packet in so many with data is lost.
+/// Interval of lost packets with data.
 const LOST: u64 = 50;
 
 pub struct Live {
@@ -31,7 +31,7 @@ pub struct Live {
     ends: [Endpoint; 2],
     ids: [Option<AssociationId>; 2],
     tuples: [FourTuple; 2],
-    /// By the end that they are for: when datagrams arrive, and which.
+    /// Datagrams in flight and their times of arrival, by the end that receives them.
     air: [VecDeque<(Instant, Bytes)>; 2],
     buf: Vec<u8>,
     wire: BytesMut,
@@ -40,12 +40,12 @@ pub struct Live {
 }
 
 impl Live {
-    /// Connected.
+    /// A connected stream.
     pub fn new(coding: Option<Coding>) -> Self {
         Live::with(coding, plain::windowed(1 << 20))
     }
 
-    /// The same, sent by `scheme`.
+    /// A connected stream that `scheme` sends.
     pub fn with(coding: Option<Coding>, scheme: Box<dyn Scheme>) -> Self {
         let transport = Arc::new(TransportConfig { coding, ..TransportConfig::live() });
         let seeds = Seeds::new(1, 0);
@@ -72,7 +72,7 @@ impl Live {
         live
     }
 
-    /// What both ends have to send enters the air.
+    /// Puts the output of both ends into flight.
     fn flush(&mut self) {
         for side in 0..2 {
             while let Some(t) = self.ends[side].poll_output(self.now, &mut self.buf) {
@@ -154,7 +154,7 @@ pub fn coding(code: RepairCode) -> Option<Coding> {
     Some(Coding::Repair(RepairCoding { code, redundancy: 0.05, when: RepairWhen::Late, window: 128 }))
 }
 
-/// What messages carry.
+/// Payload of the messages.
 pub fn payload() -> Bytes {
     Bytes::from((0..MESSAGE).map(|i| (i * 7) as u8).collect::<Vec<_>>())
 }

@@ -7,7 +7,7 @@
 use std::env;
 use std::process::Command;
 
-/// Before the commands that make a network, which may call `in_server`.
+/// Text before the commands that make a network, which may call `in_server`.
 const HOSTS: &str = r#"
 set -e
 ip link set lo up
@@ -17,7 +17,7 @@ until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; d
 in_server() { nsenter --preserve-credentials -t $server -n "$@"; }
 in_server ip link set lo up
 "#;
-/// And after them.
+/// Text after them.
 const ROLES: &str = r#"
 ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
 ROLE=client SERVER=$server "$PROGRAM"

@@ -1,4 +1,4 @@
-//! The least scheme that works: a fixed window per path, paths in turn, split fast retransmit.
+//! The smallest scheme that works: a fixed window per path, paths in turn, split fast retransmit.
 
 use strandcast_proto::policy::{
     AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Flight, Limit, LossCause,
@@ -58,7 +58,7 @@ pub fn windowed(window: u64) -> Box<dyn Scheme> {
     Box::new(parts(window))
 }
 
-/// The same in parts, some of which a test may replace.
+/// The scheme in parts, some of which a test may replace.
 pub fn parts(window: u64) -> Parts {
     Parts {
         name: "simple".into(),
@@ -70,7 +70,7 @@ pub fn parts(window: u64) -> Parts {
     }
 }
 
-/// As [`Split`], and hears arrivals and acts, though it never finds anything to do.
+/// [`Split`] that also receives arrivals and acts, though it never finds anything to do.
 #[derive(Debug)]
 struct Watching;
 impl Policy for Watching {
@@ -98,13 +98,13 @@ impl LossPolicy for Watching {
     }
 }
 
-/// The scheme with fixed windows that looks at the oldest chunk in flight on each path whenever it may act.
+/// The scheme with fixed windows that reads the oldest chunk in flight on each path whenever it may act.
 pub fn watching(window: u64) -> Box<dyn Scheme> {
     Box::new(Parts { loss: Box::new(Watching), ..parts(window) })
 }
 
-/// Symbols of blocks: source symbols in order, if it sends any, and repair symbols until each block has what it needs and
-/// `margin` more on their way, each on the path with the most room.
+/// Symbols of blocks: source symbols in order, if it sends any, and repair symbols until each block has the needed
+/// number and `margin` more in flight, each on the path with the most room.
 #[derive(Debug)]
 pub struct Symbols {
     pub sources: bool,

@@ -10,10 +10,10 @@ use strandcast_radio::{
     Alarm, Destination, FrameRecord, Position, Radio, RadioConfig, RadioEvent, RadioOutput, StationId,
 };
 
-/// What a packet is: a number, and for the harness where it goes on to.
+/// A packet: a number, and for the harness its next destination.
 pub type Packet = u64;
 
-/// An event heap as the simulator's: by time, then in the order of asking.
+/// An event heap like the simulator's: by time, then in the order of requests.
 pub struct Net {
     pub radio: Radio<Packet>,
     pub now: Instant,
@@ -28,7 +28,7 @@ pub struct Net {
     pub keep_log: bool,
     /// Stations that always have a packet, with its destination and length.
     pub saturated: Vec<Option<(Destination, u32)>>,
-    /// Where each station sends on what it receives: a chain.
+    /// Next station of each station: a chain.
     pub next: Vec<Option<(StationId, u32)>>,
     /// Packets received by station.
     pub received: Vec<u64>,
@@ -145,7 +145,7 @@ impl Net {
         self.take_alarms();
     }
 
-    /// One event. `false` if there is none until `end`.
+    /// Handles one event. Returns `false` if no event is due until `end`.
     pub fn step(&mut self, end: Instant) -> bool {
         match self.heap.peek() {
             Some(Reverse((at, ..))) if *at <= end => {}

@@ -9,7 +9,7 @@ use strandcast_net::resolve::HostPort;
 
 use crate::error::EXIT_CODES;
 
-/// Who this machine is.
+/// Identity of this machine.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SealArgs {
     /// The identity's file; default: $STRANDCAST_KEY, else ~/.config/strandcast/identity
@@ -30,7 +30,7 @@ pub(crate) struct DecryptArgs {
     pub(crate) capture: PathBuf,
     /// The capture of SCTP packets to write, for Wireshark
     pub(crate) out: PathBuf,
-    /// What --keylog of `send`, `receive` or `perf` has written
+    /// The file that --keylog of `send`, `receive` or `perf` has written
     #[arg(long, value_name = "FILE")]
     pub(crate) keylog: PathBuf,
 }
@@ -48,7 +48,7 @@ pub(crate) struct KeyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Make an identity, where there is none yet
+    /// Make an identity, unless this machine has one
     New,
     /// Print this machine's public key, and a short form to read aloud
     Show {
@@ -60,7 +60,7 @@ pub(crate) enum KeyVerb {
     Pair(KeyPairArgs),
     /// Add a receiver by its pairing string, which standard input has or which is asked for (at the sender)
     Add {
-        /// What to call it: strandcast send INPUT @NAME
+        /// The receiver's name: strandcast send INPUT @NAME
         name: Name,
     },
     /// List receivers, senders and open pairings, without secrets
@@ -73,7 +73,7 @@ pub(crate) enum KeyVerb {
     Allow {
         #[arg(value_name = "KEY")]
         who: String,
-        /// What to call it
+        /// The sender's name
         #[arg(long = "as", value_name = "NAME")]
         name: Option<Name>,
     },
@@ -82,7 +82,7 @@ pub(crate) enum KeyVerb {
         #[arg(value_name = "KEY|NAME|ID")]
         who: String,
     },
-    /// Forget a receiver
+    /// Remove a receiver
     Remove { name: Name },
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct KeyPairArgs {
     /// Admit no new sender after this time: 30m, 1h, 24h, 7d
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     pub(crate) expires: Option<Duration>,
-    /// How senders reach this machine, HOST[:PORT]; repeatable. Default: its own addresses
+    /// The address at which senders reach this machine, HOST[:PORT]; repeatable. Default: its own addresses
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<HostPort>,
     /// Write the string to a new file that only its owner can read, instead of the terminal

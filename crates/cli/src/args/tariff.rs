@@ -6,7 +6,7 @@ use strandcast::live::LinkTariff;
 
 use crate::memory::size;
 
-/// What data on an interface cost, written `if=wwan0,class=2,left=5GB`.
+/// Parses the costs of data on an interface, such as `if=wwan0,class=2,left=5GB`.
 pub(crate) fn tariff(text: &str) -> Result<LinkTariff, String> {
     let mut spec = LinkTariff::new("");
     let mut seen: Vec<&str> = Vec::new();

@@ -35,10 +35,10 @@ impl<R: Read> Capture<R> {
     /// Reads the header of the file.
     ///
     /// # Errors
-    /// In words: it is no capture that can be read.
+    /// In words: it is not a capture that can be read.
     pub(super) fn open(mut from: R) -> Result<Self, String> {
         let mut header = [0; 24];
-        from.read_exact(&mut header).map_err(|_| "it is no capture".to_owned())?;
+        from.read_exact(&mut header).map_err(|_| "it is not a capture".to_owned())?;
         let (big_endian, nanoseconds) = match header[..4] {
             [0xd4, 0xc3, 0xb2, 0xa1] => (false, false),
             [0x4d, 0x3c, 0xb2, 0xa1] => (false, true),
@@ -47,7 +47,7 @@ impl<R: Read> Capture<R> {
             [0x0a, 0x0d, 0x0d, 0x0a] => {
                 return Err("it is a pcapng file: convert it with editcap -F pcap".into());
             }
-            _ => return Err("it is no capture: no pcap file".into()),
+            _ => return Err("it is not a capture: not a pcap file".into()),
         };
         let mut capture = Capture { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
         // The upper bits of the field say whether frames have a checksum.
@@ -94,7 +94,7 @@ impl<R: Read> Capture<R> {
     }
 }
 
-/// Whether bytes were read, and not the end of the file.
+/// Returns whether bytes were read; false at the end of the file.
 fn whole(read: io::Result<()>) -> Result<bool, String> {
     match read {
         Ok(()) => Ok(true),
@@ -103,7 +103,7 @@ fn whole(read: io::Result<()>) -> Result<bool, String> {
     }
 }
 
-/// Where IP begins in a packet of this link type; `None` if the type is unknown or the packet is too short.
+/// Offset of IP in a packet of this link type; `None` if the type is unknown or the packet is too short.
 fn ip_offset(link: u32, packet: &[u8]) -> Option<usize> {
     match link {
         // Loopback of BSD; Ethernet, with tags of VLANs; raw IP; Linux's -i any, version 1 and 2.
@@ -122,7 +122,7 @@ fn ip_offset(link: u32, packet: &[u8]) -> Option<usize> {
     }
 }
 
-/// Addresses and the place of the payload of a UDP datagram that is no fragment.
+/// Addresses, and position of the payload, of a UDP datagram that is not fragmented.
 fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize)> {
     let at = ip_offset(link, packet)?;
     let ip = packet.get(at..)?;
@@ -146,7 +146,7 @@ fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize
     };
     let udp = ip.get(header..)?;
     let port = |at: usize| Some(u16::from_be_bytes(*udp.get(at..)?.first_chunk()?));
-    // What the kernel is still to cut into datagrams may be longer than the field can say.
+    // Data that the kernel has not yet cut into datagrams may be longer than the field can say.
     let length = match usize::from(port(4)?) {
         0 => udp.len(),
         length => length,
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!((found, others), (expected, 0));
     }
 
-    /// The same records with a link header in front of each, in the other byte order and with microseconds.
+    /// Records with a link header before each, in the other byte order and with microseconds.
     fn relinked(file: &[u8], link: u8, header: &[u8]) -> Vec<u8> {
         let swapped = |word: &[u8]| word.iter().rev().copied().collect::<Vec<u8>>();
         let mut out = vec![0xa1, 0xb2, 0xc3, 0xd4];

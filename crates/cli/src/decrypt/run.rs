@@ -1,4 +1,4 @@
-//! From a recorded capture and a key log to a capture of SCTP.
+//! Conversion of a recorded capture and a key log to a capture of SCTP.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter};
@@ -14,11 +14,11 @@ use crate::error::{CliError, why};
 use crate::print;
 use crate::show::count;
 
-/// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.
+/// Bytes of a sealed datagram that are equal in all datagrams of its path: type and connection id.
 const SAME: usize = 9;
 /// Bytes of the shortest sealed datagram.
 const SHORTEST: usize = 29;
-/// Where an SCTP packet has its checksum (RFC 9260 §3.1).
+/// Position of the checksum in an SCTP packet (RFC 9260 §3.1).
 const CHECKSUM: std::ops::Range<usize> = 8..12;
 
 /// Decrypts a capture.
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
     }
     out.flush().map_err(unwritable)?;
     print::line(&format!(
-        "{} of SCTP; beside them {} of the seal, {} without keys, {} without a UDP datagram",
+        "{} of SCTP; in addition {} of the seal, {} without keys, {} without a UDP datagram",
         count(packets, "packet"),
         count(control, "message"),
         count(closed, "datagram"),
@@ -87,8 +87,8 @@ fn read_log(path: &Path) -> Result<KeyLog, CliError> {
     Ok(keys)
 }
 
-/// Bytes of each datagram, but the last, in what was captured as one: a kernel may cut it, or have joined it, outside of
-/// where it is captured. All of them are of one path, so that they begin alike.
+/// Bytes of each datagram, except the last, in data that were captured as one: a kernel may cut or join datagrams
+/// outside the point of capture. All of them belong to one path, so that they begin alike.
 fn stride(payload: &[u8]) -> usize {
     let begin = payload.get(..SAME);
     let next = (SHORTEST..=payload.len().saturating_sub(SHORTEST))

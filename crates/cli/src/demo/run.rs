@@ -41,7 +41,7 @@ const LENGTH: Duration = Duration::from_secs(24);
 /// Time limit of playout beyond the clip and the latency.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often the stream is looked at.
+/// Interval between two looks at the stream.
 const TICK: Duration = Duration::from_millis(250);
 
 struct Demo {
@@ -50,7 +50,7 @@ struct Demo {
     player: Option<Player>,
     latency: Duration,
     output: File,
-    /// What was played.
+    /// Bytes that were played.
     played: Vec<u8>,
     ticks: Interval,
     watch: Watch,
@@ -301,7 +301,7 @@ impl Demo {
         self.recording.samples.push(Sample { at_s, paths, buffer_ms: level, coding });
     }
 
-    /// Adds what the receiver knows of symbols to what the sender does.
+    /// Adds the receiver's counters of symbols to the sender's.
     async fn add_received(&self, seen: &mut driver::Snapshot) {
         if seen.coding_out.is_none() {
             return;
@@ -379,7 +379,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
         .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))
 }
 
-/// What both ends know of symbols.
+/// Counters of symbols at both ends.
 fn coding_of(seen: &driver::Snapshot) -> Option<CodingNow> {
     CodingNow::of(&seen.stats.coding, Sides { sends: seen.coding_out, receives: seen.coding_in })
 }

@@ -95,13 +95,13 @@ impl DemoSetup {
         })
     }
 
-    /// How long each link has delivered nothing to the receiver.
+    /// Time for which each link has delivered nothing to the receiver.
     pub(super) fn quiet(&self) -> Vec<Option<Duration>> {
         self.relays.iter().map(|relay| relay.quiet(Direction::Forward)).collect()
     }
 
-    /// Whether a verdict on a path was needless: its link, `quiet` for this long, delivered a packet during the last
-    /// RTO.
+    /// Returns whether a verdict on a path was needless: its link, `quiet` for this long, delivered a packet during the
+    /// last RTO.
     pub(super) fn needless(&self, quiet: Option<Duration>, path: &PathView) -> bool {
         let rto = path.rto_raw().unwrap_or_default().max(self.rto_min);
         quiet.is_some_and(|quiet| quiet <= rto)

@@ -20,10 +20,10 @@ const SHARE: f64 = 0.05;
 /// All observations.
 pub(super) struct Observations<'a> {
     pub(super) args: &'a DemoArgs,
-    /// From the first message to the end of playout.
+    /// Seconds from the first message to the end of playout.
     pub(super) seconds: f64,
     pub(super) media_seconds: f64,
-    /// When the paths were sampled.
+    /// Time at which the paths were sampled.
     pub(super) at: strandcast_proto::time::Instant,
     pub(super) hole: (f64, f64),
     pub(super) best: usize,

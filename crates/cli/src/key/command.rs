@@ -108,7 +108,7 @@ pub(super) fn announced_identity(store: &Store) -> Result<SecretKey, CliError> {
 pub(super) fn announced<T>(store: &Store, make: impl FnOnce() -> Result<T, CliError>) -> Result<T, CliError> {
     let new = !store.path().exists();
     let made = make();
-    // What failed afterwards has its own line.
+    // A later failure has its own line.
     if new && store.path().exists() {
         print::line(&format!("new identity in {}", store.path().display()));
     }
@@ -132,7 +132,7 @@ fn allow(store: &Store, who: &str, name: Option<&str>) -> Result<(), CliError> {
         let sender = senders.allow(who, name, wall_clock())?;
         Ok::<_, Error>(sender.label())
     })?;
-    print::line(&format!("{label} may send: a receiver that runs knows it within a second"));
+    print::line(&format!("{label} may send: a running receiver admits it within a second"));
     Ok(())
 }
 

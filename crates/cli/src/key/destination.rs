@@ -1,4 +1,4 @@
-//! Whom `send` and `perf client` connect to.
+//! The receiver of `send` and `perf client`.
 
 use strandcast::pairing::{Destination, Pairing, Receivers};
 use strandcast_net::resolve::HostPort;

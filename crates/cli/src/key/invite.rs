@@ -42,7 +42,7 @@ pub(crate) fn gate_line(event: &GateEvent) -> String {
     }
 }
 
-/// What a command prints that listens there.
+/// Invitation that a listening command prints.
 #[derive(Debug, Default)]
 pub(crate) struct Invitation {
     /// A pairing string, which only a terminal gets.

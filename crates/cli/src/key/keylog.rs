@@ -14,13 +14,14 @@ use crate::error::{CliError, why};
 use crate::print;
 use crate::writer::{Plain, Writer};
 
-/// How each line of a key log begins.
+/// First bytes of each line of a key log.
 const LABEL: &[u8] = b"STRANDCAST1 ";
 /// Maximum queue for the key log in bytes.
 const MOST: usize = 256 << 10;
 
-/// Opens the file of the keys of all connections of a command, if requested; only its owner can read it, and an existing key log
-/// goes on. With it anyone can read a recorded stream. A log that can no longer be written ends with a line.
+/// Opens the file of the keys of all connections of a command, if requested. Only its owner can read it, and an
+/// existing key log continues. With it anyone can read a recorded stream. A log that can no longer be written ends with
+/// a line.
 ///
 /// # Errors
 /// [`CliError::Media`], [`CliError::Store`]: others can read it, or it is something else.
@@ -45,13 +46,13 @@ pub(super) fn key_log(args: &SealArgs, store: &Store) -> Result<Option<KeyLog>, 
     }
     let tell = print::troubles("key log", "key", &path.display().to_string());
     let writer = Writer::start("keylog", MOST, move || Plain::new(Ok(file), tell)).map_err(cannot)?;
-    // What finds no room is counted there.
+    // Lines that do not fit are counted there.
     Ok(Some(KeyLog::new(move |line| {
         writer.put(format!("{line}\n").as_bytes());
     })))
 }
 
-/// Whether a file is empty, or begins as a key log does.
+/// Returns whether a file is empty, or begins as a key log does.
 fn begins_as_key_log(file: &File) -> io::Result<bool> {
     let mut begin = Vec::new();
     file.take(LABEL.len() as u64).read_to_end(&mut begin)?;

@@ -1,4 +1,4 @@
-//! What the store knows, without its secrets.
+//! Contents of the store, without its secrets.
 
 use serde_json::{Value, json};
 use strandcast::pairing::{
@@ -33,7 +33,7 @@ fn text(receivers: &Receivers, senders: &Senders, now: WallClock) -> String {
         let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
         out += &format!("  @{name:<20} {}  {}\n", fingerprint(&receiver.key), hosts.join(", "));
     }
-    out += "senders that this machine knows\n";
+    out += "senders of this machine\n";
     for sender in senders.senders() {
         let name = sender.name.as_deref().unwrap_or("-");
         let state = match sender.revoked_since {
@@ -51,7 +51,7 @@ fn text(receivers: &Receivers, senders: &Senders, now: WallClock) -> String {
     out
 }
 
-/// What a pairing string admits.
+/// Describes the senders that a pairing string admits.
 pub(super) fn terms(once: bool, expires: Option<WallClock>) -> String {
     let whom = if once { "admits the first sender that uses it" } else { "admits any sender that has it" };
     match expires {

@@ -6,7 +6,7 @@ use super::store::store;
 use crate::args::SealArgs;
 use crate::error::CliError;
 
-/// Refuses the identity and the files beside it as a place to write something else to.
+/// Refuses the identity and the files next to it as a place to write something else to.
 ///
 /// # Errors
 /// [`CliError::Store`].

@@ -1,4 +1,4 @@
-//! Where the user's keys are.
+//! Location of the user's keys.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What only a terminal gets: pairing strings, and input that is not shown.
+//! Output and input for terminals only: pairing strings, and input that is not shown.
 
 use std::io::{IsTerminal, Read as _, Stdin, stdin};
 use std::os::fd::AsFd;
@@ -15,7 +15,7 @@ use crate::signals::{self, stopped};
 /// The longest text that is read, bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// Whether a secret may be shown on this stream.
+/// Returns whether a secret may be shown on this stream.
 pub(crate) fn shows_secrets(stream: &(impl IsTerminal + AsFd)) -> bool {
     stream.is_terminal()
 }
@@ -39,7 +39,7 @@ pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String>
 /// not shown.
 ///
 /// # Errors
-/// [`CliError::Usage`]: it is none; [`CliError::Interrupted`].
+/// [`CliError::Usage`]: it is not a pairing string; [`CliError::Interrupted`].
 pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
     let input = stdin();
     let text = if input.is_terminal() {

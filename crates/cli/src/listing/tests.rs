@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is printed for people who ask for `specs`.
+/// Output for people who ask for `specs`.
 fn told(specs: &[&str], all: bool, columns: Option<usize>) -> String {
     let specs: Vec<String> = specs.iter().map(ToString::to_string).collect();
     list(&Listing { specs: &specs, all, json: false, columns }).expect("they are specs")

@@ -117,7 +117,7 @@ impl Receiving {
         self.announced = Some(totals);
     }
 
-    /// Whether everything sent has been received.
+    /// Returns whether everything sent has been received.
     pub(super) fn complete(&self) -> bool {
         self.announced.is_some_and(|a| self.totals.bytes >= a.bytes)
     }

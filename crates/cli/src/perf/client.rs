@@ -298,7 +298,7 @@ impl App for Client {
     }
 }
 
-/// What the association knows of symbols.
+/// Counters of symbols in the association.
 pub(super) fn coding(association: &Association) -> Option<CodingNow> {
     let sides = Sides { sends: association.coded().out().copied(), receives: association.coded().incoming() };
     CodingNow::of(&association.stats().coding, sides)
@@ -312,7 +312,7 @@ fn paths(association: &Association) -> impl Iterator<Item = PathCounters<'_>> {
     })
 }
 
-/// Why an association ended, as the end of a sentence.
+/// Reason why an association ended, as the end of a sentence.
 pub(super) fn closed(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "the server closed before the result".into(),

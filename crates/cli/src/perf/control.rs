@@ -31,7 +31,7 @@ pub(super) enum Control {
     Start {
         /// [`VERSION`].
         version: u32,
-        /// Whether the server sends.
+        /// True if the server sends.
         reverse: bool,
         /// Sending time.
         time_ms: u64,

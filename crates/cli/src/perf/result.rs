@@ -25,7 +25,7 @@ pub(crate) struct Setup {
     pub(crate) time: Duration,
     /// Bytes per message.
     pub(crate) message: usize,
-    /// Whether the server sends.
+    /// True if the server sends.
     pub(crate) reverse: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Interval {
 pub(crate) struct Outcome {
     /// The parameters.
     pub(crate) setup: Setup,
-    /// How datagrams were encrypted, if they were.
+    /// Cipher of the datagrams, if they were encrypted.
     pub(crate) cipher: Option<Cipher>,
     /// The intervals.
     pub(crate) intervals: Vec<Interval>,
@@ -67,7 +67,7 @@ pub(crate) struct Outcome {
     pub(crate) retransmissions: u64,
     /// The client's buffers at the end.
     pub(crate) buffers: BuffersNow,
-    /// What the payload took on the wire, as the client counts.
+    /// Bytes of the payload on the wire, by the client's counters.
     pub(crate) wire: WireNow,
     /// Diagnostics of the client's scheme at the end.
     pub(crate) diagnostics: Vec<&'static str>,
@@ -302,7 +302,7 @@ mod tests {
         let mut none = outcome(false);
         (none.received, none.sent, none.elapsed_s) = (Totals::default(), Totals::default(), 0.0);
         let mut json = none.json();
-        // Shares of media are null where there were none.
+        // Shares of media are null without media.
         json["end"].as_object_mut().expect("an object").remove("wire");
         assert!(!json.to_string().contains("null"), "JSON has no infinities");
     }

@@ -32,9 +32,9 @@ use crate::{block_on, transport};
 
 /// Timeout for the server's first answer.
 const CONNECT: Duration = Duration::from_secs(8);
-/// The same while the server has another host.
+/// Timeout for the server's first answer while the server has another host.
 const CONNECT_NEXT: Duration = Duration::from_secs(3);
-/// How often a server looks at who may connect.
+/// Interval between two looks at the list of permitted clients.
 const LOOK: Duration = Duration::from_millis(250);
 /// Time limit for the last packets of an association.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -184,7 +184,7 @@ impl Measurement {
         }
     }
 
-    /// Why there was no measurement: what the seal knows says more.
+    /// Reason why there was no measurement. The seal's reason is more precise.
     fn refused(&self, why: &str) -> CliError {
         match self.reports.refusal(&self.to) {
             Some((words, _)) => CliError::Peer(format!("{} {words}", self.to.label)),

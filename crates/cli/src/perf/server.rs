@@ -17,7 +17,8 @@ use super::usage::Cpu;
 
 /// A client that is silent for this long is dropped, so that the next one is served.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a client is served although others come. Then the next one takes its place: none has the server to itself for ever.
+/// Time for which a client is served although others wait. Then the next one replaces it: no client has the server to
+/// itself forever.
 const TURN: Duration = Duration::from_secs(600);
 /// The longest measurement served.
 const MAX_CONTROL: Duration = Duration::from_secs(24 * 3600);
@@ -33,7 +34,7 @@ pub(super) enum ServerEvent {
     Begun {
         /// Its address.
         client: String,
-        /// Whether it receives.
+        /// True if the client receives.
         reverse: bool,
     },
     /// A client's measurement is over: the receiver's totals, and this side's processor time.
@@ -60,7 +61,7 @@ struct ActiveClient {
     phase: Phase,
     cpu: Cpu,
     began: Instant,
-    /// When the last packet arrived.
+    /// Time of the last packet.
     last_received: Instant,
     finished: bool,
 }
@@ -193,7 +194,7 @@ impl Server {
     }
 }
 
-/// Why a client has left, after its name.
+/// Reason why a client has left, after its name.
 fn left(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown | CloseReason::Aborted => "left before its result".into(),

@@ -130,7 +130,7 @@ fn everything_sent_is_measured_on_both_sides_in_either_direction() {
         assert!((3..=5).contains(&intervals), "{intervals} intervals in 3 s and the rest");
         check(&outcome, &mut bed.served, reverse);
         // In-order delivery over two links without loss: no gap except at the end of the handshake.
-        assert_eq!(outcome.gap.is_some(), reverse, "only the receiver knows");
+        assert_eq!(outcome.gap.is_some(), reverse, "only the receiver measures it");
         assert!(outcome.gap.is_none_or(|gap| gap.seconds < 0.5), "{:?}", outcome.gap);
     }
 }

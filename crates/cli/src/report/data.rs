@@ -17,7 +17,7 @@ pub(crate) struct Summary {
     pub(crate) latency_ms: u32,
     /// Seed of the links.
     pub(crate) seed: u64,
-    /// From the first message sent to the end of playout.
+    /// Seconds from the first message sent to the end of playout.
     pub(crate) duration_s: f64,
     /// Messages handed to the transport.
     pub(crate) messages_sent: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Summary {
     pub(crate) bytes_sent: u64,
     /// Bytes of media played out.
     pub(crate) bytes_delivered: u64,
-    /// Whether every delivered byte is as sent.
+    /// True if every delivered byte is as sent.
     pub(crate) bytes_identical: bool,
     /// Times that playout ran dry.
     pub(crate) underflows: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Summary {
     pub(crate) black_hole_s: (f64, f64),
     /// Every path.
     pub(crate) paths: Vec<PathReport>,
-    /// What the media took on the wire, as the sender counts; as in `--stats`.
+    /// Bytes of the media on the wire, by the sender's counters; as in `--stats`.
     pub(crate) wire: WireNow,
     /// Symbols, if any were sent; as in `--stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +164,7 @@ pub(crate) struct CodingSample {
 }
 
 impl CodingSample {
-    /// These symbols, beside messages late and lost.
+    /// Returns these symbols, with the messages late and lost.
     pub(crate) fn of(coding: &CodingNow, late: u64, lost: u64) -> CodingSample {
         CodingSample { recovered: coding.recovered, late, lost, redundancy: coding.redundancy }
     }

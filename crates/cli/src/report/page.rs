@@ -76,7 +76,7 @@ fn tiles(summary: &Summary) -> String {
         ));
     }
     if let Some(coding) = &summary.coding {
-        // Beside what is late and lost.
+        // This line follows the late and lost messages.
         let sent = count(coding.repairs_sent, "repair symbol");
         tiles.insert(3, ("recovered", coding.recovered.to_string(), format!("by {sent}")));
         if let Some(share) = coding.redundancy {
@@ -109,7 +109,7 @@ fn paths(summary: &Summary) -> String {
     )
 }
 
-/// A path's row; on narrow screens each value is shown beside its column's name.
+/// A path's row. On narrow screens each value is shown next to its column's name.
 fn path_row(i: usize, path: &PathReport) -> String {
     let values = [
         format!("<span class=\"key p{i}\">{}</span>", escape(&path.name)),

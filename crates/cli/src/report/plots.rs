@@ -83,7 +83,7 @@ fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2
     [delay, buffer]
 }
 
-/// What repair symbols brought and cost; nothing where there were none.
+/// Results and cost of repair symbols; empty without any.
 fn coding(summary: &Summary, recording: &Recording, blank: &Chart) -> Vec<Chart> {
     let Some(coding) = &summary.coding else { return Vec::new() };
     let points = |value: &dyn Fn(&CodingSample) -> Option<f64>| {
@@ -92,8 +92,8 @@ fn coding(summary: &Summary, recording: &Recording, blank: &Chart) -> Vec<Chart>
     };
     let messages = Chart {
         title: "Recovered, late and lost".into(),
-        caption: "Messages since the start: computed from repair symbols before they arrived themselves, too late to be \
-                  played, and never arrived."
+        caption: "Messages since the start: computed from repair symbols before they arrived themselves, not in time to \
+                  be played, and never arrived."
             .into(),
         unit: "messages",
         series: vec![

@@ -208,7 +208,7 @@ fn a_missing_value_breaks_the_line() {
     assert_eq!((d.matches('M').count(), d.matches('L').count()), (2, 1));
 }
 
-/// What is between each `before` and the next `after`.
+/// Text between each `before` and the next `after`.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Vec<&'a str> {
     text.split(before).skip(1).map(|rest| rest.split(after).next().unwrap()).collect()
 }

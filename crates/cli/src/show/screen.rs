@@ -19,12 +19,12 @@ impl Screen {
         Screen { live: live && terminal, colour }
     }
 
-    /// Whether tables are drawn.
+    /// Returns whether tables are drawn.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Whether text may be coloured.
+    /// Returns whether text may be coloured.
     pub(crate) fn colour(&self) -> bool {
         self.colour
     }

@@ -54,7 +54,7 @@ impl Stats {
         Ok(Stats::File(writer.map_err(cannot)?))
     }
 
-    /// Whether these lines use standard error.
+    /// Returns whether these lines use standard error.
     pub(crate) fn on_standard_error(&self) -> bool {
         matches!(self, Stats::Error)
     }
@@ -68,7 +68,7 @@ impl Stats {
             Stats::Off => {}
             Stats::Error => print::json_line(&line()),
             Stats::File(writer) => {
-                // What finds no room is counted there.
+                // Lines that do not fit are counted there.
                 writer.put((line() + "\n").as_bytes());
             }
         }

@@ -56,7 +56,7 @@ struct Plan {
     jobs: Vec<Job>,
     origin: Origin,
     output: Option<Output>,
-    /// Where the frames of a traced run go.
+    /// File for the frames of a traced run.
     frames: Option<PathBuf>,
     progress: Arc<Progress>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::common::home::Home;
 use crate::common::{Ended, Running, clip, file, port, seconds};
 
-/// A receiver on `at`, and a sender that knows it at `hosts`.
+/// A receiver on `at`, and a sender that has it at `hosts`.
 fn pair(name: &str, at: &str, hosts: &[String]) -> (Running, Home, PathBuf, Home) {
     let (studio, van, out) =
         (Home::new(&format!("{name}-studio")), Home::new(&format!("{name}-van")), file(name));

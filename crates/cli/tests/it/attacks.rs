@@ -87,7 +87,7 @@ fn datagrams_in_another_order_lose_nothing() {
 #[test]
 fn an_answer_that_claims_to_be_plain_does_not_downgrade() {
     let scene = Scene::set("downgrade", |direction, bytes| match (direction, bytes.first()) {
-        // Type 5 (ADR 17), with the initiator's id of what it answers, in front of the receiver's own answer.
+        // Type 5 (ADR 17), with the initiator's id, before the receiver's own answer.
         (Direction::ToSender, Some(3)) => {
             let hint = [&[5, 2, 0, 0], &bytes[4..12]].concat();
             vec![hint, bytes.to_vec()]
@@ -105,11 +105,11 @@ fn an_answer_that_claims_to_be_plain_does_not_downgrade() {
 /// Other versions, and fewer ciphers offered and chosen, in place of what the two sides said: they say it again.
 #[test]
 fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
-    // Where message 1 and message 2 have their ciphers, encrypted, behind the keys in front of them (ADR 17).
+    // Positions of the encrypted ciphers in message 1 and message 2, after the keys (ADR 17).
     const CIPHERS: [usize; 2] = [12 + 8 + 32 + 48, 12 + 32];
     let mut passed = [0; 2];
     let scene = Scene::set("version", move |direction, bytes| {
-        // The answer to another version, which is no message of a handshake.
+        // The answer to another version, which is not a handshake message.
         if bytes[0] == 6 {
             return as_it_is(direction, bytes);
         }
@@ -210,7 +210,7 @@ fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
         common::run(&format!("decrypt {} {} --keylog {}", sealed.display(), out.display(), keys.display()))
     };
     decrypt(&keys, &clear).succeeds();
-    // What `--pcap` saw within: every packet behind the handshake, without its checksum.
+    // Packets that `--pcap` saw inside: every packet after the handshake, without its checksum.
     let (seen, decrypted) = (packets(&pcap), packets(&clear));
     assert!(decrypted.len() > 100, "{}", decrypted.len());
     assert!(decrypted.is_subset(&seen), "{} {}", decrypted.len(), seen.len());

@@ -1,4 +1,4 @@
-//! Whatever blocks a side output, or what is played, stops neither the stream nor its end.
+//! A blocked side output, or a blocked output of media, stops neither the stream nor its end.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -103,7 +103,7 @@ fn pipes_without_a_reader_hold_up_nothing() {
     }
 }
 
-/// What the reader of a pipe misses is counted.
+/// Data that the reader of a pipe misses are counted.
 #[test]
 fn a_pipe_that_pauses_gets_what_fits_and_the_rest_is_counted() {
     let (port, out, pipe) = (port(), file("pause.ts"), fifo("pause"));
@@ -185,7 +185,7 @@ fn an_input_that_does_not_open_does_not_hold_up_the_end() {
     assert!(took < SOON, "{took:?}");
 }
 
-/// What an ssh connection that is lost does, and a supervisor's second signal at once.
+/// A lost ssh connection, and a supervisor's second signal at once.
 #[test]
 fn a_hang_up_ends_a_stream_as_an_interrupt_does() {
     let (port, out) = (port(), file("hang-up.ts"));

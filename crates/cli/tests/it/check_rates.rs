@@ -25,7 +25,7 @@ fn expected(scenario: &Scenario) -> f64 {
     checked.json().pointer("/flows/f/paths/default/fair_bps").and_then(|v| v.as_f64()).expect("one path")
 }
 
-/// The same in the simulator: the mean of three seeds.
+/// Rate in the simulator: the mean of three seeds.
 fn sent(scenario: &Scenario) -> f64 {
     let one = |seed| {
         let mut simulation = Simulation::new(scenario, &Presets, seed, None).expect("it can be built");

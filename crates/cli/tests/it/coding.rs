@@ -11,7 +11,7 @@ use strandcast_netem::number::Number;
 use crate::common::link::link;
 use crate::common::{file, port, run, seconds, start};
 
-/// A link to `server` of 40 ms each way that loses every twentieth packet that goes there.
+/// A link to `server` of 40 ms one-way delay in both directions that loses every twentieth packet to the server.
 fn lossy(server: u16) -> Relay {
     let back = LinkConfig { delay: Number::from(Duration::from_millis(40)), ..LinkConfig::default() };
     let losses = vec![LossModel::Uniform { p: Number::from(0.05) }];
@@ -53,7 +53,7 @@ fn both_ends_tell_what_repair_brought_and_cost() {
     assert!(recovered >= 3 && number(theirs, "repairs_received") <= number(mine, "repairs_sent"), "{got}");
     let missing = number(&got, "late") + number(&got, "lost");
     assert_eq!(number(&got, "played") + missing, number(&sent, "messages"), "{sent} {got}");
-    // What was recovered came by no path.
+    // Recovered messages arrived by no path.
     assert!(
         number(theirs, "sources_received") - number(theirs, "sources_late") + recovered
             <= number(&sent, "messages")

@@ -1,4 +1,4 @@
-//! How many datagrams a stream takes, sealed and in the clear.
+//! Number of datagrams of a stream, sealed and in clear.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::common::{clip, port, seconds};
 
 /// Shorter ones carry no media: a transport packet has 188 bytes.
 const LEAST: usize = 188;
-/// What is longer does not fit the MTU.
+/// Maximum IP-level size of a datagram.
 const MTU: usize = 1400;
 
 /// The sizes of the datagrams that carried a stream to the receiver over a path whose MTU is 1400, UDP payload.

@@ -1,4 +1,4 @@
-//! What a running receiver learns about pairing strings and their senders is in its store.
+//! The store contains everything that a running receiver learns about pairing strings and their senders.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::common::{Running, pairing, port};
 
 /// Senders that enrol at once: those that others push out after them have enrolled as well.
 const SENDERS: u64 = 150;
-/// Threads at the most while they do: those of the command, and one that writes.
+/// Maximum number of threads meanwhile: those of the command, and one that writes.
 const THREADS: usize = 12;
 
 fn threads(of: &Running) -> usize {

@@ -1,4 +1,5 @@
-//! Errors of the system, of which a library in front of the C library makes one at a chosen call: a receiver hears on.
+//! Errors of the system, which a library preloaded before the C library causes at a chosen call: a receiver continues
+//! to receive.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
@@ -110,7 +111,7 @@ fn a_receiver_hears_on_after_any_error_of_one_call() {
     streams.into_iter().for_each(|stream| stream.join().unwrap());
 }
 
-/// A sender of a live input whose calls fail as `plan` says, a receiver, and an encoder that sends for so many seconds.
+/// A sender of a live input whose calls fail by `plan`, a receiver, and an encoder that sends for `seconds`.
 fn send_live(plan: &str, name: &str, seconds: u64) -> Option<(Running, Running)> {
     let (input, port, out) = (port(), port(), file(name));
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
@@ -132,7 +133,7 @@ fn send_live(plan: &str, name: &str, seconds: u64) -> Option<(Running, Running)>
     Some((sender, receiver))
 }
 
-/// Of a live input a call fails now and then, whatever the system says: the stream goes on.
+/// Some calls for a live input fail with any error of the system: the stream continues.
 #[test]
 fn a_live_input_is_read_on_after_any_error_of_some_calls() {
     let streams = [105, 12, 5].map(|errno| {
@@ -153,7 +154,7 @@ fn a_live_input_is_read_on_after_any_error_of_some_calls() {
     streams.into_iter().for_each(|stream| stream.join().unwrap());
 }
 
-/// An input that does nothing but fail ends the sender, so that its supervisor knows.
+/// An input that only fails ends the sender, so that its supervisor can react.
 #[test]
 fn a_live_input_that_only_fails_ends_the_sender() {
     let Some((sender, receiver)) = send_live("input,100,2000000000,12", "errno-input-gone.ts", 15) else {
@@ -166,7 +167,7 @@ fn a_live_input_that_only_fails_ends_the_sender() {
     receiver.end();
 }
 
-/// The descriptor is gone, as the system says: another socket listens there at once, and one line tells.
+/// The system reports that the descriptor is invalid: another socket listens there at once, and one line reports it.
 #[test]
 fn a_receiver_without_its_socket_opens_another_one() {
     let Some((receiver, port, out)) = receive("recv,200,200,9", "errno-gone.ts") else { return };

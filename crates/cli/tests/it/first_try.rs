@@ -23,18 +23,18 @@ use crate::common::{Ended, Running, file, port, start, start_with};
 const TS: usize = 188;
 /// Packets of a datagram.
 const IN_DATAGRAM: usize = 7;
-/// How long an input lasts.
+/// Duration of an input.
 const LASTS: Duration = Duration::from_secs(4);
-/// A failed try beside which a timer was this late or later does not count and is made again, up to so many tries in all.
+/// Lateness of a timer from which a failed attempt does not count and is repeated, and the maximum number of attempts.
 const MOST_STALL: Duration = Duration::from_millis(50);
 const TRIES: usize = 5;
 
-/// How a live input comes.
+/// Form of a live input.
 #[derive(Clone, Copy, Debug)]
 enum Input {
-    /// Over UDP, all that is encoded in so many milliseconds at once.
+    /// Over UDP: all data that are encoded in this number of milliseconds at once.
     Bursts(u64),
-    /// From a pipe, in blocks of so many bytes.
+    /// From a pipe, in blocks of this number of bytes.
     Blocks(usize),
 }
 
@@ -43,10 +43,10 @@ struct Case {
     name: &'static str,
     input: Input,
     rate_bps: u64,
-    /// From the start of the sender to the first bytes.
+    /// Time from the start of the sender to the first bytes.
     idle_ms: u64,
     latency_ms: u64,
-    /// Of an emulated link; 0: loopback alone.
+    /// Round-trip time of an emulated link; 0: loopback alone.
     round_trip_ms: u64,
     sealed: bool,
 }
@@ -75,7 +75,7 @@ const CASES: [Case; 11] = [
     Case { name: "frames over 40 ms", input: Input::Bursts(40), idle_ms: 3000, round_trip_ms: 40, ..CASE },
 ];
 
-/// What a case takes while it runs.
+/// Processes and relays of a case while it runs.
 #[derive(Default)]
 struct Held {
     _homes: Vec<Home>,
@@ -131,7 +131,7 @@ impl Case {
         (receiver, sender, Held { _link: Some(relay), ..Held::default() })
     }
 
-    /// Sends it all; what sender and receiver told, and how many packets were sent.
+    /// Sends everything. Returns the output of sender and receiver, and the number of packets sent.
     fn run(&self) -> (Ended, Ended, u32) {
         let _ = std::fs::remove_file(self.file("ts"));
         let (to, from) = (port(), port());
@@ -142,7 +142,7 @@ impl Case {
                 sender.says("sending");
                 let camera = UdpSocket::bind("127.0.0.1:0").unwrap();
                 let sent = self.send(|bytes| {
-                    // What an interface of some hundred Mbit/s brings: sockets hold so much for a process that waits.
+                    // Burst of an interface of some hundred Mbit/s: sockets hold that amount for a process that waits.
                     for datagrams in bytes.chunks(TS * IN_DATAGRAM * 50) {
                         for datagram in datagrams.chunks(TS * IN_DATAGRAM) {
                             camera.send_to(datagram, ("127.0.0.1", from)).unwrap();
@@ -195,7 +195,7 @@ fn numbers(out: &Path) -> BTreeSet<u32> {
     bytes.chunks_exact(TS).map(|packet| u32::from_be_bytes(packet[4..8].try_into().unwrap())).collect()
 }
 
-/// A timer of 10 ms that tells how late it was at the most.
+/// A timer of 10 ms that measures its maximum lateness.
 struct Guard {
     stop: Arc<AtomicBool>,
     worst_ns: Arc<AtomicU64>,
@@ -223,7 +223,7 @@ impl Guard {
     }
 }
 
-/// How a case ended.
+/// Result of a case.
 #[derive(Debug, PartialEq)]
 enum Verdict {
     Fine,
@@ -240,7 +240,7 @@ fn check(verdicts: &[Verdict]) {
     assert!(2 * stalled.len() <= verdicts.len(), "too slow a machine to judge: {stalled:?}");
 }
 
-/// What `attempt` finds, made again while the machine stalls beside it.
+/// Returns the result of `attempt`, which is repeated while the machine stalls.
 fn judged(name: &'static str, attempt: impl Fn() -> Result<(), String>) -> Verdict {
     for _ in 0..TRIES {
         let guard = Guard::start();
@@ -260,7 +260,7 @@ fn judged(name: &'static str, attempt: impl Fn() -> Result<(), String>) -> Verdi
     Verdict::Stalled(name)
 }
 
-/// What a case lost, if anything.
+/// Data that a case lost, if any.
 fn lost(case: &Case) -> Result<(), String> {
     let (sender, receiver, sent) = case.run();
     sender.succeeds();
@@ -288,7 +288,7 @@ fn bursts_of_a_live_input_lose_nothing() {
     check(&verdicts);
 }
 
-/// Of the encoder.
+/// Seconds of the encoder.
 const SECONDS: usize = 8;
 const PICTURES: usize = 25;
 
@@ -302,7 +302,7 @@ fn encoder(output: &str) -> Command {
     command
 }
 
-/// Whether nothing was lost and every picture can be decoded.
+/// Returns an error if something was lost or a picture cannot be decoded.
 fn decodes(sender: &Ended, receiver: &Ended, out: &Path) -> Result<(), String> {
     sender.succeeds();
     receiver.succeeds();

@@ -1,5 +1,5 @@
-//! Floods against a real `receive` with keys while it plays a stream: the stream goes on, another sender connects, and
-//! memory stays.
+//! Floods against a real `receive` with keys while it plays a stream: the stream continues, another sender connects,
+//! and memory stays.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -27,23 +27,24 @@ use crate::common::{pairing, seconds};
 const RATE: u32 = 20_000;
 /// Handshakes per second of senders with a token.
 const INSIDERS: u32 = 2000;
-/// How often a flood sends.
+/// Interval of a flood's datagrams.
 const TICK: Duration = Duration::from_millis(2);
 /// A flood that reached less has shown nothing: of senders without keys a quarter of what was meant; of insiders twice what
 /// makes a receiver ask for cookies.
 const LEAST: u32 = RATE / 4;
 const MIN_INSIDERS: u32 = 200;
-/// How long a flood lasts at least.
+/// Minimum duration of a flood.
 const SHORTEST: Duration = Duration::from_secs(5);
-/// How long another sender takes to connect at the most.
+/// Maximum time in which another sender connects.
 const CONNECTS: Duration = Duration::from_secs(3);
-/// What a receiver's memory may grow by, bytes: the arenas of received datagrams (8 MiB, docs/architecture.md), which any
-/// 32 datagrams of the largest size fill, and another stream's buffers. Tables of handshakes have a fixed size.
+/// Maximum growth of a receiver's memory in bytes: the arenas of received datagrams (8 MiB, docs/architecture.md),
+/// which any 32 datagrams of the largest size fill, and another stream's buffers. Tables of handshakes have a fixed
+/// size.
 const GROWTH: u64 = 12 << 20;
-/// Bytes of IP and UDP header in front of each datagram.
+/// Bytes of IP and UDP header of each datagram.
 const HEADERS: u64 = 28;
 
-/// What a flood sent and heard. Bytes are with IP and UDP headers.
+/// Datagrams and bytes that a flood sent and received. Bytes include IP and UDP headers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     datagrams: u32,
@@ -79,7 +80,8 @@ impl Flood {
         let sources = Sources::bind(64, port);
         let mut next = 0;
         Flood::start(RATE, move |due, tally| {
-            // What is behind by more than a tick's worth is left out: a flood does not come in bursts of its own making.
+            // Datagrams that are late by more than a tick are left out: a flood does not arrive in bursts of its own
+            // making.
             next = due.saturating_sub(RATE / 50).max(next);
             while next < due {
                 let datagram = &datagrams[next as usize % datagrams.len()];
@@ -97,7 +99,7 @@ impl Flood {
     }
 }
 
-/// Sockets on so many networks of their own, connected to a port.
+/// Sockets on different networks, connected to a port.
 struct Sources(Vec<UdpSocket>);
 
 impl Sources {
@@ -212,8 +214,8 @@ fn recorded_messages() {
     });
 }
 
-/// Senders with a valid token, from 250 networks, which send the cookies that they are asked for. Every other one goes
-/// on to open a session and an association.
+/// Senders with a valid token, from 250 networks, which send the requested cookies. Every other one continues and opens
+/// a session and an association.
 #[test]
 fn handshakes_of_insiders() {
     withstands("insiders", MIN_INSIDERS, |scene| {

@@ -62,7 +62,7 @@ fn with_retry_a_path_that_is_not_there_yet_is_awaited() {
     }
 }
 
-/// Without any path that is there, too: the sender searches until one is, for the time that `--retry` gives.
+/// The same holds without any path: the sender searches until one exists, for the time of `--retry`.
 #[test]
 fn with_retry_no_path_at_all_is_awaited_as_well() {
     let input = clip();

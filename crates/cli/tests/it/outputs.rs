@@ -1,4 +1,4 @@
-//! What is recorded stays, and no option writes over keys.
+//! Recordings are kept, and no option writes over keys.
 
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn each_stream_has_a_file_named_by_the_time() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A stream for which there is no name is refused; the receiver goes on.
+/// A stream for which there is no name is refused; the receiver continues.
 #[test]
 fn a_stream_without_a_name_for_its_recording_is_refused_and_the_next_one_is_not() {
     let (port, folder) = (port(), folder("names"));
@@ -228,7 +228,7 @@ fn no_option_writes_over_keys() {
     }
 }
 
-/// Who made a file, or has another name of it, can read what is written to it.
+/// The maker of a file, or of another name of it, can read the data that are written to it.
 #[test]
 fn captures_and_key_logs_are_their_users_alone() {
     let home = Home::new("shared");

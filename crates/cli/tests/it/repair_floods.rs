@@ -1,5 +1,5 @@
-//! Repair symbols of one byte, which cost more to decode than any others for their bytes, in an association that is not played,
-//! beside a running stream: nothing of the stream is lost.
+//! Repair symbols of one byte, which cost more to decode than any others for their bytes, in an association that is not
+//! played, during a running stream: nothing of the stream is lost.
 #![cfg(target_os = "linux")]
 
 use std::net::{SocketAddr, UdpSocket};
@@ -27,7 +27,7 @@ const SOURCES: u16 = 340;
 const LENGTH: u16 = 512;
 /// Symbols in a packet.
 const A_PACKET: u32 = 48;
-/// Bytes of IP and UDP header in front of each datagram.
+/// Bytes of IP and UDP header of each datagram.
 const HEADERS: usize = 28;
 /// Latency of the stream, ms: on a busy machine a process may not run for a second.
 const LATENCY: u32 = 1500;
@@ -90,7 +90,7 @@ impl Stranger {
         }
     }
 
-    /// What the seal has to send.
+    /// Sends the seal's output.
     fn settle(&mut self) {
         let now = self.now();
         let mut all = Vec::new();
@@ -217,7 +217,7 @@ fn symbol(n: u32) -> Chunk {
     Data { header, payload: payload.into() }.into()
 }
 
-/// Plays so many seconds beside a flood of so many Mbit/s; a row of a table.
+/// Plays `length` seconds during a flood of `mbps` Mbit/s. Prints a row of a table.
 fn beside(sealed: bool, mbps: f64, length: usize) {
     let name = format!("repair-{sealed}-{mbps}");
     let (studio, van) = (Home::new(&format!("{name}-studio")), Home::new(&format!("{name}-van")));

@@ -1,4 +1,4 @@
-//! Failures beside the stream do not end it; late messages are counted.
+//! Failures outside the stream do not end it; late messages are counted.
 
 use std::fs::File;
 use std::process::{Command, Stdio};

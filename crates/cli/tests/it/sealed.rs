@@ -37,7 +37,7 @@ impl Pair {
     }
 
     fn receive(&self, options: &str) -> Running {
-        // What an earlier one has played is not overwritten.
+        // The recording of an earlier receiver is not overwritten.
         let _ = std::fs::remove_file(&self.out);
         let receiver =
             self.studio.start(&format!("receive {} {} {options}", self.host(), self.out.display()));
@@ -118,7 +118,7 @@ fn a_one_time_string_is_taken_from_the_command_line_and_admits_its_first_sender_
     let list = first.run("key list --json").json();
     assert_eq!(list["receivers"].as_array().map(Vec::len), Some(0), "nothing is stored: {list}");
     let refused = second.run(&send(&input, &format!("{text} --latency 200")));
-    // What either side prints admits it: by hand, it may use the same string.
+    // The output of either side admits it: by hand, it may use the same string.
     let remedy = format!("strandcast key allow {}", second_key(&second));
     refused.fails(5, &["does not admit this machine", &short(&second), &remedy]);
     receiver.says(&format!("refused {} at 127.0.0.1:", short(&second)));
@@ -154,7 +154,7 @@ fn revoking_a_sender_ends_its_stream_within_two_seconds() {
     pair.studio.run(&format!("key allow {short} --as van")).succeeds();
     pair.studio.run("key revoke van").succeeds();
     let revoked = Instant::now();
-    // What was received until then is played: the latency is over by now.
+    // Data received until then are played: the latency is over by now.
     std::thread::sleep(Duration::from_secs(2).saturating_sub(revoked.elapsed()));
     let before = pair.played();
     std::thread::sleep(Duration::from_secs(1));

@@ -1,6 +1,7 @@
-//! Chunks that an observer forges for a stream with keys, once in the clear and once in an envelope with the stream's own
-//! connection ids. The observer knows all of the association but its keys: verification tags, TSNs, the cookie, the stream's
-//! number. Without keys most of these end the stream or play something else (`forged.rs`, `takeover.rs`).
+//! Chunks that an observer forges for a stream with keys, once in clear and once in an envelope with the stream's own
+//! connection ids. The observer has everything of the association except its keys: verification tags, TSNs, the cookie,
+//! the stream's number. Without keys most of these chunks end the stream or play something else (`forged.rs`,
+//! `takeover.rs`).
 
 use std::path::Path;
 
@@ -19,10 +20,10 @@ use crate::common::{Running, captured, clip, file, port, start};
 
 /// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.
 const BEYOND: u32 = 1 << 23;
-/// Bytes in front of the ciphertext, and behind it (ADR 17).
+/// Bytes before and after the ciphertext (ADR 17).
 const ENVELOPE: (usize, usize) = (13, 16);
 
-/// What `--pcap` of the sender shows of an association.
+/// Values of an association from `--pcap` of the sender.
 struct Association {
     to_receiver: Header,
     to_sender: Header,
@@ -78,11 +79,11 @@ impl Association {
     }
 }
 
-/// What is forged, for which side.
+/// A forgery, and the side that receives it.
 struct Forgery {
     name: &'static str,
     to: Direction,
-    /// Whether it harms a stream without keys.
+    /// True if it harms a stream without keys.
     harms: bool,
     /// Packets of chunks.
     packets: fn(&Association) -> Vec<Vec<Chunk>>,
@@ -101,8 +102,8 @@ fn packet(of: &Association, to: Direction, chunks: &[Chunk]) -> Vec<u8> {
     out
 }
 
-/// The packet in envelopes like the newest that passed: behind it, far ahead of it, and in the next generation of keys; as
-/// it is, and as any wrong key would leave it.
+/// Returns the packet in envelopes like the newest that passed: after it, far ahead of it, and in the next generation
+/// of keys; unchanged, and as any wrong key would leave it.
 fn enveloped(scene: &Scene, to: Direction, packet: &[u8]) -> Vec<Vec<u8>> {
     let recorded = scene.wire.recorded();
     let newest =
@@ -114,7 +115,7 @@ fn enveloped(scene: &Scene, to: Direction, packet: &[u8]) -> Vec<Vec<u8>> {
     numbers.iter().flat_map(|number| [of(number, packet), of(number, &scrambled)]).collect()
 }
 
-/// Streams for which each of these is forged go on.
+/// Streams continue when each of these packets is forged for them.
 fn have_no_effect(forgeries: &[Forgery]) {
     std::thread::scope(|scope| {
         for forgery in forgeries {
@@ -143,7 +144,7 @@ fn has_no_effect(forgery: &Forgery) {
     });
 }
 
-/// What is forged here is good: without keys it interrupts or ends a stream, or something else is played.
+/// The forgeries are effective: without keys they interrupt or end a stream, or something else is played.
 fn harms(forgery: &Forgery) {
     let [out, pcap] = ["ts", "pcap"].map(|end| file(&format!("harmful-{}.{end}", forgery.name)));
     let (port, clip) = (port(), std::fs::read(clip()).unwrap());

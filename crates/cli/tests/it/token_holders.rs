@@ -26,7 +26,8 @@ const PATHS: u32 = 24;
 const AHEAD: u32 = 4;
 /// New sessions per second: below what makes a receiver ask for cookies.
 const A_SECOND: u32 = 90;
-/// What a receiver may have beside its sessions, which get an eighth of `--memory`: arenas of datagrams, tables of handshakes.
+/// Memory of a receiver in addition to its sessions, which get an eighth of `--memory`: arenas of datagrams, tables of
+/// handshakes.
 const BESIDE: u64 = 24 << 20;
 
 /// A key, and the sessions that were begun with it.

@@ -53,7 +53,7 @@ fn a_wrong_key_and_a_wrong_token_get_no_answer() {
     edit(&key.store().join("identity.receivers"), |text| {
         text.replace(line(text, "key"), &format!("key = \"{own}\""))
     });
-    // A machine with the receiver's identity made the token, and the receiver has never heard of it.
+    // A machine with the receiver's identity made the token, which the receiver does not have.
     let twin = Home::new("wrong-twin");
     std::fs::create_dir_all(twin.store()).unwrap();
     std::fs::copy(scene.studio.store().join("identity"), twin.store().join("identity")).unwrap();

@@ -19,21 +19,21 @@ use crate::wire::{Chunk, PacketWriter, VerificationTag};
 /// A heartbeat's own chunk with its information, unpadded.
 const HEARTBEAT_LEN: usize = 20;
 
-/// Datagrams for one path, at the end of the buffer handed to `poll_output`, each with room for its envelope.
+/// Datagrams for one path, at the end of the buffer passed to `poll_output`, each with room for its envelope.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Transmit {
-    /// Where from and to.
+    /// Source and destination.
     pub tuple: FourTuple,
-    /// All datagrams together, bytes.
+    /// Bytes of all datagrams together.
     pub len: usize,
-    /// Each datagram but the last has this many bytes; `len` if there is one.
+    /// Bytes of each datagram except the last; `len` if there is one.
     pub segment_size: usize,
-    /// IP may fragment them: chunks that were cut for larger packets than the path takes now, and can't be cut again (RFC 9260
-    /// §6.9). Else they are sent with DF set.
+    /// True if IP may fragment them: their chunks were cut for larger packets than the path now accepts, and cannot be
+    /// cut again (RFC 9260 §6.9). Otherwise they are sent with DF set.
     pub fragment: bool,
 }
 
-/// The parts of an association that have something to say.
+/// The parts of an association that have output.
 #[derive(Debug)]
 pub(super) struct Assembler<'a> {
     pub cx: &'a mut Context,
@@ -42,7 +42,7 @@ pub(super) struct Assembler<'a> {
 }
 
 impl Assembler<'_> {
-    /// An answer to a 4-tuple that is no path.
+    /// Writes an answer to a 4-tuple without a path.
     pub fn off_path_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
         let control = self.cx.control.pop_off_path()?;
         let (envelope, header) = (self.cx.config.envelope, self.header(control.tag));
@@ -57,8 +57,8 @@ impl Assembler<'_> {
         Header { source_port: self.cx.ports.0, destination_port: self.cx.ports.1, verification_tag }
     }
 
-    /// Appends one packet of at most `limit` bytes for `path`, in room for its envelope; the packet's length, 0 when there was
-    /// nothing to say.
+    /// Appends one packet of at most `limit` bytes for `path`, in room for its envelope. Returns the packet's length, 0
+    /// if there was no output.
     pub fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
         let limit = self.room_on(path, limit);
         let alone = self.cx.control.front().filter(|c| c.path == path);
@@ -67,7 +67,7 @@ impl Assembler<'_> {
         let mut w = PacketWriter::within(self.cx.config.envelope, buf, header);
         let before = self.cx.paths.view(path.index()).in_flight_chunks;
         let signed = self.write_control(now, path, limit, &mut w);
-        // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
+        // A chunk that ends the association is the last one, or alone (RFC 9260 §3.3.7, §3.3.13).
         if !alone && !signed && self.cx.state != State::Closed {
             if self.rx.sack_due() == Some(path) {
                 self.rx.write_sack(self.cx, now, path, limit, &mut w, self.tx.heap());
@@ -85,8 +85,9 @@ impl Assembler<'_> {
         len
     }
 
-    /// Bytes that the next packet for `path` may have, at most `limit`. What an unproven address can't be sent is
-    /// dropped here: it would hold up the rest, and the peer asks again for whatever matters.
+    /// Returns the bytes that the next packet for `path` may have, at most `limit`. Chunks that may not be sent to an
+    /// unproven address are dropped here: they would block the others, and the peer repeats its requests if they
+    /// matter.
     pub fn room_on(&mut self, path: PathId, limit: usize) -> usize {
         let i = path.index();
         let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));
@@ -124,7 +125,8 @@ impl Assembler<'_> {
         }
         if let Some(rate) = v.limit.pacing {
             let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
-            // A bucket of one more packet lets a batch of two go at once; idle time beyond that and the quantum is not saved up.
+            // With room for one more packet a batch of two leaves at once; idle time beyond that and the quantum is not
+            // saved up.
             p.pace = p.pace.max(now - gap.max(self.cx.config.pacing_quantum)) + gap;
         }
         v.blocked = p.burst == 0 || p.pace > now;
@@ -133,8 +135,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// True when the packet ends with what an AUTH chunk signs: its HMAC covers all that follows it, so that nothing more may
-    /// follow. A seal signs in its place.
+    /// Returns true if the packet ends with chunks that an AUTH chunk signs: its HMAC covers everything after it, so
+    /// that nothing may follow. A seal signs in its place.
     fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
         while let Some(c) = self.cx.control.front() {
             let auth =
@@ -157,7 +159,7 @@ impl Assembler<'_> {
         self.cx.state != State::Closed && self.write_heartbeats(now, path, limit, w)
     }
 
-    /// AUTH, unless there is a seal, a report, and the heartbeat that goes with it.
+    /// Writes AUTH, unless there is a seal, then a report, and the heartbeat that goes with it.
     fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
         let hmac = self.cx.peer.keys.as_ref().map(|a| a.hmac);
         if hmac.is_none() && !self.cx.config.sealed() {
@@ -165,8 +167,8 @@ impl Assembler<'_> {
         }
         let slot = hmac.map(|hmac| w.auth_placeholder(0, hmac));
         w.chunk(chunk);
-        // A heartbeat goes with the path's name only: alone with other news it could come from an address that the
-        // peer does not know.
+        // A heartbeat only goes with the path's name: alone with other reports it could arrive from an address that is
+        // unknown to the peer.
         let names = |i: &ReportItem| matches!(i.kind, KIND_JOIN | KIND_MOVED);
         let named = matches!(chunk, Chunk::Report(r) if r.items.iter().any(names));
         let wanted = self.cx.paths[path.index()].heartbeats.requests.iter().position(|h| !h.probe);
@@ -180,7 +182,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// One wanted heartbeat; as [`Assembler::write_control`].
+    /// Writes a requested heartbeat; otherwise as [`Assembler::write_control`].
     fn write_heartbeats(
         &mut self,
         now: Instant,
@@ -198,7 +200,7 @@ impl Assembler<'_> {
         }
         let wanted = self.cx.paths[path.index()].heartbeats.requests.remove(0);
         if !room {
-            // As if it were lost: the path is given up in its time.
+            // The heartbeat counts as lost: the path is given up in its time.
             self.cx.make_heartbeat(now, path, wanted.probe, 0);
             return false;
         }
@@ -232,7 +234,8 @@ impl Assembler<'_> {
         while usable && let Some(pending) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {
             let reports = if first { overhead } else { 0 };
             let fits = w.remaining(limit) >= DataHeader::encoded_len(pending.len) + reports;
-            // A chunk cut for larger packets goes alone, whatever its size: it can not be cut again.
+            // A chunk that was cut for larger packets has a packet of its own, whatever its size: it cannot be cut
+            // again.
             if !fits && !w.is_empty() {
                 break;
             }

@@ -52,43 +52,44 @@ use redundancy::Redundancy;
 #[derive(Debug)]
 pub(super) struct Sender {
     buffer: SendBuffer,
-    /// What turns messages into symbols, once both ends agreed that it is done.
+    /// Coder that turns messages into symbols, after both ends have agreed on coding.
     coder: Option<Coder>,
     coding_seed: u32,
     rq: RetransmissionQueue,
     forward: ForwardPoint,
     given_up: GivenUp,
     redundancy: Redundancy,
-    /// Copies still to be sent, of the chunk sent last or of older ones (see [`Sender::send_again`]).
+    /// Copies that are still to be sent, of the last chunk or of older ones (see [`Sender::send_again`]).
     copies: SmallVec<[(Tsn, PathId); 4]>,
-    /// Copies that acts asked for, each until its path has room.
+    /// Copies that acts requested, each until its path has room.
     asked: VecDeque<(Tsn, PathId)>,
     arrivals: ArrivalReports,
-    /// What the peer says of arrivals by its clock.
+    /// The peer's reports of arrivals by its clock.
     arrived: ArrivedReports,
-    /// What is left of the scheduler's last decision.
+    /// Rest of the scheduler's last decision.
     assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
     pending_chunk: Option<PendingChunk>,
     /// The states of paths for which `assignment` and `pending_chunk` hold ([`super::path_table::PathTable::revision`]).
     revision: u32,
-    /// Most payload bytes of a chunk that fits every path.
+    /// Maximum payload bytes of a chunk that fits every path.
     max_payload: usize,
-    /// Most bytes of user data of such a chunk: the payload, and what coding puts before it.
+    /// Maximum user data of such a chunk in bytes: the payload, and the header that coding puts before it.
     max_user_data: usize,
-    /// One chunk is in flight although the peer's window is closed.
+    /// True if one chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
     /// Number of DATA packets since the queue of messages was empty.
     burst: u32,
-    /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
+    /// Paths on which SACKs with a closed window have arrived since the last timeout: these paths answered a probe.
     zero_window_answered: PathSet,
-    /// What is done about chunks on slow paths that keep others waiting.
+    /// Handling of chunks on slow paths that block others.
     head_of_line: HeadOfLine,
     scratch: Vec<Tsn>,
 }
 
 impl Sender {
-    /// `names_deliveries`: the scheme wants [`Signal::Delivered`]. `coding_seed`: of the first repair symbol.
+    /// Creates a sender. `names_deliveries`: the scheme needs [`Signal::Delivered`]. `coding_seed`: seed of the first
+    /// repair symbol.
     pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool, coding_seed: u32) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
@@ -115,7 +116,7 @@ impl Sender {
         }
     }
 
-    /// The association has ended.
+    /// Drops all data, after the association has ended.
     pub fn clear(&mut self, cx: &mut Context) {
         self.note_ended(cx);
         self.buffer.clear();
@@ -127,7 +128,7 @@ impl Sender {
         (self.assignment, self.pending_chunk) = (None, None);
     }
 
-    /// Gives memory back that bursts and backlogs needed. Queues keep their room while data flow, so that packets cost no
+    /// Releases memory that bursts and backlogs needed. Queues keep their room while data flow, so that packets need no
     /// allocation.
     pub fn shrink(&mut self) {
         if self.rq.is_empty() && self.buffer.is_empty() {
@@ -137,8 +138,8 @@ impl Sender {
         }
     }
 
-    /// Queues a message; its number. One of a group that was given up is counted as dropped, and is not queued. `spare`: the heap
-    /// that all it holds may take, bytes.
+    /// Queues a message. Returns its number. A message of a group that was given up is counted as dropped, and is not
+    /// queued. `spare`: heap in bytes that all messages together may take.
     pub fn send(
         &mut self,
         cx: &mut Context,
@@ -222,7 +223,7 @@ impl Sender {
         }
     }
 
-    /// Largest payload that fits one packet on every path, room for reports included.
+    /// Largest payload that fits one packet on every path, with room for reports.
     pub fn fit_payload(&mut self, cx: &mut Context) {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
@@ -233,12 +234,12 @@ impl Sender {
         self.pending_chunk = None;
     }
 
-    /// Something happened: what leaves next is decided anew.
+    /// Discards the decision on the next chunk, because something happened.
     pub fn reconsider(&mut self) {
         self.pending_chunk = None;
     }
 
-    /// The same, but a copy that is due stays due.
+    /// Discards the decision on the next chunk. A copy that is due stays due.
     pub fn reconsider_but_copies(&mut self, cx: &Context) {
         self.follow_paths(cx);
         if !self.pending_chunk.is_some_and(|p| matches!(p.source, ChunkSource::Copy(_))) {
@@ -246,7 +247,7 @@ impl Sender {
         }
     }
 
-    /// Forgets decisions that were made before a path changed its state.
+    /// Drops decisions that were made before a path changed its state.
     fn follow_paths(&mut self, cx: &Context) {
         if self.revision != cx.paths.revision() {
             self.revision = cx.paths.revision();
@@ -254,66 +255,67 @@ impl Sender {
         }
     }
 
-    /// A path takes slot `path`.
+    /// Opens the slot `path`.
     pub fn open_path(&mut self, cx: &mut Context, path: PathId) {
         self.rq.open(path);
         self.fit_payload(cx);
     }
 
-    /// Nothing more leaves on `path`: it is closed, or goes on at other addresses.
+    /// Drops the copies for `path`, which is closed or continues at other addresses.
     pub fn drop_copies(&mut self, path: PathId) {
         self.copies.retain(|(_, p)| *p != path);
         self.asked.retain(|(_, p)| *p != path);
         self.rq.forget_owed(path);
     }
 
-    /// What is acknowledged late, or again, puts nothing back in flight on `path`: no timer would ever take it out.
+    /// Ensures that late or repeated acknowledgements put nothing back in flight on `path`: no timer would ever take it
+    /// out.
     pub fn forget_recovery(&mut self, path: PathId) {
         self.rq.set_timeout(path, None);
         self.rq.free_retransmit(path, false);
     }
 
-    /// The peer admits `streams` of ours.
+    /// Limits the outbound streams to the `streams` that the peer admits.
     pub fn limit_streams(&mut self, streams: u16) {
         self.buffer.limit_streams(streams);
     }
 
-    /// Streams that may be used.
+    /// Number of streams that may be used.
     pub fn streams(&self) -> usize {
         self.buffer.streams()
     }
 
-    /// The first stream of a queued message that the peer does not admit.
+    /// Returns the first stream of a queued message that the peer does not admit.
     pub fn stream_not_admitted(&self) -> Option<crate::wire::StreamId> {
         self.buffer.first_beyond()
     }
 
-    /// Whether everything is delivered.
+    /// Returns whether everything is delivered.
     pub fn drained(&self) -> bool {
         self.buffer.is_empty() && self.rq.is_empty() && self.coded_all()
     }
 
-    /// Whether no message waits to be sent.
+    /// Returns whether no message waits to be sent.
     pub fn nothing_queued(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Whether data wait for a path that may send again.
+    /// Returns whether data wait for a path that may send again.
     pub fn data_wait(&self, cx: &Context) -> bool {
         self.anything_waits(cx) || !self.rq.lost().is_empty()
     }
 
-    /// Whether copies wait for room on `path`.
+    /// Returns whether copies wait for room on `path`.
     pub fn owes(&self, path: PathId) -> bool {
         self.rq.owes(path) || self.asked.iter().any(|(_, p)| *p == path)
     }
 
-    /// Whether a round trip of `path` is being timed.
+    /// Returns whether a round-trip time of `path` is being measured.
     pub fn times(&self, path: PathId) -> bool {
         self.rq.times(path)
     }
 
-    /// Bytes of messages and their records in each block that is kept, oldest first; nothing without blocks.
+    /// Bytes of messages and their records in each kept block, oldest first; nothing without blocks.
     pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
         let blocks = match &self.coder {
             Some(Coder::Blocks(blocks)) => Some(blocks.extents()),
@@ -322,7 +324,7 @@ impl Sender {
         blocks.into_iter().flatten()
     }
 
-    /// The largest message that fits one chunk on every path, bytes.
+    /// Size in bytes of the largest message that fits one chunk on every path.
     pub fn max_payload(&self) -> usize {
         self.max_payload
     }
@@ -332,7 +334,7 @@ impl Sender {
         self.buffer.bytes()
     }
 
-    /// The send buffer, as applications see it.
+    /// State of the send buffer for applications.
     pub fn buffer(&self) -> super::right_sizing::Buffer {
         self.buffer.describe()
     }
@@ -342,7 +344,7 @@ impl Sender {
         self.rq.cum_acked() + 1
     }
 
-    /// Heap that the application's messages take, bytes.
+    /// Heap in bytes of the application's messages.
     #[inline]
     pub fn heap(&self) -> usize {
         let coder = self.coder.as_ref().map_or(0, Coder::heap);
@@ -350,13 +352,13 @@ impl Sender {
         self.buffer.heap() + coder + self.rq.len() * (size_of::<Outgoing>() + symbols)
     }
 
-    /// Chunks that are not acknowledged cumulatively.
+    /// Number of chunks that are not acknowledged cumulatively.
     #[cfg(any(test, feature = "testing"))]
     pub fn outstanding(&self) -> usize {
         self.rq.len()
     }
 
-    /// Panics when the books do not agree.
+    /// Panics if the counts do not agree.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_consistent(&self, cx: &Context) {
         let payload = self.rq.assert_consistent(cx.paths.seen());

@@ -1,4 +1,4 @@
-//! How one association acknowledges, times out, probes and gives up, against a peer that the test plays: the words of
+//! Acknowledgement, timeouts, probes and giving up of one association, against a peer that the test plays: the words of
 //! RFC 9260 §6, §8 and RFC 3758.
 
 use bytes::Bytes;
@@ -13,7 +13,7 @@ fn config() -> TransportConfig {
     TransportConfig::default()
 }
 
-/// Established, with the first DATA (which is acknowledged at once) behind it.
+/// An established association after the first DATA, which is acknowledged at once.
 fn receiving(transport: TransportConfig) -> RawPeer {
     let mut l = RawPeer::accepted(transport, Vec::new());
     let out = l.give(&[data(OUR_TSN, 0, b"first")]);
@@ -58,7 +58,7 @@ fn two_chunks_in_one_packet_are_one_packet() {
     assert!(l.give(&[data(OUR_TSN + 1, 1, b"x"), data(OUR_TSN + 2, 2, b"y")]).is_empty());
 }
 
-/// §6.7: a gap, and what fills it, are reported at once.
+/// §6.7: a gap, and its end, are reported at once.
 #[test]
 fn gaps_are_told_at_once() {
     let mut l = receiving(config());
@@ -203,7 +203,7 @@ fn a_path_is_potentially_failed_first() {
     assert_eq!(l.association().paths()[0].state, PathState::Active);
 }
 
-/// RFC 7829 §4.2: while potentially failed, HEARTBEATs follow the RTO's back-off; time goes on.
+/// RFC 7829 §4.2: while a path is potentially failed, HEARTBEATs follow the RTO's back-off; time continues.
 #[test]
 fn a_potentially_failed_path_is_probed_each_rto() {
     let mut l = RawPeer::accepted(TransportConfig { pf_max_retrans: Some(0), ..config() }, Vec::new());
@@ -261,8 +261,8 @@ fn three_misses_are_a_loss() {
     }
 }
 
-/// §6.3.2 R3: what is acknowledged behind the earliest outstanding chunk does not restart T3-rtx: a retransmission that is
-/// lost again is found out by the timer, however well everything else gets through.
+/// §6.3.2 R3: acknowledgements of chunks after the earliest outstanding one do not restart T3-rtx: the timer reveals a
+/// retransmission that is lost again, however well everything else arrives.
 #[test]
 fn a_lost_retransmission_times_out_while_later_chunks_arrive() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -287,8 +287,8 @@ fn a_lost_retransmission_times_out_while_later_chunks_arrive() {
     assert_eq!(again[1] - again[0], ms(1000), "RTO.Min after it was sent again");
 }
 
-/// §6.1 A: with the peer's window closed one chunk may be under way; it is a probe, backed off like any timeout, but
-/// answered probes are no errors (§6.1 note, §8.1).
+/// §6.1 A: with the peer's window closed one chunk may be in flight; it is a probe, backed off like any timeout, but
+/// answered probes are not errors (§6.1 note, §8.1).
 #[test]
 fn a_closed_window_is_probed() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -315,8 +315,8 @@ fn a_closed_window_is_probed() {
     assert_eq!(sent_data(&out).len(), 1, "the window is open");
 }
 
-/// §6.2: what does not fit is refused and answered at once; the window's opening is reported without being asked; silly
-/// little openings are not (§6.2, receiver side of silly window avoidance).
+/// §6.2: data that do not fit are refused and answered at once; the opening of the window is reported without a
+/// request; silly small openings are not (§6.2, receiver side of silly window avoidance).
 #[test]
 fn a_full_receive_buffer() {
     let mut l = receiving(TransportConfig { receive_buffer: 4200, ..config() });
@@ -330,7 +330,7 @@ fn a_full_receive_buffer() {
         if cum(&out) == OUR_TSN + i {
             sent += 1;
         } else {
-            assert_eq!((cum(&out), a_rwnd), (OUR_TSN + sent, 0), "refused, told at once");
+            assert_eq!((cum(&out), a_rwnd), (OUR_TSN + sent, 0), "refused, reported at once");
         }
         last = a_rwnd;
     }
@@ -407,7 +407,7 @@ fn forwards(out: &[SentPacket]) -> Vec<(u128, ForwardTsn)> {
     all
 }
 
-/// RFC 3758 §3.1, timed reliability: what expires before its first chunk is sent uses no TSN and no SSN.
+/// RFC 3758 §3.1, timed reliability: a message that expires before its first chunk is sent uses no TSN and no SSN.
 #[test]
 fn a_message_that_expires_unsent() {
     let mut l = partial();
@@ -425,8 +425,8 @@ fn a_message_that_expires_unsent() {
     assert_eq!(l.association().stats().messages_expired(), 1);
 }
 
-/// RFC 3758 §3.5: what was sent and lost and is too old is given up: FORWARD TSN with stream and SSN, again each RTO
-/// until the peer's cumulative TSN has followed.
+/// RFC 3758 §3.5: a message that was sent, lost and has expired is given up: FORWARD TSN with stream and SSN, again
+/// each RTO until the peer's cumulative TSN has followed.
 #[test]
 fn a_message_that_expires_after_sending() {
     let mut l = partial();
@@ -475,7 +475,7 @@ fn a_message_given_up_in_the_middle() {
     assert_eq!(f[0].1.streams[..], [(StreamId(3), Ssn(0))]);
 }
 
-/// Without RFC 3758 at the peer nothing that was begun may be given up.
+/// If the peer does not support RFC 3758, a message that was begun may not be given up.
 #[test]
 fn a_peer_without_partial_reliability_gets_everything() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -485,7 +485,7 @@ fn a_peer_without_partial_reliability_gets_everything() {
     assert!(forwards(&out).is_empty());
 }
 
-/// RFC 3758 §3.6: FORWARD TSN moves the cumulative TSN, frees what waited behind, and is acknowledged at once.
+/// RFC 3758 §3.6: FORWARD TSN moves the cumulative TSN, releases the data that waited, and is acknowledged at once.
 #[test]
 fn a_forward_tsn_is_followed() {
     let mut l = partial();
@@ -541,8 +541,8 @@ fn the_peers_tsns_wrap() {
     assert_eq!((cum(&out), gaps(&out)), (2, vec![(3, 3)]));
 }
 
-/// A cumulative TSN beyond what was sent: the peer has taken forged data or a forged FORWARD-TSN, and would take all
-/// that follows for duplicates. The association ends at once, on both sides, and may be opened anew.
+/// A cumulative TSN beyond the sent data: the peer has accepted forged data or a forged FORWARD-TSN, and would take all
+/// later data for duplicates. The association ends at once, on both sides, and may be opened anew.
 #[test]
 fn a_sack_beyond_what_was_sent_ends_the_association() {
     for ahead in [1, 5, 1 << 23] {
@@ -558,7 +558,7 @@ fn a_sack_beyond_what_was_sent_ends_the_association() {
     }
 }
 
-/// §6.2.1: gap blocks for what was never sent are not looked at, the rest counts; an old SACK changes nothing.
+/// §6.2.1: gap blocks for data that were never sent are ignored, the rest counts; an old SACK changes nothing.
 #[test]
 fn impossible_and_old_sacks() {
     let mut l = RawPeer::accepted(config(), Vec::new());
@@ -571,7 +571,7 @@ fn impossible_and_old_sacks() {
     l.association().assert_consistent();
 }
 
-/// §6.2.1 D iii: what a SACK no longer covers was reneged: it is sent again after a timeout.
+/// §6.2.1 D iii: chunks that a SACK no longer covers were reneged: they are sent again after a timeout.
 #[test]
 fn a_peer_that_reneges() {
     let mut l = RawPeer::accepted(config(), Vec::new());

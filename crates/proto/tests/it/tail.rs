@@ -1,4 +1,4 @@
-//! Tail probes, and timeouts that were none (`TransportConfig::live`).
+//! Tail probes, and spurious timeouts (`TransportConfig::live`).
 
 use strandcast_proto::association::{Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
@@ -32,8 +32,8 @@ fn delivered(w: &TestPair) -> usize {
     w.apps[SERVER].messages.len()
 }
 
-/// RFC 8985 §7: the last packets of a flight are lost, nothing follows them. The probe leaves after two round trips and
-/// the peer's delay if it may wait for more, and what it tells is sent at once: no timeout.
+/// RFC 8985 §7: the last packets of a flight are lost, and nothing follows them. The probe leaves after two round
+/// trips, and the peer's delay if it may wait for more. The losses that it reveals are sent again at once: no timeout.
 #[test]
 fn lost_tails_are_sent_again_without_a_timeout() {
     for lost in 1..=8 {
@@ -135,8 +135,8 @@ fn a_stall_of_the_link_is_no_loss() {
     }
 }
 
-/// What leaves after a timeout may be lost as well: on a path that still counts as active it has a probe of its own, two round trips
-/// and the peer's delay later, and does not wait for the doubled timeout.
+/// Data that leave after a timeout may also be lost: on a path that still counts as active they have a probe of their
+/// own, two round trips and the peer's delay later, and do not wait for the doubled timeout.
 #[test]
 fn what_is_sent_after_a_timeout_is_probed_again() {
     let mut w = TestPair::new(&[30], TransportConfig { pf_max_retrans: None, ..live() }, 5);
@@ -199,8 +199,9 @@ fn a_dead_path_holds_delivery_up_for_less_than_0_3_s() {
     }
 }
 
-/// With another path to go on by, silence counts from when the chunk left that is to be acknowledged next: it is sent again by the
-/// other path one and a half round trips later, without the peer's delay while two packets are on their way (RFC 8985 §7.2).
+/// If there is another path, silence counts from the time at which the next chunk to be acknowledged left: it is sent
+/// again by the other path one and a half round trips later, without the peer's delay while two packets are in flight
+/// (RFC 8985 §7.2).
 #[test]
 fn a_dead_path_is_probed_one_and_a_half_round_trips_after_its_next_chunk_left() {
     let mut w = TestPair::new(&[50, 50], live(), 3);
@@ -252,7 +253,7 @@ fn timeouts_are_short_between_strandcast_peers_only() {
     }
 }
 
-/// A closed window is probed at each timeout, and answered: no path potentially fails for it.
+/// A closed window is probed at each timeout, and answered: no path becomes potentially failed because of it.
 #[test]
 fn a_window_that_stays_closed_is_no_failure_of_a_path() {
     for seed in 0..10 {

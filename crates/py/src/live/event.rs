@@ -1,4 +1,4 @@
-//! Events as the classes of `strandcast.live.events` have them.
+//! Events in the form of the classes of `strandcast.live.events`.
 
 use std::time::Duration;
 

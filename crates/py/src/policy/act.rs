@@ -1,4 +1,4 @@
-//! What a policy in Python does of its own accord, and what it sees for that.
+//! Spontaneous actions of a policy in Python, and its view of the data in flight.
 
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
@@ -35,7 +35,7 @@ impl Act {
 }
 
 impl Act {
-    /// What `act` answered.
+    /// Converts the answer of `act`.
     pub(super) fn answered(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Act>> {
         if answer.is_none() {
             return Ok(None);
@@ -56,7 +56,7 @@ impl Act {
     }
 }
 
-/// What is in flight.
+/// Chunks in flight.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Flight(Vec<Vec<Chunk>>);
 

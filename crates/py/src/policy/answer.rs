@@ -1,4 +1,4 @@
-//! What policies answer, checked: nonsense is an exception that says what was answered.
+//! Answers of policies, checked: an invalid answer is an exception that contains the answer.
 
 use pyo3::prelude::*;
 use strandcast_proto::association::DropCause;
@@ -25,11 +25,11 @@ const TOO_MUCH: f64 = (1_u64 << 40) as f64;
 ///     PolicyError: No path, no chunk, or no such importance.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Assignment {
-    /// Where: a copy of each chunk on every one of them, once it has room.
+    /// Paths: each chunk is sent on every one of them, once it has room.
     paths: Vec<i64>,
-    /// At most this many chunks.
+    /// Maximum number of chunks.
     chunks: u32,
-    /// Of messages of this importance.
+    /// Importance of the messages.
     importance: Option<&'static str>,
     /// Why the message is given up; `None` unless made by `nowhere`.
     why: Option<&'static str>,
@@ -86,9 +86,9 @@ impl Assignment {
 ///     repair: A new repair symbol; else the block's next source symbol.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct SymbolAssignment {
-    /// Where.
+    /// Path of the symbol.
     path: i64,
-    /// Of which block.
+    /// Block of the symbol.
     block: u32,
     /// A new repair symbol, or the next source symbol.
     repair: bool,
@@ -119,11 +119,11 @@ impl SymbolAssignment {
 ///     PolicyError: A window below one byte, or a rate that is none.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Limit {
-    /// Congestion window, bytes.
+    /// Congestion window in bytes.
     cwnd: u64,
-    /// Slow-start threshold, bytes.
+    /// Slow-start threshold in bytes.
     ssthresh: Option<u64>,
-    /// Pace sending at this rate, bit/s.
+    /// Rate for pacing, bit/s.
     pacing: Option<f64>,
 }
 
@@ -152,7 +152,7 @@ fn window(py: Python<'_>, name: &str, bytes: f64) -> PyResult<u64> {
     Err(error::policy(py, &format!("{name}={bytes}: a window has 1 byte at least, and less than 2^40")))
 }
 
-/// What `next` answered.
+/// Converts the answer of `next`.
 pub(super) fn assignment(
     answer: &Bound<'_, PyAny>,
     view: &proto::View<'_>,
@@ -196,7 +196,7 @@ fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     })
 }
 
-/// What `advice` answered: bits per second now, and without the path that carries most.
+/// Converts the answer of `advice`: bits per second now, and without the path that carries most.
 pub(super) fn advice(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Advice>> {
     if answer.is_none() {
         return Ok(None);
@@ -209,7 +209,7 @@ pub(super) fn advice(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Advice
     }
 }
 
-/// What `next_symbol` answered.
+/// Converts the answer of `next_symbol`.
 pub(super) fn symbol(
     answer: &Bound<'_, PyAny>,
     view: &proto::View<'_>,
@@ -224,7 +224,7 @@ pub(super) fn symbol(
     let path = open(answer.py(), view, path)?;
     let wrong = |what: &str| Err(error::policy(answer.py(), &format!("block {block} {what}")));
     let Some(shown) = view.blocks.iter().find(|shown| shown.number == block) else {
-        return wrong("is none of view.blocks");
+        return wrong("is not one of view.blocks");
     };
     if repair && !shown.closed {
         return wrong("is open: repair symbols are of closed blocks");
@@ -236,7 +236,7 @@ pub(super) fn symbol(
     Ok(Some(proto::SymbolAssignment { path, block, what }))
 }
 
-/// What `penalise` or `next_repair` answered.
+/// Converts the answer of `penalise` or `next_repair`.
 pub(super) fn path(answer: &Bound<'_, PyAny>, view: &proto::View<'_>) -> PyResult<Option<PathId>> {
     if answer.is_none() {
         return Ok(None);
@@ -261,7 +261,7 @@ fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     })
 }
 
-/// What `limit` answered; `None` leaves it to the base.
+/// Converts the answer of `limit`; `None` leaves it to the base.
 pub(super) fn limit(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Limit>> {
     if answer.is_none() {
         return Ok(None);
@@ -276,7 +276,7 @@ pub(super) fn limit(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Limit>>
     Ok(Some(proto::Limit { cwnd: window(answer.py(), "cwnd", bytes)?, ssthresh: None, pacing: None }))
 }
 
-/// What `aggregate` answered.
+/// Converts the answer of `aggregate`.
 pub(super) fn aggregate(answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if answer.is_none() {
         return Ok(None);
@@ -285,7 +285,8 @@ pub(super) fn aggregate(answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     window(answer.py(), "aggregate", bytes).map(Some)
 }
 
-/// What `timeout` answered: never earlier than asked for, so that a policy that compares times finds its own over.
+/// Converts the answer of `timeout`. The time is never earlier than requested, so that a policy that compares times
+/// finds its own over.
 pub(super) fn timeout(answer: &Bound<'_, PyAny>) -> PyResult<Option<Instant>> {
     if answer.is_none() {
         return Ok(None);

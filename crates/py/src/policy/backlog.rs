@@ -1,4 +1,4 @@
-//! What waits and what matters of it, as Python has it.
+//! Data that wait and their importance, in the form for Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,10 +15,10 @@ use strandcast_schemes::Presets;
 use super::failure::{Failure, running};
 use super::scheme::{Factory, PythonScheme};
 
-/// What a policy is based on, and what makes its callbacks.
+/// Base of a policy, and the factory of its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
 
-/// All that the command knows, policies by the names they were given, and those that a file or module has.
+/// Catalog of the command's schemes, of policies by their given names, and of policies from a file or module.
 pub(crate) struct Policies {
     known: Mutex<BTreeMap<String, Arc<Factory>>>,
     failure: Arc<Failure>,
@@ -109,7 +109,7 @@ impl Catalog for Policies {
     }
 
     fn honouring(&self, spec: &str, extra: Extra) -> Result<String, CatalogError> {
-        // What a class in Python looks at is not known.
+        // The properties that a class in Python uses are unknown.
         Presets.honouring(spec, extra)
     }
 
@@ -151,7 +151,7 @@ fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
     };
 }
 
-/// How to make the schemes of a class.
+/// Returns the factory of a class's schemes.
 pub(super) fn plan(
     factory: &Arc<Factory>,
     defaults: &str,

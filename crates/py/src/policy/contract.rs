@@ -64,7 +64,7 @@ fn quietly<R>(what: impl FnOnce() -> R) -> std::thread::Result<R> {
     outcome
 }
 
-/// What a broken assertion says, without the state of everything behind it.
+/// Returns the message of a broken assertion, without the state after it.
 fn sentence(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");

@@ -1,4 +1,4 @@
-//! What goes wrong in a policy.
+//! Failures of a policy.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ thread_local! {
     static SEED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Says which run this thread makes, so that a failure can tell.
+/// Sets the run that this thread makes, so that a failure can name it.
 pub(crate) fn running(seed: u64) {
     SEED.set(Some(seed));
 }
@@ -21,21 +21,21 @@ pub(crate) fn running(seed: u64) {
 pub(crate) struct Failure {
     failed: AtomicBool,
     first: Mutex<Option<(PyErr, String)>>,
-    /// It is printed at once, since no caller raises it.
+    /// True if it is printed at once, since no caller raises it.
     prints: bool,
-    /// The whole process's, if this is one association's.
+    /// Failure of the whole process, if this one belongs to an association.
     whole: Option<Arc<Failure>>,
 }
 
 impl Failure {
-    /// One that is printed when it happens.
+    /// Returns a failure that is printed when it happens.
     #[cfg(feature = "command")]
     pub(crate) fn printed() -> Self {
         Failure { prints: true, ..Failure::default() }
     }
 
-    /// That of a new association. On real links each fails for itself; where runs are made, and where the first
-    /// exception is raised, all have the same.
+    /// Returns the failure of a new association. On real links each association has its own; in simulations, and where
+    /// the first exception is raised, all share one.
     pub(crate) fn of_association(self: &Arc<Self>) -> Arc<Failure> {
         if !self.prints || SEED.get().is_some() {
             return Arc::clone(self);
@@ -64,17 +64,17 @@ impl Failure {
         *self.lock() = Some((error, line));
     }
 
-    /// Whether there is one.
+    /// Returns whether there is an exception.
     pub(crate) fn is_set(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// It in one line.
+    /// Returns the exception in one line.
     pub(crate) fn line(&self) -> Option<String> {
         if self.is_set() { self.lock().as_ref().map(|(_, line)| line.clone()) } else { None }
     }
 
-    /// Takes it out.
+    /// Takes the exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.lock().take().map(|(error, _)| error)
     }

@@ -18,33 +18,34 @@ use super::failure::Failure;
 use super::signal::Signal;
 use super::view::{RepairOffer, View};
 
-/// How to make the policies of one class.
+/// Factory of the policies of one class.
 #[derive(Debug)]
 pub(crate) struct Factory {
-    /// What people call it.
+    /// Name for people.
     pub(crate) name: String,
-    /// The scheme whose other parts it keeps.
+    /// Base scheme whose other parts are kept.
     pub(crate) base: String,
-    /// Gives the callbacks of a new policy, by name, for a seed.
+    /// Returns the callbacks of a new policy, by name, for a seed.
     pub(crate) make: Py<PyAny>,
 }
 
-/// A base scheme, and what a policy in Python decides in its place. From the first failure on the base decides alone.
+/// A base scheme, and the decisions that a policy in Python makes in its place. After the first failure the base
+/// decides alone.
 #[derive(Debug)]
 pub(crate) struct PythonScheme {
     base: Box<dyn Scheme>,
     name: String,
-    /// What the paths are called, by the links they run over.
+    /// Names of the paths by their links.
     names: Arc<[String]>,
     calls: Calls,
     failure: Arc<Failure>,
-    /// What the policy answered last.
+    /// Last answer of the policy.
     timeout: Option<Instant>,
     limits: Vec<Option<Limit>>,
     aggregate: Option<Option<u64>>,
 }
 
-/// What the policy's class has of its own; the rest is never called.
+/// Callbacks that the policy's class defines; the others are never called.
 #[derive(Debug, Default)]
 struct Calls {
     on_signal: Option<Py<PyAny>>,
@@ -57,7 +58,7 @@ struct Calls {
     timeout: Option<Py<PyAny>>,
     act: Option<Py<PyAny>>,
     advice: Option<Py<PyAny>>,
-    /// What the policy answered when it was made.
+    /// Answer of the policy when it was made.
     hears_deliveries: bool,
     hears_arrivals: bool,
 }
@@ -127,7 +128,7 @@ impl PythonScheme {
         })
     }
 
-    /// Tells the policy, if it wants to hear, and asks what that changed.
+    /// Passes a signal to the policy, if it needs the signal, and asks for the changes.
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
         // The base may have asked for it.
         let unasked = match signal {
@@ -201,7 +202,7 @@ impl PythonScheme {
         self.timeout = asked.flatten();
     }
 
-    /// What the policy answered, as long as nothing failed.
+    /// Returns whether the policy still answers: nothing has failed.
     fn works(&self) -> bool {
         !self.failure.is_set()
     }
@@ -330,7 +331,7 @@ impl Scheduler for PythonScheme {
     }
 }
 
-/// What the core does with a scheduler that decides on messages alone.
+/// The core's use of a scheduler that decides only on messages.
 #[derive(Debug)]
 struct ByNext<'a>(&'a mut PythonScheme);
 

@@ -1,4 +1,4 @@
-//! What policies hear, as Python has it: a class a kind.
+//! Signals of policies, in the form for Python: one class per kind.
 
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
@@ -189,7 +189,7 @@ impl Signal {
 }
 
 impl Signal {
-    /// `signal`, heard with `view`.
+    /// Returns `signal`, which was received with `view`.
     pub(super) fn of(view: &proto::View<'_>, signal: &proto::Signal<'_>) -> Self {
         match *signal {
             proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
@@ -333,7 +333,7 @@ fn trigger_word(trigger: LossTrigger) -> String {
     word.to_owned()
 }
 
-/// A TSN on its way: what it is and each time it was sent.
+/// A TSN that was sent: its properties, and each of its transmissions.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Chunk {
@@ -341,17 +341,17 @@ pub(crate) struct Chunk {
     tsn: u32,
     /// Bytes in a window: payload + 16.
     len: u64,
-    /// Its stream.
+    /// Stream of the chunk.
     stream: u16,
     /// When its message becomes worthless, by the clock of `View.now`.
     expires: Option<f64>,
-    /// Its message's importance.
+    /// Importance of its message.
     importance: &'static str,
-    /// Its message's group.
+    /// Group of its message.
     group: Option<u64>,
     /// Each, oldest first; a copy is a second one at the same time.
     transmissions: Vec<Transmission>,
-    /// How often it was declared lost.
+    /// Number of times that it was declared lost.
     losses: u8,
     /// The symbol that it carries, if the association codes what it sends.
     symbol: Option<Symbol>,
@@ -386,7 +386,7 @@ impl Chunk {
     }
 }
 
-/// What a chunk carries of a block or window.
+/// Symbol of a block or window that a chunk carries.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Symbol {
@@ -418,11 +418,11 @@ impl Symbol {
     }
 }
 
-/// One time a chunk was sent.
+/// A transmission of a chunk.
 #[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
 #[derive(Clone)]
 pub(crate) struct Transmission {
-    /// Where.
+    /// Path of the transmission.
     path: u8,
     /// When, by the clock of `View.now`.
     at: f64,

@@ -1,4 +1,4 @@
-//! What policies see, as Python has it: seconds, bytes and bits per second.
+//! The view of policies, in the form for Python: seconds, bytes and bits per second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
 
-/// A picture of all paths at one moment; it stays as it is when it is kept.
+/// A snapshot of all paths. A kept snapshot does not change.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct View {
     /// Time of the call, seconds since the run or the process began.
     #[pyo3(get)]
     now: f64,
-    /// What the peer's receive window still admits, bytes.
+    /// Bytes that the peer's receive window still admits.
     #[pyo3(get)]
     rwnd: u64,
     /// Bytes in flight over all paths.
     #[pyo3(get)]
     in_flight: u64,
-    /// The path the last new data left on.
+    /// Path on which the last new data left.
     #[pyo3(get)]
     last_path_used: Option<u8>,
-    /// The path the application asked for, once it is confirmed; else the one of the handshake.
+    /// Path that the application requested, once it is confirmed; else the path of the handshake.
     #[pyo3(get)]
     primary: u8,
     /// The peer is a Strandcast peer: schemes' reports reach it.
@@ -40,7 +40,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// What Python sees of a view; `names` are those of its paths, by the links they run over.
+    /// Returns the view for Python; `names` are those of its paths, by their links.
     pub(crate) fn of(view: &proto::View<'_>, names: &Arc<[String]>) -> Self {
         View {
             now: view.now.as_secs_f64(),
@@ -418,7 +418,7 @@ impl Block {
     }
 }
 
-/// A repair symbol that is due beside messages.
+/// A repair symbol that is due in addition to messages.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct RepairOffer {
     /// Size of its chunk in a window, bytes.

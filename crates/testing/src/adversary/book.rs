@@ -1,4 +1,4 @@
-//! What was handed in and what must come of it.
+//! Record of submitted messages, and checks of their delivery.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use strandcast_proto::rx::Message;
 
 use crate::endpoints::pattern;
 
-/// A message handed in; its number goes along as payload protocol identifier.
+/// A submitted message. Its number is its payload protocol identifier.
 #[derive(Debug)]
 pub struct Sent {
     pub stream: u16,
@@ -30,7 +30,7 @@ impl Book {
         pattern(number * 7919, len)
     }
 
-    /// A message arrived: once, unchanged, in the order of its stream.
+    /// Checks a message that arrived: once, unchanged, in the order of its stream.
     pub fn arrived(&mut self, m: &Message) {
         let number = m.ppid.0;
         let sent =
@@ -44,7 +44,7 @@ impl Book {
         }
     }
 
-    /// Reliable messages that did not come (yet).
+    /// Reliable messages that have not arrived (yet).
     pub fn missing(&self) -> Vec<u32> {
         let numbered = (0u32..).zip(&self.sent);
         numbered.filter(|(n, s)| s.reliable && !self.seen.contains(n)).map(|(n, _)| n).collect()

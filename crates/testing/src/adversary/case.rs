@@ -1,12 +1,12 @@
-//! What happens in one case.
+//! Events of one case.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// How the two sides are set up.
+/// Configuration of the two sides.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// As by default.
+    /// The default.
     Plain,
     /// `strict_rfc`.
     Strict,
@@ -14,14 +14,14 @@ pub enum Kind {
     PotentiallyFailed,
     /// Three packets fit the receive buffer, few the send buffer.
     SmallBuffers,
-    /// As by default, the network bad from the start.
+    /// The default, with a bad network from the start.
     Early,
 }
 
-/// One thing that happens.
+/// One event.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// `count` messages handed in.
+    /// `count` messages are submitted.
     Send {
         side: usize,
         size: usize,
@@ -32,7 +32,7 @@ pub enum Op {
     },
     /// Time passes.
     Run(u64),
-    /// What a wire does to packets: shares lost, doubled and corrupted, and delay.
+    /// Treatment of packets by a wire: shares lost, doubled and corrupted, and delay.
     Quality {
         wire: usize,
         loss: f64,
@@ -69,34 +69,34 @@ pub enum Op {
         side: usize,
         aside: bool,
     },
-    /// The NAT on the way gives the client a new address.
+    /// The NAT of the client gives it a new address.
     Rebind {
         wire: usize,
     },
-    /// The client's own address changes, and it says so.
+    /// The client's own address changes, and the client reports it.
     Move {
         wire: usize,
     },
-    /// A side stops or goes on reading.
+    /// A side stops or continues reading.
     Lazy {
         side: usize,
         lazy: bool,
     },
 }
 
-/// One case: repeatable from what is printed of it.
+/// One case. It can be repeated from its printed form.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub kind: Kind,
     pub seed: u64,
     /// One-way delay of each wire, ms.
     pub delays: Vec<u64>,
-    /// Wires that are there from the beginning; the others join by `Op::Add`.
+    /// Wires that exist from the beginning; the others join by `Op::Add`.
     pub first: usize,
     pub ops: Vec<Op>,
-    /// Who closes in the end.
+    /// Side that closes in the end.
     pub closer: usize,
-    /// The close begins before the network is well again.
+    /// True if the close begins before the network works again.
     pub close_early: bool,
 }
 

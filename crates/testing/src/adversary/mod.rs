@@ -30,7 +30,7 @@ pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &
     holds_for(command, default_cases, &Case::strategy(kind), |case| run(case, make, tune));
 }
 
-/// The same with other cases.
+/// Runs other cases.
 pub fn holds_for<S: Strategy>(command: &str, default_cases: u32, cases: &S, run: impl Fn(&S::Value)) {
     let config = config(default_cases);
     let (seed, number) = (config.rng_seed, config.cases);

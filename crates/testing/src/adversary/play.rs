@@ -1,4 +1,4 @@
-//! Plays a case and watches.
+//! Runs a case and checks it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 /// Steps without progress in time before a timer counts as stuck.
 const STUCK: u32 = 5000;
 
-/// Plays `case` with schemes from `make` on both sides; panics where something does not hold.
+/// Runs `case` with schemes from `make` on both sides. Panics if a check fails.
 pub fn run(case: &Case, make: &Make, tune: &Tune) {
     let mut play = Play::new(case, make.clone(), tune);
     play.open(make);
@@ -43,7 +43,7 @@ pub fn run(case: &Case, make: &Make, tune: &Tune) {
 struct Play<'a> {
     case: &'a Case,
     w: TestPair,
-    /// By receiver.
+    /// Records by receiver.
     books: [Book; 2],
     dead: Vec<bool>,
     /// New addresses given out.
@@ -53,7 +53,7 @@ struct Play<'a> {
 
 fn transport(kind: Kind) -> TransportConfig {
     let plain = TransportConfig {
-        // The association is to survive whatever happens before the network is well again.
+        // The association must survive until the network works again.
         association_max_retrans: 100_000,
         max_init_retrans: 100_000,
         ..TransportConfig::default()
@@ -106,7 +106,7 @@ impl<'a> Play<'a> {
         self.look();
     }
 
-    /// What must hold after every step.
+    /// Checks the conditions that hold after every step.
     fn look(&mut self) {
         for side in 0..2 {
             for m in self.w.apps[side].messages.drain(..) {
@@ -194,7 +194,7 @@ impl<'a> Play<'a> {
         a.paths().iter().find(over).map(|v| v.id)
     }
 
-    /// Whether some other wire that is not dead has a path that both sides use.
+    /// Returns whether another wire that is not dead has a path that both sides use.
     fn dispensable(&self, wire: usize) -> bool {
         let served = |n: usize| {
             let Some(id) = self.w.apps[SERVER].id else { return false };
@@ -271,7 +271,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Everything works again, but for what is dead.
+    /// Repairs everything except dead wires.
     fn heal(&mut self) {
         for side in 0..2 {
             self.w.apps[side].lazy = false;
@@ -291,7 +291,7 @@ impl<'a> Play<'a> {
         self.look();
     }
 
-    /// What a driver does: paths that were given up are tried again.
+    /// Opens paths again that were given up, as a driver does.
     fn add_missing(&mut self) {
         for n in 0..self.w.wires.len() {
             self.add(n);

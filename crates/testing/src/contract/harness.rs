@@ -1,4 +1,4 @@
-//! A scheme and the picture it is shown, with every answer checked and written down.
+//! A scheme and the view that it is shown. Every answer is checked and recorded.
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
@@ -11,7 +11,7 @@ use strandcast_proto::time::Instant;
 /// Bytes of a REPORT chunk's header, of an item's and of a reliable item's serial (docs/wire-format.md).
 const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 
-/// One side of the toy association: the driver and the views that an association has, and every answer checked.
+/// One side of the toy association: the driver and the views of an association, and checks of every answer.
 #[derive(Debug)]
 pub(super) struct SchemeHarness {
     pub driver: Driver,
@@ -28,7 +28,7 @@ impl SchemeHarness {
         SchemeHarness { driver: Driver::new(scheme), views, trace: 0xcbf2_9ce4_8422_2325 }
     }
 
-    /// Writes a decision down (FNV-1a).
+    /// Records a decision (FNV-1a).
     fn note(&mut self, decision: &dyn core::fmt::Debug) {
         for b in format!("{decision:?}").bytes() {
             self.trace = (self.trace ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
@@ -88,8 +88,8 @@ impl SchemeHarness {
         assert!(same, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
     }
 
-    /// What a signal of `path` that moves `moves` must leave as it is: estimates and windows of other open paths, and the aggregate
-    /// window if it moves nothing.
+    /// State that a signal of `path` with the effect `moves` must not change: estimates and windows of other open
+    /// paths, and the aggregate window if nothing may change.
     fn unmoved(&self, moves: Moves, path: Option<PathId>) -> (Vec<(Estimate, Limit)>, Option<u64>) {
         let scheme = self.driver.scheme();
         let (path, aggregate) = match moves {
@@ -129,7 +129,7 @@ impl SchemeHarness {
         self.note(&est);
     }
 
-    /// The next thing that the scheme does of its own accord.
+    /// Returns the next spontaneous action of the scheme.
     pub fn act(&mut self, now: Instant, outstanding: &fixture::Outstanding) -> Option<Act> {
         let act = self.driver.act(&mut self.views, now, &outstanding.flight());
         self.note(&act);
@@ -156,7 +156,7 @@ impl SchemeHarness {
         verdict
     }
 
-    /// As the scheme says it: zero is an error.
+    /// Returns the scheme's value: zero is an error.
     pub fn threshold(&mut self, path: PathId) -> u8 {
         self.ask(Instant::ZERO, |scheme, _| scheme.loss().threshold(path))
     }
@@ -198,7 +198,7 @@ impl SchemeHarness {
         path
     }
 
-    /// The path that the scheduler wants held back.
+    /// Returns the path for which the scheduler requests a penalty.
     pub fn penalise(&mut self, now: Instant) -> Option<PathId> {
         let path = self.ask(now, |scheme, view| scheme.scheduler().penalise(view));
         assert!(path.is_none_or(|p| self.is_open(p)), "a penalty for {path:?}, which is closed");
@@ -229,7 +229,7 @@ impl SchemeHarness {
         out
     }
 
-    /// The heartbeats the scheme wants now: (path, is probe).
+    /// Returns the heartbeats that the scheme requests now: (path, is probe).
     pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
         let mut out = Vec::new();
         while let Some(probe) = self.ask(now, |scheme, view| scheme.feedback().probe(view)) {

@@ -1,4 +1,4 @@
-//! Losses: by misses, by timeout, and what is given up.
+//! Losses: by misses, by timeout, and chunks that are given up.
 
 use strandcast_proto::policy::{AckInfo, ChunkInfo, LossCause, LossTrigger, PathId, Signal};
 use strandcast_proto::time::Instant;
@@ -49,7 +49,7 @@ impl Model {
         self.ends[SENDER].signal(self.now, &Signal::LossEvent { path, trigger, highest, cause });
     }
 
-    /// What is in flight on `path` holds others up: its window must not become larger by that.
+    /// Penalises `path`, whose data in flight block others: its window must not become larger.
     pub fn penalise(&mut self, path: PathId) {
         let Some(highest) = self.highest_in_flight(path) else { return };
         // The view is as of the last signal but `Sent`, after which limits are not read.
@@ -60,7 +60,8 @@ impl Model {
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
     }
 
-    /// Data wait though paths may have room: the scheduler may have one penalised, once per round trip of it; whether it did.
+    /// Asks the scheduler for a penalty, once per round trip, if data wait though paths may have room. Returns whether
+    /// a path was penalised.
     pub fn ask_for_penalty(&mut self) -> bool {
         let path = self.ends[SENDER].penalise(self.now);
         let due = path.filter(|path| self.asked.asked(self.now, self.ends[SENDER].view(*path)));
@@ -75,12 +76,12 @@ impl Model {
         self.chunks.iter().rfind(|(_, c)| here(c)).map(|(s, _)| *s)
     }
 
-    /// Takes the transmission of `seq` on `path` out of flight; the chunk is lost when no copy is under way.
+    /// Takes the transmission of `seq` on `path` out of flight. The chunk is lost if no copy is in flight.
     fn lose(&mut self, seq: u32, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
         self.lose_by(seq, path, |end, now, info| end.classify(now, info, trigger))
     }
 
-    /// The same by a verdict of `judge`.
+    /// Takes a transmission out of flight by a verdict of `judge`.
     fn lose_by(
         &mut self,
         seq: u32,
@@ -101,7 +102,7 @@ impl Model {
         Some(cause)
     }
 
-    /// Loses what left on `path` before `sent_before`, as the scheme wants.
+    /// Declares chunks lost that left on `path` before `sent_before`, as the scheme requests.
     pub fn lose_sent(&mut self, path: PathId, sent_before: Instant, cause: LossCause) {
         if !self.ends[SENDER].is_open(path) {
             return;

@@ -1,4 +1,4 @@
-//! The toy association: its state, its events and the storm it has to weather.
+//! The toy association: its state, its events and the disturbances.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,17 @@ use super::harness::SchemeHarness;
 
 /// Slots a toy association may use.
 const SLOTS: u8 = 4;
-/// How long the storm lasts.
+/// Duration of the disturbances.
 const STORM: Duration = Duration::from_secs(6);
-/// In which time everything must be delivered afterwards.
+/// Time in which everything must be delivered afterwards.
 const CALM: Duration = Duration::from_secs(300);
-/// How long a sender may stay mute with nothing in flight.
+/// Maximum time for which a sender may send nothing with nothing in flight.
 pub(super) const MAX_MUTE: Duration = Duration::from_secs(1);
 
 pub(super) const SENDER: usize = 0;
 pub(super) const RECEIVER: usize = 1;
 
-/// What a path is like.
+/// Properties of a path.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub delay: Duration,
@@ -53,7 +53,7 @@ pub(super) struct Image {
     pub cum: u32,
     pub beyond: Vec<u32>,
     pub packets: u32,
-    /// When it was written, and what had arrived by each path.
+    /// Time at which it was written, and the arrivals by each path.
     pub written: Instant,
     pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
 }
@@ -64,7 +64,7 @@ impl Image {
     }
 }
 
-/// What is under way.
+/// Content of a packet in flight.
 #[derive(Debug)]
 pub(super) enum Flying {
     Data { seq: u32, path: PathId, reports: Vec<Report> },
@@ -93,14 +93,14 @@ pub(super) struct Model {
     pub t3: Vec<Option<Instant>>,
     pub free_retransmit: Vec<bool>,
     pub recover: Vec<u32>,
-    /// When the scheduler last had a path penalised.
+    /// State of the penalties that the scheduler requested.
     pub asked: HeadOfLine,
     pub received: BTreeSet<u32>,
     pub received_cum: u32,
     pub packets: u32,
-    /// What came by each path: the last chunk, when, packets and bytes.
+    /// Arrivals by each path: the last chunk, its time, packets and bytes.
     pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
-    /// When the report of arrivals was written that was heard last.
+    /// Time at which the last received report of arrivals was written.
     pub last_report: Instant,
     pub sack_timer: Option<(Instant, PathId)>,
     pub mute_since: Option<Instant>,
@@ -110,7 +110,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Runs one case; a hash of all decisions.
+    /// Runs one case. Returns a hash of all decisions.
     pub fn run(seed: u64, schemes: [Box<dyn Scheme>; 2]) -> u64 {
         let mut random = Seeds::new(seed, 0).stream("policy contract");
         let base = if random.chance(0.5) { Tsn(u32::MAX - 50) } else { Tsn(random.u32()) };
@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Everything works again: nothing but the scheme may now be in the way.
+    /// Repairs everything: afterwards only the scheme can prevent delivery.
     fn calm(&mut self) {
         for path in self.paths() {
             (self.wires[path.index()].works, self.wires[path.index()].loss) = (true, 0.0);
@@ -283,7 +283,7 @@ impl Model {
         }
     }
 
-    /// What the core does after any input: reports and probes of their own, then data.
+    /// Does the core's work after any input: separate reports and probes, then data.
     fn settle(&mut self) {
         for end in [SENDER, RECEIVER] {
             let reports = self.ends[end].reports(self.now, ReportTrigger::Tick);

@@ -18,7 +18,7 @@ const STEPS: usize = 2000;
 /// Slots of the picture; every path named is one of them, as the core guarantees.
 const SLOTS: u64 = 3;
 
-/// Asks and tells `scheme` at random.
+/// Asks `scheme` and sends it signals at random.
 pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
     let mut noise = Noise(Seeds::new(seed, 0).stream("policy contract: nonsense"));
     let mut picture = fixture::Picture::new(SLOTS as u8);
@@ -159,13 +159,13 @@ impl Noise {
         }
     }
 
-    /// Asks what it does about chunks of any kind until there is no more, or the core would not ask again.
+    /// Asks for acts on chunks of any kind until there are no more, or the core would not ask again.
     fn act(&mut self, scheme: &mut dyn Scheme, picture: &fixture::Picture) {
         let first = self.tsn();
         let mut chunks: Vec<ChunkInfo> = (0..self.0.below(8)).map(|_| self.chunk()).collect();
         for (n, chunk) in chunks.iter_mut().enumerate() {
             chunk.tsn = first + n as u32;
-            // Books of the core's would not hold more.
+            // The core's counters would not hold more.
             chunk.len %= 1 << 16;
         }
         let outstanding = fixture::Outstanding::new(&chunks);

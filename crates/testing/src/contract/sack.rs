@@ -1,4 +1,4 @@
-//! What arrives, how it is acknowledged, and what the sender makes of it.
+//! Arrivals, their acknowledgement, and its effects at the sender.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, PathArrivals, PathId, PathState, PeerArrivals, PeerTime, ReportTrigger, RxInfo,
@@ -72,7 +72,8 @@ impl Model {
         (front(false), front(true))
     }
 
-    /// Hands the report of arrivals beside `sack` to a scheme that asks for it; without paths if a newer one came before.
+    /// Passes the report of arrivals with `sack` to a scheme that requests it; without paths if a newer one arrived
+    /// before.
     fn hear_arrivals(&mut self, sack: &Image) {
         if !self.ends[SENDER].driver.hears_arrivals() {
             return;

@@ -1,4 +1,4 @@
-//! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
+//! Output: lost chunks first, then new ones, on the paths that the scheme chooses, as windows admit.
 
 use strandcast_proto::policy::fixture;
 use strandcast_proto::policy::{
@@ -14,7 +14,7 @@ use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 const LOST_LOOKED_AT: usize = 16;
 
 impl Model {
-    /// Sends whatever may leave; notes since when nothing does.
+    /// Sends all chunks that may leave, and records the time since which none does.
     pub fn send(&mut self) {
         let mut sent = 0;
         while self.send_lost() || self.send_new() {
@@ -27,7 +27,7 @@ impl Model {
         self.mute_since = if mute { self.mute_since.or(Some(self.now)) } else { None };
     }
 
-    /// Does what the scheme wants done of its own accord, if anything happened since it was asked.
+    /// Executes the scheme's spontaneous actions, if anything has happened since the last question.
     pub fn act(&mut self) {
         if !self.ends[SENDER].driver.act_due() {
             return;
@@ -148,7 +148,7 @@ impl Model {
         path
     }
 
-    /// All that waits is of one importance.
+    /// All waiting messages have one importance.
     fn heads(&self) -> Heads {
         let head = MessageHead {
             importance: Importance::Normal,
@@ -232,7 +232,7 @@ impl Model {
     }
 }
 
-/// When the message of chunk `seq` becomes worthless: every third has a lifetime, which nothing here outlasts.
+/// Time at which the message of chunk `seq` becomes worthless: every third has a lifetime, which nothing here outlasts.
 fn expiry(seq: u32) -> Option<Instant> {
     seq.is_multiple_of(3).then(|| Instant::from_millis(3_600_000 + u64::from(seq)))
 }

@@ -19,9 +19,9 @@ use super::model::MAX_MUTE;
 const BLOCKS: u32 = 20;
 const OPEN: usize = 4;
 const SOURCES: u64 = 8;
-/// The first blocks meet losses.
+/// Number of the first blocks, which meet losses.
 const STORM: u32 = 12;
-/// In which time all blocks must arrive.
+/// Time in which all blocks must arrive.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// A symbol under way.
@@ -38,12 +38,12 @@ struct Toy {
     delays: Vec<Duration>,
     next_block: u32,
     next_tsn: u32,
-    /// By the time when the sender learns what happened to it.
+    /// Symbols in flight, by the time at which the sender receives their fate.
     flying: BTreeMap<(Instant, u32), Flying>,
     mute_since: Option<Instant>,
 }
 
-/// Runs one case; a hash of all decisions.
+/// Runs one case. Returns a hash of all decisions.
 pub(super) fn run(seed: u64, scheme: Box<dyn Scheme>) -> u64 {
     let mut random = Seeds::new(seed, 0).stream("policy contract: symbols");
     let paths = 1 + random.below(3) as u8;
@@ -158,7 +158,7 @@ impl Toy {
         self.flying.insert((at + delay, chunk.tsn.0), Flying { chunk, lost });
     }
 
-    /// A repair symbol beside messages, which has nothing to do with the blocks.
+    /// Offers a repair symbol for messages, which is independent of the blocks.
     fn offer_repair(&mut self) {
         let offer = RepairOffer {
             len: 916,
@@ -170,7 +170,7 @@ impl Toy {
         self.end.next_repair(self.now, &offer);
     }
 
-    /// To what happens next.
+    /// Advances to the next event.
     fn advance(&mut self) {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let tick = self.end.driver.scheme().poll_timeout().map(|at| at.max(self.now));

@@ -34,7 +34,7 @@ fn a_scheduler_that_never_sends_is_refused() {
     replay("mute", 0, || Box::new(Parts { scheduler: Box::new(Mute), ..rfc::scheme() }));
 }
 
-/// Sends messages as the default does, and symbols as a function says.
+/// Sends messages as the default does, and symbols as a function decides.
 #[derive(Debug)]
 struct Codes(fn(&View<'_>) -> Option<SymbolAssignment>);
 impl Policy for Codes {}
@@ -135,7 +135,7 @@ fn acts(act: fn(&View<'_>, &Flight<'_>) -> Option<Act>) {
     check("acts", || Box::new(Parts { loss: Box::new(Acts(act)), ..rfc::scheme() }));
 }
 
-/// What is in flight for long is lost, and what is in flight for a while copied to a path that has room.
+/// Chunks in flight for long are lost, and chunks in flight for a while are copied to a path that has room.
 #[test]
 fn acts_that_come_to_an_end_keep_the_contract() {
     acts(|view, flight| {
@@ -197,7 +197,7 @@ fn a_scheme_that_does_not_repeat_is_refused() {
     replay("fickle", 0, build);
 }
 
-/// Says what it sees, twice.
+/// Reports everything that it sees, twice.
 #[derive(Debug)]
 struct Talks;
 impl Policy for Talks {
@@ -288,7 +288,7 @@ fn a_penalty_for_no_path_is_refused() {
     replay("blames", 0, || Box::new(Parts { scheduler: Box::new(blames()), ..rfc::scheme() }));
 }
 
-/// Knows what is credited to each path since its last acknowledgement.
+/// Records the credit of each path since its last acknowledgement.
 #[derive(Debug)]
 struct Counts {
     wants: bool,
@@ -319,7 +319,7 @@ impl Policy for Counts {
 }
 impl strandcast_proto::policy::Feedback for Counts {}
 
-/// What is newly acknowledged on a path is the chunks named for it just before; who does not ask hears of none.
+/// Newly acknowledged chunks of a path are those named for it just before; a scheme that does not ask receives none.
 #[test]
 fn deliveries_are_named_before_they_count() {
     for wants in [false, true] {
@@ -361,7 +361,7 @@ impl LossPolicy for Leaves {
     }
 }
 
-/// Sends on all paths with room, and knows from the signals what a backlog must say of a lost chunk.
+/// Sends on all paths with room, and derives from the signals the expected backlog of a lost chunk.
 #[derive(Debug)]
 struct Knows {
     lost: BTreeMap<u32, ChunkInfo>,

@@ -1,4 +1,4 @@
-//! The default scheme, with a loss policy that hears arrivals and acts without sense: the same acts each time.
+//! The default scheme, with a loss policy that receives arrivals and acts at random: the same acts each time.
 
 use strandcast_proto::policy::{
     AckInfo, Act, ChunkInfo, Feedback, Flight, LossCause, LossPolicy, LossTrigger, Parts, PathId, PathSet,
@@ -67,7 +67,7 @@ impl LossPolicy for Restless {
     }
 }
 
-/// Wants SACKs by other return paths each second.
+/// Requests SACKs by other return paths each second.
 #[derive(Debug)]
 struct AnyReturnPath;
 

@@ -1,4 +1,4 @@
-//! An established association and a peer that says anything.
+//! An established association and a peer that sends anything.
 
 use core::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::{acting, coded, work};
 const PEER: usize = 0;
 const VICTIM: usize = 1;
 
-/// When a script begins.
+/// Time at which a script begins.
 const START: Instant = Instant::from_millis(10_000);
 /// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
@@ -40,15 +40,15 @@ struct Harness<'a> {
     symbols: u32,
 }
 
-/// Plays `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones) from known and
-/// unknown addresses, signed or not, among time that passes, what the application does and what the real peer says.
-/// The books must agree, queues stay within their bounds, and a packet costs what its length pays for.
+/// Runs `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones), from known and
+/// unknown addresses, signed or not, mixed with the passing of time, the application's actions and the real peer's
+/// packets. The counts must agree, queues stay within their bounds, and the cost of a packet follows its length.
 pub fn association(data: &[u8]) {
     play(Script(data), [None, None]);
 }
 
-/// The same with what the peer and the victim code chosen by a byte before it, and with symbols of any bytes, of an honest
-/// sender but for them, among the chunks.
+/// Runs `data` with a coding of the peer and the victim that a byte before it selects, and with symbols of any bytes,
+/// otherwise of an honest sender, among the chunks.
 pub fn coded_association(data: &[u8]) {
     let mut script = Script(data);
     let codings = [script.u8(), script.u8()].map(coded::coding);
@@ -172,7 +172,7 @@ impl<'a> Harness<'a> {
         }
     }
 
-    /// Chunks with symbols: the script's bytes, or zeros behind a header that an honest sender may write.
+    /// Chunks with symbols: the script's bytes, or zeros after a header that an honest sender may write.
     fn symbols(&mut self) {
         let (kind, count) = (self.script.u8(), self.script.u8() % 64);
         for n in 0..count {
@@ -244,7 +244,7 @@ impl<'a> Harness<'a> {
         self.ends[VICTIM].association(self.ids[VICTIM])
     }
 
-    /// A packet of the peer's that it never sent.
+    /// Sends a packet in the peer's name that the peer never sent.
     fn forge(&mut self) {
         let (kind, len) = (self.script.u8(), usize::from(self.script.u16() % 2048));
         let chunks = self.script.take(len).to_vec();
@@ -289,7 +289,7 @@ impl<'a> Harness<'a> {
         self.ends[PEER].handle_timeout(end);
     }
 
-    /// Takes everything out; what the two say reaches the other side if they `talk`.
+    /// Takes all output. It reaches the other side if they `talk`.
     fn drain(&mut self, talk: bool) {
         let mut buf = Vec::new();
         let mut packets = 0;

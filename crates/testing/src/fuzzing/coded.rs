@@ -1,4 +1,4 @@
-//! What codes, for fuzzers.
+//! Coding for fuzzers.
 
 use strandcast_proto::association::Association;
 use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen, most_work};
@@ -8,7 +8,7 @@ use strandcast_proto::policy::{
 use strandcast_proto::rfc;
 use strandcast_proto::time::Duration;
 
-/// What codes by a byte's lower four bits, five in twelve of which are for repair.
+/// Coding by a byte's lower four bits. Five values in twelve are for repair.
 pub(super) fn coding(kind: u8) -> Option<Coding> {
     let blocks =
         |code, sources| Coding::Blocks(BlockCoding { code, sources, flush: Duration::from_millis(10) });
@@ -31,7 +31,7 @@ pub(super) fn coding(kind: u8) -> Option<Coding> {
     }
 }
 
-/// One path, and repair symbols on it until each block has what it needs and one more on the way.
+/// One path, and repair symbols on it until each block has the needed number and one more in flight.
 #[derive(Debug)]
 struct Symbols;
 
@@ -56,7 +56,7 @@ impl Scheduler for Symbols {
     }
 }
 
-/// What an association did to decode is paid for by what came, and by the time since it began.
+/// Checks that the received bytes, and the time since the beginning, pay for the decoding work of an association.
 pub(super) fn assert_work(association: &Association, time: Duration) {
     let came = |p: &PathView| association.path_stats(p.id).map_or(0, |stats| stats.payload_received);
     let (bytes, work) = (association.paths().iter().map(came).sum(), association.stats().coding.work);

@@ -1,5 +1,5 @@
-//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes
-//! are, and panics where something does not hold.
+//! Fuzz targets, which tests over their corpus also run: each function reads its input as a script, whatever the bytes
+//! are, and panics if a check fails.
 
 mod acting;
 mod association;

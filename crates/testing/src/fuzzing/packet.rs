@@ -7,8 +7,8 @@ use strandcast_proto::wire::{ChunkEncode, PacketWriter, padded};
 
 use super::work::bounded;
 
-/// Parses `data` as it is, and with a checksum that holds; what was read is written and read again. To read it costs what its
-/// length pays for.
+/// Parses `data` unchanged, and with a correct checksum. Parsed packets are written and read again. The cost of reading
+/// follows the length.
 pub fn packet(data: &[u8]) {
     read(Bytes::copy_from_slice(data));
     if data.len() >= HEADER_LEN {

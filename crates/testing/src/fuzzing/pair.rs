@@ -26,7 +26,7 @@ const SERVER: usize = 1;
 #[derive(Copy, Clone)]
 struct Wire {
     inside: SocketAddr,
-    /// What the server sees, after the NAT on the way.
+    /// Address that the server sees, after the NAT.
     outside: SocketAddr,
     up: [bool; 2],
     lost: [u8; 2],
@@ -46,7 +46,7 @@ struct Sent {
 
 struct Play<'a> {
     script: Script<'a>,
-    /// The buffers hold less than a message may be long.
+    /// True if the buffers hold less than the longest message.
     small: bool,
     now: Instant,
     ends: [Endpoint; 2],
@@ -56,21 +56,21 @@ struct Play<'a> {
     wires: Vec<Wire>,
     flying: BTreeMap<(Instant, u64), (usize, FourTuple, Bytes)>,
     launched: u64,
-    /// Who codes all it sends in blocks.
+    /// Sides that code all their data in blocks.
     blocks: [bool; 2],
-    /// By receiver.
+    /// Records by receiver.
     books: [Vec<Sent>; 2],
 }
 
-/// Plays `data`: sends both ways over wires that lose, repeat, change, delay and reorder packets, break and change their
-/// addresses. The books must agree all along; when the wires are well again everything reliable arrives, once,
-/// unchanged and in order, and a graceful close ends on both sides.
+/// Runs `data`: sends in both directions over wires that lose, repeat, change, delay and reorder packets, break and
+/// change their addresses. The counts must agree all the time. When the wires work again, all reliable messages arrive
+/// once, unchanged and in order, and a graceful close completes on both sides.
 pub fn pair(data: &[u8]) {
     carry(Script(data), [None, None]);
 }
 
-/// The same with what client and server code chosen by two bytes before it. Messages in blocks are reliable, and in order
-/// across streams.
+/// Runs `data` with the coding of client and server that two bytes before it select. Messages in blocks are reliable,
+/// and in order across streams.
 pub fn coded_pair(data: &[u8]) {
     let mut script = Script(data);
     let codings = [script.u8(), script.u8()].map(coded::coding);
@@ -206,7 +206,7 @@ impl<'a> Play<'a> {
 
     fn send(&mut self, side: usize) {
         let (kind, size) = (self.script.u8(), 1 + usize::from(self.script.u16()) % 8000);
-        // As long as the whole buffer, where that is larger than what every buffer has beside its size.
+        // The message is as long as the whole buffer, if that is larger than the reserve of every buffer.
         let size = if kind & 8 > 0 && !self.small { size * 131 } else { size };
         let Some(id) = self.ids[side] else { return };
         let lifetime = (kind & 2 > 0).then(|| Duration::from_millis(8 * u64::from(kind)));

@@ -1,11 +1,11 @@
 //! Bytes as a script.
 
-/// Longer inputs say nothing new.
+/// Length beyond which inputs find nothing new.
 pub(super) const LONGEST: usize = 1 << 14;
 /// Rounds at one instant before time counts as standing still.
 pub(super) const STUCK: u32 = 5000;
 
-/// What is left of the input. Fields that run past its end are zero.
+/// Rest of the input. Fields beyond its end are zero.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Script<'a>(pub &'a [u8]);
 

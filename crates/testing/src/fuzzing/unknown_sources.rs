@@ -1,4 +1,4 @@
-//! An endpoint that accepts, and somebody who owns two addresses and claims others.
+//! An endpoint that accepts, and an unknown source that owns two addresses and claims others.
 
 use core::net::{IpAddr, SocketAddr};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn own(address: SocketAddr) -> bool {
     (0..OWN).any(|n| place(n) == address)
 }
 
-/// What INIT ACK reported to the unknown source.
+/// Values that INIT ACK reported to the unknown source.
 #[derive(Clone)]
 struct Held {
     cookie: Bytes,
@@ -74,10 +74,11 @@ struct Harness<'a> {
     counters: BTreeMap<SocketAddr, ByteCounter>,
 }
 
-/// Plays `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
-/// answers to heartbeats, each from an address that the unknown source owns or spoofs, among time that passes and what the
-/// application sends. No address that is merely claimed gets more than three times what came from there (and the few
-/// heartbeats that listed ones may have), what is held stays within bounds, and a packet costs what its length pays for.
+/// Runs `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
+/// answers to heartbeats, each from an address that the unknown source owns or forges, mixed with the passing of time
+/// and the application's messages. No address that is merely claimed receives more than three times the bytes that
+/// arrived from there (and the few heartbeats for listed ones), held state stays within bounds, and the cost of a
+/// packet follows its length.
 pub fn unknown_sources(data: &[u8]) {
     if data.len() > LONGEST {
         return;
@@ -87,7 +88,7 @@ pub fn unknown_sources(data: &[u8]) {
         harness.act();
         harness.drain();
     }
-    // Whatever waits for a timer comes out.
+    // Everything that waits for a timer leaves.
     harness.pass(Duration::from_secs(100));
 }
 
@@ -179,7 +180,7 @@ impl<'a> Harness<'a> {
         self.give(from, VerificationTag(0), Some(init.into()), None);
     }
 
-    /// A cookie, from anywhere, with whatever behind it.
+    /// Sends a cookie from any address, followed by any bytes.
     fn echo(&mut self) {
         let (from, which, len) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let bundled = self.script.take(usize::from(len) % 64).to_vec();
@@ -211,7 +212,7 @@ impl<'a> Harness<'a> {
         self.give(from, tag, None, Some(chunks));
     }
 
-    /// A SACK without gaps for the script's number of chunks, heard or not.
+    /// Sends a SACK without gaps for the script's number of chunks, received or not.
     fn acknowledge(&mut self) {
         let (from, which, count) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let Some(a) = self.association(which) else { return };
@@ -266,7 +267,7 @@ impl<'a> Harness<'a> {
         self.counters.entry(address).or_default()
     }
 
-    /// A packet of `chunk`, with `more` behind it as bytes.
+    /// Sends a packet of `chunk`, followed by `more` as bytes.
     fn give(&mut self, from: SocketAddr, tag: VerificationTag, chunk: Option<Chunk>, more: Option<Vec<u8>>) {
         let header = strandcast_proto::wire::packet::Header {
             source_port: 5000,

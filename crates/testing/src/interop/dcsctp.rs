@@ -15,7 +15,7 @@ pub struct Dcsctp {
     socket: Box<dyn DcSctpSocket>,
     packets: VecDeque<Bytes>,
     state: PeerState,
-    /// How often the peer came back without its memory.
+    /// Number of times that the peer restarted without its memory.
     pub restarts: u32,
 }
 

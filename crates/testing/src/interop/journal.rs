@@ -6,7 +6,7 @@ use bytes::Bytes;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::{Chunk, Packet};
 
-/// Which end sent a packet.
+/// End that sent a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PacketOrigin {
     Us,

@@ -1,5 +1,5 @@
-//! Our endpoint and another implementation's, with a link between them that delays and loses packets. No UDP: the
-//! SCTP packets themselves are handed over. Both share one clock.
+//! An endpoint of this project and another implementation's, with a link between them that delays and loses packets.
+//! There is no UDP: SCTP packets are passed directly. Both share one clock.
 
 pub mod dcsctp;
 pub mod journal;
@@ -26,10 +26,10 @@ use journal::{Entry, Journal, PacketOrigin};
 
 pub const OUR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 pub const THEIR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 9899);
-/// Where the clock starts.
+/// Start of the clock.
 const START: Instant = Instant::from_millis(10_000);
 
-/// A message, going out or come in.
+/// A message, sent or received.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct UserMessage {
     pub stream: u16,
@@ -37,7 +37,7 @@ pub struct UserMessage {
     pub payload: Bytes,
 }
 
-/// How to send a message.
+/// Options of a message.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct How {
     pub unordered: bool,
@@ -73,7 +73,7 @@ pub trait Foreign {
     fn state(&self) -> PeerState;
 }
 
-/// What the link does to packets.
+/// Treatment of packets by the link.
 #[derive(Copy, Clone, Debug)]
 pub struct Link {
     pub delay: Duration,
@@ -83,10 +83,10 @@ pub struct Link {
     pub duplicate: f64,
 }
 
-/// Decides over a packet beside the losses: (its sender, its bytes) → deliver it.
+/// Decides over a packet in addition to the losses: (its sender, its bytes) → deliver it.
 pub type Filter = Box<dyn FnMut(PacketOrigin, &Bytes) -> bool>;
 
-/// What our side is made of.
+/// Configuration of this project's side.
 #[derive(Clone)]
 pub struct OurEnd {
     pub scheme: SchemeFactory,
@@ -111,7 +111,7 @@ pub struct Pair<F> {
     pub link: Link,
     pub filter: Filter,
     pub journal: Journal,
-    /// What each side's application read.
+    /// Messages that each side's application read.
     pub we_got: Vec<UserMessage>,
     pub they_got: Vec<UserMessage>,
     flying: BTreeMap<(Instant, u64), (PacketOrigin, Bytes)>,
@@ -151,7 +151,7 @@ impl<F: Foreign> Pair<F> {
         Endpoint::new(config, &seeds.child("ours"))
     }
 
-    /// Our end without its memory. What is under way is lost.
+    /// Restarts this project's end without its memory. Packets in flight are lost.
     pub fn restart_ours(&mut self, seed: u64) {
         self.ours = Pair::<F>::endpoint(&self.made_of, &Seeds::new(seed, 0));
         self.id = None;
@@ -159,7 +159,7 @@ impl<F: Foreign> Pair<F> {
         self.flying.clear();
     }
 
-    /// Their end without its memory, likewise. Its clock goes on.
+    /// Restarts the other end without its memory. Its clock continues.
     pub fn restart_theirs(&mut self, seed: u64) {
         self.theirs = F::new(seed);
         self.flying.clear();
@@ -276,7 +276,7 @@ impl<F: Foreign> Pair<F> {
         self.they_got.extend(self.theirs.received());
     }
 
-    /// Takes the next event (arrival or timer) not after `end`; false when there is none.
+    /// Takes the next event (arrival or timer) not after `end`. Returns false if there are no more.
     fn step(&mut self, end: Instant) -> bool {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let timers = [self.ours.poll_timeout(), self.theirs.poll_timeout().map(|t| START + t)];
@@ -309,7 +309,7 @@ impl<F: Foreign> Pair<F> {
         self.pump();
     }
 
-    /// Runs until `done` or for so many seconds; whether it was done.
+    /// Runs until `done` or for `seconds`. Returns whether `done` was reached.
     pub fn run_until(&mut self, seconds: u64, mut done: impl FnMut(&Self) -> bool) -> bool {
         let end = self.now + Duration::from_secs(seconds);
         while !done(self) {

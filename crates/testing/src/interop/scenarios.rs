@@ -1,4 +1,4 @@
-//! What every implementation is put through.
+//! Scenarios for every implementation.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub fn other(side: PacketOrigin) -> PacketOrigin {
     if side == PacketOrigin::Us { PacketOrigin::Them } else { PacketOrigin::Us }
 }
 
-/// Opens the association and says hello both ways.
+/// Opens the association and sends a greeting in each direction.
 pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> {
     let mut p = Pair::<F>::new(&format!("handshake by {by:?}"), seed, loss);
     p.open(by);
@@ -31,7 +31,7 @@ pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> 
         let message = UserMessage { stream: 1, ppid: PPIDS[0], payload: Bytes::from_static(b"hello") };
         p.send(side, &message, How::default());
         let got = p.run_until(60, |p| !p.got(other(side)).is_empty());
-        assert!(got, "{side:?} was not heard");
+        assert!(got, "{side:?} received nothing");
         assert_eq!(p.got(other(side)), [message]);
     }
     p
@@ -76,13 +76,13 @@ fn how(message: &UserMessage) -> How {
     How { unordered: message.stream == UNORDERED, lifetime: None }
 }
 
-/// Traffic both ways at once, then a graceful close by `by`.
+/// Traffic in both directions at once, then a graceful close by `by`.
 pub fn traffic<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, largest: usize) {
     let p = Pair::<F>::new(&format!("traffic opened and closed by {by:?}"), seed, loss);
     run_traffic(p, by, seed, largest);
 }
 
-/// The same where packets overtake each other and come twice.
+/// Traffic in both directions, with packets that overtake each other and arrive twice.
 pub fn disorder<F: Foreign>(by: PacketOrigin, seed: u64) {
     let mut p = Pair::<F>::new(&format!("disorder, opened by {by:?}"), seed, 0.01);
     p.link.jitter = ms(10);
@@ -90,13 +90,13 @@ pub fn disorder<F: Foreign>(by: PacketOrigin, seed: u64) {
     run_traffic(p, by, seed, 20_000);
 }
 
-/// Traffic both ways over `p`, then a graceful close by `by`.
+/// Traffic in both directions over `p`, then a graceful close by `by`.
 pub fn run_traffic<F: Foreign>(mut p: Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     exchange(&mut p, by, seed, largest);
     close(&mut p, by);
 }
 
-/// Traffic both ways over `p`, which `by` opens.
+/// Traffic in both directions over `p`, which `by` opens.
 pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = BOTH.map(|_| mixture(&mut random, 60, largest));
@@ -148,10 +148,10 @@ pub fn abort<F: Foreign>(by: PacketOrigin, seed: u64) {
     assert!(p.journal.count(by, |c| matches!(c, Chunk::Abort(_))) > 0);
 }
 
-/// What is lost for two seconds.
+/// Packets that are lost for two seconds.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outage {
-    /// Nothing beside the usual losses; lifetimes are so short that each costs a message.
+    /// Only the usual losses; lifetimes are so short that each loss costs a message.
     None,
     Everything,
     /// Packets with a message that has a lifetime.
@@ -163,7 +163,7 @@ fn has_mortal(packet: &Bytes) -> bool {
     packet.chunks().any(|c| matches!(c, Ok((_, Chunk::Data(d))) if d.header.stream_id.0 != 1))
 }
 
-/// `by` sends messages with a lifetime beside reliable ones, some of `large` bytes, through an outage.
+/// `by` sends messages with a lifetime and reliable ones, some of `large` bytes, through an outage.
 pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, outage: Outage, large: usize) {
     let mut p = Pair::<F>::new(&format!("partial reliability by {by:?}"), seed, loss);
     p.open(PacketOrigin::Us);
@@ -208,7 +208,7 @@ pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, o
     assert_eq!(numbers.len(), got.len(), "nothing comes twice");
     assert!(sent.len() - got.len() >= least, "only {} given up", sent.len() - got.len());
     if loss == 0.0 {
-        // What was sent a backed-off RTO after the outage has no reason to be late.
+        // Messages sent a backed-off RTO after the outage have no reason to be late.
         let late: Vec<u32> = sent[over + 75..].iter().map(number).collect();
         assert!(late.iter().all(|n| numbers.contains(n)), "{numbers:?}");
     }
@@ -228,7 +228,7 @@ fn assert_subsequence(part: &[UserMessage], whole: &[UserMessage]) {
     }
 }
 
-/// Two minutes without traffic, then a message each way.
+/// Two minutes without traffic, then a message in each direction.
 pub fn idle<F: Foreign>(seed: u64) {
     let mut p = handshake::<F>(PacketOrigin::Them, seed, 0.0);
     p.run(Duration::from_secs(130));
@@ -251,7 +251,7 @@ fn hello<F: Foreign>(p: &mut Pair<F>) {
         let message = UserMessage { stream: 2, ppid: PPIDS[0], payload: Bytes::from_static(b"hello again") };
         p.send(side, &message, How::default());
         let got = p.run_until(60, |p| p.got(other(side)).last() == Some(&message));
-        assert!(got, "{side:?} was not heard");
+        assert!(got, "{side:?} received nothing");
     }
 }
 
@@ -266,7 +266,7 @@ pub fn collision<F: Foreign>(seed: u64, loss: f64) {
     close(&mut p, PacketOrigin::Us);
 }
 
-/// They lose their state and open anew (RFC 9260 §5.2.4 A).
+/// The other end loses its state and opens again (RFC 9260 §5.2.4 A).
 pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("they restart, seed {seed}, loss {loss}");
@@ -279,7 +279,7 @@ pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
     close(&mut p, PacketOrigin::Them);
 }
 
-/// We lose our state and open anew.
+/// This project's end loses its state and opens again.
 pub fn restart_of_our_end<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
     let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("we restart, seed {seed}, loss {loss}");

@@ -23,7 +23,7 @@ pub struct SctpProto {
     packets: VecDeque<Bytes>,
     messages: Vec<UserMessage>,
     state: PeerState,
-    /// We asked for a close, or the peer did.
+    /// True if this side or the peer requested a close.
     closing: bool,
 }
 

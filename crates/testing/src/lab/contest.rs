@@ -1,4 +1,4 @@
-//! One network: a scheme over all its paths, beside the same scheme and single-path SCTP on each path alone.
+//! One network: a scheme over all its paths, compared with the same scheme and single-path SCTP on each path alone.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub const SINGLE: &str = "sctp";
 pub const ALL: &str = "all";
 /// Bytes of payload in a packet of 1400 bytes at IP level: what a link's rate leaves for data at most.
 pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
-/// What was queued before the window begins can add to what a link carries in it.
+/// Factor for data that were queued before the window begins: they add to a link's data in it.
 const SLACK: f64 = 1.05;
 
-/// A run that can be done, or has been.
+/// A run that can be made, or has been made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
     /// [`scenario::hash`] of the network with the paths that were open.
@@ -30,11 +30,11 @@ pub struct Run {
 
 /// A network and what is run on it.
 pub struct Contest<'a> {
-    /// Of the flow that is looked at.
+    /// Name of the measured flow.
     pub flow: &'a str,
     pub network: &'a Scenario,
     pub scheme: &'a str,
-    /// What each path alone is tried with besides.
+    /// Further schemes for each path alone.
     pub alone: &'a [String],
     pub seeds: core::ops::RangeInclusive<u64>,
 }
@@ -43,10 +43,10 @@ pub struct Contest<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
     pub path: String,
-    /// The best of all schemes tried on it, mean over the seeds, bit/s; `None`: its rate is below what another path
-    /// carries, so that it was not run.
+    /// Goodput in bit/s of the best scheme on it, mean over the seeds; `None`: its rate is below the goodput of another
+    /// path, so that it was not run.
     pub goodput_bps: Option<f64>,
-    /// Which one was better.
+    /// Name of the best scheme.
     pub scheme: String,
 }
 
@@ -60,7 +60,7 @@ impl core::fmt::Display for Alone {
     }
 }
 
-/// What came of a contest.
+/// Result of a contest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The scheme over all paths, mean over the seeds, bit/s.
@@ -69,7 +69,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The path that carries most alone.
+    /// Returns the path that carries most alone.
     pub fn best(&self) -> &Alone {
         let most = self
             .alone
@@ -90,9 +90,9 @@ impl Outcome {
     }
 }
 
-/// What flows have of a run, by `FLOW METRIC`: those of [`METRICS`].
+/// Values of flows in a run, by `FLOW METRIC`: those of [`METRICS`].
 pub type Values = BTreeMap<String, f64>;
-/// What is kept of each flow.
+/// Metrics that are kept of each flow.
 const METRICS: [&str; 2] = [GOODPUT, MISSED];
 const GOODPUT: &str = "goodput_bps";
 const MISSED: &str = "missed_ratio";
@@ -103,19 +103,19 @@ pub fn goodput(values: &Values, flow: &str) -> Result<f64, String> {
     goodput.copied().ok_or_else(|| format!("flow {flow} has no goodput"))
 }
 
-/// Share of a flow's messages or frames that were late or never came.
+/// Share of a flow's messages or frames that were late or never arrived.
 pub fn lost(values: &Values, flow: &str) -> Result<f64, String> {
     let missed = values.get(&format!("{flow} {MISSED}"));
     missed.copied().ok_or_else(|| format!("flow {flow} has no deadline"))
 }
 
-/// Does runs, or remembers them.
+/// Makes runs, or returns stored ones.
 pub trait Runner {
     fn run(&self, run: &Run, scenario: &Scenario) -> Result<Values, String>;
 }
 
 impl Contest<'_> {
-    /// All runs of the contest. `prune`: paths whose rate is below what another one carries are not run.
+    /// Makes all runs of the contest. `prune`: paths with a rate below the goodput of another one are not run.
     pub fn hold(&self, runner: &impl Runner, prune: bool) -> Result<Outcome, String> {
         let paths = &self.network.flows[self.flow].paths;
         let mut order: Vec<(&String, f64)> = paths.keys().map(|path| (path, self.bound(path))).collect();
@@ -154,7 +154,7 @@ impl Contest<'_> {
         goodput(&simulate(self.flow, &run, &on)?, self.flow)
     }
 
-    /// What the flows have with all paths open, by seed.
+    /// Values of the flows with all paths open, by seed.
     pub fn all(&self, runner: &impl Runner) -> Result<Vec<Values>, String> {
         let scenario = scenario::hash(self.network);
         let run = |seed| {
@@ -184,7 +184,7 @@ impl Contest<'_> {
         single
     }
 
-    /// What a path carries at most, bit/s: the least constant rate of its links.
+    /// Maximum rate of a path, bit/s: the least constant rate of its links.
     fn bound(&self, path: &str) -> f64 {
         let via = &self.network.flows[self.flow].paths[path].via;
         let rates = via.iter().map(|link| match self.network.links[link].forward.rate {
@@ -195,7 +195,7 @@ impl Contest<'_> {
     }
 }
 
-/// Runs one, whatever was run before.
+/// Makes one run, whatever was run before.
 pub fn simulate(flow: &str, run: &Run, scenario: &Scenario) -> Result<Values, String> {
     let mut built = scenario.clone();
     let own = built.flows.get_mut(flow).ok_or_else(|| format!("no flow is called {flow}"))?;

@@ -125,7 +125,7 @@ impl RawPeer {
         self.id = Some(self.end.connect(self.now, connect).expect("a free endpoint"));
     }
 
-    /// Gives a packet with the endpoint's own tag; what leaves at once.
+    /// Delivers a packet with the endpoint's own tag. Returns the packets that leave at once.
     pub fn give(&mut self, chunks: &[Chunk]) -> Vec<SentPacket> {
         self.give_tagged(self.tag, chunks)
     }
@@ -142,7 +142,7 @@ impl RawPeer {
         self.take()
     }
 
-    /// Whatever leaves now.
+    /// Returns the packets that leave now.
     pub fn take(&mut self) -> Vec<SentPacket> {
         let mut out = Vec::new();
         let mut buf = Vec::new();
@@ -171,7 +171,7 @@ impl RawPeer {
         }
     }
 
-    /// Lets time pass; what leaves meanwhile.
+    /// Lets time pass. Returns the packets that leave.
     pub fn run(&mut self, time: Duration) -> Vec<SentPacket> {
         let end = self.now + time;
         let mut out = self.take();
@@ -210,7 +210,7 @@ pub fn packet(tag: u32, chunks: &[Chunk]) -> Vec<u8> {
     bytes
 }
 
-/// Parameters of a Strandcast that codes so: code, source symbols, bytes of each.
+/// Parameters of a Strandcast with this coding: code, source symbols, bytes of each.
 pub fn coding(code: u8, sources: u16, length: u16) -> Vec<Param> {
     let ([a, b], [c, d]) = (sources.to_be_bytes(), length.to_be_bytes());
     vec![

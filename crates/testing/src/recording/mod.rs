@@ -11,7 +11,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 
-/// What was recorded; its copies share one count.
+/// Number of recorded reports. Copies share one count.
 #[derive(Clone, Default, Debug)]
 pub struct Tally(Arc<AtomicU64>);
 

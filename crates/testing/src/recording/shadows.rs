@@ -1,6 +1,6 @@
-//! A scheme with shadows: schemes built alike that get every call it gets, and whose answers are discarded. Same input,
-//! same output: each does the work of the first one, in the place where it is done, with the same caches. What a run
-//! costs more with `n` of them, divided by `n`, is what a scheme costs.
+//! A scheme with shadows: schemes of the same kind that receive every call of the first one, and whose results are
+//! discarded. Equal input gives equal output: each does the work of the first one, in the same place, with the same
+//! caches. The additional cost of a run with `n` of them, divided by `n`, is the cost of a scheme.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -17,7 +17,7 @@ pub struct Shadowed {
     name: String,
     /// The scheme first, then its shadows.
     all: RefCell<Vec<Box<dyn Scheme>>>,
-    /// Where shadows write their estimates, by path: it is filled anew each time, as the core's is.
+    /// Estimates of the shadows, by path: they are filled anew each time, as the core's are.
     estimates: RefCell<Vec<Estimate>>,
     reports: Vec<Report>,
 }
@@ -31,7 +31,7 @@ impl Shadowed {
         Box::new(Shadowed { name, all: RefCell::new(all), estimates, reports: Vec::new() })
     }
 
-    /// The answer of the scheme, after its shadows gave theirs.
+    /// Returns the answer of the scheme, after its shadows gave theirs.
     fn ask<T>(&self, call: impl Fn(&mut dyn Scheme) -> T) -> T {
         let mut all = self.all.borrow_mut();
         let (scheme, shadows) = all.split_first_mut().expect("the scheme is there");

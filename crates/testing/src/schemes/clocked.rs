@@ -16,7 +16,7 @@ use strandcast_schemes::{WindowSetup, congestion, congestions};
 pub const PATHS: u8 = 4;
 /// Acknowledgements of a path from one loss to the next.
 const BETWEEN_LOSSES: u32 = 1000;
-/// Of these losses, each so many is found by a timeout.
+/// Interval of losses that are found by a timeout.
 const TIMEOUTS: u32 = 7;
 
 /// The specs of all windows that TCP and MPTCP flows can have.
@@ -24,7 +24,7 @@ pub fn specs() -> impl Iterator<Item = &'static str> {
     congestions().into_iter().filter(|one| one.not_for_tcp.is_none()).map(|one| one.name)
 }
 
-/// The windows of one connection and what its sender knows.
+/// Windows of one connection, and the state of its sender.
 pub struct Connection {
     cc: Box<dyn CongestionControl>,
     shadows: Vec<Box<dyn CongestionControl>>,
@@ -36,7 +36,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Windows by their spec, and so many shadows.
+    /// Creates the windows of a spec, and `shadows` shadows.
     pub fn new(spec: &str, shadows: usize) -> Self {
         let setup = WindowSetup { initial_window_bytes: 10 * MTU, initial_ssthresh_bytes: Some(20 * MTU) };
         let build = || congestion(spec, setup).unwrap_or_else(|e| panic!("{spec}: {e}"));
@@ -52,7 +52,7 @@ impl Connection {
         it
     }
 
-    /// What every sender does: the signal, then the limits of all paths.
+    /// Does every sender's work: the signal, then the limits of all paths.
     fn tell(&mut self, signal: &Signal<'_>) {
         let view = self.picture.view();
         self.cc.on_signal(&view, signal);

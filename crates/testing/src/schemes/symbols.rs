@@ -1,5 +1,5 @@
-//! A transfer in blocks as its scheduler sees it: paths with full windows and fixed round-trip times, nothing lost, every
-//! symbol independent.
+//! A transfer in blocks in the view of its scheduler: paths with full windows and fixed round-trip times, no losses,
+//! every symbol independent.
 
 use std::collections::VecDeque;
 
@@ -29,17 +29,17 @@ pub const SCHEDULERS: [&str; 2] = ["fmtcp", "nc-mptcp"];
 /// A transfer without end.
 pub struct Transfer {
     picture: Picture,
-    /// The first decides, the others hear and are asked the same.
+    /// Schedulers: the first decides, the others receive the same signals and questions.
     schedulers: Vec<Box<dyn Scheduler>>,
-    /// By path: when each symbol in flight is acknowledged.
+    /// Symbols in flight on each path, with the times of their acknowledgements.
     flying: Vec<VecDeque<(Instant, ChunkInfo)>>,
     tsn: u32,
     pub sent: u64,
 }
 
 impl Transfer {
-    /// One over so many paths with windows of `window` packets, the n-th with a round-trip time of 20 ms · n, and `blocks` blocks
-    /// open at once; `shadows` more schedulers than one.
+    /// Creates a transfer over `paths` paths with windows of `window` packets, the n-th with a round-trip time of 20 ms
+    /// · n, and `blocks` open blocks, with `shadows` further schedulers.
     pub fn new(name: &str, paths: u8, window: u64, blocks: u32, shadows: usize) -> Self {
         let mut picture = Picture::new(paths);
         for (path, n) in picture.paths.iter_mut().zip(1..) {

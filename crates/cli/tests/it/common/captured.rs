@@ -1,4 +1,4 @@
-//! What `--pcap` has written.
+//! Reader of files that `--pcap` has written.
 
 use std::path::Path;
 

@@ -62,7 +62,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // What is left harms no other test.
+        // A folder that stays harms no other test.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

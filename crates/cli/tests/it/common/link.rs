@@ -1,4 +1,4 @@
-//! An emulated link in front of a receiver.
+//! An emulated link before a receiver.
 
 use std::net::SocketAddr;
 

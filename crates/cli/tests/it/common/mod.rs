@@ -32,7 +32,7 @@ pub struct Running {
     readers: Vec<std::thread::JoinHandle<()>>,
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -47,7 +47,7 @@ pub fn start(args: &str) -> Running {
     start_with(args, Stdio::null())
 }
 
-/// The same, with an input to read from.
+/// Starts `strandcast` with an input to read from.
 pub fn start_with(args: &str, input: Stdio) -> Running {
     let mut command = command(args);
     if ["send ", "receive ", "perf "].iter().any(|verb| args.starts_with(verb)) {
@@ -118,7 +118,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Memory that it has had resident at the most, bytes; 0 once it has ended.
+    /// Maximum resident memory in bytes; 0 once it has ended.
     pub fn peak(&self) -> u64 {
         self.memory("VmHWM:")
     }

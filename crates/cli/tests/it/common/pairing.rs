@@ -1,4 +1,4 @@
-//! What is in a pairing string (ADR 18): what an attacker has who was given one.
+//! Contents of a pairing string (ADR 18): the data of an attacker who received one.
 
 use strandcast_seal::{Peer, PublicKey, Token};
 

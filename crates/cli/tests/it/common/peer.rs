@@ -173,7 +173,7 @@ impl Peer {
         self.runtime.wait("close", self.association.closed())
     }
 
-    /// Why it ended, if it did within `time`.
+    /// Reason of the end, if it came within `time`.
     pub fn closes_within(&self, time: Duration) -> Option<CloseReason> {
         let closed = async { tokio::time::timeout(time, self.association.closed()).await.ok() };
         self.runtime.handle.block_on(closed)

@@ -31,7 +31,7 @@ pub struct Relay {
     front: Arc<UdpSocket>,
     back: SocketAddr,
     sights: Arc<Mutex<Sights>>,
-    /// Whether all packets are dropped.
+    /// True if all packets are dropped.
     cut: Arc<AtomicBool>,
 }
 

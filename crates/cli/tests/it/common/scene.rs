@@ -9,12 +9,13 @@ use super::home::Home;
 use super::wire::{Direction, Wire};
 use super::{LONG, Running, file, port, seconds};
 
-/// Memory of either side at the most, bytes: the process, a stream's buffers, and the arenas of received datagrams
-/// (8 MiB, docs/architecture.md), which any 32 datagrams of the largest size fill.
+/// Maximum memory of either side in bytes: the process, a stream's buffers, and the arenas of received datagrams (8
+/// MiB, docs/architecture.md), which any 32 datagrams of the largest size fill.
 const MOST_MEMORY: u64 = 32 << 20;
-/// Latency of streams, ms: on a busy machine a process may not run for half a second, and that is no attack.
+/// Latency of streams, ms: on a busy machine a process may not run for half a second, which must not count as an
+/// attack.
 pub const LATENCY: u32 = 1500;
-/// Bytes of IP and UDP header in front of each datagram.
+/// Bytes of IP and UDP header of each datagram.
 const HEADERS: u64 = 28;
 
 /// A receiver behind a wire, its sender, and an attacker.
@@ -35,7 +36,7 @@ impl Scene {
         Scene::listening(name, "--once", attack)
     }
 
-    /// The same, with these options of `receive`.
+    /// A receiver with these options of `receive`.
     pub fn listening(
         name: &str,
         options: &str,
@@ -62,7 +63,7 @@ impl Scene {
         &self.out
     }
 
-    /// Where the receiver listens.
+    /// Address on which the receiver listens.
     pub fn receiver_at(&self) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], self.port))
     }
@@ -83,8 +84,8 @@ impl Scene {
         self.attacker.sends(to, bytes);
     }
 
-    /// Sends so many seconds of the clip. `during` is called when a part of it is played, and is over before the rest of it
-    /// is sent. Neither side notices, and the attacker gets no more than three bytes for each of its own.
+    /// Sends `length` seconds of the clip. `during` is called when a part of it is played, and returns before the rest
+    /// of it is sent. Neither side notices, and the attacker receives at most three bytes for each of its own.
     pub fn plays_on(self, length: usize, options: &str, during: impl FnOnce(&Scene)) -> Wire {
         let (input, bytes) = seconds(length, &format!("{}-in.ts", self.name));
         let send = format!("send {} @studio --latency {LATENCY} --json {options}", input.display());
@@ -114,14 +115,14 @@ impl Scene {
         assert_eq!(began, 1, "{name}: {}", receiver.err);
         assert!(peak < MOST_MEMORY, "{name}: {peak} bytes of memory");
         let (struck, answered) = (attacker.sent.get(), attacker.answered.get());
-        println!("{name}: {struck} bytes of attacks, {answered} of answers, {peak} of memory at the most");
+        println!("{name}: {struck} bytes of attacks, {answered} of answers, at most {peak} of memory");
         assert!(answered <= 3 * struck, "{name}: {answered} bytes for {struck}");
         drop(studio);
         wire
     }
 }
 
-/// Somebody with an address of its own, which counts what it sends and hears, IP and UDP headers included.
+/// An attacker with its own address. It counts the bytes that it sends and receives, including IP and UDP headers.
 pub struct Attacker {
     socket: UdpSocket,
     pub sent: Cell<u64>,

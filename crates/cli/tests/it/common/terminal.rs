@@ -49,7 +49,7 @@ impl Terminal {
         Terminal { child, keyboard, seen }
     }
 
-    /// What is on it, without colours.
+    /// Text on the terminal, without colours.
     pub fn seen(&self) -> String {
         let text = String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned();
         let mut plain = String::new();

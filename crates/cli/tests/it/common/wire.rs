@@ -16,13 +16,13 @@ pub enum Direction {
 /// A datagram that passed.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// Since 1970.
+    /// Time since 1970.
     pub at: Duration,
     pub direction: Direction,
     pub bytes: Vec<u8>,
 }
 
-/// What passes on in place of a datagram.
+/// Function that returns the datagrams to deliver in place of one.
 type Attack = Box<dyn FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send>;
 
 type Last = Option<(SocketAddr, Arc<UdpSocket>)>;
@@ -47,7 +47,7 @@ impl Wire {
         Wire::between((Ipv4Addr::LOCALHOST, receiver), attack)
     }
 
-    /// The same, on the address that the receiver listens on.
+    /// A wire on the address that the receiver listens on.
     pub fn between(
         receiver: impl Into<SocketAddr>,
         attack: impl FnMut(Direction, &[u8]) -> Vec<Vec<u8>> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The chunk that was decided on leaves.
+//! Commit: the chosen chunk leaves.
 
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
@@ -14,7 +14,7 @@ use crate::wire::chunk::DataHeader;
 use crate::wire::{PacketWriter, Ssn, Tsn};
 
 impl Sender {
-    /// Puts the chunk that was decided on into flight; its TSN.
+    /// Puts the chosen chunk into flight. Returns its TSN.
     pub fn commit(&mut self, cx: &mut Context, now: Instant) -> Option<Tsn> {
         self.follow_paths(cx);
         let pending_chunk = self.pending_chunk.take()?;
@@ -78,7 +78,7 @@ impl Sender {
         if let Some(a) = &mut self.assignment {
             a.chunks -= 1;
         }
-        // The opportunity is over; what comes next is decided anew.
+        // The opportunity is over. The next chunk is decided anew.
         if self.buffer.is_empty() {
             self.assignment = None;
         }
@@ -89,7 +89,7 @@ impl Sender {
         Some(tsn)
     }
 
-    /// `rwnd`: what the peer's window admitted before.
+    /// Updates the state after a chunk has entered flight. `rwnd`: room in the peer's window before.
     #[inline]
     fn entered_flight(&mut self, cx: &mut Context, now: Instant, path: PathId, tsn: Tsn, rwnd: u64) {
         let Some(chunk) = self.rq.get(tsn) else { return };
@@ -103,7 +103,7 @@ impl Sender {
         self.arm_tail(cx, now, path);
     }
 
-    /// The DATA chunk `tsn`, which was committed.
+    /// Writes the DATA chunk `tsn`, which was committed.
     #[inline]
     pub fn write_chunk(&self, tsn: Tsn, immediate: bool, w: &mut PacketWriter<'_>) {
         let Some(c) = self.rq.get(tsn) else { return };
@@ -123,12 +123,12 @@ impl Sender {
         };
     }
 
-    /// The path by which a FORWARD-TSN leaves, if one is due.
+    /// Path of the due FORWARD-TSN, if there is one.
     pub fn forward_path(&self, cx: &Context) -> Option<PathId> {
         self.forward.due().then(|| cx.paths.seen().control_path_in_turn(self.forward.tries()))
     }
 
-    /// The FORWARD-TSN does not leave now.
+    /// Does not send the FORWARD-TSN now.
     pub fn withhold_forward(&mut self) {
         self.forward.withhold();
     }
@@ -137,7 +137,7 @@ impl Sender {
         self.forward.timeout()
     }
 
-    /// FORWARD-TSN may have to be sent again, and a block that is not full be closed.
+    /// Sends FORWARD-TSN again if it is due, and closes a block that is not full if it is time.
     pub fn on_timers(&mut self, cx: &mut Context, now: Instant) {
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
         if due(self.forward_timeout()) {
@@ -148,20 +148,20 @@ impl Sender {
         }
     }
 
-    /// The FORWARD-TSN was not acknowledged.
+    /// Handles a FORWARD-TSN that was not acknowledged.
     fn on_forward_timeout(&mut self, cx: &Context, now: Instant) {
         let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
         self.forward.on_timeout(now, rto);
     }
 
-    /// The FORWARD-TSN that is due, if it fits.
+    /// Writes the due FORWARD-TSN, if it fits.
     pub fn write_forward(&mut self, limit: usize, w: &mut PacketWriter<'_>) {
         let room = w.remaining(limit);
         let chunk = self.forward.chunk(&self.rq, room).filter(|_| room >= 8);
         if let Some(chunk) = &chunk {
             w.chunk(chunk);
         }
-        // What does not fit beside others leaves with the next packet.
+        // A FORWARD-TSN that does not fit with other chunks leaves with the next packet.
         if chunk.is_some() || w.is_empty() || room >= 8 {
             self.forward.withhold();
         }
@@ -198,7 +198,7 @@ fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission, coded: Option<(Header, Optio
     }
 }
 
-/// An abandoned TSN that stands for the rest of `message`.
+/// Returns an abandoned TSN in place of the rest of `message`.
 pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
     Outgoing {
         info: ChunkInfo {

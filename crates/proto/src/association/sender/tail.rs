@@ -1,5 +1,6 @@
-//! Tail probes (RFC 8985 §7, per path): when nothing sent on a path is acknowledged any more, something is sent again before
-//! its timer expires, so that the acknowledgement tells what was lost ([`crate::config::TransportConfig::tail_probes`]).
+//! Tail probes (RFC 8985 §7, per path): if acknowledgements of data on a path have stopped, something is sent again
+//! before its timer expires, so that the acknowledgement reveals the losses
+//! ([`crate::config::TransportConfig::tail_probes`]).
 
 use super::Sender;
 use crate::association::context::Context;
@@ -9,18 +10,19 @@ use crate::tx::MANY_GAPS;
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
 
-/// A path that has brought no acknowledgement back for so long may have a dead return path: those that come by others
-/// count.
+/// Time without an acknowledgement on a path after which its return path may be dead: acknowledgements that return by
+/// other paths then also give round-trip times.
 const OWN_TRIP: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// How long an acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
-    /// they vary, and the peer's delay if what is in flight may be too little for it to acknowledge at once (RFC 8985 §7.2).
+    /// Time that an acknowledgement may take: two round trips, or one and a half if there is another path; more if they
+    /// vary; and the peer's delay if the data in flight may be too few for an immediate acknowledgement (RFC 8985
+    /// §7.2).
     fn probe_timeout(&self, cx: &Context, path: PathId) -> Option<Duration> {
         let v = cx.paths.view(path.index());
         let trip = v.srtt.filter(|_| cx.config.tail_probes)?;
         let more = if cx.paths.usable().len() > 1 { trip / 2 } else { trip };
-        // What fits fewer packets than the peer acknowledges at once may wait for more.
+        // Data that fit fewer packets than the peer acknowledges at once may wait for more.
         let waits = v.in_flight <= u64::from(cx.config.sack_frequency.saturating_sub(1)) * v.mtu;
         let delay = if waits { peer_delay(cx) } else { Duration::ZERO };
         Some(trip + more.max(4 * v.rttvar) + delay)
@@ -40,7 +42,7 @@ impl Sender {
         cx.config.tail_probes && packets >= cx.config.sack_frequency
     }
 
-    /// Data left on `path`.
+    /// Starts the tail timer after data left on `path`.
     pub fn arm_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         if !cx.config.tail_probes || cx.paths[path.index()].tail.spent {
             return;
@@ -50,7 +52,8 @@ impl Sender {
         }
     }
 
-    /// Something sent on `path` was acknowledged, the newest at `newest`, or nothing is in flight there any more.
+    /// Restarts the tail timer after something sent on `path` was acknowledged, the newest at `newest`, or after the
+    /// flight there became empty.
     pub fn restart_tail(&mut self, cx: &mut Context, now: Instant, path: PathId, newest: Option<Instant>) {
         let view = cx.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(cx, path) } else { None };
@@ -63,8 +66,9 @@ impl Sender {
         (tail.at, tail.spent) = (at, false);
     }
 
-    /// From when on `path` is silent. If there is another path to go on by: since the chunk that is to be acknowledged next left,
-    /// unless it left before `newest` and may be lost. Else RFC 8985 counts from the last acknowledgement.
+    /// Time since which `path` is silent. If there is another path, it is the time at which the next chunk to be
+    /// acknowledged left, unless that chunk left before `newest` and may be lost. Otherwise RFC 8985 counts from the
+    /// last acknowledgement.
     fn silent_since(&self, cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
         let left = self.rq.front_sent(path);
         let several = cx.paths.usable().len() > 1;
@@ -72,8 +76,8 @@ impl Sender {
         left.unwrap_or_else(|| expected(cx, now, path, newest))
     }
 
-    /// The probe of `path` is due. The earliest chunk goes by another path if one works, for it may be this one that does not;
-    /// the latest goes here. T3-rtx waits for the answer.
+    /// Sends the probe of `path`. The earliest chunk leaves on another path if one works, since this path may be dead;
+    /// the latest leaves here. T3-rtx waits for the answer.
     pub fn on_tail(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let i = path.index();
         cx.paths[i].tail.at = None;
@@ -85,7 +89,7 @@ impl Sender {
             (false, false) => (earliest, latest),
             (true, false) => (latest, latest),
             (false, true) => (earliest, earliest),
-            // What left there is sent once only: T3-rtx finds out.
+            // Chunks that left there are sent only once: T3-rtx reveals their loss.
             (true, true) => return,
         };
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
@@ -110,7 +114,7 @@ impl Sender {
         cx.paths[i].t3 = cx.paths[i].t3.map(|t3| t3.max(answer));
     }
 
-    /// The quickest other path on which nothing is amiss.
+    /// Returns the quickest other path without a fault.
     fn other_way(&self, cx: &Context, path: PathId) -> Option<PathId> {
         let usable = cx.paths.usable();
         let fine = |v: &&PathView| {
@@ -119,8 +123,8 @@ impl Sender {
         cx.paths.views().iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
     }
 
-    /// T3-rtx expired before a probe left: the probe goes first, and its answer is waited for. Timeouts of a round-trip
-    /// time that rises quickly, or of a link that stalls, are distinguished from losses by it.
+    /// Handles an expiry of T3-rtx before a probe left: the probe leaves first, and its answer is awaited. It
+    /// distinguishes timeouts of a round-trip time that rises quickly, or of a link that stalls, from losses.
     pub fn probes_first(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let i = path.index();
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
@@ -138,8 +142,8 @@ impl Sender {
         cx.paths[i].tail.spent
     }
 
-    /// `path` goes on at other addresses: what is in flight is awaited for no longer than a tail probe would be, for it, or its
-    /// acknowledgement, may have gone to the old ones.
+    /// Handles the move of `path` to other addresses: data in flight are awaited no longer than a tail probe would be,
+    /// since the data or their acknowledgement may have gone to the old addresses.
     pub fn leave_address(&mut self, cx: &mut Context, now: Instant, path: PathId) {
         let wait = self.probe_timeout(cx, path);
         let p = &mut cx.paths[path.index()];
@@ -149,8 +153,8 @@ impl Sender {
         }
     }
 
-    /// A SACK was read: what left well before a probe that it acknowledges, and is still missing, is lost (RFC 8985 §6.2); so
-    /// is what the probe repaired, unless it came twice (§7.4).
+    /// Handles a SACK: chunks that left well before a probe that it acknowledges, and are still missing, are lost (RFC
+    /// 8985 §6.2); so is the chunk that the probe repaired, unless it arrived twice (§7.4).
     pub fn tail_answered(&mut self, cx: &mut Context, now: Instant, sack: &Sack) {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
@@ -179,10 +183,10 @@ impl Sender {
         }
     }
 
-    /// A SACK acknowledges what a timeout of `path` took for lost although it arrived: the timeout was spurious, and
-    /// what left after `late` is under way as before (RFC 5682's conclusion, without its wait), and the window with it where
-    /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. Else the window stays as the timeout
-    /// left it.
+    /// Handles a SACK for a chunk that a timeout of `path` declared lost although it arrived: the timeout was spurious.
+    /// The chunks that left after `late` are in flight as before (RFC 5682's conclusion, without its wait), and the
+    /// window returns if [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on. Otherwise
+    /// the window stays as after the timeout.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
         let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late) else { return };
@@ -199,20 +203,22 @@ impl Sender {
     }
 }
 
-/// How long the peer may hold an acknowledgement back.
+/// Maximum time for which the peer may delay an acknowledgement.
 fn peer_delay(cx: &Context) -> Duration {
     cx.config.peer_ack_delay().unwrap_or(cx.config.sack_delay)
 }
 
-/// From when on the next acknowledgement of `path` is waited for, after one of what left at `newest`: from when that one
-/// was to be expected. If it came later, those before it were lost, and the path may be why.
+/// Time from which the next acknowledgement of `path` is awaited, after an acknowledgement of a chunk that left at
+/// `newest`: the time at which that acknowledgement was expected. If it arrived later, earlier ones were lost, and the
+/// path may be the cause.
 pub(super) fn expected(cx: &Context, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
     let trip = cx.paths.view(path.index()).srtt.filter(|_| cx.config.tail_probes);
     newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
 }
 
-/// Whether a round trip of `path` is a measure of it; notes when the last one came back by the path itself. One that came back
-/// by another path and took longer than usual is none: acknowledgements that came back by this one were lost before it.
+/// Returns whether a round-trip time measures `path`, and records the last one that returned by the path itself. An
+/// acknowledgement that returned by another path and took longer than usual does not count: earlier ones were lost on
+/// this path.
 pub(super) fn trip_counts(cx: &mut Context, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
     let p = &mut cx.paths[path.index()];
     if back == path {
