@@ -17,7 +17,6 @@ PAGES = {
     "README.md": {"runs=30": "runs=1"},
     "docs/api/index.md": {},
     "docs/api/live.md": {},
-    "docs/index.md": {},
     "docs/python.md": {},
     "docs/python-policies.md": {},
     "docs/results.md": {},
