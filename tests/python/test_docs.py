@@ -1,4 +1,4 @@
-"""What the documentation says of the package is so."""
+"""The documentation of the package is true."""
 
 from __future__ import annotations
 
