@@ -13,9 +13,9 @@ round trip r. Symbols are the papers'; times are in units of r unless a name end
 | with timeouts, gain > (E[Δd] + Q E[Δd])/(E[A] + E[d] + Q (E[Z^TO] + E[d])) | `least_gain_with_timeouts` |
 | (B₁ - B₂)/B₂ itself, the left side of the first inequality | `gain` |
 
-The paper prints B = E[Y]/E[Δd]; with Padhye et al. it has to be E[Y]/E[Ad]. Its subscripts of d₁ and d₂ are used in both
-senses: here B₁ is MPR's, with the shorter recovery. Both right sides are lower bounds: for p → 0 they go to 0, and the
-model leaves out the gains and costs of a route through a radio network.
+The paper prints B = E[Y]/E[Δd]; with Padhye et al. it has to be E[Y]/E[Ad]. Its subscripts of d₁ and d₂ are used in
+both senses: here B₁ is MPR's, with the shorter recovery. Both right sides are lower bounds: for p → 0 they go to 0,
+and the model leaves out the gains and costs of a route through a radio network.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ FINDINGS = (
         "load balancing",
         ("19",),
         "It moves the windows as the paper says (subflow 2 grows, *mean window*), but a subflow on the crowded path "
-        "is near two segments in both cases, where only timeouts and slow start are left, which B does not change; and a "
-        "slower subflow sends fewer packets into the same drop-tail queue, which loses the same share of them. Table "
+        "is near two segments in both cases, where only timeouts and slow start are left, which B does not change; and "
+        "a slower subflow sends fewer packets into the same drop-tail queue, which loses the same share of them. Table "
         "2's levels cannot be had at 10 Mbit/s.",
     ),
     Finding(

@@ -24,7 +24,8 @@ from .findings import FINDINGS
 from .views import VIEWS
 
 # The paper's CMT is that of Iyengar, Amer and Stewart (2006). They recommend to send lost data again by the path with
-# the largest window or threshold: the largest window is the headline, since the paper is silent. Others are shown next to it.
+# the largest window or threshold: the largest window is the headline, since the paper is silent. Others are shown
+# next to it.
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 ASAP, SAME = "cmt rtx=asap", "cmt rtx=same"
 ALL = (CMT, LA, GLOBAL)
@@ -109,7 +110,8 @@ FIGURE_6 = Figure(
         for scheme in (LA, GLOBAL)
     ),
     paper={(at, scheme, NETWORK): ms for at in MAIN for scheme, ms in ((CMT, 51), (LA, 48), (GLOBAL, 48))},
-    notes="Delay of a received copy, from its sending to its arrival; and delay from the first sending to delivery in order.",
+    notes="Delay of a received copy, from its sending to its arrival; and delay from the first sending to delivery in "
+    "order.",
 )
 
 BUFFERS = tuple(buffer(kib, all_out) for all_out in (False, True) for kib in (32, 64, 128))

@@ -28,8 +28,8 @@ FINDINGS = (
         "readings of R_c and Algorithm 2, over all figures",
         ("5", "6", "7", "8", "11", "12", "13", "14", "15"),
         "Over all published figures (*one assumption at a time*: five runs at fewer points) 26 of 100 claims are "
-        "reproduced with R_c and Algorithm 2 as printed. Among single readings `fwnd-cut=any` has most: 46, 21 more and "
-        "one less (Fig. 14, `cmt-cl-fd` above `nc-mptcp` on path A); `cmt-cl-fd` has .39 of the bottleneck in Fig. "
+        "reproduced with R_c and Algorithm 2 as printed. Among single readings `fwnd-cut=any` has most: 46, 21 more "
+        "and one less (Fig. 14, `cmt-cl-fd` above `nc-mptcp` on path A); `cmt-cl-fd` has .39 of the bottleneck in Fig. "
         "11 then in place of .55. `rc=normalised`, our capacity in place of eq. 9's, has 41, 15 more and none less: "
         ".43 of the bottleneck, and in Fig. 5 `cmt-cl` is 6.1 ± 3.0 % above `cmt-qa`, where as printed it is 7.8 ± "
         "0.6 % below. Both together have 45, 20 more and the same one less. With links that retransmit once there "

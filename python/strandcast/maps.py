@@ -49,7 +49,7 @@ def picture(topology: Topology, *, time_s: float | None = None, flow: str | None
     colours = flow_colours(topology)
     if flow is not None:
         if flow not in colours:
-            raise StrandcastError(f"no routes of flow {flow}; there is {', '.join(colours) or 'none'}")
+            raise StrandcastError(f"no routes of flow {flow}; flows with routes: {', '.join(colours) or 'none'}")
         routes = [route for route in routes if route.flow == flow]
     with style.use():
         figure, maps = sheet(topology)

@@ -62,10 +62,10 @@ class Oracle:
 
 
 def oracle(scenario: Scenario, flow: str | None = None) -> dict[str, Oracle]:
-    """What the links of live flows allow, by flow.
+    """Bounds that the links set for live flows, by flow.
 
-    Upper bounds for every scheme over the same paths, at any redundancy; docs/models/oracle.md explains how they are found. Numbers
-    that are drawn count with their mean (rates, losses) or least value (delays), which bounds the mean over runs.
+    Upper bounds for every scheme over the same paths, at any redundancy; docs/models/oracle.md explains the method.
+    Drawn numbers count with their mean (rates, losses) or least value (delays), which bounds the mean over runs.
 
     Args:
         scenario: The network and its flows.

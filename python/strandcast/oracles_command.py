@@ -11,7 +11,7 @@ from strandcast.scenario import Scenario
 
 ABOUT = """Tell how much of each live flow of a scenario can be on time at most, whatever the scheme.
 
-What is lost when has to be a function of time: see docs/models/oracle.md. Links that other flows or background load use have no
+Losses must be functions of time: see docs/models/oracle.md. Links that other flows or background load use have no
 oracle."""
 
 

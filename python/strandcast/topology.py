@@ -185,7 +185,7 @@ def _route(where: str, told: Any, places: set[str]) -> Route:
         raise _BadError(f"{where}.nodes is {json.dumps(nodes)}; a route has two nodes or more")
     for node in nodes:
         if node not in places:
-            raise _BadError(f"{where}.nodes has {json.dumps(node)}, which is no node of a radio")
+            raise _BadError(f"{where}.nodes has {json.dumps(node)}, which is not a node of a radio")
     flow = told.get("flow")
     if not isinstance(flow, str):
         raise _BadError(f"{where}.flow is {json.dumps(flow)}; it is a flow's name")

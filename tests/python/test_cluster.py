@@ -94,14 +94,14 @@ def there(folder: pathlib.Path) -> set[tuple[str, str, int]]:
 
 
 def plain(scenario: sc.Scenario, runs: int) -> pl.DataFrame:
-    """What `sc.run` gives at the points of `GRID`."""
+    """Results of `sc.run` at the points of `GRID`."""
     points = [(value, scenario.set(KEY, value)) for value in GRID[KEY]]
     results = [(value, sc.run(point, SCHEMES, runs=runs, seed=1, progress=False)) for value, point in points]
     return pl.concat([result.runs.select(pl.lit(float(value)).alias(KEY), pl.all()) for value, result in results])
 
 
 def same(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    """Whether two frames have the same rows, bit for bit."""
+    """Returns whether two frames have the same rows, bit for bit."""
     return one.sort(one.columns).equals(other.select(one.columns).sort(one.columns))
 
 
@@ -115,7 +115,7 @@ def test_a_killed_worker_costs_nothing_that_is_there(
     def kill() -> None:
         while len(done := there(out)) < 2 * RUNS:
             time.sleep(0.005)
-        # What was being written at that moment counts neither way.
+        # A row that was being written at that moment may count or not.
         time.sleep(0.02)
         killed.append((time.time(), done))
         os.kill(pids[0], signal.SIGKILL)
@@ -240,7 +240,7 @@ class Turns(sc.Scheduler):
 
 
 def cell_of_a_notebook(text: str) -> dict[str, Any]:
-    """What a notebook's cell defines: its module is the program itself, and its source has no file."""
+    """Names that a notebook's cell defines: its module is the program itself, and its source has no file."""
     linecache.cache["<cell>"] = len(text), None, text.splitlines(keepends=True), "<cell>"
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(text, "<cell>", "exec"), names)

@@ -93,7 +93,7 @@ def test_interrupted(root: pathlib.Path) -> None:
 
 
 class Verb:
-    """A verb of the lab that does as it is told."""
+    """A verb of the lab that follows its arguments."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._patch, self._capsys = monkeypatch, capsys

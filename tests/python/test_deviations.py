@@ -1,4 +1,4 @@
-"""What papers leave open, one assumption at a time."""
+"""Choices that papers leave open, one assumption at a time."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_a_row_has_what_there_is(tmp_path: pathlib.Path) -> None:
     row = next(line for line in text.splitlines() if line.startswith("| buffer (64 KB) | 32 KB |"))
     empty = " | " * len(VERDICTS)
     assert row == f"| buffer (64 KB) | 32 KB{empty} | Fig. 2: 1 |  | Fig. 1 |  |"
-    assert "Without runs: buffer (64 KB): 128 KB." in text, "what it leaves alone gives it no row"
+    assert "Without runs: buffer (64 KB): 128 KB." in text, "figures without a change give it no row"
 
 
 def test_tables_go_between_the_marks(tmp_path: pathlib.Path) -> None:
@@ -194,7 +194,7 @@ def test_what_one_assumption_gains_is_kept_with_the_paper(tmp_path: pathlib.Path
     )
     page.write_text(f"<!-- measured: deviations nobody1999 -->\n{lists}<!-- end -->\n")
     assert gains.read(folder) == {}, "nothing without a file"
-    assert deviations.write(tmp_path, {"nobody1999": ""}, [paper]) == [folder / gains.FILE], "of the page's table"
+    assert deviations.write(tmp_path, {"nobody1999": ""}, [paper]) == [folder / gains.FILE], "the page's table"
     assert gains.read(folder) == {"Fig. 1, throughput: two ≈ one": (LONGER.title, OTHER.title)}
     assert deviations.write(tmp_path, {}, [paper]) == [], "nothing changed"
     kept = dataclasses.replace(paper, gains=gains.read(folder))
@@ -214,7 +214,7 @@ def test_gains_are_those_of_the_page() -> None:
                 claims[claim] = (*claims.get(claim, ()), title)
         assert paper.gains == claims
         known = {gains.named(figure.name, claim.text) for figure in paper.figures for claim in figure.claims}
-        assert claims.keys() <= known, "as the figures have them"
+        assert claims.keys() <= known, "claims of the figures"
 
 
 def test_each_paper_has_a_study_and_a_table() -> None:

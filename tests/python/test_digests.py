@@ -1,4 +1,4 @@
-"""What policies are known by in stores of results: the code that is run and what it holds."""
+"""Digests of policies in stores of results: the code that is run and the values that it holds."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ print(policies.key_of(Typed), policies.key_of(Data), policies.key_of(lambda gain
 
 
 def keys(text: str, seed: int) -> str:
-    """What a process of its own prints, as a notebook's kernel does that is started anew."""
+    """Output of a separate process, like that of a restarted notebook kernel."""
     environment = os.environ | {"PYTHONHASHSEED": str(seed)}
     command = [sys.executable, "-c", text + PRINT]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
@@ -94,7 +94,7 @@ def test_a_key_stays_while_the_policy_runs(two_paths: sc.Scenario) -> None:
 
 
 class Fixed(sc.Scheduler):
-    """The path that it is told."""
+    """Always the given path."""
 
     def __init__(self, path: int) -> None:
         self.path = path
@@ -175,7 +175,7 @@ class Mine(Mixin, sc.Scheduler):
 
 @pytest.fixture
 def written(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Any]:
-    """Writes a module and the one beside it, and imports the policy."""
+    """Writes a module and its neighbour, and imports the policy."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 

@@ -1,4 +1,4 @@
-"""What the documentation says of the package is so."""
+"""The documentation of the package is true."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ PAGES = {
     "README.md": {"runs=30": "runs=1"},
     "docs/api/index.md": {},
     "docs/api/live.md": {},
-    "docs/index.md": {},
     "docs/python.md": {},
     "docs/python-policies.md": {},
     "docs/results.md": {},

@@ -1,4 +1,4 @@
-"""Where the papers' experiments are found."""
+"""Search for the papers' experiments."""
 
 from __future__ import annotations
 

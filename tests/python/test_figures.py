@@ -41,7 +41,7 @@ def test_an_interval() -> None:
 
 
 def judged(claim: spec.Claim, a: list[float], b: list[float]) -> tuple[float, int, str]:
-    """What becomes of a claim about the schemes a and b when these are their runs."""
+    """Verdict on a claim about the schemes a and b with these runs."""
     runs = {"a": dict(enumerate(a)), "b": dict(enumerate(b))}
     found = judge(claim, lambda term: runs[term.scheme])
     assert found is not None
@@ -83,7 +83,7 @@ def test_effects_overlap_half_to_one_and_a_half_of_the_papers(paper: float, verd
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    # Of a paper's 100: an interval wider than 50 decides only what it excludes.
+    # The paper's value is 100: an interval wider than 50 decides only what it excludes.
     [
         (80, 120, "reproduced"),
         (51, 101, "reproduced"),
@@ -489,9 +489,9 @@ def test_causes_are_told_without_runs(tiny: Found, tmp_path: pathlib.Path) -> No
     page.write_text(empty)
     paper, found = failed(tiny)
     assert tables.write(tmp_path, [paper], {}) == []
-    assert page.read_text() == empty, "where there is no table there is none"
+    assert page.read_text() == empty, "without a table the page stays empty"
     tables.write(tmp_path, [paper], {"nobody1999": {"1": found}})
-    assert tables.write(tmp_path, [paper], {}) == [], "what is known is told"
+    assert tables.write(tmp_path, [paper], {}) == [], "known tables are kept"
     known = dataclasses.replace(paper, gains=VARIED)
     assert tables.write(tmp_path, [known], {}) == [page]
     renewed = page.read_text()

@@ -141,7 +141,7 @@ def test_a_page_has_only_figures_of_its_kind(kept: Store, tmp_path: pathlib.Path
     assert draw_only(kept, tmp_path, "--runs 2 --figure 5") == ["5", "6"]
     assert "IN PART: 2 runs of each scheme" in text()
     assert "--figure 6 --runs 2" in text()
-    assert known not in text(), "what full runs told is not said of others"
+    assert known not in text(), "results of full runs are not shown for others"
     assert draw_only(kept, tmp_path, "--figure 4") == ["4"]
     assert draw_only(kept, tmp_path) == ["4", "5", "6"]
     assert known in text()
@@ -254,7 +254,7 @@ def start(folder: pathlib.Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A group of its own, as a terminal's Ctrl-C reaches the workers, too.
+        # A separate group, because a terminal's Ctrl-C also reaches the workers.
         start_new_session=True,
     )
 

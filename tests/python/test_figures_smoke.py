@@ -1,4 +1,4 @@
-"""A figure a paper with two seeds: run, drawn and told of."""
+"""One figure per paper with two seeds: run, drawn and described."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.thorough
 
 
 def figures(*arguments: str) -> list[str]:
-    """What `strandcast figures` prints."""
+    """Output of `strandcast figures`."""
     command = [sys.executable, "-W", "error", "-m", "strandcast", "figures", *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stderr

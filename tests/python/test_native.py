@@ -1,4 +1,4 @@
-"""What the native module does by itself: how it ends, what it refuses."""
+"""The native module alone: its end and its refusals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stubborn(sc.Scheduler):
                     pass
             except KeyboardInterrupt:
                 stopped += 1
-                pathlib.Path("heard").touch()
+                pathlib.Path("reached").touch()
         raise KeyboardInterrupt
 
 class Deaf(sc.CongestionControl):
@@ -62,7 +62,7 @@ class OnceBroken(sc.CongestionControl):
         if self.number == 2:  # another was made to look at
             raise RuntimeError("the first one fails")
         if self.number:
-            print(f"association {self.number} is heard", file=sys.stderr, flush=True)
+            print(f"association {self.number} is reached", file=sys.stderr, flush=True)
             self.number = 0
     def limit(self, path):
         return None
@@ -131,7 +131,7 @@ def test_what_a_handler_raises_ends_policies_that_never_return(two_paths: sc.Sce
     def stop(*_: object) -> None:
         raise TimeoutError("that is enough")
 
-    # Whatever the first run imports is there.
+    # The imports of the first run are done.
     sc.run(two_paths, "cmt", runs=1)
     before = signal.signal(signal.SIGALRM, stop)
     try:
@@ -221,7 +221,7 @@ def test_each_association_has_its_own_failure(folder: pathlib.Path) -> None:
         _, err = server.communicate(timeout=20)
     assert server.returncode == 1
     assert err.count("Traceback") == 1
-    assert "association 3 is heard" in err
+    assert "association 3 is reached" in err
     assert err.splitlines()[-1].endswith("its base scheme decided alone")
 
 

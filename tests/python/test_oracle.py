@@ -76,7 +76,7 @@ def test_the_greedy_choice_is_a_maximum_matching() -> None:
 
 
 def test_with_bits_it_is_a_maximum_flow() -> None:
-    """Messages and slots of several bits, as so many of one bit each."""
+    """Messages and slots of several bits equal several of one bit each."""
     draw = random.Random(2)
     for case in range(200):
         captured, room, latency_s = random_case(draw)

@@ -1,4 +1,4 @@
-"""What is drawn over time: bins of series and of packet traces, their means, and panels with equal axes."""
+"""Drawings over time: bins of series and of packet traces, their means, and panels with equal axes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ HALVES = series(
         # From 0 to 6, to 14, to 50.
         (window(counted=True), [(1, 0, 6), (1, 1, 8), (1, 2, 36), (2, 0, 4), (2, 1, 5)]),
         (window(counted=True, bin_s=2), [(1, 0, 7), (2, 0, 4.5)]),
-        # Of half a second; the second run has no sample at 0.
+        # Bins of half a second; the second run has no sample at 0.
         (
             window(counted=True, bin_s=0.5),
             [
@@ -355,7 +355,7 @@ def made_up(figure: Figure, courses: Courses, *, runs: int = 3) -> Found:
 
 
 def picture_of(views: list[View], courses: Courses, *, runs: int = 3, figure: Figure = FIGURE) -> Picture:
-    """What these views show."""
+    """Picture of these views."""
     with style.use():
         picture = draw.draw(paper_of(pathlib.Path(), *views, figure=figure), made_up(figure, courses, runs=runs))
         assert picture is not None

@@ -1,4 +1,4 @@
-"""What the wheel holds, how its build ends where there is no Rust, and how the project is cited."""
+"""Contents of the wheel, the end of its build without Rust, and the citation of the project."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def installed() -> importlib.metadata.Distribution:
 
 
 def text_of(installed: importlib.metadata.Distribution, name: str) -> str:
-    """A file beside the package's metadata."""
+    """A file next to the package's metadata."""
     (file,) = (file for file in installed.files or [] if str(file).endswith(f".dist-info/{name}"))
     return pathlib.Path(str(file.locate())).read_text(encoding="utf-8")
 
@@ -50,7 +50,7 @@ def test_each_crate_in_the_wheel_has_its_licence(installed: importlib.metadata.D
         for name, version, numbers in re.findall(r"^(\S+) (\S+): .*? \[([0-9, ]+)\]$", text, re.MULTILINE)
     }
     assert crates <= listed.keys()
-    assert listed.keys() <= known, "maturin lists crates of other systems, too"
+    assert listed.keys() <= known, "maturin also lists crates of other systems"
     texts = dict(re.findall(r"^=+\n\[(\d+)\]\n\n(.+?)(?=^={100}$|\Z)", text, re.MULTILINE | re.DOTALL))
     for crate, numbers in listed.items():
         assert max(len(texts[number]) for number in numbers.split(", ")) > 500, crate
@@ -82,7 +82,7 @@ def test_the_wheel_says_what_it_is(installed: importlib.metadata.Distribution) -
 
 
 def links(text: str) -> list[str]:
-    """Where links and pictures of a page in Markdown lead."""
+    """Targets of the links and pictures of a page in Markdown."""
     return [markdown or html for markdown, html in re.findall(r"\]\(([^)\s]+)|<img[^>]+src=\"([^\"]+)", text)]
 
 
@@ -173,7 +173,7 @@ def test_the_build_says_that_it_compiles(root: pathlib.Path, tmp_path: pathlib.P
 
 def test_the_citation_is_valid(root: pathlib.Path) -> None:
     said: dict[str, Any] = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
-    assert said.keys() >= {"cff-version", "message", "title", "authors"}, "what the format requires"
+    assert said.keys() >= {"cff-version", "message", "title", "authors"}, "fields that the format requires"
     known = {
         "abstract",
         "type",

@@ -26,7 +26,7 @@ from strandcast import policies
 
 
 class Turns(sc.Scheduler):
-    """A packet a path in turn, as `cmt,turn=packet` has it."""
+    """A packet per path in turn, as in `cmt,turn=packet`."""
 
     def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
         """The next path with room after the one used last."""
@@ -374,7 +374,7 @@ class Summing(Turns):
         return True
 
     def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
-        """What is newly acknowledged is what was named."""
+        """The newly acknowledged chunks are the named ones."""
         match signal:
             case sc.Signal.Delivered(chunk=chunk, path=path):
                 assert path is not None, "nothing is copied here"
@@ -454,7 +454,7 @@ class Vague(Turns):
     """Answers what is no act."""
 
     def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
-        """A cause that there is none of."""
+        """A cause that does not exist."""
         return sc.Act.Lose(0, view.now, "bad luck")  # type: ignore[arg-type]
 
 
@@ -544,7 +544,7 @@ def test_a_policy_chooses_symbols(two_paths: sc.Scenario) -> None:
 @pytest.mark.parametrize(
     ("choose", "told"),
     [
-        (lambda _view: sc.SymbolAssignment(0, 10**6), "block 1000000 is not one of view.blocks"),
+        (lambda _view: sc.SymbolAssignment(0, 10**6), "block 1000000 is not in view.blocks"),
         (lambda view: sc.SymbolAssignment(9, view.blocks[0].number), "path 9 is closed or was never there"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[-1].number, repair=True), "is open: repair symbols are of"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[0].number), "has no source symbol left"),
@@ -624,7 +624,7 @@ def test_the_contract_tells_what_is_broken(
 
 MINE = """
 import strandcast as sc
-from beside import FIRST
+from neighbour import FIRST
 
 class Mine(sc.Scheduler):
     def next(self, view, backlog):
@@ -634,7 +634,7 @@ class Mine(sc.Scheduler):
 
 def test_policies_come_from_files(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(MINE.replace("from beside import FIRST", "FIRST = None"))
+    file.write_text(MINE.replace("from neighbour import FIRST", "FIRST = None"))
     assert policies.name_of(f"{file}:Mine") == "Mine"
     assert policies.load(f"{file}:Mine,base=lia,rtx=same").base == "lia,rtx=same"
     assert policies.load(f"{file}:Mine,rtx=same").base == "cmt,rtx=same"
@@ -792,7 +792,7 @@ def test_a_policy_that_fails_on_real_links_leaves_the_rest_to_its_base(folder: p
         with strandcast(*args, *(f"--path={path}" for path in LOOPBACK), cwd=folder) as client:
             out, err = client.communicate(timeout=60)
     assert client.returncode == 1
-    assert json.loads(out)["end"]["sum_received"]["bytes"] > 1_000_000, "the transfer goes on"
+    assert json.loads(out)["end"]["sum_received"]["bytes"] > 1_000_000, "the transfer continues"
     assert err.count("Traceback") == 1
     assert err.splitlines()[-1].endswith("its base scheme decided alone")
 

@@ -33,14 +33,14 @@ def there(folder: pathlib.Path) -> set[tuple[str, str, int]]:
 
 
 def plain(scenario: sc.Scenario, runs: int) -> pl.DataFrame:
-    """What `sc.run` gives at the points of `GRID`."""
+    """Results of `sc.run` at the points of `GRID`."""
     points = [(value, scenario.set(KEY, value)) for value in (0, 0.02)]
     results = [(value, sc.run(point, SCHEMES, runs=runs, seed=1, progress=False)) for value, point in points]
     return pl.concat([result.runs.select(pl.lit(float(value)).alias(KEY), pl.all()) for value, result in results])
 
 
 def same(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    """Whether two frames have the same rows, bit for bit."""
+    """Returns whether two frames have the same rows, bit for bit."""
     return one.sort(one.columns).equals(other.select(one.columns).sort(one.columns))
 
 
@@ -67,7 +67,7 @@ print(time.monotonic() - began, "distributed" in sys.modules)
 def test_a_sweep_of_two_runs_takes_less_than_two_seconds(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     (tmp_path / "scenario.toml").write_text(two_paths._source.text)
     took = []
-    # Where others use the machine, too, everything takes longer: as an import does.
+    # On a shared machine everything takes longer, for example an import.
     for attempt in range(5):
         began = time.monotonic()
         subprocess.run([sys.executable, "-c", "import polars"], check=True)
@@ -217,7 +217,7 @@ SCRIPT = """
 
 
 def alive(group: int) -> bool:
-    """Whether a process of this group runs; those that only wait for somebody to ask what became of them do not."""
+    """Returns whether a process of this group runs; zombies do not count."""
     for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, own, *_ = file.read_text().rpartition(")")[2].split()

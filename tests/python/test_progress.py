@@ -23,7 +23,7 @@ NO_WIDGETS = "import sys; sys.modules['ipywidgets'] = None\n"
 
 
 def outputs(code: str, folder: pathlib.Path) -> list[nbformat.NotebookNode]:
-    """What a cell shows in a notebook."""
+    """Outputs of a cell in a notebook."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     resources = {"metadata": {"path": str(folder)}}
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources=resources).execute()

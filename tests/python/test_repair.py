@@ -1,4 +1,4 @@
-"""The bench of repair beside live messages: its own tests, its networks, and what it says of mistakes."""
+"""The bench of repair for live messages: its own tests, its networks, and its messages on mistakes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_network_is_one_and_no_two_are_alike() -> None:
         assert network not in networks[:at]
         assert network["flows"]["video"]["app"]["expire"], "messages have a lifetime"
         for link in network["links"].values():
-            # What a queue holds, in seconds of its link.
+            # Length of a queue, in seconds of its link.
             assert int(link["queue"]["limit"].removesuffix(" B")) * 8 / link["rate"] == pytest.approx(0.1)
             assert len(link["loss"]) == 1
 

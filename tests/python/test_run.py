@@ -1,4 +1,4 @@
-"""`sc.run`: runs, their tables, and what else goes on meanwhile."""
+"""`sc.run`: runs, their tables, and other work meanwhile."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_schemes_are_paired_by_their_seeds(two_paths: Scenario) -> None:
     assert told.columns == ["scheme", "against", "subject", "n", "mean", "median", "low", "high", "p"]
     assert told.select("scheme", "against").rows() == [("sctp", "cmt"), ("cmt-la", "cmt")]
     wide = result.metric("goodput_bps").pivot("scheme", index="seed", values="value")
-    # What the command prints, the other way round.
+    # The command prints the reverse difference.
     printed = result.json["paired"]["cmt-sctp"]["bulk"]["goodput_bps"]
     row = told.row(0, named=True)
     assert row["mean"] == pytest.approx((wide["sctp"] - wide["cmt"]).mean())
@@ -357,7 +357,7 @@ def test_tables_are_handed_on_as_they_are(two_paths: Scenario) -> None:
 
 
 def at(array: pa.Array) -> int:
-    """Where an array's numbers are."""
+    """Address of an array's numbers."""
     place: int = array.buffers()[1].address
     return place
 

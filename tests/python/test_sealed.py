@@ -70,7 +70,7 @@ def lab(tmp_path: pathlib.Path) -> Lab:
 
 
 def failure(host: str, key: pathlib.Path | None = None, *, plain: bool = False) -> str:
-    """What a measurement raises: one line."""
+    """Error of a measurement: one line."""
     with pytest.raises(sc.NetworkError) as raised:
         sc.perf(host, paths=LOOPBACK, time=1, plain=plain, key=key)
     assert "\n" not in str(raised.value)

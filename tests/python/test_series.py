@@ -80,7 +80,7 @@ def test_paths_are_added_up_or_set_against_each_other() -> None:
 def test_a_point_at_a_whole_second_ends_it() -> None:
     times, counted = pl.Series([0.5, 1.0, 1.1, 2.0, 3.5]), pl.Series([1.0, 3.0, 4.0, 4.0, 9.0])
     assert steps(times, counted) == {0: 3, 1: 1, 3: 5}
-    # Steps of a tenth are none in binary.
+    # Steps of a tenth are not exact in binary.
     tenths = pl.Series([0.1 * step for step in range(1, 31)])
     assert steps(tenths, pl.Series(range(1, 31))) == {0: 10, 1: 10, 2: 10}
     assert steps(tenths, pl.Series(range(1, 31)), step_s=0.5) == dict.fromkeys((0, 0.5, 1, 1.5, 2, 2.5), 5)
@@ -129,7 +129,7 @@ def test_a_measure_may_be_read_off_a_series(tmp_path: pathlib.Path) -> None:
     for seed in (1, 2):
         one = Cell(sc.Scenario.load(tmp_path / "net.toml").with_sets(['run.warmup="0 s"']), "reno")
         result = sc.run(one.scenario, one.scheme, runs=1, seed=seed, jobs=1, progress=False)
-        # Of the second run somebody took the series away.
+        # The series of the second run is missing.
         series = pack_series(result) if seed == 1 else b""
         store.save(one, seed, pack(result, one.key.spec, one.scenario.settings), series)
     found = collect(store, paper, figure)

@@ -106,7 +106,7 @@ def test_runs_of_a_scenario_itself_are_kept_and_more_are_added(two_paths: sc.Sce
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet") if path.name != "_points.parquet"}
     more = sc.sweep(two_paths, {}, "cmt", runs=3, out=out, progress=False)
     assert more.summary("goodput_bps")["n"].to_list() == [3]
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was made is not made again"
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "finished runs are not repeated"
     assert first.keys == ()
     assert more.to_pandas().shape[0] == more.frame().height
     with pytest.raises(ValueError, match="the grid has no key None"):
@@ -370,7 +370,7 @@ def test_what_is_wrong_is_told_before_anything_runs(
 def test_a_full_disk_keeps_what_is_finished(
     client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk takes five runs; when it takes more again, the sweep goes on."""
+    """The disk takes five runs; when it takes more again, the sweep continues."""
     from strandcast import store
 
     fill = store._fill

@@ -220,7 +220,7 @@ def test_what_a_film_shows(tmp_path: pathlib.Path) -> None:
         scene.show(1.9, 2.6)
         assert texts(scene)["data"] == ("2", "1")
         colours = [to_hex(tuple(colour)) for colour in np.asarray(layer._lines.get_colors())]
-        assert colours == [style.BLACK, film.FAILED], "what was not received lies above"
+        assert colours == [style.BLACK, film.FAILED], "frames that were not received lie above"
         scene.show(2.6, 3.5)
         assert texts(scene)["ack"] == ("1", "0")
         assert layer._lit["a", "b", style.BLACK][0] == film.FADE, "it fades"
@@ -266,7 +266,7 @@ def test_routes_appear_when_they_begin(tmp_path: pathlib.Path) -> None:
 
 
 def test_an_mp4_goes_through_ffmpeg(plot: Plot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in that keeps its arguments and what it is given: raw pictures of the size it is told."""
+    """A stand-in that keeps its arguments and its input: raw pictures of the given size."""
     write(plot.folder / "run", diamond())
     stand_in = plot.folder / "ffmpeg"
     stand_in.write_text('#!/bin/sh\necho "$@" > arguments\nfor out; do :; done\ncat > "$out"\n')
@@ -295,7 +295,7 @@ BROKEN: list[tuple[Any, str]] = [
     ({"radios": {"w": {"range_m": 1, "nodes": {"a": [1, "x"]}}}}, 'radios.w.nodes.a is "x"; it is a number'),
     ({"radios": {"w": {"range_m": 1, "nodes": {}, "moving": 1}}}, "radios.w.moving is 1; it is true or false"),
     (diamond([{"flow": "v", "nodes": ["a"]}]), 'routes[0].nodes is ["a"]; a route has two nodes or more'),
-    (diamond([{"flow": "v", "nodes": ["a", "x"]}]), 'routes[0].nodes has "x", which is no node of a radio'),
+    (diamond([{"flow": "v", "nodes": ["a", "x"]}]), 'routes[0].nodes has "x", which is not a node of a radio'),
     (diamond([{"nodes": ["a", "b"]}]), "routes[0].flow is null; it is a flow's name"),
     (
         diamond([{"flow": "v", "kind": "new", "nodes": ["a", "b"]}]),
@@ -343,7 +343,7 @@ def test_frames_in_parquet(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("run", "--subject", "audio"), 2, "no routes of flow audio; there is video"),
+        (("run", "--subject", "audio"), 2, "no routes of flow audio; flows with routes: video"),
         (("run", "--at", "soon"), 2, "--at"),
         (("none", "--film", "a.gif"), 2, "--film takes the folder of one run with radios"),
         (("empty", "--film", "a.gif"), 3, "empty/topology.json: No such file"),
@@ -374,5 +374,5 @@ def test_plot_verb_says_what_is_wrong(
 
 
 def test_a_flow_without_routes_is_named() -> None:
-    with pytest.raises(StrandcastError, match="no routes of flow tcp; there is none"):
+    with pytest.raises(StrandcastError, match="no routes of flow tcp; flows with routes: none"):
         maps.picture(Topology({"wifi": Radio(1, {"a": (0.0, 0.0)})}, ()), flow="tcp")

@@ -29,7 +29,7 @@ def test_mahimahi(tmp_path: pathlib.Path) -> None:
     assert trace.values.to_list() == [1500.0] * 4
     assert trace.duration_s == 2.0
     assert trace.mean_bps == pytest.approx(24e3)
-    # What leaves at a bin's end is the bin's.
+    # Packets that leave at a bin's end belong to the bin.
     assert trace.rate(0.5).to_dict(as_series=False) == {
         "time_s": [0.0, 0.5, 1.0, 1.5],
         "rate_bps": pytest.approx([72e3, 0, 0, 24e3]),

@@ -63,7 +63,7 @@ def test_losses_are_masked_in_a_figure_of_its_own_only() -> None:
 
 
 def access(figure: Figure, point: Point) -> dict[str, object]:
-    """What random loss has of each link, and what the link does about it."""
+    """Random loss of each link, and the link's treatment of it."""
     links = network(PAPER.folder / figure.scenario).with_sets(point.sets).resolved()["links"]
     return {name: link.get("arq") for name, link in links.items() if link.get("loss")}
 

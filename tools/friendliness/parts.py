@@ -53,7 +53,7 @@ class Bench:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """TCPs beside ours."""
+        """TCPs next to ours."""
         return KINDS[:1] if self.quick else KINDS
 
 

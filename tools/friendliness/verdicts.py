@@ -91,7 +91,7 @@ def harmless(ratio: Ratio) -> bool:
 
 
 def fair(share: float) -> bool:
-    """The mark of schemes beside TCPs."""
+    """The mark of schemes next to TCPs."""
     return FAIR[0] <= share <= FAIR[1]
 
 

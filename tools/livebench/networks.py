@@ -132,7 +132,7 @@ def handover(draw: random.Random, time_s: float) -> Network:
 
 
 def tunnel(draw: random.Random, time_s: float) -> Network:
-    """Two cellular uplinks that go dark together, beside a slow satellite that does so a second later and shorter."""
+    """Two cellular uplinks that go dark together, next to a slow satellite that does so a second later and shorter."""
     dark = spans(draw, time_s, exponential(25), log_uniform(2, 20))
     cells = [cellular(draw, "cell1", 6, 30, time_s), cellular(draw, "cell2", 4, 50, time_s)]
     for link in cells:
@@ -141,7 +141,7 @@ def tunnel(draw: random.Random, time_s: float) -> Network:
 
 
 def satellite(draw: random.Random, time_s: float) -> Network:
-    """A low orbit whose rate and delay change each 15 s, with a loss as it does, beside a cellular uplink."""
+    """A low orbit whose rate and delay change each 15 s, with a loss as it does, and a cellular uplink."""
     link = steady("orbit", 8, 30, time_s)
     first = draw.uniform(0, 15)
     cuts = [first + 15 * n for n in range(math.ceil(time_s / 15)) if first + 15 * n < time_s]

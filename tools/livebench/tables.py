@@ -82,7 +82,7 @@ def networks(results: Results) -> str:
 
 
 def tcp(results: Results) -> str:
-    """Goodput of a TCP beside each scheme, where there is one."""
+    """Goodput of a TCP next to each scheme, where there is one."""
     cells = [cell for cell, _ in results if cell.network == "shared"]
     if not cells:
         return "No cell has one.\n"

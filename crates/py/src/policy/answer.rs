@@ -224,7 +224,7 @@ pub(super) fn symbol(
     let path = open(answer.py(), view, path)?;
     let wrong = |what: &str| Err(error::policy(answer.py(), &format!("block {block} {what}")));
     let Some(shown) = view.blocks.iter().find(|shown| shown.number == block) else {
-        return wrong("is not one of view.blocks");
+        return wrong("is not in view.blocks");
     };
     if repair && !shown.closed {
         return wrong("is open: repair symbols are of closed blocks");
