@@ -20,6 +20,7 @@
 #   make firsttry  bursty live inputs with the default scheme over real sockets, beside cmt and SRT, docs/measurements/first-try.md (root, a C
 #                compiler, srt-tools); half an hour, and it goes on where it stopped (ARGS=reorder for links on which packets
 #                overtake each other, ARGS=simulate for all cells in the simulator)
+#   make hotplug  a stream while its uplinks are unplugged, renumbered and renamed, 10 minutes in each mode; HOTPLUG_SEED is another run
 #   make soak    a stream for 20 minutes over three links that flap, with 50 faults drawn from a seed: processes killed and
 #                stopped, errors of sockets, a full disk, clocks set, interfaces that go (root, ffmpeg, a C compiler; ARGS=--quick:
 #                40 s, ARGS="--seed 7 --replay 12": one fault again; docs/measurements/long-trial.md)
@@ -40,7 +41,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -159,6 +160,10 @@ firsttry:
 soak:
 	cargo build --release --locked -p strandcast-cli
 	python3 tools/soak $(ARGS)
+
+# A stream while its four uplinks come, go, are renumbered and renamed, 10 min in each mode: a user who may make namespaces.
+hotplug:
+	HOTPLUG_SECONDS=600 cargo test --release --locked -p strandcast-cli --test hotplug -- $(ARGS)
 
 comma := ,
 harm:

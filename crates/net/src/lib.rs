@@ -65,6 +65,7 @@ pub mod emulate;
 pub mod entropy;
 pub mod interface;
 pub mod monitor;
+mod netlink;
 pub mod pcap;
 pub mod pool;
 pub mod resolve;

@@ -1,10 +1,11 @@
 //! Two uplinks to one server, in network namespaces of this test: it does not touch the machine's network.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use strandcast_net::interface::{Change, InterfaceMonitor, PathSpec, interfaces, usable_paths};
+use strandcast_net::driver::Uplink;
+use strandcast_net::interface::{Interface, PathSpec, Routes, interfaces};
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};
 use strandcast_testing::namespaces::play;
@@ -65,10 +66,12 @@ async fn server() {
 
 async fn client() {
     let host: SocketAddr = SERVER.parse().unwrap();
-    let specs = usable_paths(&interfaces().unwrap(), host);
+    let all = interfaces().unwrap();
+    let taken = Uplink::new(PathSpec::any(), &[host]).takes(&all, &mut Routes::default());
+    let spec = |i: &&Interface| PathSpec { interface: Some(i.name.clone()), ..PathSpec::default() };
+    let specs: Vec<PathSpec> = taken.iter().map(spec).collect();
     let named: Vec<String> = specs.iter().map(PathSpec::to_string).collect();
     assert_eq!(named, ["if=up1", "if=up2"]);
-    let all = interfaces().unwrap();
     let open = |spec: &PathSpec| PathSocket::bind(&spec.bind_spec(&all, host).unwrap()).unwrap();
     let sockets: Vec<PathSocket> = specs.iter().map(open).collect();
     assert!(sockets.iter().all(|socket| socket.bound() == Bound::Interface));
@@ -92,23 +95,16 @@ async fn mtu(socket: &PathSocket) {
     }
 }
 
-/// The interface goes down and returns: sending fails, the watch reports it, and the socket continues
-/// afterwards.
+/// The interface goes down and returns: sending fails, and the socket continues afterwards.
 async fn fall_and_rise(socket: &PathSocket) {
     let ip = |args: &str| {
         let done = Command::new("ip").args(args.split(' ')).status();
         assert!(done.is_ok_and(|status| status.success()), "ip {args}");
     };
-    let address: IpAddr = "10.78.2.2".parse().unwrap();
-    let mut monitor = InterfaceMonitor::start().unwrap();
     ip("link set up2 down");
     assert!(matches!(send(socket, 100, 1), SendOutcome::Lost));
-    let vanished = Change::Vanished { interface: "up2".into(), ip: address };
-    assert!(monitor.poll().unwrap().contains(&vanished));
     ip("link set up2 up");
     ip("route add default via 10.78.2.1 dev up2 metric 200");
-    let appeared = Change::Appeared { interface: "up2".into(), ip: address };
-    assert!(monitor.poll().unwrap().contains(&appeared));
     assert_eq!(ask(socket, 100).await.as_deref(), Some("down2 100"));
     ip("addr del 10.78.2.2/24 dev up2");
     assert!(matches!(send(socket, 100, 1), SendOutcome::Lost));

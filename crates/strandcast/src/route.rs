@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use strandcast_net::driver::Uplink;
-use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, is_here, usable_paths};
+use strandcast_net::interface::{Interface, PathError, PathSpec, Routes, interfaces, is_here};
 use strandcast_net::resolve::{HostPort, resolve};
 
 use crate::UDP_PORT;
@@ -17,9 +17,9 @@ const RESOLVE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Paths {
-    /// Paths to use; if empty, one over every interface that is up and has a route to the peer.
+    /// Paths to use; if empty, one over every interface that has a route to the peer, also one that comes later.
     pub paths: Vec<PathSpec>,
-    /// If true, a path whose interface or address does not exist yet is used once it does. Otherwise it is an error.
+    /// True if paths are awaited where none can be used yet. Otherwise that is an error.
     pub awaited: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn in_turn(hosts: &[Vec<SocketAddr>], first: usize) -> Vec<SocketAddr> {
 }
 
 /// Returns the addresses of each of the receiver's hosts, and the paths to them. Some of several hosts may be out of
-/// reach from here.
+/// reach from here. Names without an address yet are awaited with the paths.
 ///
 /// # Errors
 /// [`Error::Network`]: no host has an address, or no path leads to one.
@@ -78,7 +78,7 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
     let remotes = in_turn(&all, 0);
     match mistake {
-        Some(mistake) if remotes.is_empty() => Err(mistake),
+        Some(mistake) if remotes.is_empty() && !paths.awaited => Err(mistake),
         _ => uplinks(paths, &remotes).map(|uplinks| (all, uplinks)),
     }
 }
@@ -88,75 +88,95 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
 /// one path inside it.
 ///
 /// # Errors
-/// [`Error::Network`] if a configured path has no interface here, or no path is left.
+/// [`Error::Network`] if a configured path can lead to none of them, or if none can be used now and none is awaited.
 pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Error> {
     let here =
         interfaces().map_err(|e| Error::Network(format!("cannot list the network interfaces: {e}")))?;
-    if !args.paths.is_empty() {
-        for spec in &args.paths {
-            check(spec, &here, remotes, args.awaited)?;
+    let mut routes = Routes::default();
+    let all: Vec<Uplink> = match args.paths.is_empty() {
+        true => match default_path(&here, &mut routes, remotes) {
+            inside if inside.spec.address.is_some() => return Ok(vec![inside]),
+            outside => vec![outside],
+        },
+        false => args.paths.iter().map(|spec| Uplink::new(spec.clone(), remotes)).collect(),
+    };
+    let mut absent = Vec::new();
+    for (at, uplink) in all.iter().enumerate() {
+        if all[..at].iter().any(|other| other.spec == uplink.spec) {
+            return Err(Error::Usage(format!("path {} is given twice", uplink.spec)));
         }
-        return Ok(args.paths.iter().map(|spec| Uplink::new(spec.clone(), remotes)).collect());
+        match mistake(uplink, &here, &mut routes) {
+            Some(error) if !error.may_pass() => {
+                return Err(Error::Network(format!("path {}: {error}", uplink.spec)));
+            }
+            found => absent.extend(found),
+        }
     }
-    let (mut specs, mut outside) = (Vec::new(), Vec::new());
+    match absent.first() {
+        Some(why) if absent.len() == all.len() && !args.awaited => Err(none_usable(args, why, remotes)),
+        _ => Ok(all),
+    }
+}
+
+/// A path over every interface with a route to any remote, or the one inside this machine.
+fn default_path(here: &[Interface], routes: &mut Routes, remotes: &[SocketAddr]) -> Uplink {
+    let mut outside = Vec::new();
     for remote in remotes {
-        let paths = usable_paths(&here, *remote);
-        let inside = is_here(&here, remote.ip());
-        if let (true, true, Some(spec)) = (inside, specs.is_empty(), paths.first()) {
-            let uplink = Uplink::new(spec.clone(), &[*remote]);
-            return Ok(vec![Uplink { name: "loopback".into(), ..uplink }]);
-        }
-        if !inside {
+        if !is_here(here, remote.ip()) {
             outside.push(*remote);
-            specs.extend(paths.into_iter().filter(|path| !specs.contains(path)).collect::<Vec<_>>());
+        } else if Uplink::new(PathSpec::any(), &outside).takes(here, routes).is_empty() {
+            let spec = PathSpec { address: Some(remote.ip()), ..PathSpec::default() };
+            return Uplink { name: "loopback".into(), ..Uplink::new(spec, &[*remote]) };
         }
     }
-    if specs.is_empty() {
-        let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
-        return Err(Error::Network(format!("no network interface has a route to {}", hosts.join(" or "))));
-    }
-    Ok(specs.into_iter().map(|spec| Uplink::new(spec, &outside)).collect())
+    Uplink::new(PathSpec::any(), &outside)
 }
 
-/// Checks a configured path. A path that is only down is retried later, and so is an awaited one. A path that cannot
-/// exist is an error.
-fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr], awaited: bool) -> Result<(), Error> {
-    match mistake(spec, here, remotes) {
-        None | Some(PathError::Down(_)) => Ok(()),
-        Some(error) if awaited && error.may_pass() => Ok(()),
-        Some(error) => Err(Error::Network(format!("path {spec}: {error}"))),
+fn none_usable(args: &Paths, why: &PathError, remotes: &[SocketAddr]) -> Error {
+    if let [spec, ..] = &args.paths[..] {
+        return Error::Network(format!("path {spec}: {why}"));
     }
+    let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
+    Error::Network(format!("no network interface has a route to {}", hosts.join(" or ")))
 }
 
-/// Reason why a path leads to no remote now. A path that is down reports that first.
-fn mistake(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Option<PathError> {
-    let mut mistake = None;
-    for remote in remotes {
-        match spec.bind_spec(here, *remote) {
-            Ok(_) => return None,
-            Err(down @ PathError::Down(_)) => return Some(down),
-            Err(error) => mistake = mistake.or(Some(error)),
+/// Reason why a path leads to none of the remotes now.
+fn mistake(uplink: &Uplink, here: &[Interface], routes: &mut Routes) -> Option<PathError> {
+    match uplink.spec.is_pattern() {
+        true if uplink.takes(here, routes).is_empty() => {
+            Some(PathError::NoInterface(uplink.spec.interface.clone().unwrap_or_default()))
         }
+        true => None,
+        false => uplink.hindrance(here, routes),
     }
-    mistake
 }
 
-/// Returns each configured path that cannot be used yet, and the reason.
-pub fn not_yet(args: &Paths, remotes: &[SocketAddr]) -> Vec<(String, String)> {
+/// Returns name and specification of each configured path that cannot be used yet, and the reason.
+pub fn not_yet(uplinks: &[Uplink]) -> Vec<[String; 3]> {
     // An interface list that cannot be read now was read a moment ago.
-    let here = interfaces().unwrap_or_default();
-    let why = |spec: &PathSpec| {
-        let why = mistake(spec, &here, remotes)?;
-        Some((spec.to_string(), why.to_string()))
-    };
-    args.paths.iter().filter_map(why).collect()
+    let (here, mut routes) = (interfaces().unwrap_or_default(), Routes::default());
+    let all = uplinks.iter().filter(|uplink| uplink.spec != PathSpec::any());
+    let missing = all.filter_map(|uplink| {
+        let why = mistake(uplink, &here, &mut routes)?;
+        Some([uplink.name.clone(), uplink.spec.to_string(), why.to_string()])
+    });
+    missing.collect()
 }
 
-/// Returns the paths as text: `wlan0 (192.0.2.7), wwan0`.
+/// Returns the paths that can be used now as text: `wlan0, wwan0`.
 pub fn describe(uplinks: &[Uplink]) -> String {
-    let one = |u: &Uplink| match u.spec.address.map(|a| a.to_string()).filter(|a| *a != u.name) {
-        Some(address) => format!("{} ({address})", u.name),
-        None => u.name.clone(),
-    };
-    uplinks.iter().map(one).collect::<Vec<_>>().join(", ")
+    let (here, mut routes) = (interfaces().unwrap_or_default(), Routes::default());
+    let mut names: Vec<String> = Vec::new();
+    for uplink in uplinks {
+        match uplink.spec.is_pattern() {
+            true => names.extend(uplink.takes(&here, &mut routes).iter().map(|i| i.name.clone())),
+            false => {
+                names.push(match uplink.spec.address.map(|a| a.to_string()).filter(|a| *a != uplink.name) {
+                    Some(address) => format!("{} ({address})", uplink.name),
+                    None => uplink.name.clone(),
+                })
+            }
+        }
+    }
+    if names.is_empty() { "networks that are not there yet".to_owned() } else { names.join(", ") }
 }

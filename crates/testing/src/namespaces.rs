@@ -11,7 +11,7 @@ use std::process::Command;
 const HOSTS: &str = r#"
 set -e
 ip link set lo up
-unshare -n sleep 120 &
+unshare -n sleep 3600 &
 server=$!
 until [ "$(readlink /proc/$server/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
 in_server() { nsenter --preserve-credentials -t $server -n "$@"; }

@@ -207,22 +207,58 @@ class Path(Event):
 
     path: str
     """Its name."""
-    state: Literal["silent", "failed", "over", "mute"]
-    """It does not answer; it is given up until it answers; it is usable again; it never carried anything."""
+    state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "renamed"]
+    """Change of the path: `gone` is without interface, address or route, `left-out` cannot be used."""
     why: str | None
-    """Where it is mute, the probable reason."""
+    """Reason of `mute`, `gone` and `left-out`; the name before of `renamed`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped(Event):
-    """Messages were dropped."""
+    """Messages are dropped. Again every 10 s while they are."""
+
+    cause: Literal["not-connected", "no-path", "receiver", "allowance", "suspended", "burst", "capacity"]
+    """Cause of most of them."""
+    messages: int
+    """Number of messages since the stream began."""
+    share: float
+    """Share of the messages of the last `seconds`."""
+    seconds: float
+    """Time of share and rates, at most 10 s."""
+    input_bps: float
+    """Rate of the input, bit/s."""
+    carried_bps: float
+    """Rate of the messages that were not dropped, bit/s."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DropsOver(Event):
+    """No message was dropped for 5 s."""
 
     messages: int
-    """How many since the stream began."""
-    cause: Literal["overslept", "capacity"]
-    """They were too late when this process had time for them; the paths carry less than the input."""
-    whole: int
-    """How many of them were of frames that the scheme gave up as a whole."""
+    """Number of messages that were dropped."""
+    after: float
+    """Time for which messages were dropped, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Idle(Event):
+    """No input came for 2 s."""
+
+    what: str
+    """The input, or the sender whose input it is."""
+    role: Literal["send", "receive"]
+    """Side that reports it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class IdleOver(Event):
+    """Input comes again."""
+
+    what: str
+    """The input, or the sender whose input it is."""
+    after: float
+    """Time without input, seconds."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -212,12 +212,12 @@ impl Driver {
         self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Sets the cost of an association's data on the uplink called `link` from now on; see
+    /// Sets the cost of an association's data on the uplink called `link` from now on, also if it comes later; see
     /// [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] uses the
     /// driver's clock.
     ///
     /// # Errors
-    /// [`AssociationError::Unknown`]; [`AssociationError::UnknownPath`] if no uplink has this name.
+    /// [`AssociationError::Unknown`].
     pub async fn set_tariff(
         &self,
         id: AssociationId,
@@ -227,14 +227,14 @@ impl Driver {
         let name = link.to_owned();
         let set = move |core: &mut Core, now| {
             let names = core.sockets.link_metadata.lock().names.clone();
-            let mut links = names.into_iter().filter(|(_, n)| *n == name).map(|(link, _)| link).peekable();
-            if links.peek().is_none() {
-                return Err(AssociationError::UnknownPath);
-            }
+            let links = names.into_iter().filter(|(_, n)| *n == name).map(|(link, _)| link);
             core.endpoint_mut().with(id, |association| {
                 links.for_each(|link| association.set_tariff(now, link, tariff));
                 Ok(())
-            })
+            })?;
+            core.sockets.tariffs.retain(|(known, _)| *known != name);
+            core.sockets.tariffs.push((name, tariff));
+            Ok(())
         };
         self.call(set).await.unwrap_or(Err(AssociationError::Unknown))
     }

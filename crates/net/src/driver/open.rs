@@ -54,7 +54,8 @@ pub enum OpenError {
 pub struct Client {
     /// The endpoint's configuration; the driver fills in `locals`.
     pub endpoint: EndpointConfig,
-    /// One path per uplink. A path that cannot be opened now is retried every second.
+    /// One path per uplink, or one per interface that a pattern stands for. A path that cannot be opened now is opened once it
+    /// can be.
     pub uplinks: Vec<Uplink>,
     /// The peer's SCTP port.
     pub port: u16,
@@ -151,15 +152,15 @@ impl Client {
 
     fn open(self) -> Result<(Parts, AssociationId), OpenError> {
         let Client { endpoint, uplinks, port, scheme, seal, tap } = self;
-        let (mut sockets, interfaces) = (PathSockets::default(), InterfaceList::now());
-        let reasons =
-            uplinks.iter().flat_map(|u| u.remotes.iter().map(|r| u.spec.bind_spec(interfaces.known(), *r)));
-        let first_reason = reasons.filter_map(Result::err).next();
+        let (mut sockets, mut interfaces) = (PathSockets::default(), InterfaceList::now());
+        let (known, routes) = interfaces.known();
+        let first_reason = uplinks.iter().find_map(|uplink| uplink.hindrance(known, routes));
         for uplink in uplinks {
             sockets.add_uplink(uplink, None);
         }
+        sockets.follow(known, routes);
         let clock = Clock::start();
-        let opened = first_paths(&mut sockets, &interfaces, &endpoint.transport, clock.now());
+        let opened = first_paths(&mut sockets, &mut interfaces, &endpoint.transport, clock.now());
         let (paths, failed) = opened;
         if paths.is_empty() {
             let reason = first_reason.map_or(OpenError::NoAddress, OpenError::NoPath);
@@ -261,7 +262,7 @@ impl Parts {
 /// Also returns the error of a socket that could not be opened.
 fn first_paths(
     sockets: &mut PathSockets,
-    interfaces: &InterfaceList,
+    interfaces: &mut InterfaceList,
     transport: &TransportConfig,
     now: Instant,
 ) -> (Vec<(FourTuple, Option<u16>)>, Option<SocketError>) {
@@ -269,7 +270,8 @@ fn first_paths(
     // A stack has one local UDP port (RFC 6951 §5.1): peers expect this port at each announced address, but
     // choose the destination themselves.
     let (one_port, mut udp_port) = (transport.announce, 0);
-    let ways: Vec<_> = sockets.uplinks.iter().map(|u| u.uplink.candidates(interfaces.known())).collect();
+    let (known, routes) = interfaces.known();
+    let ways: Vec<_> = sockets.uplinks.iter().map(|u| u.uplink.candidates(known, routes)).collect();
     for round in 0..if one_port { 1 } else { MOST_AT_A_TIME } {
         for (at, way) in ways.iter().enumerate().filter_map(|(at, ways)| Some((at, ways.get(round)?))) {
             if paths.len() == MAX_PATHS {
@@ -278,7 +280,7 @@ fn first_paths(
             let slot = sockets.slot_for(at, way.remote);
             let slot = sockets.slot_mut(slot);
             slot.port = udp_port;
-            if let Some(error) = slot.refresh(way, interfaces.known()) {
+            if let Some(error) = slot.refresh(way, known) {
                 failed = failed.or(Some(error));
                 continue;
             }

@@ -35,27 +35,55 @@ impl Core {
     /// address has changed, opens or reopens those that can be opened, and keeps one working route of each
     /// uplink to the peer. Returns the delay of the next call.
     pub fn reconcile_interfaces(&mut self, now: Instant) -> Duration {
-        if self.sockets.uplinks.is_empty() {
+        if self.sockets.wishes.is_empty() {
             return POLL;
         }
+        self.interfaces.watch();
         self.interfaces.poll();
+        if self.interfaces.is_fresh() {
+            self.follow_interfaces(now);
+        }
         let mut next = POLL;
         for at in 0..self.sockets.uplinks.len() {
             if self.reconcile_uplink(now, at) == Look::Soon {
                 next = SOON;
             }
         }
-        self.monitor.watch(&self.sockets.links(self.interfaces.known()));
+        self.monitor.watch(&self.sockets.links(self.interfaces.known().0));
         next
     }
 
+    /// Makes links of the interfaces that have come, with the costs that their names have.
+    fn follow_interfaces(&mut self, now: Instant) {
+        let (interfaces, routes) = self.interfaces.known();
+        let new = self.sockets.follow(interfaces, routes);
+        for at in 0..self.sockets.uplinks.len() {
+            let UplinkState { id, uplink, owner, .. } = &self.sockets.uplinks[at];
+            let of_it = self.sockets.tariffs.iter().find(|(name, _)| *name == uplink.name);
+            if let (true, Some(owner), Some((_, tariff))) = (new.contains(id), *owner, of_it) {
+                let (id, tariff) = (*id, *tariff);
+                // An association that has ended needs none.
+                let _ = self.sealed.endpoint_mut().with(owner, |a| {
+                    a.set_tariff(now, id, tariff);
+                    Ok(())
+                });
+            }
+        }
+        if self.interfaces.take_changed() || !new.is_empty() {
+            let (interfaces, routes) = self.interfaces.known();
+            let links = self.sockets.link_snapshots(interfaces, routes);
+            self.sockets.link_metadata.lock().links = links;
+        }
+    }
+
     fn reconcile_uplink(&mut self, now: Instant, at: usize) -> Look {
-        let UplinkState { uplink, owner, .. } = &self.sockets.uplinks[at];
+        let UplinkState { uplink, owner, present, .. } = &self.sockets.uplinks[at];
         let Some(owner) = *owner else { return Look::Later };
         if self.sealed.endpoint().association(owner).is_none() {
             return Look::Later;
         }
-        let candidates = uplink.candidates(self.interfaces.known());
+        let (interfaces, routes) = self.interfaces.known();
+        let candidates = if *present { uplink.candidates(interfaces, routes) } else { Vec::new() };
         let kept = self.keep_up(now, at, owner, &candidates);
         if !self.sockets.uplinks[at].connected {
             return kept;
@@ -77,7 +105,7 @@ impl Core {
             match candidates.iter().find(|c| Some(c.remote) == remote) {
                 Some(candidate) => {
                     // A socket that cannot be opened now is retried at the next poll.
-                    let _ = self.sockets.slot_mut(slot).refresh(candidate, self.interfaces.known());
+                    let _ = self.sockets.slot_mut(slot).refresh(candidate, self.interfaces.known().0);
                 }
                 // A missing address may be an error of one list: only a second list proves it.
                 None if !self.interfaces.is_fresh() || self.sockets.slot_mut(slot).is_missing() => {
@@ -196,7 +224,7 @@ impl Core {
         let slot = self.sockets.slot_for(at, next.remote);
         let opened = self.sockets.slot_mut(slot);
         (opened.tried, opened.last_tried) = (Some(now), now);
-        let failed = opened.refresh(next, self.interfaces.known()).is_some();
+        let failed = opened.refresh(next, self.interfaces.known().0).is_some();
         if failed || !self.place(now, slot, owner) {
             self.leave(now, slot, owner);
         }

@@ -1,15 +1,17 @@
 //! Statistics of an association for displays and logs.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strandcast_proto::association::{AssociationStats, Buffers};
+use strandcast_proto::association::{AssociationStats, Buffers, path_number};
 use strandcast_proto::coding::{Coding, CodingMode};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
 use strandcast_proto::time::Instant;
 
+use crate::interface::PathError;
 use crate::monitor::{MonitorStats, Reading};
 
 /// An association at one moment. Counters start with the association.
@@ -39,6 +41,23 @@ pub struct Snapshot {
     pub monitor: MonitorStats,
     /// Its paths, except closed ones, and except unused routes of uplinks.
     pub paths: Vec<PathSnapshot>,
+    /// A client's links, and the interfaces that it asked for and cannot use.
+    pub links: Vec<LinkSnapshot>,
+}
+
+/// A link of a client, or an interface that is not one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkSnapshot {
+    /// The link; `None` for an interface that never could be used.
+    pub id: Option<LinkId>,
+    /// Name of its interface, or its address.
+    pub name: String,
+    /// Name of its interface, if it is tied to one.
+    pub interface: Option<String>,
+    /// The peer's addresses.
+    pub remotes: Vec<SocketAddr>,
+    /// Reason why it cannot be used now.
+    pub why: Option<PathError>,
 }
 
 /// A path at one moment.
@@ -48,6 +67,8 @@ pub struct PathSnapshot {
     pub name: String,
     /// Its 4-tuple.
     pub tuple: FourTuple,
+    /// The number by which both ends know it; `None` towards other stacks.
+    pub number: Option<u16>,
     /// True once the peer has proven reachability at this address.
     pub confirmed: bool,
     /// State, round trips, window, bytes in flight, estimates.
@@ -73,7 +94,8 @@ impl Snapshot {
             let stats = association.path_stats(view.id)?.clone();
             let link = link_metadata.readings.get(&tuple.link).cloned();
             let confirmed = association.is_confirmed(view.id);
-            Some(PathSnapshot { name, tuple, confirmed, view: view.clone(), stats, link })
+            let number = path_number(association, view.id);
+            Some(PathSnapshot { name, tuple, number, confirmed, view: view.clone(), stats, link })
         };
         // Shows the routes of an uplink that answered, or otherwise its first one.
         let shown = |view: &&PathView| {
@@ -98,6 +120,7 @@ impl Snapshot {
             send_buffered: association.send_buffered(),
             buffers: association.buffers(),
             paths: open.filter_map(path).collect(),
+            links: link_metadata.links.clone(),
         })
     }
 }
@@ -111,6 +134,8 @@ pub(super) struct LinkMetadata {
     pub readings: BTreeMap<LinkId, Reading>,
     /// Queries of their counters, by outcome.
     pub monitor: MonitorStats,
+    /// The links, and interfaces that cannot be used.
+    pub links: Vec<LinkSnapshot>,
 }
 
 /// Link metadata shared by the driver and its handles.

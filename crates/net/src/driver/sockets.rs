@@ -7,7 +7,7 @@ use std::task::Context;
 use strandcast_proto::association;
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::LinkId;
+use strandcast_proto::policy::{LinkId, Tariff};
 use strandcast_proto::time::Instant;
 
 use super::slot::{ListenEvent, SocketSlot};
@@ -29,10 +29,26 @@ pub enum PacketDirection {
 /// captures.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
-/// An uplink, and its current route to the peer.
+/// An uplink that a client asked for, or one for each interface that fits.
+pub(super) struct Wish {
+    pub uplink: Uplink,
+    /// The association; `None` before it is opened.
+    pub owner: Option<AssociationId>,
+    /// True once it is connected.
+    pub connected: bool,
+}
+
+/// An uplink over one interface or from one address, and its current route to the peer.
 pub(super) struct UplinkState {
     pub id: LinkId,
+    /// With the present name of its interface.
     pub uplink: Uplink,
+    /// Number of the wish.
+    pub wish: usize,
+    /// Index of its interface, the last one if it is gone; `None` if the uplink is tied to an address only.
+    pub index: Option<u32>,
+    /// False while its interface is gone.
+    pub present: bool,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
     /// True once it is connected: paths may join and leave.
@@ -47,30 +63,28 @@ pub(super) struct UplinkState {
 #[derive(Default)]
 pub(super) struct PathSockets {
     all: Vec<SocketSlot>,
+    pub wishes: Vec<Wish>,
     pub uplinks: Vec<UplinkState>,
-    next: u32,
+    /// Costs of links by name, also of links that may come.
+    pub tariffs: Vec<(String, Tariff)>,
+    /// Number of the next link.
+    pub next: u32,
     pub link_metadata: SharedLinkMetadata,
     /// Events of listening sockets, until a caller takes them.
     pub events: VecDeque<ListenEvent>,
 }
 
 impl PathSockets {
-    /// Adds an uplink without sockets.
-    pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
-        let id = LinkId(self.next);
-        self.link_metadata.lock().names.insert(id, uplink.name.clone());
-        let connected = owner.is_some();
-        self.uplinks.push(UplinkState { id, uplink, owner, connected, chosen: None, bad_since: None });
-        self.next += 1;
-    }
-
     /// Sets the association of all present uplinks.
     pub fn set_owner(&mut self, owner: AssociationId) {
+        self.wishes.iter_mut().for_each(|wish| wish.owner = Some(owner));
         self.uplinks.iter_mut().for_each(|uplink| uplink.owner = Some(owner));
     }
 
     /// Records that an association is connected.
     pub fn connected(&mut self, owner: AssociationId) {
+        let of_it = self.wishes.iter_mut().filter(|wish| wish.owner == Some(owner));
+        of_it.for_each(|wish| wish.connected = true);
         let of_it = self.uplinks.iter_mut().filter(|uplink| uplink.owner == Some(owner));
         of_it.for_each(|uplink| uplink.connected = true);
     }
@@ -128,10 +142,14 @@ impl PathSockets {
         self.next += 1;
     }
 
-    /// Removes an uplink and closes its sockets.
-    pub fn forget(&mut self, id: LinkId) {
+    /// Removes the sockets of an uplink.
+    pub fn drop_slots(&mut self, id: LinkId) {
         self.all.retain(|slot| slot.id != id || slot.remote.is_none());
-        self.uplinks.retain(|uplink| uplink.id != id);
+    }
+
+    /// Returns whether an uplink has a socket or a path.
+    pub fn is_used(&self, id: LinkId) -> bool {
+        self.all.iter().any(|slot| slot.id == id && (slot.socket.is_some() || slot.placed.is_some()))
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut SocketSlot> {

@@ -25,6 +25,8 @@ const BATCHES_PER_TURN: usize = 4;
 const TURNS: usize = 32;
 /// Delay of the first check of the interfaces.
 const INTERFACE_POLL: Duration = Duration::from_secs(1);
+/// Minimum time between two checks, however many changes the kernel announces.
+const SETTLE: Duration = Duration::from_millis(100);
 
 /// The state of a running driver.
 pub(super) struct Task<A> {
@@ -40,6 +42,7 @@ pub(super) struct Task<A> {
     /// Time at which the timer fires; it may be early.
     armed: Instant,
     next_interface_poll: Instant,
+    last_interface_poll: Instant,
     /// Time for which the task stays available for a peer that missed the last chunk.
     linger: Duration,
     ends: Option<Instant>,
@@ -64,6 +67,7 @@ impl<A: App> Task<A> {
             timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
             armed: Instant::MAX,
             next_interface_poll: clock.now() + INTERFACE_POLL,
+            last_interface_poll: Instant::ZERO,
             linger: Duration::ZERO,
             ends: None,
         }
@@ -88,7 +92,13 @@ impl<A: App> Task<A> {
                 self.core.sealed.handle_timeout(now);
                 busy = true;
             }
+            if self.core.interfaces.poll_events(cx) {
+                // Changes come in numbers.
+                self.next_interface_poll =
+                    self.next_interface_poll.min(now.max(self.last_interface_poll + SETTLE));
+            }
             if now >= self.next_interface_poll {
+                self.last_interface_poll = now;
                 self.next_interface_poll = now + self.core.reconcile_interfaces(now);
                 busy = true;
             }

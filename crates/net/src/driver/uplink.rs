@@ -2,10 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::interface::{Interface, PathSpec, on_link, source_address};
+use crate::interface::{Interface, PathError, PathSpec, Routes, on_link};
 use crate::socket::BindSpec;
 
-/// The local interface and the remote addresses of a client's path.
+/// The local interface and the remote addresses of a client's path. If the interface is a pattern, there is a path for each
+/// interface that fits and has a route, as long as it does. An interface is known by its index: it remains the path's when it
+/// is renamed, and another interface with its name takes its place when it is gone.
 #[derive(Clone, Debug)]
 pub struct Uplink {
     /// Display name.
@@ -32,23 +34,67 @@ impl Uplink {
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// The routes that the interfaces allow now, the most promising first. An address without a route is
-    /// included, because routes appear after addresses.
-    pub(super) fn candidates(&self, interfaces: &[Interface]) -> Vec<Candidate> {
-        let mut all: Vec<(bool, bool, Candidate)> = Vec::new();
+    /// Those of `interfaces` that it takes: the named one, or of those that fit a pattern the ones that have a route.
+    pub fn takes<'a>(&self, interfaces: &'a [Interface], routes: &mut Routes) -> Vec<&'a Interface> {
+        let fit = interfaces.iter().filter(|i| self.spec.follows_interfaces() && self.spec.names(i));
+        fit.filter(|i| !self.spec.is_pattern() || !self.on(i).candidates(interfaces, routes).is_empty())
+            .collect()
+    }
+
+    /// The same over one interface.
+    pub(super) fn on(&self, interface: &Interface) -> Uplink {
+        let spec = PathSpec { interface: Some(interface.name.clone()), ..self.spec.clone() };
+        Uplink { name: interface.name.clone(), spec, remotes: self.remotes.clone() }
+    }
+
+    /// Reason why none of its routes can be used now; that an interface is down counts before anything else.
+    pub fn hindrance(&self, interfaces: &[Interface], routes: &mut Routes) -> Option<PathError> {
+        let mut first = None;
         for remote in &self.remotes {
-            let Ok(mut bind) = self.spec.bind_spec(interfaces, *remote) else { continue };
-            let remote = on_link(*remote, bind.scope);
-            let owner = bind.interface.as_ref().filter(|_| self.spec.address.is_none());
-            let owner = owner.and_then(|name| interfaces.iter().find(|i| i.name == *name));
-            let source = owner.map(|owner| source_address(owner, remote).filter(|ip| owner.owns(*ip)));
-            // The system decides which of several addresses belongs to the route.
-            bind.address = source.flatten().or(bind.address);
-            let far = !in_one_subnet(interfaces, &bind, &remote);
-            all.push((source == Some(None), far, Candidate { bind, remote }));
+            match self.route(interfaces, routes, *remote) {
+                Ok(_) => return None,
+                Err(down @ PathError::Down(_)) => return Some(down),
+                Err(error) => first = first.or(Some(error)),
+            }
         }
-        all.sort_by_key(|(no_route, far, _)| (*no_route, *far));
-        all.into_iter().map(|(_, _, candidate)| candidate).collect()
+        match first {
+            Some(PathError::NoRoute(name, to)) => Some(no_route(name, to, interfaces, routes)),
+            other => other,
+        }
+    }
+
+    /// The routes that the interfaces allow now, the most promising first.
+    pub(super) fn candidates(&self, interfaces: &[Interface], routes: &mut Routes) -> Vec<Candidate> {
+        let ways = self.remotes.iter().filter_map(|remote| self.route(interfaces, routes, *remote).ok());
+        let mut all: Vec<Candidate> = ways.collect();
+        all.sort_by_key(|way| !in_one_subnet(interfaces, &way.bind, &way.remote));
+        all
+    }
+
+    fn route(
+        &self,
+        interfaces: &[Interface],
+        routes: &mut Routes,
+        remote: SocketAddr,
+    ) -> Result<Candidate, PathError> {
+        let mut bind = self.spec.bind_spec(interfaces, remote)?;
+        let remote = on_link(remote, bind.scope);
+        let owner = bind.interface.as_ref().filter(|_| self.spec.address.is_none());
+        if let Some(owner) = owner.and_then(|name| interfaces.iter().find(|i| i.name == *name)) {
+            // The system decides which of several addresses belongs to the route.
+            let none = || PathError::NoRoute(owner.name.clone(), remote.ip());
+            bind.address = Some(routes.source(owner, remote).ok_or_else(none)?);
+        }
+        Ok(Candidate { bind, remote })
+    }
+}
+
+/// That there is no route, and whether a table has one in vain.
+fn no_route(name: String, to: IpAddr, interfaces: &[Interface], routes: &mut Routes) -> PathError {
+    let interface = interfaces.iter().find(|i| i.name == name);
+    match interface.and_then(|i| routes.unused_table(i, to)) {
+        Some(table) => PathError::UnusedTable(name, to, table),
+        None => PathError::NoRoute(name, to),
     }
 }
 

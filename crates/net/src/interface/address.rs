@@ -32,12 +32,20 @@ impl Interface {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
 
+    /// Returns whether it has an address beyond its link.
+    pub(crate) fn is_on_a_network(&self) -> bool {
+        self.addresses.iter().any(|a| !is_link_local(a.ip))
+    }
+
     /// The source address for `remote`: of the same family, and link-local only for a link-local remote.
     pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
-        let fits = |a: &&InterfaceAddress| {
-            a.ip.is_ipv4() == remote.is_ipv4() && is_link_local(a.ip) == is_link_local(remote)
-        };
-        self.addresses.iter().find(fits).map(|a| a.ip)
+        self.addresses_for(remote).next()
+    }
+
+    /// All source addresses for `remote`.
+    pub(super) fn addresses_for(&self, remote: IpAddr) -> impl Iterator<Item = IpAddr> {
+        let all = self.addresses.iter().map(|a| a.ip);
+        all.filter(move |ip| ip.is_ipv4() == remote.is_ipv4() && is_link_local(*ip) == is_link_local(remote))
     }
 }
 

@@ -1,13 +1,13 @@
-//! Enumeration of interfaces, and route look-ups.
+//! Enumeration of interfaces.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use if_addrs::{IfAddr, IfOperStatus};
+#[cfg(target_os = "linux")]
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::address::{Interface, InterfaceAddress, on_link, zone};
-use super::spec::PathSpec;
+use super::address::{Interface, InterfaceAddress};
 use crate::socket::BindSpec;
 
 /// All interfaces with at least one address, in the system's order.
@@ -45,6 +45,8 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     #[cfg(target_os = "linux")]
     {
         use rustix::net::sockopt;
+
+        use super::address::on_link;
         let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok()?;
         if let Some(interface) = &bind.interface {
             // Without permission the routing table decides, as it does for the path's socket.
@@ -67,70 +69,4 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
 /// Returns whether an address belongs to this machine.
 pub fn is_here(interfaces: &[Interface], host: IpAddr) -> bool {
     host.is_loopback() || interfaces.iter().any(|i| i.owns(host))
-}
-
-/// One path per interface that is up, not loopback, and has a route to `host`. If `host` is this machine, the only path
-/// is internal.
-///
-/// Linux assumes that every destination is on-link when it looks up an IPv4 route through one interface, so
-/// the main routing table is read as well. Interfaces whose routes are in other tables are not listed and
-/// must be named.
-pub fn usable_paths(interfaces: &[Interface], remote: SocketAddr) -> Vec<PathSpec> {
-    let host = remote.ip();
-    if is_here(interfaces, host) {
-        return vec![PathSpec { address: Some(host), ..PathSpec::default() }];
-    }
-    let table = std::fs::read_to_string("/proc/net/route").ok();
-    let outside = interfaces.iter().filter(|i| i.up && !i.loopback);
-    let paths = outside.filter_map(|i| {
-        if let (IpAddr::V4(v4), Some(table)) = (host, &table)
-            && !in_table(table, &i.name, v4)
-        {
-            return None;
-        }
-        let there = zone(remote).is_none_or(|zone| i.index == Some(zone));
-        let _ = source_address(i, remote).filter(|_| there)?;
-        // The address may change, and is looked up again.
-        Some(PathSpec { interface: Some(i.name.clone()), ..PathSpec::default() })
-    });
-    paths.collect()
-}
-
-/// The kernel's source address for `remote` over `interface`, if it has a route. Nothing is sent: connecting
-/// a UDP socket only looks up the route.
-pub(crate) fn source_address(interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
-    let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
-    let by_interface = socket()?;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    if by_interface.bind_device(Some(interface.name.as_bytes())).is_ok() {
-        by_interface.connect(&remote.into()).ok()?;
-        return Some(by_interface.local_addr().ok()?.as_socket()?.ip());
-    }
-    // Without permission to bind to interfaces, the routing table decides for the interface's address.
-    drop(by_interface);
-    let address = interface.address_for(remote.ip())?;
-    let by_address = socket()?;
-    let local = on_link(SocketAddr::new(address, 0), interface.index.unwrap_or_default());
-    by_address.bind(&local.into()).ok()?;
-    by_address.connect(&remote.into()).ok()?;
-    Some(address)
-}
-
-/// Returns whether the main table (the text of Linux's `/proc/net/route`: interface, destination and, in the
-/// eighth column, mask as hexadecimal numbers in the machine's byte order) has a usable route to `host` by
-/// `interface`.
-pub(super) fn in_table(table: &str, interface: &str, host: Ipv4Addr) -> bool {
-    const UP: u32 = 1;
-    const REJECT: u32 = 0x200;
-    let host = u32::from_ne_bytes(host.octets());
-    let hex = |text: Option<&&str>| u32::from_str_radix(text?, 16).ok();
-    table.lines().skip(1).any(|line| {
-        let columns: Vec<&str> = line.split_ascii_whitespace().collect();
-        let (Some(name), Some(destination), Some(flags), Some(mask)) =
-            (columns.first(), hex(columns.get(1)), hex(columns.get(3)), hex(columns.get(7)))
-        else {
-            return false;
-        };
-        *name == interface && flags & (UP | REJECT) == UP && host & mask == destination
-    })
 }

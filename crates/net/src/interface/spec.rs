@@ -15,7 +15,7 @@ const MIN_MTU: u16 = 576;
 /// separated by commas. A parsed specification has at least one of `if` and `bind`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathSpec {
-    /// Name of the interface.
+    /// Name of the interface, or a pattern of names: `wwan*` (`*`: any characters, `?`: any one).
     pub interface: Option<String>,
     /// The local address.
     pub address: Option<IpAddr>,
@@ -48,7 +48,7 @@ pub enum PathSpecError {
 }
 
 /// Reason why a path cannot be opened on this machine at present.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
     /// No interface with this name has an address.
@@ -72,18 +72,63 @@ pub enum PathError {
     /// The address and the remote are of different families.
     #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
     OtherFamily(IpAddr, IpAddr),
+    /// The loopback interface does not lead to other machines.
+    #[error("{0} reaches this machine only, and {1} is another one: name the interface that leads there")]
+    Loopback(String, IpAddr),
+    /// The interface has addresses, but none of the remote's family.
+    #[error("{0} has no {family} address, and {1} needs one", family = if .1.is_ipv4() { "IPv4" } else { "IPv6" })]
+    NoFamily(String, IpAddr),
+    /// No table has a route over the interface.
+    #[error(
+        "{0} has no route to {1} in any table: ip route add default dev {0} metric 1000, with via GATEWAY where there is one"
+    )]
+    NoRoute(String, IpAddr),
+    /// A table has a route over the interface, and no rule leads to this table.
+    #[error(
+        "{0} has no route to {1} in the main table, and no rule leads to the one in table {2}: ip rule add oif {0} table {2}"
+    )]
+    UnusedTable(String, IpAddr, u32),
 }
 
 impl PathError {
     /// Returns whether the path may become usable later: an interface can be plugged in, an address can be
     /// assigned.
     pub fn may_pass(&self) -> bool {
-        use PathError::{Down, NoAddress, NoInterface, NotLocal};
-        matches!(self, Down(_) | NoInterface(_) | NoAddress(..) | NotLocal(_))
+        use PathError::{Down, NoAddress, NoFamily, NoInterface, NoRoute, NotLocal, UnusedTable};
+        let no_route = matches!(self, NoFamily(..) | NoRoute(..) | UnusedTable(..));
+        no_route || matches!(self, Down(_) | NoInterface(_) | NoAddress(..) | NotLocal(_))
     }
 }
 
 impl PathSpec {
+    /// Every interface but loopback.
+    pub fn any() -> PathSpec {
+        PathSpec { interface: Some("*".into()), ..PathSpec::default() }
+    }
+
+    /// Returns whether it names interfaces by a pattern.
+    pub fn is_pattern(&self) -> bool {
+        self.interface.as_ref().is_some_and(|name| name.contains(['*', '?']))
+    }
+
+    /// Returns whether it stands for interfaces, whichever addresses they have.
+    pub fn follows_interfaces(&self) -> bool {
+        self.interface.is_some() && self.address.is_none()
+    }
+
+    /// Returns whether it names this interface. No pattern stands for loopback.
+    pub fn names(&self, interface: &Interface) -> bool {
+        self.fits(&interface.name) && !(interface.loopback && self.is_pattern())
+    }
+
+    /// Returns whether a name of an interface is the one that it names, or fits its pattern.
+    pub fn fits(&self, name: &str) -> bool {
+        match &self.interface {
+            Some(pattern) if self.is_pattern() => fits(pattern.as_bytes(), name.as_bytes()),
+            wanted => wanted.as_deref() == Some(name),
+        }
+    }
+
     /// The interface and address to bind for a path to `remote`. Both are bound even if only one is named, so that the
     /// path stays on its network. A remote on this machine is reached without an interface.
     ///
@@ -99,18 +144,18 @@ impl PathSpec {
         if let Some(owner) = owner.filter(|i| !i.up) {
             return Err(PathError::Down(owner.name.clone()));
         }
+        let here = remote.is_loopback() || interfaces.iter().any(|i| i.owns(remote));
+        if let Some(owner) = owner.filter(|i| i.loopback && !here) {
+            return Err(PathError::Loopback(owner.name.clone(), remote));
+        }
         let address = match (self.address, owner) {
             (Some(address), _) if address.is_ipv4() != remote.is_ipv4() => {
                 return Err(PathError::OtherFamily(address, remote));
             }
             (Some(address), _) => Some(address),
-            (None, Some(owner)) => {
-                let none = || PathError::NoAddress(owner.name.clone(), remote);
-                Some(owner.address_for(remote).ok_or_else(none)?)
-            }
+            (None, Some(owner)) => Some(owner.address_for(remote).ok_or_else(|| no_address(owner, remote))?),
             (None, None) => None,
         };
-        let here = remote.is_loopback() || interfaces.iter().any(|i| i.owns(remote));
         let interface = owner.filter(|i| !i.loopback && !here).map(|i| i.name.clone());
         let local = address.is_some_and(|a| a.is_ipv6() && is_link_local(a));
         let scope = owner.and_then(|i| i.index).filter(|_| local).unwrap_or_default();
@@ -124,7 +169,7 @@ impl PathSpec {
             None => None,
         };
         let Some(name) = &self.interface else { return Ok(by_address) };
-        let named = interfaces.iter().find(|i| &i.name == name);
+        let named = interfaces.iter().find(|i| self.names(i));
         let named = named.ok_or_else(|| PathError::NoInterface(name.clone()))?;
         match (self.address, by_address) {
             // Several interfaces may have one address (a link-local one often).
@@ -172,6 +217,29 @@ impl fmt::Display for PathSpec {
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join(","))
+    }
+}
+
+/// Reason why an interface has no source address for `remote`.
+fn no_address(interface: &Interface, remote: IpAddr) -> PathError {
+    let name = interface.name.clone();
+    let others = interface.addresses.iter().any(|a| !is_link_local(a.ip));
+    match others
+        && !interface.addresses.iter().any(|a| a.ip.is_ipv4() == remote.is_ipv4() && !is_link_local(a.ip))
+    {
+        true => PathError::NoFamily(name, remote),
+        false => PathError::NoAddress(name, remote),
+    }
+}
+
+/// Returns whether a name fits a pattern.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.split_first(), name.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) if fits(rest, name) => true,
+        (Some((b'*', _)), Some((_, shorter))) => fits(pattern, shorter),
+        (Some((of, rest)), Some((letter, shorter))) => (*of == b'?' || of == letter) && fits(rest, shorter),
+        _ => false,
     }
 }
 

@@ -1,6 +1,5 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
-use super::list::in_table;
 use super::*;
 use crate::socket::BindSpec;
 
@@ -140,12 +139,14 @@ fn paths_that_this_machine_lacks_are_refused() {
     let far = "203.0.113.1";
     assert_eq!(error("if=eth9", far), E::NoInterface("eth9".into()));
     assert_eq!(error("if=wwan1", far), E::Down("wwan1".into()));
-    assert_eq!(error("if=wwan0", "2001:db8::1"), E::NoAddress("wwan0".into(), ip("2001:db8::1")));
+    assert_eq!(error("if=wwan0", "2001:db8::1"), E::NoFamily("wwan0".into(), ip("2001:db8::1")));
+    assert_eq!(error("if=wwan0", "fe80::7"), E::NoFamily("wwan0".into(), ip("fe80::7")));
+    assert_eq!(error("if=lo", far), E::Loopback("lo".into(), ip(far)));
     assert_eq!(error("bind=192.0.2.8", far), E::NotLocal(ip("192.0.2.8")));
     let elsewhere = E::OtherInterface(ip("192.0.2.7"), "wlan0".into(), "wwan0".into());
     assert_eq!(error("if=wwan0,bind=192.0.2.7", far), elsewhere);
     assert_eq!(error("bind=2001:db8::7", far), E::OtherFamily(ip("2001:db8::7"), ip(far)));
-    for absent in ["if=eth9", "if=wwan1", "bind=192.0.2.8"] {
+    for absent in ["if=eth9", "if=wwan*9", "if=wwan1", "bind=192.0.2.8"] {
         assert!(error(absent, far).may_pass(), "{absent} may come");
     }
     assert!(
@@ -164,56 +165,21 @@ fn this_machine_has_a_loopback_with_its_prefix() {
 }
 
 #[test]
-fn a_host_on_this_machine_has_one_internal_path() {
-    let own = PathSpec { address: Some(ip("127.0.0.1")), ..PathSpec::default() };
-    assert_eq!(usable_paths(&interfaces().unwrap(), at("127.0.0.1")), [own]);
-    let own = PathSpec { address: Some(ip("192.0.2.7")), ..PathSpec::default() };
-    assert_eq!(usable_paths(&machine(), at("192.0.2.7")), [own]);
-}
-
-#[test]
-fn missing_interfaces_and_interfaces_that_are_down_give_no_paths() {
-    let absent: Vec<_> =
-        machine().into_iter().map(|i| Interface { name: format!("no-{}", i.name), ..i }).collect();
-    assert_eq!(usable_paths(&absent, at("203.0.113.1")), []);
-}
-
-/// The kernel's text for: default via wlan0, 10/8 via wwan0, 192.0.2.0/24 rejected on eth0.
-#[cfg(target_endian = "little")]
-const TABLE: &str = "\
-Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
-wlan0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
-wwan0\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0
-eth0\t000200C0\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0
-nonsense
-";
-
-#[cfg(target_endian = "little")]
-#[test]
-fn routes_are_found_by_prefix_and_interface() {
-    let has = |name: &str, host: &str| in_table(TABLE, name, host.parse().unwrap());
-    assert!(has("wlan0", "203.0.113.1") && has("wlan0", "10.1.2.3"));
-    assert!(has("wwan0", "10.1.2.3") && !has("wwan0", "11.1.2.3"));
-    assert!(!has("eth0", "192.0.2.1") && !has("nonsense", "10.1.2.3") && !has("wlan", "10.1.2.3"));
-}
-
-#[test]
-fn the_monitor_reports_what_appeared_and_vanished() {
-    let mut monitor = InterfaceMonitor::default();
-    assert_eq!(monitor.update(machine()).len(), 6);
-    assert_eq!(monitor.update(machine()), []);
-    let mut now = machine();
-    now[1].addresses[1].ip = ip("192.0.2.99");
-    now[2].up = false;
-    now[3].up = true;
-    let gone = |name: &str, a| Change::Vanished { interface: name.into(), ip: ip(a) };
-    let come = |name: &str, a| Change::Appeared { interface: name.into(), ip: ip(a) };
-    let expected = [
-        gone("wlan0", "192.0.2.7"),
-        gone("wwan0", "198.51.100.7"),
-        come("wlan0", "192.0.2.99"),
-        come("wwan1", "198.51.100.9"),
-    ];
-    assert_eq!(monitor.update(now.clone()), expected);
-    assert_eq!(monitor.interfaces(), now);
+fn a_pattern_stands_for_the_names_that_fit_and_never_for_loopback() {
+    let named = |spec: &str| {
+        let spec: PathSpec = spec.parse().unwrap();
+        let machine = machine();
+        let names = machine.iter().filter(|i| spec.names(i)).map(|i| i.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(named("if=wwan*"), ["wwan0", "wwan1"]);
+    assert_eq!(named("if=w*0"), ["wlan0", "wwan0"]);
+    assert_eq!(named("if=wwan?"), ["wwan0", "wwan1"]);
+    assert_eq!(named("if=*"), ["wlan0", "wwan0", "wwan1"]);
+    assert_eq!(named("if=*lan*"), ["wlan0"]);
+    assert_eq!(named("if=wwan0"), ["wwan0"]);
+    assert_eq!(named("if=lo"), ["lo"]);
+    assert_eq!((named("if=wwan"), named("if=?"), named("if=lo*")), (vec![], vec![], vec![]));
+    assert_eq!(named(&format!("if={}x", "*".repeat(40))), Vec::<String>::new());
+    assert!(PathSpec::any().is_pattern() && PathSpec::any().follows_interfaces());
 }

@@ -11,9 +11,9 @@ use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
 use super::reading::{LinkCounters, MonitorStats, Reading};
-use super::refusal::Refusal;
 use super::source::Source;
 use super::station::Station;
+use crate::netlink::Refusal;
 
 /// Interval between two queries of an interface: several per estimation interval, at negligible cost.
 const INTERVAL: Duration = Duration::from_millis(200);

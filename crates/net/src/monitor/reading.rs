@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::policy::LinkSample;
 
-use super::refusal::Refusal;
 use super::station::Station;
+use crate::netlink::Refusal;
 
 /// Queries of interfaces, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Sources of link counters.
 
-use super::refusal::Refusal;
 use super::station::Station;
+use crate::netlink::Refusal;
 
 /// A source of counters, in closures so that tests can emulate radios.
 pub(crate) struct Source {
@@ -28,26 +28,17 @@ impl Source {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::os::fd::OwnedFd;
-    use std::time::Duration;
+    use rustix::net::netlink;
 
-    use rustix::io::Errno;
-    use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, sockopt};
-
-    use super::super::message::{self, GENL_ID_CTRL, NLM_F_ACK, NLM_F_DUMP, attributes, u16_at};
-    use super::super::refusal::Refusal;
     use super::super::station::{ATTR_IFINDEX, GET_STATION, Station};
+    use crate::netlink::message::{NLM_F_ACK, NLM_F_DUMP, attributes, generic, u16_at};
+    use crate::netlink::{self as asked, Refusal};
 
+    /// The controller family, which resolves the names of the others.
+    const GENL_ID_CTRL: u16 = 0x10;
     const CTRL_CMD_GETFAMILY: u8 = 3;
     const CTRL_ATTR_FAMILY_ID: u16 = 1;
     const CTRL_ATTR_FAMILY_NAME: u16 = 2;
-
-    /// The longest datagram of a kernel dump.
-    const DATAGRAM: usize = 32 << 10;
-    /// Datagrams per answer; 64 hold some thousand stations.
-    const MAX_DATAGRAMS: usize = 64;
-    /// Maximum time of an answer.
-    const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
     /// Only cfg80211 devices have this entry. A netlink query might make the kernel search for modules each time.
     pub(super) fn is_wireless(interface: &str) -> bool {
@@ -80,22 +71,13 @@ mod linux {
 
     #[derive(Debug)]
     struct Open {
-        socket: OwnedFd,
+        kernel: asked::Kernel,
         nl80211: u16,
-        sequence: u32,
-        buffer: Vec<u8>,
     }
 
     impl Open {
         fn new() -> Result<Open, Refusal> {
-            let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
-            let socket =
-                net::socket_with(family, SocketType::RAW, flags, Some(netlink::GENERIC)).map_err(refusal)?;
-            // Exchanges messages with the kernel only.
-            net::connect(&socket, &netlink::SocketAddrNetlink::new(0, 0)).map_err(refusal)?;
-            sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(ANSWER_TIMEOUT))
-                .map_err(refusal)?;
-            Ok(Open { socket, nl80211: 0, sequence: 0, buffer: vec![0; DATAGRAM] })
+            Ok(Open { kernel: asked::Kernel::open(Some(netlink::GENERIC))?, nl80211: 0 })
         }
 
         fn nl80211() -> Result<Open, Refusal> {
@@ -115,6 +97,7 @@ mod linux {
             id.ok_or(Refusal::NoFamily)
         }
 
+        /// Passes on command and attributes of each message of the answer.
         fn query(
             &mut self,
             family: u16,
@@ -123,23 +106,16 @@ mod linux {
             attribute: (u16, &[u8]),
             mut take: impl FnMut(u8, &[u8]),
         ) -> Result<(), Refusal> {
-            self.sequence = self.sequence.wrapping_add(1);
-            let request = message::request(family, flags, self.sequence, command, attribute);
-            net::send(&self.socket, &request, SendFlags::empty()).map_err(refusal)?;
-            for _ in 0..MAX_DATAGRAMS {
-                let (_, length) =
-                    net::recv(&self.socket, &mut self.buffer[..], RecvFlags::TRUNC).map_err(refusal)?;
-                let datagram = self.buffer.get(..length).ok_or(Refusal::Malformed)?;
-                if message::parse_answer(datagram, self.sequence, family, &mut take)? {
-                    return Ok(());
+            let mut complete = true;
+            let header = [command, 1, 0, 0];
+            self.kernel.query((family, family), flags, &header, &[attribute], |payload| {
+                match generic(payload) {
+                    Some((command, attributes)) => take(command, attributes),
+                    None => complete = false,
                 }
-            }
-            Err(Refusal::Malformed)
+            })?;
+            if complete { Ok(()) } else { Err(Refusal::Malformed) }
         }
-    }
-
-    fn refusal(errno: Errno) -> Refusal {
-        Refusal::of(errno.raw_os_error())
     }
 
     /// The controller is a family itself and always exists.

@@ -2,7 +2,7 @@
 
 use strandcast_proto::units::Rate;
 
-use super::message::{attributes, u16_at, u32_at};
+use crate::netlink::message::{attributes, u16_at, u32_at};
 
 /// The request for all stations of an interface, and each answer.
 pub(super) const GET_STATION: u8 = 17;

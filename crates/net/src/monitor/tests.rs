@@ -7,10 +7,10 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use super::message::{self, NLM_F_ACK, NLM_F_DUMP, parse_answer};
 use super::reading::LinkCounters;
 use super::station::{ATTR_IFINDEX, GET_STATION};
 use super::*;
+use crate::netlink::message::{self, NLM_F_ACK, NLM_F_DUMP, generic, parse_answer};
 
 /// The family's number and the request's in the answers below.
 const FAMILY: u16 = 0x1c;
@@ -39,8 +39,8 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 fn stations(datagram: &[u8]) -> (Result<bool, Refusal>, Vec<Station>) {
     let mut found = Vec::new();
-    let complete = parse_answer(datagram, SEQUENCE, FAMILY, |command, payload| {
-        found.extend(Station::parse(command, payload));
+    let complete = parse_answer(datagram, SEQUENCE, FAMILY, |payload| {
+        found.extend(generic(payload).and_then(|(command, attributes)| Station::parse(command, attributes)));
     });
     (complete, found)
 }
@@ -84,12 +84,18 @@ mod messages {
     #[test]
     fn requests_are_laid_out_as_the_headers_say() {
         let hex = |bytes: Vec<u8>| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        let dump = message::request(FAMILY, NLM_F_DUMP, 7, GET_STATION, (ATTR_IFINDEX, &4u32.to_ne_bytes()));
+        let dump = message::request(
+            FAMILY,
+            NLM_F_DUMP,
+            7,
+            &[GET_STATION, 1, 0, 0],
+            &[(ATTR_IFINDEX, &4u32.to_ne_bytes())],
+        );
         assert_eq!(hex(dump), "1c0000001c00010307000000000000001101000008000300 04000000".replace(' ', ""));
         // "nl80211" and its zero fill the attribute; a shorter name is padded.
-        let family = message::request(0x10, NLM_F_ACK, 1, 3, (2, b"nl80211\0"));
+        let family = message::request(0x10, NLM_F_ACK, 1, &[3, 1, 0, 0], &[(2, b"nl80211\0")]);
         assert_eq!(hex(family), "20000000100005000100000000000000030100000c0002006e6c383032313100");
-        let padded = message::request(0x10, NLM_F_ACK, 1, 3, (2, b"ab\0"));
+        let padded = message::request(0x10, NLM_F_ACK, 1, &[3, 1, 0, 0], &[(2, b"ab\0")]);
         assert_eq!(hex(padded)[32..], *"030100000700020061620000");
     }
 

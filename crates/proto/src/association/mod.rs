@@ -37,7 +37,7 @@ pub use lifecycle::AssociationError;
 
 pub use right_sizing::{Buffer, Buffers};
 pub use sender::{HeldBack, HeldBy, SendError, SendOptions};
-pub use state::Association;
+pub use state::{Association, path_number};
 pub use stats::AssociationStats;
 pub use timers::Timer;
 

@@ -410,3 +410,8 @@ impl Association {
         self.cx.own_tuples()
     }
 }
+
+/// Number of a path that both ends share; `None` towards other stacks, and for a path that does not exist.
+pub fn path_number(association: &Association, path: PathId) -> Option<u16> {
+    association.cx.paths.get(path.index())?.wire_id
+}

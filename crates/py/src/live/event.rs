@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strandcast::live::{DropCause, Event, ListenChange, PathTrouble, StreamEvent};
+use strandcast::live::{Event, ListenChange, PathTrouble, StreamEvent};
 use strandcast::pairing::{GateEvent, fingerprint};
 
 /// The name of an event's class, and its fields.
@@ -36,12 +36,14 @@ fn sender(event: &Event) -> (&'static str, Value) {
         }
         Event::Admitted { peer } => ("Admitted", json!({ "peer": peer })),
         Event::Path { path, trouble } => path_changed(path, trouble),
-        Event::Dropped { messages, cause } => match cause {
-            DropCause::Capacity { whole } => {
-                ("Dropped", json!({ "messages": messages, "cause": "capacity", "whole": whole }))
-            }
-            _ => ("Dropped", json!({ "messages": messages, "cause": "overslept", "whole": 0 })),
-        },
+        Event::Dropped(drops) => ("Dropped", json!(drops)),
+        Event::DropsOver { messages, after } => {
+            ("DropsOver", json!({ "messages": messages, "after": after.as_secs_f64() }))
+        }
+        Event::Idle { what, role } => ("Idle", json!({ "what": what, "role": role })),
+        Event::IdleOver { what, after } => {
+            ("IdleOver", json!({ "what": what, "after": after.as_secs_f64() }))
+        }
         Event::Advice { seconds, advice } => {
             let (rate, safe) = (advice.rate_bps, advice.safe_bps);
             ("Advice", json!({ "seconds": seconds, "rate_bps": rate, "safe_bps": safe }))
@@ -104,6 +106,11 @@ fn playout(seconds: f64, peer: &str, what: &StreamEvent) -> (&'static str, Value
 
 fn path_changed(path: &str, trouble: &PathTrouble) -> (&'static str, Value) {
     let (state, why) = match trouble {
+        PathTrouble::Joined => ("joined", None),
+        PathTrouble::Returned(_) => ("returned", None),
+        PathTrouble::Gone(why) => ("gone", Some(why)),
+        PathTrouble::LeftOut(why) => ("left-out", Some(why)),
+        PathTrouble::Renamed(before) => ("renamed", Some(before)),
         PathTrouble::Silent => ("silent", None),
         PathTrouble::Failed => ("failed", None),
         PathTrouble::Over => ("over", None),

@@ -8,10 +8,11 @@ use std::time::Duration;
 use strandcast_proto::policy::Advice;
 use strandcast_seal::Cipher;
 
+use super::links::PathTrouble;
 use super::receiver::ReceiveSummary;
 use super::receiver::listening::ListenChange;
 use super::sender::SendSummary;
-use super::stats::{Diagnostic, Role, Stats, StreamEvent};
+use super::stats::{Diagnostic, Drops, Role, Stats, StreamEvent};
 use crate::pairing::GateEvent;
 use crate::text::{bytes, count, duration};
 
@@ -97,12 +98,28 @@ pub enum Event {
         /// State of the path.
         trouble: PathTrouble,
     },
-    /// Messages were dropped.
-    Dropped {
-        /// Number of messages since the stream began.
+    /// Messages are dropped: again every 10 s while they are.
+    Dropped(Drops),
+    /// No message was dropped for 5 s.
+    DropsOver {
+        /// Messages that were dropped.
         messages: u64,
-        /// The cause.
-        cause: DropCause,
+        /// Time for which messages were dropped.
+        after: Duration,
+    },
+    /// The sender has nothing to send: no input came for 2 s.
+    Idle {
+        /// The input, or the sender whose input it is.
+        what: String,
+        /// The side that reports it.
+        role: Role,
+    },
+    /// There is input again.
+    IdleOver {
+        /// The input, or the sender whose input it is.
+        what: String,
+        /// Time without input.
+        after: Duration,
     },
     /// The scheme advises the encoder.
     Advice {
@@ -199,33 +216,6 @@ pub enum Event {
     },
 }
 
-/// State of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PathTrouble {
-    /// The path does not answer.
-    Silent,
-    /// The path has failed. It is used again once it answers.
-    Failed,
-    /// The path is usable again.
-    Over,
-    /// The path never carried anything. The probable reason.
-    Mute(String),
-}
-
-/// Cause of dropped messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DropCause {
-    /// The messages were late because this process did not run in time.
-    Overslept,
-    /// The paths carry less than the input.
-    Capacity {
-        /// Number of messages of frames that the scheme gave up as a whole.
-        whole: u64,
-    },
-}
-
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -269,23 +259,22 @@ impl Event {
                 PathTrouble::Failed => write!(f, "{path} is given up until it answers"),
                 PathTrouble::Over => write!(f, "{path} is usable again"),
                 PathTrouble::Mute(why) => write!(f, "{path} {why}"),
+                PathTrouble::Joined => write!(f, "{path} joins the stream"),
+                PathTrouble::Gone(why) => write!(f, "{path} is gone: {why}"),
+                PathTrouble::Returned(after) => write!(f, "{path} is back after {}", duration(*after)),
+                PathTrouble::LeftOut(why) => write!(f, "{path} is not used: {why}"),
+                PathTrouble::Renamed(before) => write!(f, "{path} is the new name of {before}"),
             },
-            Event::Dropped { messages, cause } => {
-                let messages = count(*messages, "message");
-                match cause {
-                    DropCause::Overslept => {
-                        write!(f, "this machine was suspended or is too slow: {messages} dropped as too late")
-                    }
-                    DropCause::Capacity { whole: 0 } => write!(
-                        f,
-                        "the paths carry less than the input rate: {messages} dropped, the oldest first"
-                    ),
-                    DropCause::Capacity { whole } => write!(
-                        f,
-                        "the paths carry less than the input rate: {messages} dropped, {whole} of them as whole frames"
-                    ),
-                }
+            Event::Dropped(drops) => write!(f, "{drops}"),
+            Event::DropsOver { messages, after } => {
+                let (messages, after) = (count(*messages, "message"), duration(*after));
+                write!(f, "no longer dropping: {messages} in {after}")
             }
+            Event::Idle { what, role: Role::Receive } => {
+                write!(f, "{what} sends, but its input does not: nothing came for 2 s")
+            }
+            Event::Idle { what, .. } => write!(f, "no input from {what} for 2 s"),
+            Event::IdleOver { what, after } => write!(f, "{what} has input again after {}", duration(*after)),
             Event::Advice { advice, .. } => {
                 write!(f, "the encoder should send {} bit/s", advice.rate_bps)
             }
@@ -352,7 +341,10 @@ impl Event {
             | Event::Connected { .. }
             | Event::Admitted { .. }
             | Event::Path { .. }
-            | Event::Dropped { .. }
+            | Event::Dropped(_)
+            | Event::DropsOver { .. }
+            | Event::Idle { .. }
+            | Event::IdleOver { .. }
             | Event::Advice { .. }
             | Event::Sent(_) => Ok(()),
         }

@@ -45,7 +45,9 @@
 mod admission;
 mod event;
 mod feed;
+mod idle;
 pub mod input;
+mod links;
 pub mod output;
 #[doc(hidden)]
 pub mod parts;
@@ -59,13 +61,14 @@ mod tariff;
 mod url;
 mod words;
 
-pub use event::{DropCause, Event, PathTrouble};
+pub use event::Event;
+pub use links::PathTrouble;
 pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
 pub use sender::{SendSummary, Sender, SenderConfig};
 pub use stats::{
-    AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, GivenUpNow, LinkMonitorNow, LinkNow, MediaNow,
-    PathNow, Role, Stats, StreamEvent, WireNow,
+    AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, DropCause, Drops, GivenUpNow, LinkMonitorNow,
+    LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, WireNow,
 };
 pub use tap::Taps;
 pub use tariff::LinkTariff;

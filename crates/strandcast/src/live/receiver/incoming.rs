@@ -7,19 +7,26 @@ use strandcast_media::pack::{Malformed, Message, VERSION};
 use strandcast_media::playout::Ended;
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::CloseReason;
+use strandcast_proto::policy::PathState;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Lost, PublicKey};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::player::Player;
+use crate::live::idle::Idle;
+use crate::live::links::{LinkReport, LinkState, PathTrouble, Tracker, decode};
 use crate::live::stats::{Outages, StreamEvent};
 use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
 
+/// The stream of a sender's other messages.
+const OTHER: u16 = 1;
 /// Timeout for a sender's first message, and for any message before its stream begins. Keep-alives count: an encoder
 /// may start long after `send`.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time since a packet for which a sender is there: it sends one per second.
+const FRESH: Duration = Duration::from_millis(1500);
 /// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
 /// Polling interval for an association without a confirmed path.
@@ -130,6 +137,8 @@ pub(super) struct IncomingStream {
     pub(super) left: bool,
     /// Time at which the sender started to close.
     pub(super) closing: Option<Instant>,
+    /// Arrival of the last media since the last look; zero without any.
+    last_media: Instant,
     /// True if the end of the stream has arrived.
     end_came: bool,
     /// Reason why the sender will not return, if it gave one.
@@ -142,6 +151,11 @@ pub(super) struct IncomingStream {
     pub(super) reconnects: u64,
     /// Outages of the sender.
     pub(super) outages: Outages,
+    /// Time without media.
+    idle: Idle,
+    /// The sender's links, by its last message about them.
+    links: Vec<LinkReport>,
+    tracker: Tracker,
 }
 
 impl IncomingStream {
@@ -165,12 +179,16 @@ impl IncomingStream {
             addresses,
             left: false,
             closing: None,
+            last_media: Instant::ZERO,
             end_came,
             refusal: None,
             ended: None,
             begun: now,
             reconnects: 0,
             outages: Outages::default(),
+            idle: Idle::new(now),
+            links: Vec::new(),
+            tracker: Tracker::default(),
         }
     }
 
@@ -185,6 +203,8 @@ impl IncomingStream {
         (self.last_received, self.seen) = (self.association.now(), self.association.now());
         let outage = self.outages.end(self.seen).unwrap_or_default();
         (self.left, self.closing, self.refusal) = (false, None, None);
+        self.links.clear();
+        self.tracker.restart();
         self.reconnects += 1;
         self.end_came |= self.player.push(sender.first);
         outage
@@ -203,13 +223,52 @@ impl IncomingStream {
         for message in messages.drain(..) {
             self.last_received = self.last_received.max(message.arrived);
             self.seen = self.seen.max(message.arrived);
+            if message.stream.0 == OTHER {
+                self.links = decode(&message.payload).unwrap_or(std::mem::take(&mut self.links));
+                continue;
+            }
+            self.last_media = self.last_media.max(message.arrived);
             self.end_came |= self.player.push(message);
         }
+    }
+
+    /// Returns whether the sender has begun to send no media, although its packets come; and for how long it had none, once it
+    /// has media again.
+    pub(super) fn idles(&mut self, now: Instant) -> (bool, Option<Duration>) {
+        let fresh = std::mem::take(&mut self.last_media);
+        let over = if fresh > Instant::ZERO { self.idle.seen(fresh) } else { None };
+        let comes = !self.left && !self.end_came && now - self.seen < FRESH;
+        (comes && self.idle.begins(now), over)
     }
 
     /// Returns whether the sender closes in the middle of its stream. Its SHUTDOWN is then forged.
     pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
+    }
+
+    /// Names the paths as the sender names its links, and sets the states of its last message: nothing comes over a dark
+    /// link. Returns the links that changed.
+    pub(super) fn name_paths(&mut self, now: Instant, seen: &mut Snapshot) -> Vec<(String, PathTrouble)> {
+        for path in &mut seen.paths {
+            let link =
+                self.links.iter().find(|link| path.number.is_some_and(|number| link.paths.contains(&number)));
+            if let Some(link) = link {
+                path.name = quoted(&link.name);
+                match link.state {
+                    LinkState::Silent => path.view.state = PathState::PotentiallyFailed,
+                    LinkState::Failed | LinkState::Gone => path.view.state = PathState::Inactive,
+                    _ => {}
+                }
+            }
+            if self.outages.goes_on() && path.view.state == PathState::Active {
+                path.view.state = PathState::PotentiallyFailed;
+            }
+        }
+        let changes = self.tracker.update(now, &self.links);
+        changes
+            .into_iter()
+            .map(|(name, change)| (format!("{}: {}", self.peer, quoted(&name)), change))
+            .collect()
     }
 
     /// Checks for packets since the last poll. Returns an event to report.
@@ -222,6 +281,8 @@ impl IncomingStream {
         if !addresses.is_empty() {
             self.addresses = addresses;
         }
-        self.outages.update(&self.peer, now, self.seen)
+        // After the end of the stream the buffer is played: silence is then not an outage.
+        let over = self.left || self.end_came;
+        if over && !self.outages.goes_on() { None } else { self.outages.update(&self.peer, now, self.seen) }
     }
 }

@@ -83,6 +83,7 @@ impl Player {
             bytes: stats.played_bytes,
             late: stats.late,
             messages_dropped: 0,
+            drops: Default::default(),
             lost: stats.lost,
             shifts: stats.shifts,
             shift_ms: stats.shift.as_secs_f64() * 1e3,

@@ -351,11 +351,21 @@ impl Session {
     /// Updates the state of the stream from its association.
     async fn observe(&mut self) {
         let Some(stream) = &mut self.stream else { return };
-        let Some(seen) = stream.association.snapshot().await else { return };
+        let Some(mut seen) = stream.association.snapshot().await else { return };
         let now = stream.association.now();
         let seconds = (now - stream.begun).as_secs_f64();
         if let Some(what) = stream.observe(now, &seen) {
             self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
+        }
+        let (idles, over) = stream.idles(now);
+        if let Some(after) = over {
+            self.reporter.report(News::IdleOver { what: stream.peer.clone(), after });
+        }
+        if idles {
+            self.reporter.report(News::Idle { what: stream.peer.clone(), role: Role::Receive });
+        }
+        for (path, trouble) in stream.name_paths(now, &mut seen) {
+            self.reporter.report(News::Path { path, trouble });
         }
         let media = stream.player.media_now(now);
         let (stats, diagnostics) = self.watch.sample(seconds, &stream.peer, media, &seen);

@@ -73,7 +73,12 @@ impl ReceiveSummary {
         now: Instant,
         unread: u64,
     ) -> ReceiveSummary {
-        let stats = stream.player.stats();
+        let (stats, outages, latency) = (stream.player.stats(), &stream.outages, stream.player.latency);
+        // In an outage the buffer is played, and then there is nothing more.
+        let gap_of = |outage: Duration| outage.saturating_sub(latency);
+        let once = u32::try_from(outages.count()).unwrap_or(u32::MAX);
+        let silent = outages.total(now).saturating_sub(latency.saturating_mul(once)).as_secs_f64();
+        let played = (now - stream.begun).as_secs_f64();
         ReceiveSummary {
             sender: stream.peer.clone(),
             seconds: (now - stream.begun).as_secs_f64(),
@@ -87,8 +92,8 @@ impl ReceiveSummary {
             identical: stream.ended.map(|e| e.identical() && unread == 0),
             complete: stream.ended.is_some(),
             underflows: stats.underflows,
-            longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
-            continuity: stats.continuity(),
+            longest_gap_ms: stats.longest_gap.max(gap_of(outages.longest(now))).as_secs_f64() * 1e3,
+            continuity: stats.continuity().min(1.0 - silent / played.max(silent).max(1e-3)),
             shifts: stats.shifts,
             shift_ms: stats.shift.as_secs_f64() * 1e3,
             largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,

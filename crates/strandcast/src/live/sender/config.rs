@@ -24,10 +24,10 @@ pub struct SenderConfig {
     pub scheme: Scheme,
     /// Time from sending to playing. Later messages are dropped.
     pub latency: Duration,
-    /// Time to try to connect, also after refusals. A path that does not exist yet is then awaited. `None`: 30 s before
-    /// the first connection; no further attempt after a refusal; no limit once a live input was connected.
+    /// Time to try to connect, also after refusals. Interfaces, routes and names that do not exist yet are then awaited. `None`:
+    /// 30 s before the first connection; no further attempt after a refusal; no limit once a live input was connected.
     pub retry: Option<Retry>,
-    /// Paths to use. Without any, one path over every interface that is up and has a route to the receiver.
+    /// Paths to use. Without any, one path over every interface that has a route to the receiver, also one that comes later.
     pub paths: Vec<PathSpec>,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use strandcast_net::driver::{AssociationHandle, Client, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client};
 use strandcast_proto::association::CloseReason;
 use strandcast_seal::Lost;
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use crate::live::event::Event;
 use crate::live::retry::Retry;
 use crate::live::tap::Taps;
 use crate::live::words::{BUSY, REFUSED, REPLACED};
-use crate::pairing::{Destination, SealReports};
+use crate::pairing::{Destination, SealReports, fingerprint};
 use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::text::quoted;
@@ -49,10 +49,10 @@ pub(super) struct Plan {
     pub(super) scheme: Scheme,
     pub(super) taps: Option<Taps>,
     pub(super) tariffs: Tariffs,
-    /// Addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
-    /// not resolve, and interfaces may have no route.
+    /// Addresses of each of the receiver's hosts at the start of the command: during an outage names may not resolve.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
-    pub(super) uplinks: Vec<Uplink>,
+    /// Names of paths that could not be used at the start, and the reasons, which are reported already.
+    pub(super) absent: Vec<(String, String)>,
 }
 
 impl Plan {
@@ -155,17 +155,18 @@ impl Plan {
     /// Connects to the receiver at any of its addresses. The addresses of `host` come first.
     async fn open(&self, host: usize) -> Result<AssociationHandle, Error> {
         let found = route::addresses(&self.to.hosts, RESOLVE).await;
+        let unresolved = found.iter().find_map(|found| found.as_ref().err().cloned());
         let known = self.remotes.iter().cloned().chain(std::iter::repeat(Vec::new()));
         let all: Vec<_> = found.into_iter().zip(known).map(|(found, known)| found.unwrap_or(known)).collect();
         let remotes = route::in_turn(&all, host);
         if remotes.is_empty() {
-            return Err(Error::Network(format!("{} has no address", self.to.label)));
+            return Err(
+                unresolved.unwrap_or_else(|| Error::Network(format!("{} has no address", self.to.label)))
+            );
         }
-        let mut uplinks = route::uplinks(&self.paths, &remotes).unwrap_or_default();
-        // The driver polls every second whether an uplink without a route has got one.
-        let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
-        let missing = missing.map(|known| Uplink { remotes: remotes.clone(), ..known.clone() });
-        uplinks.extend(missing.collect::<Vec<_>>());
+        // The driver follows the interfaces, and uses paths once they exist.
+        let paths = Paths { awaited: true, ..self.paths.clone() };
+        let uplinks = route::uplinks(&paths, &remotes)?;
         let endpoint = self.transport.endpoint(&self.scheme, false);
         let (port, scheme) = (self.transport.sctp_port, policies(&self.scheme)?);
         let (seal, tap) = (self.reports.seal(&self.to), self.taps.as_ref().map(Taps::tap));
@@ -206,12 +207,28 @@ impl Plan {
         }
     }
 
+    /// Text of the addresses that did not answer, and of possible causes.
+    fn unanswered(&self) -> String {
+        let known: Vec<String> = self.remotes.iter().flatten().map(ToString::to_string).collect();
+        let hosts = || self.to.hosts.iter().map(ToString::to_string).collect();
+        let asked = if known.is_empty() { hosts() } else { known };
+        let who = self.to.seal.as_ref().map_or_else(String::new, |(_, peer)| {
+            format!(" as {}, which this machine is paired with,", fingerprint(&peer.key))
+        });
+        format!(
+            "asked {}; does a receiver listen there{who} and does UDP reach its port (firewall, port forwarding)?",
+            asked.join(", ")
+        )
+    }
+
     fn failure(&self, failed: Failed, after: Duration) -> Error {
         let label = &self.to.label;
         match failed {
             Failed::Here(error) => error,
             Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
-                let silent = || format!("no answer from {label} for {:.0} s", after.as_secs_f64());
+                let silent = || {
+                    format!("no answer from {label} for {:.0} s: {}", after.as_secs_f64(), self.unanswered())
+                };
                 let said = self.reports.refusal(&self.to).map(|(words, _)| format!("{label} {words}"));
                 Error::Peer(said.unwrap_or_else(silent))
             }

@@ -23,8 +23,8 @@ impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the receiver's name has no address, or no path leads there; [`Error::Usage`]: no path has
-    /// the name of a tariff.
+    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and none is awaited;
+    /// [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps } = config;
         // A supervisor may start the sender while a modem is not there yet.
@@ -33,14 +33,15 @@ impl Sender {
         let tariffs = Tariffs::new(tariffs, &uplinks)?;
         let sending =
             Event::Sending { input: input.name(), to: to.label.clone(), over: route::describe(&uplinks) };
-        let missing = route::not_yet(&paths, &route::in_turn(&remotes, 0));
-        let missing = missing.into_iter().map(|(path, why)| Event::PathMissing { path, why });
+        let missing = route::not_yet(&uplinks);
+        let absent = missing.iter().map(|[name, _, why]| (name.clone(), why.clone())).collect();
+        let missing = missing.into_iter().map(|[_, path, why]| Event::PathMissing { path, why });
         let caps = tariffs.caps().into_iter().map(|(link, left)| Event::Capped { link, left });
         let unprotected = to.seal.is_none().then_some(Event::Unprotected(Role::Send));
         let first: Vec<Event> = [sending].into_iter().chain(missing).chain(caps).chain(unprotected).collect();
         let (reports, reasons, tries) = (SealReports::default(), Reasons::default(), Arc::default());
         let plan =
-            Plan { to, reports, reasons, tries, transport, paths, scheme, taps, tariffs, remotes, uplinks };
+            Plan { to, reports, reasons, tries, transport, paths, scheme, taps, tariffs, remotes, absent };
         Ok(Sender(Feed::start(|reporter, stop| {
             first.into_iter().for_each(|event| reporter.report(event));
             run(plan, input, latency, retry, reporter, stop)

@@ -1,27 +1,28 @@
 //! Monitoring of the transport while it sends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use strandcast_net::driver::{AssociationHandle, Snapshot};
-use strandcast_proto::association::{Event, PathChange};
-use strandcast_proto::policy::{PathId, PathState};
+use strandcast_net::driver::{AssociationHandle, PathSnapshot, Snapshot};
+use strandcast_proto::association::{Event, SendOptions};
+use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::connect::Plan;
-use super::mute::MutePaths;
+use super::links::Links;
 use super::pump::Pump;
 use super::summary::SendSummary;
 use super::tariffs::Tariffs;
-use crate::live::event::{DropCause, Event as StreamNews, PathTrouble};
+use crate::live::event::Event as StreamNews;
 use crate::live::feed::Reporter;
-use crate::live::stats::{MediaNow, Outages, Role, Watch};
+use crate::live::links::{LinkReport, Tracker, encode};
+use crate::live::stats::{DropNews, DropWatch, MediaNow, Moment, Outages, Role, Watch};
 
 /// Interval between two polls of the association.
 const TICK: Duration = Duration::from_millis(250);
-/// Minimum time between two lines with the same report.
-const REPEAT: Duration = Duration::from_secs(30);
+/// The stream of messages other than media.
+const ALIVE: u16 = 1;
 
 /// Polls the association periodically and reports changes.
 pub(super) struct AssociationMonitor {
@@ -31,10 +32,10 @@ pub(super) struct AssociationMonitor {
     peer: String,
     scheme: String,
     tariffs: Tariffs,
-    names: BTreeMap<PathId, String>,
-    /// Names of paths that do not answer.
-    failing: BTreeSet<String>,
-    mute: MutePaths,
+    links: Links,
+    tracker: Tracker,
+    /// The links of the last message about them.
+    said: Vec<LinkReport>,
     /// Number of received packets at the last activity, and its time.
     received: Option<(u64, Instant)>,
     /// Number of messages abandoned by previous associations, and by this one.
@@ -43,11 +44,7 @@ pub(super) struct AssociationMonitor {
     repairable: (u64, u64),
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
-    told: Option<Instant>,
-    /// Number of dropped messages at the last poll.
-    dropped: u64,
-    /// Number of overdue messages at the last report.
-    overdue: u64,
+    drops: DropWatch,
     reconnects: u64,
     /// Time of the last packet on any association.
     last_received: Instant,
@@ -66,16 +63,14 @@ impl AssociationMonitor {
             peer: plan.to.label.clone(),
             scheme: plan.scheme.name().to_owned(),
             tariffs: plan.tariffs.clone(),
-            names: BTreeMap::new(),
-            failing: BTreeSet::new(),
-            mute: MutePaths::new(&plan.uplinks),
+            links: Links::default(),
+            tracker: Tracker::knowing(&plan.absent),
+            said: Vec::new(),
             received: None,
             expired: (0, 0),
             repairable: (0, 0),
             given_up: (0, 0),
-            told: None,
-            dropped: 0,
-            overdue: 0,
+            drops: DropWatch::default(),
             reconnects: 0,
             last_received: Instant::ZERO,
             outages: Outages::default(),
@@ -96,8 +91,7 @@ impl AssociationMonitor {
     ) -> bool {
         let Some(seen) = association.snapshot().await else { return false };
         self.tariffs.note(&seen);
-        self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
-        self.report_paths(now, &seen);
+        self.report_links(now, &seen, association);
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         let received = match self.received {
@@ -113,12 +107,13 @@ impl AssociationMonitor {
         self.expired.1 = seen.stats.messages_expired() + seen.stats.messages_abandoned();
         self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned() } else { 0 };
         self.given_up.1 = seen.stats.messages_dropped();
-        self.report_expiry(now, pump);
+        self.report_drops(now, pump, Some(&seen));
         let media = MediaNow {
             messages: pump.messages,
             bytes: pump.bytes,
             late: self.gone(pump),
             messages_dropped: self.given_up(),
+            drops: self.drops.totals(),
             buffer_bytes: seen.send_buffered as u64,
             ..MediaNow::default()
         };
@@ -138,58 +133,62 @@ impl AssociationMonitor {
         self.given_up.0 + self.given_up.1
     }
 
-    /// Reports messages that were dropped since the last report. Messages that were lost but covered by repair symbols
-    /// do not count as dropped.
-    fn report_expiry(&mut self, now: Instant, pump: &Pump) {
-        let whole = self.given_up();
-        let gone = self.gone(pump) - self.repairable.0 - self.repairable.1 + whole;
-        let due = self.told.is_none_or(|at| now - at >= REPEAT);
-        if gone > std::mem::replace(&mut self.dropped, gone) && due {
-            self.told = Some(now);
-            let late = pump.overdue > std::mem::replace(&mut self.overdue, pump.overdue);
-            let cause = if late { DropCause::Overslept } else { DropCause::Capacity { whole } };
-            self.report(StreamNews::Dropped { messages: gone, cause });
+    /// Reports dropped messages. Messages that were lost but covered by repair symbols do not count as dropped.
+    fn report_drops(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
+        let dropped = self.gone(pump) - self.repairable.0 - self.repairable.1 + self.given_up();
+        let carries = |p: &PathSnapshot| matches!(p.view.state, PathState::Active | PathState::Suspended);
+        let moment = Moment {
+            messages: pump.messages + pump.dropped,
+            bytes: pump.offered,
+            dropped,
+            unconnected: pump.unconnected,
+            overdue: pump.overdue,
+            peer_blocked_s: seen.map_or(0.0, |seen| seen.stats.rwnd_blocked_time(seen.at).as_secs_f64()),
+            no_path: seen.is_some_and(|seen| self.outages.goes_on() || !seen.paths.iter().any(carries)),
+            spent: seen.is_some_and(|seen| seen.paths.iter().any(|p| p.view.tariff.left == Some(0))),
+        };
+        let news = self.drops.update(now, moment);
+        match news {
+            Some(DropNews::Dropping(drops)) => self.report(StreamNews::Dropped(drops)),
+            Some(DropNews::Over(messages, after)) => self.report(StreamNews::DropsOver { messages, after }),
+            None => {}
         }
     }
 
-    /// Reports a change of a path, and forwards advice.
+    /// There is no association: what is due is dropped.
+    pub(super) fn unconnected(&mut self, now: Instant, pump: &Pump) {
+        self.report_drops(now, pump, None);
+    }
+
+    /// Passes advice on.
     pub(super) fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Advice(advice) = event {
             self.report(StreamNews::Advice { seconds: now.as_secs_f64(), advice: *advice });
         }
-        let Event::Path(id, PathChange::State(state)) = event else { return };
-        let name = self.names.get(id).cloned().unwrap_or_else(|| format!("path {}", id.0));
-        let trouble = match state {
-            PathState::Active => return self.answers(&name),
-            PathState::PotentiallyFailed => PathTrouble::Silent,
-            PathState::Inactive => PathTrouble::Failed,
-            _ => return,
-        };
-        self.failing.insert(name.clone());
-        self.report(StreamNews::Path { path: name, trouble });
     }
 
-    /// Records that a path answers.
-    fn answers(&mut self, name: &str) {
-        if self.failing.remove(name) {
-            self.report(StreamNews::Path { path: name.to_owned(), trouble: PathTrouble::Over });
+    /// Reports changes of links.
+    fn report_links(&mut self, now: Instant, seen: &Snapshot, association: &AssociationHandle) {
+        let links = self.links.reports(now, seen);
+        // Another stack that receives ignores the stream of it.
+        let options = SendOptions { stream: ALIVE, ..SendOptions::default() };
+        if links != self.said && association.try_send(encode(&links), options).is_ok() {
+            self.said.clone_from(&links);
+        }
+        for (path, trouble) in self.tracker.update(now, &links) {
+            self.report(StreamNews::Path { path, trouble });
         }
     }
 
-    /// Reports paths that started or stopped answering, and paths that never answered.
-    fn report_paths(&mut self, now: Instant, seen: &Snapshot) {
-        for path in seen.paths.iter().filter(|p| p.view.state == PathState::Active) {
-            self.answers(&path.name);
-        }
-        for (path, what) in self.mute.poll(now, seen) {
-            self.report(StreamNews::Path { path, trouble: PathTrouble::Mute(what) });
-        }
+    /// The receiver plays the stream, and needs a message about the links.
+    pub(super) fn admitted(&mut self) {
+        self.said.clear();
     }
 
     /// Restarts the stream: the receiver has received no part of it.
     pub(super) fn restart(&mut self) {
         (self.expired, self.repairable, self.given_up) = Default::default();
-        self.dropped = 0;
+        self.drops.restart();
         self.watch.restart_stream();
     }
 
@@ -218,8 +217,9 @@ impl AssociationMonitor {
         self.repairable = (self.repairable.0 + self.repairable.1, 0);
         self.given_up = (self.given_up(), 0);
         self.received = None;
-        self.failing.clear();
-        self.mute.restart();
+        self.links.restart();
+        self.tracker.restart();
+        self.said.clear();
         self.watch.restart();
         self.reconnects += 1;
     }
@@ -248,6 +248,7 @@ impl AssociationMonitor {
             all: pump.messages + pump.dropped,
             expired: self.gone(pump),
             messages_dropped: self.given_up(),
+            drops: self.drops.totals(),
             reconnects: self.reconnects,
             outages: self.outages.count(),
             longest_outage_s: self.outages.longest(now).as_secs_f64(),

@@ -30,6 +30,10 @@ pub struct Pump {
     pub bytes: u64,
     /// Number of dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
     pub dropped: u64,
+    /// Those of them that were due without an association.
+    pub unconnected: u64,
+    /// Bytes of media of all due messages.
+    pub offered: u64,
     /// Number of messages that expired before submission because this process was not running.
     pub overdue: u64,
     /// The last message, once it is due.
@@ -52,6 +56,8 @@ impl Pump {
             messages: 0,
             bytes: 0,
             dropped: 0,
+            unconnected: 0,
+            offered: 0,
             overdue: 0,
             end: None,
             ended: false,
@@ -140,6 +146,7 @@ impl Pump {
         sent: &mut impl FnMut(&Header, &Bytes),
     ) {
         let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
+        self.offered += payload;
         sent(&message.header, &message.wire);
         // Its lifetime starts at its due time.
         let left = self.lifetime.saturating_sub(now.saturating_since(message.send_at));
@@ -157,6 +164,7 @@ impl Pump {
             self.last = now;
         } else {
             self.dropped += 1;
+            self.unconnected += u64::from(association.is_none());
         }
     }
 

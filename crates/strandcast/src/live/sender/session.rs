@@ -25,8 +25,10 @@ use crate::error::Error;
 use crate::live::admission::admits;
 use crate::live::event::Event as News;
 use crate::live::feed::Reporter;
+use crate::live::idle::Idle;
 use crate::live::input::Input;
 use crate::live::retry::Retry;
+use crate::live::stats::Role;
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::REFUSED;
 use crate::text::why;
@@ -61,6 +63,7 @@ struct Session<I> {
     closing: Option<tokio::time::Instant>,
     clock: Clock,
     input: I,
+    idle: Idle,
     /// Buffer for bytes of the input.
     buffer: Vec<u8>,
     pump: Pump,
@@ -136,6 +139,7 @@ pub(super) async fn run<I: Input>(
         closing: None,
         clock,
         input,
+        idle: Idle::new(clock.now()),
         buffer: vec![0; CHUNK],
         pump,
         connection,
@@ -182,6 +186,7 @@ impl<I: Input> Session<I> {
     /// Records that the receiver plays the stream.
     fn admitted(&mut self) {
         self.admission.given = true;
+        self.watch.admitted();
         if self.refusals.admitted() {
             self.watch.report(News::Admitted { peer: self.plan.to.label.clone() });
         }
@@ -242,6 +247,9 @@ impl<I: Input> Session<I> {
         let len = read.map_err(|error| self.unreadable(&error))?;
         self.over |= len == 0;
         let now = self.now();
+        if let Some(after) = self.idle.seen(self.clock.now()) {
+            self.watch.report(News::IdleOver { what: self.input.name(), after });
+        }
         let Some(read) = self.buffer.get(..len) else {
             let name = self.input.name();
             return Err(Error::Media(format!("{name} returned more bytes than there was room for")));
@@ -267,7 +275,12 @@ impl<I: Input> Session<I> {
 
     async fn tick(&mut self) {
         let now = self.now();
+        let waits = !self.over && !self.rewind && self.input.is_live() && self.pump.wants_input(now);
+        if waits && self.idle.begins(self.clock.now()) {
+            self.watch.report(News::Idle { what: self.input.name(), role: Role::Send });
+        }
         let Connection::Up(association) = &self.connection else {
+            self.watch.unconnected(self.clock.now(), &self.pump);
             return self.plan.untold().into_iter().for_each(|event| self.watch.report(event));
         };
         self.pump.keep_alive(now, association);

@@ -32,6 +32,9 @@ pub struct SendSummary {
     pub expired: u64,
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     pub messages_dropped: u64,
+    /// Messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub drops: BTreeMap<&'static str, u64>,
     /// Number of associations after the first.
     pub reconnects: u64,
     /// Number of outages: no packets from the receiver for 2 s, or a lost association.
@@ -76,6 +79,10 @@ impl SendSummary {
         if self.messages_dropped > 0 {
             let messages = count(self.messages_dropped, "message");
             lines.push(format!("{messages} dropped as whole frames, since not all could be in time"));
+        }
+        if !self.drops.is_empty() {
+            let each: Vec<String> = self.drops.iter().map(|(cause, n)| format!("{cause} {n}")).collect();
+            lines.push(format!("dropped by cause: {}", each.join(", ")));
         }
         if self.input_gaps + self.input_resyncs > 0 {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);

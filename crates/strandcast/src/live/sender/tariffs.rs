@@ -27,7 +27,10 @@ impl Tariffs {
     /// # Errors
     /// [`Error::Usage`]: a tariff does not name a path.
     pub(super) fn new(specs: Vec<LinkTariff>, uplinks: &[Uplink]) -> Result<Tariffs, Error> {
-        if let Some(unmatched) = specs.iter().find(|s| uplinks.iter().all(|u| u.name != s.link)) {
+        let is = |uplink: &Uplink, link: &str| {
+            uplink.name == link || uplink.spec.is_pattern() && uplink.spec.fits(link)
+        };
+        if let Some(unmatched) = specs.iter().find(|s| !uplinks.iter().any(|u| is(u, &s.link))) {
             let names: Vec<&str> = uplinks.iter().map(|u| u.name.as_str()).collect();
             let (link, names) = (&unmatched.link, names.join(", "));
             return Err(Error::Usage(format!("tariff: {link} is not one of the paths {names}")));

@@ -3,6 +3,7 @@
 mod buffers;
 mod coding;
 mod diagnostics;
+mod drops;
 mod outages;
 mod snapshot;
 mod stream;
@@ -13,6 +14,8 @@ mod wire;
 pub use buffers::{BufferNow, BuffersNow};
 pub use coding::{CodingNow, Sides, sum};
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use drops::{DropCause, Drops};
+pub(in crate::live) use drops::{DropNews, DropWatch, Moment};
 pub use outages::Outages;
 pub use snapshot::{
     AdviceNow, GivenUpNow, LinkMonitorNow, LinkNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats,

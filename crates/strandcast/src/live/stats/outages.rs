@@ -16,6 +16,8 @@ pub struct Outages {
     since: Option<Instant>,
     count: u64,
     longest: Duration,
+    /// Sum of those that are over.
+    total: Duration,
 }
 
 impl Outages {
@@ -46,6 +48,7 @@ impl Outages {
     pub fn end(&mut self, last_received: Instant) -> Option<Duration> {
         let length = last_received - self.since.take()?;
         self.longest = self.longest.max(length);
+        self.total += length;
         Some(length)
     }
 
@@ -57,6 +60,11 @@ impl Outages {
     /// Number of outages.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Duration of all of them, up to `now`.
+    pub fn total(&self, now: Instant) -> Duration {
+        self.total + self.since.map_or(Duration::ZERO, |since| now - since)
     }
 
     /// Duration of the longest outage, up to `now`.

@@ -162,6 +162,9 @@ pub struct MediaNow {
     pub late: u64,
     /// Sender: number of messages of frames that the scheme gave up before any of them was sent.
     pub messages_dropped: u64,
+    /// Sender: messages that were dropped, by cause ([`DropCause`](crate::live::DropCause)).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub drops: BTreeMap<&'static str, u64>,
     /// Receiver: number of messages that never arrived.
     pub lost: u64,
     /// Receiver: number of playout shifts.

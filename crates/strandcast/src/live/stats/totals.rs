@@ -2,7 +2,7 @@
 //! associations.
 
 use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::PathId;
+use strandcast_proto::policy::{LinkId, PathId};
 use strandcast_proto::time::Instant;
 
 use super::snapshot::PathNow;
@@ -32,16 +32,28 @@ impl Counted {
     }
 }
 
-/// Totals of a path, identified by its name.
+/// A path by its link, or by its name, which it has in every association.
 #[derive(Debug)]
 struct Total {
     id: PathId,
-    /// Counters of the present path, and the sum of the counters of earlier paths with this name.
+    /// Its link in the present association, whatever the name of that is.
+    link: Option<LinkId>,
+    /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
     now: Counted,
     before: Counted,
     /// Time at which the path disappeared, in seconds since the command began; `None` while it exists.
     gone: Option<f64>,
     row: PathNow,
+}
+
+/// A path of an association.
+#[derive(Debug)]
+pub(super) struct PathTotal {
+    pub(super) id: PathId,
+    /// Its link; `None` at a receiver, which has no links.
+    pub(super) link: Option<LinkId>,
+    pub(super) counted: Counted,
+    pub(super) row: PathNow,
 }
 
 /// All paths, in the order of their first appearance.
@@ -53,18 +65,15 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Updates the paths from an association, `seconds` after the start of the command.
-    pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = (PathId, Counted, PathNow)>) {
+    /// Takes the paths of an association, `seconds` after the start of the command.
+    pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = PathTotal>) {
         self.at = seconds;
         let mut seen = Vec::new();
-        for (id, counted, row) in paths {
-            // Two paths may have one name at the same time.
-            let known =
-                (0..self.paths.len()).find(|at| !seen.contains(at) && self.paths[*at].row.name == row.name);
-            let Some(at) = known else {
+        for PathTotal { id, link, counted, row } in paths {
+            let Some(at) = self.known(&seen, link, &row.name) else {
                 seen.push(self.paths.len());
                 let (now, before) = (counted, Counted::default());
-                self.paths.push(Total { id, now, before, gone: None, row });
+                self.paths.push(Total { id, link, now, before, gone: None, row });
                 continue;
             };
             seen.push(at);
@@ -75,17 +84,27 @@ impl Totals {
             if total.id != id || counted.bytes < total.now.bytes || counted.chunks < total.now.chunks {
                 total.before.add(total.now);
             }
-            (total.id, total.now, total.row) = (id, counted, row);
+            (total.id, total.link, total.now, total.row) = (id, link, counted, row);
         }
         for (_, total) in self.paths.iter_mut().enumerate().filter(|(at, _)| !seen.contains(at)) {
             total.gone.get_or_insert(seconds);
         }
     }
 
+    /// The total of a path, except those `seen` already: two at a time may have one name.
+    fn known(&self, seen: &[usize], link: Option<LinkId>, name: &str) -> Option<usize> {
+        let find = |fits: &dyn Fn(&Total) -> bool| {
+            (0..self.paths.len()).find(|at| !seen.contains(at) && fits(&self.paths[*at]))
+        };
+        find(&|total| link.is_some() && total.link == link)
+            .or_else(|| find(&|total| (link.is_none() || total.link.is_none()) && total.row.name == name))
+    }
+
     /// Prepares for the loss of the association: the counters of the next one begin at zero.
     pub(super) fn restart(&mut self) {
         for total in &mut self.paths {
             total.before.add(std::mem::take(&mut total.now));
+            total.link = None;
             total.gone.get_or_insert(self.at);
         }
     }
@@ -107,9 +126,28 @@ impl Totals {
 mod tests {
     use super::*;
 
-    fn path(id: u8, name: &str, chunks: u64, down_s: f64) -> (PathId, Counted, PathNow) {
+    fn path(id: u8, name: &str, chunks: u64, down_s: f64) -> PathTotal {
         let counted = Counted { down_s, chunks, lost: chunks as f64 / 10.0, bytes: chunks * 1000 };
-        (PathId(id), counted, PathNow::test(name, "active"))
+        PathTotal { id: PathId(id), link: None, counted, row: PathNow::test(name, "active") }
+    }
+
+    fn on(link: u32, path: PathTotal) -> PathTotal {
+        PathTotal { link: Some(LinkId(link)), ..path }
+    }
+
+    #[test]
+    fn a_link_keeps_its_total_when_it_is_renamed() {
+        let mut all = Totals::default();
+        all.update(1.0, [on(0, path(0, "a", 100, 0.0)), on(1, path(1, "b", 50, 0.0))].into_iter());
+        all.update(2.0, [on(0, path(0, "x", 150, 0.0)), on(2, path(2, "a", 5, 0.0))].into_iter());
+        let expected = [("x".into(), 150_000, 0.0), ("b".into(), 50_000, 0.0), ("a".into(), 5000, 0.0)];
+        assert_eq!(totals(&all), expected);
+        all.update(4.0, [on(1, path(3, "c", 10, 0.0))].into_iter());
+        assert_eq!(totals(&all)[1], ("c".into(), 60_000, 2.0));
+        // Names tell links apart in another association.
+        all.restart();
+        all.update(5.0, [on(7, path(0, "c", 1, 0.0)), on(0, path(1, "a", 1, 0.0))].into_iter());
+        assert_eq!(totals(&all).iter().map(|t| t.1).collect::<Vec<_>>(), [150_000, 61_000, 6000]);
     }
 
     fn totals(of: &Totals) -> Vec<(String, u64, f64)> {

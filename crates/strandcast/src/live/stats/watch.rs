@@ -11,7 +11,7 @@ use super::diagnostics::{Diagnostic, Diagnostics};
 use super::snapshot::{
     GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats, payload,
 };
-use super::totals::{Counted, Totals};
+use super::totals::{Counted, PathTotal, Totals};
 use super::wire::WireNow;
 
 /// Makes snapshots, and keeps the last one.
@@ -60,12 +60,14 @@ impl Watch {
             coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
             link_monitor: LinkMonitorNow::of(&seen.monitor),
         };
-        let counted = seen
-            .paths
-            .iter()
-            .map(|path| (path.view.id, Counted::of(seen.at, &path.stats, payload(self.role, &path.stats))));
-        let rows = counted.zip(&stats.paths).map(|((id, counted), row)| (id, counted, row.clone()));
-        self.totals.update(seconds, rows);
+        let totals = seen.paths.iter().zip(&stats.paths).map(|(path, row)| PathTotal {
+            id: path.view.id,
+            // All of a receiver's paths are on the links of its own sockets.
+            link: (self.role != Role::Receive).then_some(path.tuple.link),
+            counted: Counted::of(seen.at, &path.stats, payload(self.role, &path.stats)),
+            row: row.clone(),
+        });
+        self.totals.update(seconds, totals);
         let stats = Arc::new(stats);
         self.last = Some(Arc::clone(&stats));
         (stats, diagnostics)

@@ -1,4 +1,4 @@
-//! Reasons why an interface gives no counters.
+//! Reasons why the kernel gives no answer.
 
 /// Reason why an interface gives no counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The meaning of an error number.
-    pub(super) fn of(errno: i32) -> Refusal {
+    pub(crate) fn of(errno: i32) -> Refusal {
         match errno {
             libc::ENOENT => Refusal::NoFamily,
             libc::EPERM | libc::EACCES => Refusal::NotPermitted,

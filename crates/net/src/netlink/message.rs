@@ -1,59 +1,56 @@
-//! Netlink messages in the machine's byte order: headers, attributes, generic netlink requests and ends of answers
-//! (`linux/netlink.h`, `linux/genetlink.h`).
+//! Netlink messages in the machine's byte order: headers, attributes, requests and ends of answers (`linux/netlink.h`).
 
 use super::refusal::Refusal;
 
 /// Marks a request.
 const NLM_F_REQUEST: u16 = 1;
 /// Requests an acknowledgement after the answer.
-pub(super) const NLM_F_ACK: u16 = 4;
+pub(crate) const NLM_F_ACK: u16 = 4;
 /// Requests all entries.
-pub(super) const NLM_F_DUMP: u16 = 0x300;
+pub(crate) const NLM_F_DUMP: u16 = 0x300;
 
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLMSG_OVERRUN: u16 = 4;
 
-/// The controller family, which resolves the names of the others.
-pub(super) const GENL_ID_CTRL: u16 = 0x10;
-
-/// Bytes of `struct nlmsghdr` and of `struct genlmsghdr`.
+/// Bytes of `struct nlmsghdr`.
 const HEADER: usize = 16;
+/// Bytes of `struct genlmsghdr`.
 const GENERIC_HEADER: usize = 4;
 /// Bytes of `struct nlattr`; attributes and messages are aligned to it.
 const ALIGN: usize = 4;
 /// Mask of an attribute's type; the other bits are flags for nesting and byte order.
 const TYPE: u16 = 0x3fff;
 
-/// A generic netlink request with one attribute.
-pub(super) fn request(
-    family: u16,
+/// A request: the header of its family and its attributes.
+pub(crate) fn request(
+    kind: u16,
     flags: u16,
     sequence: u32,
-    command: u8,
-    attribute: (u16, &[u8]),
+    header: &[u8],
+    attributes: &[(u16, &[u8])],
 ) -> Vec<u8> {
-    let (kind, value) = attribute;
-    let attribute = ALIGN + value.len();
-    let length = HEADER + GENERIC_HEADER + attribute.next_multiple_of(ALIGN);
-    let short = |length: usize| u16::try_from(length).expect("attributes of requests are a few bytes");
-    let mut all = Vec::with_capacity(length);
-    all.extend(u32::from(short(length)).to_ne_bytes());
-    all.extend(family.to_ne_bytes());
+    let short = |length: usize| u16::try_from(length).expect("requests are short");
+    let mut all = vec![0; 4];
+    all.extend(kind.to_ne_bytes());
     all.extend((flags | NLM_F_REQUEST).to_ne_bytes());
     all.extend(sequence.to_ne_bytes());
     // Port id: the kernel fills in the sender.
     all.extend(0u32.to_ne_bytes());
-    all.extend([command, 1, 0, 0]);
-    all.extend(short(attribute).to_ne_bytes());
-    all.extend(kind.to_ne_bytes());
-    all.extend(value);
-    all.resize(length, 0);
+    all.extend(header);
+    for (kind, value) in attributes {
+        all.extend(short(ALIGN + value.len()).to_ne_bytes());
+        all.extend(kind.to_ne_bytes());
+        all.extend(*value);
+        all.resize(all.len().next_multiple_of(ALIGN), 0);
+    }
+    let length = u32::from(short(all.len()));
+    all[..4].copy_from_slice(&length.to_ne_bytes());
     all
 }
 
 /// Types and values of attributes, up to the first malformed one.
-pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
         let kind = u16_at(rest, 2)? & TYPE;
@@ -63,16 +60,16 @@ pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// Parses a datagram of the answer to the request `sequence` and passes on the command and attributes of `family`'s
-/// messages. Returns whether the answer is complete.
+/// Parses a datagram of the answer to the request `sequence` and passes on the payloads of messages of type `answer`: the
+/// header of the family, then attributes. Returns whether the answer is complete.
 ///
 /// # Errors
 /// The kernel's refusal, or [`Refusal::Malformed`].
-pub(super) fn parse_answer(
+pub(crate) fn parse_answer(
     datagram: &[u8],
     sequence: u32,
-    family: u16,
-    mut take: impl FnMut(u8, &[u8]),
+    answer: u16,
+    mut take: impl FnMut(&[u8]),
 ) -> Result<bool, Refusal> {
     let mut rest = datagram;
     while !rest.is_empty() {
@@ -85,14 +82,16 @@ pub(super) fn parse_answer(
             // Code 0 is the acknowledgement; the end of a dump also carries a code.
             NLMSG_ERROR | NLMSG_DONE => return end(&message),
             NLMSG_OVERRUN => return Err(Refusal::Malformed),
-            kind if kind == family => {
-                let command = *message.payload.first().ok_or(Refusal::Malformed)?;
-                take(command, message.payload.get(GENERIC_HEADER..).ok_or(Refusal::Malformed)?);
-            }
+            kind if kind == answer => take(message.payload),
             _ => {}
         }
     }
     Ok(false)
+}
+
+/// Command and attributes of a message of generic netlink (`linux/genetlink.h`).
+pub(crate) fn generic(payload: &[u8]) -> Option<(u8, &[u8])> {
+    Some((*payload.first()?, payload.get(GENERIC_HEADER..)?))
 }
 
 struct Message<'a> {
@@ -120,11 +119,11 @@ fn end(message: &Message<'_>) -> Result<bool, Refusal> {
 }
 
 /// The value of an attribute that is a `u16`.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|b| u16::from_ne_bytes(*b))
 }
 
 /// The value of an attribute that is a `u32`.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|b| u32::from_ne_bytes(*b))
 }

@@ -1,0 +1,148 @@
+//! The links of a client: which interfaces its wishes stand for, as interfaces come, go and are renamed.
+
+use strandcast_proto::endpoint::AssociationId;
+use strandcast_proto::policy::LinkId;
+
+use super::snapshot::LinkSnapshot;
+use super::sockets::{PathSockets, UplinkState, Wish};
+use super::uplink::Uplink;
+use crate::interface::{Interface, PathError, Routes};
+
+/// Maximum number of links, with those whose interfaces are gone: modems return under their names, tunnels under ever new ones.
+const MOST: usize = 32;
+
+impl PathSockets {
+    /// Adds a wish, and the link of one that is tied to an address.
+    pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
+        let (wish, follows) = (self.wishes.len(), uplink.spec.follows_interfaces());
+        let connected = owner.is_some();
+        self.wishes.push(Wish { uplink: uplink.clone(), owner, connected });
+        if !follows {
+            self.add_link(wish, uplink, None);
+        }
+    }
+
+    fn add_link(&mut self, wish: usize, uplink: Uplink, index: Option<u32>) {
+        let id = LinkId(self.next);
+        let Wish { owner, connected, .. } = self.wishes[wish];
+        self.link_metadata.lock().names.insert(id, uplink.name.clone());
+        let (chosen, bad_since, present) = (None, None, true);
+        self.uplinks.push(UplinkState {
+            id,
+            uplink,
+            wish,
+            index,
+            present,
+            owner,
+            connected,
+            chosen,
+            bad_since,
+        });
+        self.next += 1;
+    }
+
+    /// Updates the links to the interfaces. A link keeps its interface, whatever the name of that is; one whose interface is
+    /// gone gets the next one with its name. Returns the links that are new.
+    pub fn follow(&mut self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkId> {
+        let first = self.next;
+        for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {
+            let there = interfaces.iter().find(|i| i.index == link.index);
+            link.present = there.is_some();
+            if let Some(there) = there.filter(|i| i.name != link.uplink.name) {
+                link.uplink = link.uplink.on(there);
+                self.link_metadata.lock().names.insert(link.id, there.name.clone());
+            }
+        }
+        // A name says more than a pattern.
+        let (patterns, names): (Vec<usize>, Vec<usize>) =
+            (0..self.wishes.len()).partition(|wish| self.wishes[*wish].uplink.spec.is_pattern());
+        for wish in names.into_iter().chain(patterns) {
+            let uplink = self.wishes[wish].uplink.clone();
+            let pattern = uplink.spec.is_pattern();
+            let fit = interfaces.iter().filter(|i| uplink.spec.follows_interfaces() && uplink.spec.names(i));
+            for interface in fit {
+                let takes = |link: &UplinkState| link.present && link.index == interface.index;
+                if self.uplinks.iter().any(|link| takes(link) && (pattern || link.wish == wish)) {
+                    continue;
+                }
+                let gone = |link: &&mut UplinkState| {
+                    link.wish == wish && !link.present && link.uplink.name == interface.name
+                };
+                if let Some(link) = self.uplinks.iter_mut().find(gone) {
+                    (link.index, link.present) = (interface.index, true);
+                } else if !pattern || !uplink.on(interface).candidates(interfaces, routes).is_empty() {
+                    self.add_link(wish, uplink.on(interface), interface.index);
+                }
+            }
+        }
+        self.forget_old();
+        (first..self.next).map(LinkId).collect()
+    }
+
+    /// Removes the links that were gone first, if there are too many.
+    fn forget_old(&mut self) {
+        while self.uplinks.len() > MOST {
+            let old = self.uplinks.iter().position(|link| !link.present && !self.is_used(link.id));
+            let Some(old) = old else { return };
+            let link = self.uplinks.remove(old);
+            self.drop_slots(link.id);
+            self.link_metadata.lock().names.remove(&link.id);
+        }
+    }
+
+    /// Removes an uplink and closes its sockets. An interface that a pattern stands for does not get another one.
+    pub fn forget(&mut self, id: LinkId) {
+        self.drop_slots(id);
+        let Some(at) = self.uplinks.iter().position(|link| link.id == id) else { return };
+        let wish = self.uplinks[at].wish;
+        if self.wishes[wish].uplink.spec.is_pattern() {
+            self.uplinks[at].owner = None;
+        } else {
+            // Numbers of wishes stay.
+            self.wishes[wish].uplink.spec.interface = None;
+            self.uplinks.remove(at);
+        }
+    }
+
+    /// All links and interfaces that were asked for, and why they cannot be used now.
+    pub fn link_snapshots(&self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
+        let mut all: Vec<LinkSnapshot> = Vec::new();
+        for link in &self.uplinks {
+            let why = match link.present {
+                true => link.uplink.hindrance(interfaces, routes),
+                false => Some(PathError::NoInterface(link.uplink.name.clone())),
+            };
+            all.push(snapshot(&link.uplink, Some(link.id), why));
+        }
+        for wish in
+            self.wishes.iter().map(|wish| &wish.uplink).filter(|uplink| uplink.spec.follows_interfaces())
+        {
+            if wish.spec.is_pattern() {
+                all.extend(self.left_out(wish, interfaces, routes));
+            } else if !self.uplinks.iter().any(|link| Some(&link.uplink.name) == wish.spec.interface.as_ref())
+            {
+                let why = Some(PathError::NoInterface(wish.name.clone()));
+                all.push(snapshot(wish, None, why));
+            }
+        }
+        all
+    }
+
+    /// Interfaces that fit a pattern, are up and have addresses of more than the link, and have no way to the peer.
+    fn left_out(&self, wish: &Uplink, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
+        let taken = |i: &Interface| self.uplinks.iter().any(|link| link.present && link.index == i.index);
+        let fit =
+            interfaces.iter().filter(|i| i.up && i.is_on_a_network() && wish.spec.names(i) && !taken(i));
+        let left_out = fit.filter_map(|i| {
+            let uplink = wish.on(i);
+            let why = uplink.hindrance(interfaces, routes)?;
+            Some(snapshot(&uplink, None, Some(why)))
+        });
+        left_out.collect()
+    }
+}
+
+fn snapshot(uplink: &Uplink, id: Option<LinkId>, why: Option<PathError>) -> LinkSnapshot {
+    let Uplink { name, spec, remotes } = uplink.clone();
+    LinkSnapshot { id, name, interface: spec.interface, remotes, why }
+}

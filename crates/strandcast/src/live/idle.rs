@@ -1,0 +1,49 @@
+//! Times without input.
+
+use std::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+/// Time without input that is reported.
+const AFTER: Duration = Duration::from_secs(2);
+
+/// Watches whether input comes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::live) struct Idle {
+    last: Instant,
+    reported: bool,
+}
+
+impl Idle {
+    /// The time without input begins now.
+    pub(in crate::live) fn new(now: Instant) -> Idle {
+        Idle { last: now, reported: false }
+    }
+
+    /// There is input; returns the time without input, if it was reported.
+    pub(in crate::live) fn seen(&mut self, now: Instant) -> Option<Duration> {
+        let after = now - std::mem::replace(&mut self.last, now);
+        std::mem::take(&mut self.reported).then_some(after)
+    }
+
+    /// Returns whether to report that no input has come for too long. True once.
+    pub(in crate::live) fn begins(&mut self, now: Instant) -> bool {
+        let begins = !self.reported && now - self.last >= AFTER;
+        self.reported |= begins;
+        begins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_told_once_and_so_is_its_end() {
+        let at = Instant::from_millis;
+        let mut idle = Idle::new(at(0));
+        assert_eq!((idle.begins(at(1999)), idle.seen(at(1999)), idle.begins(at(3000))), (false, None, false));
+        assert_eq!((idle.begins(at(3999)), idle.begins(at(9000))), (true, false));
+        assert_eq!((idle.seen(at(9999)), idle.seen(at(20_000))), (Some(Duration::from_secs(8)), None));
+    }
+}

@@ -1,0 +1,229 @@
+//! Changes of links, from one report to the next.
+
+use strandcast_proto::time::Instant;
+
+use super::trouble::PathTrouble;
+
+/// State of a link at its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::live) enum LinkState {
+    /// It carries data.
+    Active,
+    /// Nothing has come over it yet.
+    Starting,
+    /// Nothing ever came over it, for seconds.
+    Mute,
+    /// It does not answer.
+    Silent,
+    /// It is given up until it answers.
+    Failed,
+    /// Its interface, address or route is gone.
+    Gone,
+    /// It never could be used.
+    LeftOut,
+}
+
+impl LinkState {
+    const ALL: [LinkState; 7] = [
+        LinkState::Active,
+        LinkState::Starting,
+        LinkState::Mute,
+        LinkState::Silent,
+        LinkState::Failed,
+        LinkState::Gone,
+        LinkState::LeftOut,
+    ];
+
+    /// Its name in messages to the receiver.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            LinkState::Active => "active",
+            LinkState::Starting => "starting",
+            LinkState::Mute => "mute",
+            LinkState::Silent => "silent",
+            LinkState::Failed => "failed",
+            LinkState::Gone => "gone",
+            LinkState::LeftOut => "left-out",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<LinkState> {
+        LinkState::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// A link at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::live) struct LinkReport {
+    /// The number that it keeps within one association, whatever its name.
+    pub(in crate::live) id: Option<u32>,
+    /// Its name.
+    pub(in crate::live) name: String,
+    /// Its state.
+    pub(in crate::live) state: LinkState,
+    /// Reason why it carries nothing.
+    pub(in crate::live) why: String,
+    /// The numbers of its paths, which both ends know.
+    pub(in crate::live) paths: Vec<u16>,
+}
+
+#[derive(Debug)]
+struct Known {
+    last: LinkReport,
+    /// It was there from the beginning, and has not carried anything yet.
+    expected: bool,
+    /// End of the last time in which it carried data.
+    since: Instant,
+}
+
+/// Finds out what changes. A link is known by its number, and in another association by its name.
+#[derive(Debug, Default)]
+pub(in crate::live) struct Tracker {
+    known: Vec<Known>,
+    begun: bool,
+}
+
+impl Tracker {
+    /// Creates a tracker that does not report that these links cannot be used, for these reasons.
+    pub(in crate::live) fn knowing(absent: &[(String, String)]) -> Tracker {
+        let known = |(name, why): &(String, String)| {
+            let (name, why, paths) = (name.clone(), why.clone(), Vec::new());
+            let last = LinkReport { id: None, name, state: LinkState::LeftOut, why, paths };
+            Known { last, expected: false, since: Instant::ZERO }
+        };
+        Tracker { known: absent.iter().map(known).collect(), begun: false }
+    }
+
+    /// Another association follows: numbers mean other links.
+    pub(in crate::live) fn restart(&mut self) {
+        self.known.iter_mut().for_each(|known| known.last.id = None);
+    }
+
+    /// The name of each link that changes, and how.
+    pub(in crate::live) fn update(
+        &mut self,
+        now: Instant,
+        links: &[LinkReport],
+    ) -> Vec<(String, PathTrouble)> {
+        let mut changes = Vec::new();
+        let first = !self.begun;
+        self.begun |= !links.is_empty();
+        for link in links {
+            let same = |known: &&mut Known| match (known.last.id, link.id) {
+                (Some(before), Some(now)) => before == now,
+                _ => known.last.name == link.name,
+            };
+            let change = match self.known.iter_mut().find(same) {
+                Some(known) => {
+                    if known.last.name != link.name {
+                        let before = std::mem::replace(&mut known.last.name, link.name.clone());
+                        changes.push((link.name.clone(), PathTrouble::Renamed(before)));
+                    }
+                    known.update(now, link)
+                }
+                None => {
+                    let known = Known { last: link.clone(), expected: first, since: now };
+                    self.known.push(known);
+                    appeared(link, first)
+                }
+            };
+            changes.extend(change.map(|change| (link.name.clone(), change)));
+        }
+        changes
+    }
+}
+
+/// Change that a link without a past is.
+fn appeared(link: &LinkReport, first: bool) -> Option<PathTrouble> {
+    match link.state {
+        LinkState::Active if !first => Some(PathTrouble::Joined),
+        LinkState::Gone | LinkState::LeftOut => Some(PathTrouble::LeftOut(link.why.clone())),
+        LinkState::Mute => Some(PathTrouble::Mute(link.why.clone())),
+        LinkState::Silent => Some(PathTrouble::Silent),
+        LinkState::Failed => Some(PathTrouble::Failed),
+        LinkState::Active | LinkState::Starting => None,
+    }
+}
+
+impl Known {
+    fn update(&mut self, now: Instant, link: &LinkReport) -> Option<PathTrouble> {
+        let before = self.last.state;
+        self.last.id = link.id;
+        // A link that returns has not returned before it carries something.
+        if link.state == LinkState::Starting || (before, &self.last.why) == (link.state, &link.why) {
+            return None;
+        }
+        self.last = link.clone();
+        if before == LinkState::Active {
+            self.since = now;
+        }
+        let away = now - self.since;
+        match link.state {
+            LinkState::Active => match before {
+                LinkState::Active => None,
+                LinkState::Starting if std::mem::take(&mut self.expected) => None,
+                LinkState::Starting | LinkState::LeftOut => Some(PathTrouble::Joined),
+                LinkState::Gone => Some(PathTrouble::Returned(away)),
+                LinkState::Mute | LinkState::Silent | LinkState::Failed => Some(PathTrouble::Over),
+            },
+            LinkState::Gone => Some(PathTrouble::Gone(link.why.clone())),
+            LinkState::LeftOut => Some(PathTrouble::LeftOut(link.why.clone())),
+            LinkState::Mute => Some(PathTrouble::Mute(link.why.clone())),
+            LinkState::Silent => Some(PathTrouble::Silent),
+            LinkState::Failed => Some(PathTrouble::Failed),
+            LinkState::Starting => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn link(id: u32, name: &str, state: LinkState) -> LinkReport {
+        let why = if state == LinkState::Active { "" } else { "a reason" };
+        LinkReport { id: Some(id), name: name.into(), state, why: why.into(), paths: Vec::new() }
+    }
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn each_change_is_told_once_and_the_beginning_is_none() {
+        use LinkState::{Active, Gone, LeftOut, Silent, Starting};
+        let mut tracker = Tracker::default();
+        let mut told = |seconds, links: &[LinkReport]| tracker.update(at(seconds), links);
+        let one = |name: &str, change| vec![(name.to_owned(), change)];
+        assert_eq!(told(0, &[link(0, "a", Active), link(1, "b", Starting)]), []);
+        assert_eq!(told(1, &[link(0, "a", Active), link(1, "b", Active)]), []);
+        assert_eq!(told(2, &[link(0, "a", Silent), link(1, "b", Active)]), one("a", PathTrouble::Silent));
+        assert_eq!(told(3, &[link(0, "a", Silent)]), []);
+        assert_eq!(told(4, &[link(0, "a", Active)]), one("a", PathTrouble::Over));
+        assert_eq!(told(5, &[link(0, "a", Gone)]), one("a", PathTrouble::Gone("a reason".into())));
+        // An interface that is there again has carried nothing yet.
+        assert_eq!(told(7, &[link(0, "a", Starting)]), []);
+        assert_eq!(told(9, &[link(0, "a", Active)]), one("a", PathTrouble::Returned(Duration::from_secs(4))));
+        assert_eq!(told(10, &[link(2, "c", Starting)]), []);
+        assert_eq!(told(11, &[link(2, "c", Active)]), one("c", PathTrouble::Joined));
+        let left_out = LinkReport { id: None, ..link(0, "d", LeftOut) };
+        assert_eq!(told(12, &[left_out.clone()]), one("d", PathTrouble::LeftOut("a reason".into())));
+        assert_eq!(told(13, &[left_out]), []);
+        assert_eq!(told(14, &[link(3, "d", Active)]), one("d", PathTrouble::Joined));
+    }
+
+    #[test]
+    fn a_link_keeps_its_number_in_an_association_and_its_name_beyond() {
+        use LinkState::{Active, Gone};
+        let mut tracker = Tracker::default();
+        tracker.update(at(0), &[link(0, "a", Active), link(1, "b", Active)]);
+        let renamed = tracker.update(at(1), &[link(0, "x", Active), link(1, "b", Active)]);
+        assert_eq!(renamed, [("x".to_owned(), PathTrouble::Renamed("a".into()))]);
+        tracker.update(at(2), &[link(1, "b", Gone)]);
+        tracker.restart();
+        let back = tracker.update(at(5), &[link(0, "b", Active), link(1, "x", Active)]);
+        assert_eq!(back, [("b".to_owned(), PathTrouble::Returned(Duration::from_secs(3)))]);
+    }
+}

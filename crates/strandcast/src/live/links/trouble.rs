@@ -1,0 +1,27 @@
+//! State of a path, for events.
+
+use std::time::Duration;
+
+/// State of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathTrouble {
+    /// The path does not answer.
+    Silent,
+    /// The path has failed. It is used again once it answers.
+    Failed,
+    /// The path is usable again.
+    Over,
+    /// The path never carried anything. The probable reason.
+    Mute(String),
+    /// It carries data for the first time, after the stream has begun.
+    Joined,
+    /// Its interface, address or route is gone: the reason.
+    Gone(String),
+    /// It carries data again, after this time.
+    Returned(Duration),
+    /// It cannot be used: the reason.
+    LeftOut(String),
+    /// Its interface has another name than this one, which it had.
+    Renamed(String),
+}
