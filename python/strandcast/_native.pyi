@@ -217,7 +217,7 @@ class Blocked:
 
 @final
 class Path:
-    """A path, as measured by the core and judged by the scheme. A value without an estimate is None."""
+    """A path, as measured by the core and judged by the scheme. None stands for a value without an estimate."""
 
     @property
     def id(self) -> int:
@@ -331,7 +331,7 @@ class Path:
 
     @property
     def extra(self) -> dict[str, float]:
-        """What else the base's estimators say, by name."""
+        """Further estimates of the base's estimators, by name."""
 
 @final
 class Tariff:
@@ -461,11 +461,11 @@ class Assignment:
     def importance(self) -> Literal["disposable", "normal", "reference", "key"] | None: ...
     @property
     def why(self) -> Literal["too-late", "too-far", "makes-way"] | None:
-        """Why the message is given up; `None` unless made by `nowhere`."""
+        """Reason for giving the message up; `None` unless made by `nowhere`."""
 
 @final
 class Limit:
-    """How much may be in flight on a path: what `CongestionControl.limit` answers when it is asked, until it is again.
+    """Amount that may be in flight on a path: the answer of `CongestionControl.limit`, which holds until the next call.
 
     Args:
         cwnd: Congestion window, bytes.
@@ -473,7 +473,7 @@ class Limit:
         pacing: The rate to pace sending at, bit/s; None: none.
 
     Raises:
-        PolicyError: A window below one byte, or a rate that is none.
+        PolicyError: A window below one byte, or an invalid rate.
     """
 
     def __new__(cls, cwnd: float, ssthresh: float | None = None, pacing: float | None = None) -> Limit: ...
@@ -500,7 +500,7 @@ class Transmission:
 
     @property
     def in_flight(self) -> bool:
-        """Whether it counts in the path's window: neither acknowledged nor declared lost."""
+        """True if it counts in the path's window: neither acknowledged nor declared lost."""
 
     @property
     def misses(self) -> int:
@@ -1001,8 +1001,8 @@ class Signal:
 
         @property
         def paths(self) -> list[tuple[int, int, int, float | None, int, int]]:
-            """Of each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the peer's
-            clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far."""
+            """Tuple for each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
+            peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far."""
 
     @final
     class Heartbeat(Signal):

@@ -355,7 +355,7 @@ fn verdict(trial: &Trial, uplinks: &[Uplink], ended: &std::process::Output) {
     println!(
         "{carried:?} kB by uplink; of {} messages {} came late or never",
         sent["messages"],
-        &got["late"].as_f64().unwrap_or(0.0) + &got["lost"].as_f64().unwrap_or(0.0)
+        got["late"].as_f64().unwrap_or(0.0) + got["lost"].as_f64().unwrap_or(0.0)
     );
     assert!(
         carried.iter().all(|kilobytes| *kilobytes > 100),

@@ -16,7 +16,7 @@ use crate::policy::{Failure, Policies};
 use crate::runs::LOOK;
 use crate::source::Source;
 
-/// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON,
+/// Runs a scenario once more and reports what happened to a message or frame of a flow: for people, and as JSON,
 /// with the run's fingerprint.
 #[pyfunction]
 #[pyo3(signature = (source, scheme, policies, *, seed, flow, frame, message))]

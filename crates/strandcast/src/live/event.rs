@@ -286,8 +286,7 @@ impl Event {
     fn receiver(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Event::Listening { addresses, output } => {
-                let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-                write!(f, "listening on UDP {}, playing to {output}", addresses.join(", "))
+                write!(f, "listening on UDP {}, playing to {output}", listed(addresses))
             }
             Event::Receiving { peer, latency } => {
                 write!(f, "receiving from {peer}, latency {} ms", latency.as_millis())
@@ -317,8 +316,7 @@ impl Event {
             ),
             Event::Unread { output } => write!(f, "{output} is not read: what is to be played is dropped"),
             Event::ReadAgain { output, messages } => {
-                let were = if *messages == 1 { "message was" } else { "messages were" };
-                write!(f, "{output} is read again: {messages} {were} dropped")
+                write!(f, "{output} is read again: {} dropped", were(*messages))
             }
             Event::Received(summary) => f.write_str(&summary.lines().join("\n")),
             Event::SenderLost { why } => f.write_str(why),
@@ -349,4 +347,12 @@ impl Event {
             | Event::Sent(_) => Ok(()),
         }
     }
+}
+
+fn listed(addresses: &[SocketAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn were(messages: u64) -> String {
+    format!("{} {}", count(messages, "message"), if messages == 1 { "was" } else { "were" })
 }

@@ -1,5 +1,6 @@
 //! Sending a stream.
 
+mod admission;
 mod backoff;
 mod config;
 mod connect;

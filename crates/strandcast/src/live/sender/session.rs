@@ -16,6 +16,7 @@ use strandcast_proto::rx::Message;
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
+use super::admission::Admission;
 use super::backoff::Backoff;
 use super::connect::{PAUSE, Plan, is_busy};
 use super::monitor::AssociationMonitor;
@@ -77,17 +78,6 @@ struct Session<I> {
     /// True if the receiver has accepted nothing yet: a file restarts with the next association.
     rewind: bool,
     admission: Admission,
-}
-
-/// State of the receiver's acceptance of the stream.
-#[derive(Debug, Default)]
-struct Admission {
-    /// True if the receiver at the other end of this association reports acceptance.
-    says: bool,
-    /// True if it plays the data of this association.
-    given: bool,
-    /// Time until which a stream that has ended waits for acceptance.
-    until: Option<tokio::time::Instant>,
 }
 
 /// The next event.
@@ -458,15 +448,6 @@ impl<I: Input> Session<I> {
         let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
         self.watch.finish(summary);
         outcome.and(verdict)
-    }
-}
-
-impl Admission {
-    /// State for a new association.
-    async fn with(association: &AssociationHandle) -> Admission {
-        // The association is connected: the kind of the peer is known.
-        let says = matches!(association.connected().await, Ok(true));
-        Admission { says, ..Admission::default() }
     }
 }
 

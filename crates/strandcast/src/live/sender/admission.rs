@@ -1,0 +1,23 @@
+//! Acceptance of a stream by its receiver.
+
+use strandcast_net::driver::AssociationHandle;
+
+/// State of the receiver's acceptance of the stream.
+#[derive(Debug, Default)]
+pub(super) struct Admission {
+    /// True if the receiver at the other end of this association reports acceptance.
+    pub says: bool,
+    /// True if it plays the data of this association.
+    pub given: bool,
+    /// Time until which a stream that has ended waits for acceptance.
+    pub until: Option<tokio::time::Instant>,
+}
+
+impl Admission {
+    /// State for a new association.
+    pub async fn with(association: &AssociationHandle) -> Admission {
+        // The association is connected: the kind of the peer is known.
+        let says = matches!(association.connected().await, Ok(true));
+        Admission { says, ..Admission::default() }
+    }
+}
