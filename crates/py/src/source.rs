@@ -83,8 +83,8 @@ impl Source {
         written(&self.scenario).to_string()
     }
 
-    /// What it consists of where its files do not lie: its name, and the files that it refers to, by their path from its
-    /// folder. No path begins at the root, but one that the scenario itself gives.
+    /// Content of the scenario away from its files: its name, and the files to which it refers, by their path from its
+    /// folder. No path begins at the root, except one that the scenario itself gives.
     #[getter]
     fn portable(&self) -> (String, BTreeMap<PathBuf, &str>) {
         let file = Path::new(&self.file);
@@ -95,7 +95,7 @@ impl Source {
         (name, files.into_iter().map(|file| (near(&file.path), &*file.text)).collect())
     }
 
-    /// Which of its numbers are probably not meant, a line each.
+    /// Numbers that are probably mistakes, one per line.
     #[getter]
     fn noted(&self) -> Vec<String> {
         self.noted.iter().map(ToString::to_string).collect()
@@ -181,7 +181,7 @@ impl Source {
         }
     }
 
-    /// What it is called in results.
+    /// Name in results.
     pub(crate) fn name(&self) -> ScenarioName {
         ScenarioName::of(&self.scenario, &self.hash, Path::new(&self.file), &self.sets)
     }

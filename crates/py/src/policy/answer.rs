@@ -31,7 +31,7 @@ pub(crate) struct Assignment {
     chunks: u32,
     /// Importance of the messages.
     importance: Option<&'static str>,
-    /// Why the message is given up; `None` unless made by `nowhere`.
+    /// Reason for giving up the message; `None` unless made by `nowhere`.
     why: Option<&'static str>,
 }
 
@@ -108,7 +108,7 @@ impl SymbolAssignment {
     }
 }
 
-/// How much may be in flight on a path: what `CongestionControl.limit` answers when it is asked, until it is again.
+/// Limits of data in flight on a path: the answer of `CongestionControl.limit`, which holds until the next one.
 ///
 /// Args:
 ///     cwnd: Congestion window, bytes.
@@ -116,7 +116,7 @@ impl SymbolAssignment {
 ///     pacing: The rate to pace sending at, bit/s; None: none.
 ///
 /// Raises:
-///     PolicyError: A window below one byte, or a rate that is none.
+///     PolicyError: A window below one byte, or an invalid rate.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Limit {
     /// Congestion window in bytes.

@@ -152,8 +152,8 @@ pub(crate) enum Signal {
         written: u64,
         /// The path the report arrived on.
         via: u8,
-        /// Of each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the peer's
-        /// clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far.
+        /// Arrivals of each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the
+        /// peer's clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far.
         paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)>,
     },
     /// A heartbeat was answered, or was not within the path's RTO.
@@ -428,7 +428,7 @@ pub(crate) struct Transmission {
     at: f64,
     /// The next new TSN when it left.
     next_tsn: u32,
-    /// Whether it counts in the path's window: neither acknowledged nor declared lost.
+    /// True if it counts in the path's window: neither acknowledged nor declared lost.
     in_flight: bool,
     /// Miss indications so far (RFC 9260 §7.2.4).
     misses: u8,

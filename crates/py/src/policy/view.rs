@@ -126,7 +126,7 @@ impl Blocked {
     }
 }
 
-/// A path, as measured by the core and judged by the scheme. A value without an estimate is None.
+/// A path, as measured by the core and judged by the scheme. Values without an estimate are `None`.
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Path {
     paths: Arc<[PathView]>,
@@ -311,7 +311,7 @@ impl Path {
         self.view().est.peer_rate.map(|rate| rate.bps())
     }
 
-    /// What else the base's estimators say, by name.
+    /// Other values of the base's estimators, by name.
     #[getter]
     fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let extra = PyDict::new(py);
