@@ -209,7 +209,10 @@ mod tests {
         assert_eq!(told(10, &[link(2, "c", Starting)]), []);
         assert_eq!(told(11, &[link(2, "c", Active)]), one("c", PathTrouble::Joined));
         let left_out = LinkReport { id: None, ..link(0, "d", LeftOut) };
-        assert_eq!(told(12, &[left_out.clone()]), one("d", PathTrouble::LeftOut("a reason".into())));
+        assert_eq!(
+            told(12, std::slice::from_ref(&left_out)),
+            one("d", PathTrouble::LeftOut("a reason".into()))
+        );
         assert_eq!(told(13, &[left_out]), []);
         assert_eq!(told(14, &[link(3, "d", Active)]), one("d", PathTrouble::Joined));
     }
