@@ -95,9 +95,7 @@ def run(
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
     usual = scenario.runs if until is None else _native.MOST_RUNS
-    count, first, jobs = check(
-        usual if runs is None else runs, scenario.seed if seed is None else seed, jobs, series
-    )
+    count, first, jobs = check(usual if runs is None else runs, scenario.seed if seed is None else seed, jobs, series)
     doubts = _native.warnings(scenario._source, specs, plans) if warn else []
     warned(doubts)
     bar = runs_bar(count * max(len(specs), 1), shown=progress)
