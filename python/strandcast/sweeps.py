@@ -447,8 +447,8 @@ class Sweep(Metrics):
             if "@" in point.key.spec:
                 raise SweepError(f"{point.key.spec} is a policy's code, which the folder has not: call sweep with it")
             cell = Cell(self.store.scenario(point.key.hash), point.key.spec)
-        wanted = {"runs": len(seeds), "seed": seeds[0], "series": step}
-        return run(cell.scenario, cell.scheme, **wanted, progress=False, warn=False)
+        scenario, scheme, runs = cell.scenario, cell.scheme, len(seeds)
+        return run(scenario, scheme, runs=runs, seed=seeds[0], series=step, progress=False, warn=False)
 
     def _beside(self, told: Sequence[tuple[Point, pl.DataFrame]]) -> pl.DataFrame:
         """Frames below each other, with the grid's keys in front."""

@@ -186,7 +186,7 @@ def test_what_the_command_wrote_can_be_opened(two_paths: Scenario, tmp_path: pat
     assert opened.explain("bulk", message=3).text == sc.run(two_paths).explain("bulk", message=3).text
     (tmp_path / "out" / "scenario.toml").unlink()
     with pytest.raises(sc.StoreError, match="no longer the scenario"):
-        sc.open(tmp_path / "out").trace()
+        sc.Result.open(tmp_path / "out").trace()
 
 
 def test_results_of_a_scenarios_own_scheme_are_repeated_with_it(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
@@ -253,7 +253,7 @@ def test_runs_end_when_the_interval_is_narrow(two_paths: Scenario) -> None:
 
 
 def test_warnings_are_those_of_the_schemes_that_run(two_paths: Scenario) -> None:
-    video = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
+    video: dict[str, Any] = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
     scenario = two_paths.set("flows.bulk.app", video)
     with pytest.warns(sc.ScenarioWarning, match="flow bulk with fmtcp: messages are given up") as told:
         result = sc.run(scenario, ["fmtcp", "cmt"], runs=1)
@@ -272,7 +272,7 @@ def test_several_schemes_are_a_list(two_paths: Scenario) -> None:
     with pytest.raises(sc.MetricError, match="did you mean 'goodput_bps'"):
         sc.run(two_paths, runs=1).mean("goodput")
     with pytest.raises(TypeError, match="takes the key away"):
-        two_paths.set("run.warmup", None)
+        two_paths.set("run.warmup", None)  # type: ignore[call-overload]
 
 
 def test_all_metrics_are_listed() -> None:

@@ -581,7 +581,7 @@ def contents(folder: pathlib.Path) -> dict[str, bytes]:
 
 def test_parts_together_are_the_whole_bit_for_bit(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     grid = {"links.up.rate": ["2 Mbit/s", "4 Mbit/s"], "links.down.delay": ["5 ms", "50 ms"]}
-    given = {"runs": 3, "jobs": 2, "progress": False}
+    given: dict[str, Any] = {"runs": 3, "jobs": 2, "progress": False}
     sc.sweep(two_paths, grid, ["cmt", "sctp"], out=tmp_path / "whole", **given)
     made = 0
     for number in (1, 2, 3, 4, 5):
@@ -627,15 +627,19 @@ def test_runs_whose_seeds_do_not_follow_each_other_are_repeated_alone(
     for seed in (1, 2, 900):
         sc.sweep(two_paths, {}, "cmt", runs=1, seed=seed, out=tmp_path, jobs=1, progress=False)
     repeated: list[int] = []
-    original = sweeps.run
-    monkeypatch.setattr(sweeps, "run", lambda *a, **k: repeated.append(k["runs"]) or original(*a, **k))
+
+    def spy(*given: Any, **named: Any) -> Any:
+        repeated.append(named["runs"])
+        return sc.run(*given, **named)
+
+    monkeypatch.setattr(sweeps, "run", spy)
     series = sc.Sweep.open(tmp_path).series(1.0)
     assert series["seed"].unique().sort().to_list() == [1, 2, 900]
     assert repeated == [2, 1]
 
 
 def test_a_sweep_warns_once_of_each_thing(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
-    video = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
+    video: dict[str, Any] = {"kind": "video", "rate": "1 Mbit/s", "deadline": "200 ms", "expire": True}
     grid = {"links.up.delay": ["5 ms", "6 ms"]}
     with pytest.warns(sc.ScenarioWarning, match="with fmtcp: messages are given up") as told:
         sc.sweep(two_paths.set("flows.bulk.app", video), grid, ["fmtcp", "cmt"], runs=1, out=tmp_path, jobs=1)
