@@ -193,7 +193,7 @@ impl DropWatch {
         }
         let due = match self.told {
             None => now - since >= FIRST,
-            Some(told) => now - told >= WINDOW && last > told,
+            Some(told) => now - told >= WINDOW && now - last < FIRST,
         };
         if !due {
             return None;
