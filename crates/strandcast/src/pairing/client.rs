@@ -66,7 +66,7 @@ impl SealReports {
             }
             Some(Lost::Busy) => Some(("has no room for more senders: try again later".into(), false)),
             _ if reported.plain => {
-                let why = "runs without encryption: start it there with it, or send to its HOST as plain";
+                let why = "runs without encryption: start it there without --plain, or send to its HOST with --plain";
                 Some((why.into(), false))
             }
             _ => Some((speaks(reported.version?, "the receiver's"), false)),

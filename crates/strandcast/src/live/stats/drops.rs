@@ -185,6 +185,9 @@ impl DropWatch {
             let (_, _, last) = self.since.get_or_insert((now, moment.dropped - fresh, now));
             *last = now;
         }
+        // What a suspension caused comes all at once, and its share is that of the whole suspension.
+        let suspended =
+            self.steps.back().is_some_and(|step| step.dropped.contains_key(&DropCause::Suspended));
         let (since, number, last) = self.since?;
         if now - last >= OVER {
             self.since = None;
@@ -192,7 +195,7 @@ impl DropWatch {
             return told.then(|| DropNews::Over(moment.dropped.saturating_sub(number), last - since));
         }
         let due = match self.told {
-            None => now - since >= FIRST,
+            None => now - since >= FIRST || suspended,
             Some(told) => now - told >= WINDOW && now - last < FIRST,
         };
         if !due {
