@@ -185,7 +185,7 @@ impl DropWatch {
             let (_, _, last) = self.since.get_or_insert((now, moment.dropped - fresh, now));
             *last = now;
         }
-        // What a suspension caused comes all at once, and its share is that of the whole suspension.
+        // A suspension drops all its messages at once, and their share is that of the whole suspension.
         let suspended =
             self.steps.back().is_some_and(|step| step.dropped.contains_key(&DropCause::Suspended));
         let (since, number, last) = self.since?;
