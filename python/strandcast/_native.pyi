@@ -59,7 +59,7 @@ class Results:
 
 @final
 class View:
-    """A picture of all paths at one moment; it stays as it is when it is kept."""
+    """A snapshot of all paths. A kept snapshot does not change."""
 
     @property
     def now(self) -> float:
@@ -75,7 +75,7 @@ class View:
 
     @property
     def rwnd(self) -> int:
-        """What the peer's receive window still admits, bytes."""
+        """Bytes that the peer's receive window still admits."""
 
     @property
     def in_flight(self) -> int:
@@ -83,11 +83,11 @@ class View:
 
     @property
     def last_path_used(self) -> int | None:
-        """The path the last new data left on."""
+        """Path on which the last new data left."""
 
     @property
     def primary(self) -> int:
-        """The path the application asked for, once it is confirmed; else the one of the handshake."""
+        """Path that the application requested, once it is confirmed; else the path of the handshake."""
 
     @property
     def peer_reports(self) -> bool:
@@ -145,11 +145,11 @@ class SymbolAssignment:
     def __new__(cls, path: int, block: int, repair: bool = False) -> SymbolAssignment: ...
     @property
     def path(self) -> int:
-        """Where."""
+        """Path of the symbol."""
 
     @property
     def block(self) -> int:
-        """Of which block."""
+        """Block of the symbol."""
 
     @property
     def repair(self) -> bool:
@@ -157,7 +157,7 @@ class SymbolAssignment:
 
 @final
 class RepairOffer:
-    """A repair symbol that is due beside messages."""
+    """A repair symbol that is due in addition to messages."""
 
     @property
     def len(self) -> int:
@@ -181,7 +181,7 @@ class RepairOffer:
 
 @final
 class Symbol:
-    """What a chunk carries of a block or window."""
+    """Symbol of a block or window that a chunk carries."""
 
     @property
     def block(self) -> int:
@@ -486,7 +486,7 @@ class Limit:
 
 @final
 class Transmission:
-    """One time a chunk was sent."""
+    """A transmission of a chunk."""
 
     @property
     def path(self) -> int: ...
@@ -508,7 +508,7 @@ class Transmission:
 
 @final
 class Chunk:
-    """A TSN on its way: what it is and each time it was sent."""
+    """A TSN that was sent: its properties, and each of its transmissions."""
 
     @property
     def tsn(self) -> int: ...
@@ -524,11 +524,11 @@ class Chunk:
 
     @property
     def importance(self) -> Literal["disposable", "normal", "reference", "key"]:
-        """Its message's importance."""
+        """Importance of its message."""
 
     @property
     def group(self) -> int | None:
-        """Its message's group."""
+        """Group of its message."""
 
     @property
     def transmissions(self) -> Sequence[Transmission]:
@@ -536,7 +536,7 @@ class Chunk:
 
     @property
     def losses(self) -> int:
-        """How often it was declared lost."""
+        """Number of times that it was declared lost."""
 
     @property
     def symbol(self) -> Symbol | None:
@@ -548,7 +548,7 @@ class Chunk:
 
 @final
 class Flight:
-    """What is in flight."""
+    """Chunks in flight."""
 
     def on(self, path: int) -> list[Chunk]:
         """The chunks in flight on a path: those first sent there in the order of sending, then those sent again."""

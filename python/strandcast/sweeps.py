@@ -12,7 +12,7 @@ import polars as pl
 
 import strandcast.pool as pool
 from strandcast.amounts import si
-from strandcast.errors import StoreError, SweepError
+from strandcast.errors import ScenarioError, SchemeError, StoreError, SweepError
 from strandcast.grids import expand, parse
 from strandcast.measured import Metrics, over_runs, unknown
 from strandcast.policies import Scheme
@@ -83,11 +83,11 @@ def sweep(
     cells = _cells(points, schemes)
     _warn(cells)
     store = Store(out)
+    work = _part([(cell, seeds) for _, cell in cells], shard)
+    complete(store, work, client=client, jobs=jobs, progress=progress)
     # Each part has all points, so that parts are equal where they have the same files.
     for _, point in points:
         store.describe(point)
-    work = _part([(cell, seeds) for _, cell in cells], shard)
-    complete(store, work, client=client, jobs=jobs, progress=progress)
     store.keep_points(_described(store).points)
     return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds, [cell for _, cell in cells])
 
@@ -97,7 +97,12 @@ def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
     schemes: dict[str, tuple[Scenario, list[Scheme]]] = {}
     for _, cell in cells:
         schemes.setdefault(cell.scenario.hash, (cell.scenario, []))[1].append(cell.scheme)
-    warned(line for scenario, of in schemes.values() for line in warnings(scenario, of))
+    lines: list[str] = []
+    for scenario, of in schemes.values():
+        # A scenario or scheme that is refused here is refused by its own runs, and the others are made all the same.
+        with contextlib.suppress(ScenarioError, SchemeError):
+            lines += warnings(scenario, of)
+    warned(lines)
 
 
 def _part(work: list[tuple[Cell, Iterable[int]]], shard: tuple[int, int] | None) -> list[tuple[Cell, Iterable[int]]]:

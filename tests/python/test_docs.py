@@ -15,6 +15,7 @@ CODE = re.compile(r"(?P<mark>^<!-- not run: [^\n]+ -->\n\n)?^```python\n(?P<code
 """A block; one that needs what a test has not is marked, with what that is."""
 PAGES = {
     "README.md": {"runs=30": "runs=1"},
+    "docs/index.md": {},
     "docs/api/index.md": {},
     "docs/api/live.md": {},
     "docs/python.md": {},

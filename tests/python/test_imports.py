@@ -12,16 +12,19 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python/strandcast"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 FACES = {".".join(("strandcast", *path.parent.relative_to(PACKAGE).parts)) for path in PACKAGE.rglob("__init__.py")}
 NATIVE = {
+    "arrays.py",
     "command.py",
     "live/measure.py",
     "live/media.py",
     "live/stream.py",
     "measured.py",
     "pairing.py",
+    "plots.py",
     "policies.py",
     "runs.py",
     "saved.py",
     "scenario.py",
+    "sweeps_command.py",
     "traces.py",
     "units.py",
     "version.py",

@@ -114,7 +114,7 @@ def test_ctrl_c_ends_policies_that_never_return(policy: str, signals: int, folde
         wait_for(folder / "begun")
         process.send_signal(signal.SIGINT)
         if signals > 1:
-            wait_for(folder / "heard")
+            wait_for(folder / "reached")
             process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
     assert out == "interrupted\n<Result of 1 runs: cmt>\n", "and nothing of it is left for later runs"
@@ -191,6 +191,7 @@ scenario = sc.Scenario.load("two.toml")
 result = sc.run(scenario, "cmt", runs=1)
 # The same run, were it much longer.
 result._source = scenario.set("run.time", "1e6 s")._source
+result.json["scenario"]["hash"] = result._source.hash
 try:
     print("ready", flush=True)
     result.explain("bulk", message=0)

@@ -264,7 +264,7 @@ def findings(paper: Paper) -> str:
     """What was found in a paper's runs, as a list for its page."""
     items = (f"- **{one.title[:1].upper()}{one.title[1:]}.** {one.text}" for one in paper.findings)
     return "".join(
-        textwrap.fill(item, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+        textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
         for item in items
     )
 
