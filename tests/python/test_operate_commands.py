@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from conftest import AbsentError
 
 BLOCK = re.compile(
     r"(?P<mark>^ *<!-- not run: [^\n]+ -->\n\n)?^(?P<indent> *)```sh\n(?P<code>.*?)^(?P=indent)```$",
@@ -119,7 +120,7 @@ class Site:
     def _command(self, code: str, role: str) -> tuple[list[str], dict[str, str]]:
         for program in PROGRAMS:
             if re.search(rf"\b{program}\b", code) and shutil.which(program) is None:
-                pytest.skip(f"needs {program}")
+                raise AbsentError(program)
         inside = ["nsenter", "--preserve-credentials", f"--target={self._namespace}", "--user", "--net"]
         kept = {name: value for name, value in os.environ.items() if name != "XDG_CONFIG_HOME"}
         return [*inside, "sh", "-c", code], {**kept, "HOME": str(self.home(role)), "PATH": self._path}
