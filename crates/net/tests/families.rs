@@ -15,7 +15,7 @@ use strandcast_proto::policy::{PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
-use strandcast_testing::namespaces::play;
+use strandcast_testing::namespaces::{in_server, ip, play};
 
 /// The peer's addresses: IPv6 works over one link only, and each IPv4 address over one link.
 const HOSTS: [&str; 3] = ["[fd00::2]:9899", "10.90.0.2:9899", "10.91.0.2:9899"];
@@ -214,20 +214,7 @@ async fn echo(association: &AssociationHandle, round: u8) {
     }
 }
 
-fn ip(args: &str) {
-    let done = Command::new("ip").args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
-}
-
 /// Runs such a command, which may already be done.
 fn ip_may(args: &str) {
     let _ = Command::new("ip").args(args.split(' ')).output();
-}
-
-/// Runs such a command on the server's side.
-fn in_server(args: &str) {
-    let server = std::env::var("SERVER").expect("the network's script says it");
-    let enter = ["--preserve-credentials", "-t", &server, "-n", "ip"];
-    let done = Command::new("nsenter").args(enter).args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
 }

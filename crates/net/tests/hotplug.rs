@@ -1,19 +1,21 @@
 //! A driver whose interfaces come, go, are renamed and renumbered while it runs, in network namespaces of this test: it does not
 //! touch the machine's network.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::process::Command;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use strandcast_net::driver::{AssociationHandle, Client, Server, Snapshot, Uplink};
+use strandcast_net::interface::InterfaceEvents;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::{LinkId, PathState, Scheme, Tariff};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
-use strandcast_testing::namespaces::play;
+use strandcast_testing::namespaces::{in_server, ip, play};
 
 /// The peer's addresses, on no link's subnet.
 const HOSTS: [&str; 2] = ["203.0.113.1:9899", "[fd99::1]:9899"];
@@ -106,7 +108,31 @@ fn number(i: u8, name: &str, host: u8) {
     ip(&format!("route add default via 10.70.{i}.1 dev {name} metric {i}00"));
 }
 
+/// Each kind of change is announced, so that links follow without waiting for the next look.
+async fn changes_are_announced() {
+    let mut events = InterfaceEvents::open();
+    let changes = [
+        "link add probe type veth peer name probed",
+        "link set probe up",
+        "addr add 10.70.9.2/24 dev probe",
+        "link set probed up",
+        "route add 10.71.0.0/16 via 10.70.9.1 dev probe",
+        "rule add from 10.70.9.2 table 9",
+        "rule del from 10.70.9.2 table 9",
+        "link del probe",
+    ];
+    for change in changes {
+        // Consequences of the change before.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        poll_fn(|cx| if events.poll(cx) { Poll::Pending } else { Poll::Ready(()) }).await;
+        ip(change);
+        let announced = poll_fn(|cx| if events.poll(cx) { Poll::Ready(()) } else { Poll::Pending });
+        assert!(tokio::time::timeout(SOON, announced).await.is_ok(), "{change} is not announced");
+    }
+}
+
 async fn client() {
+    changes_are_announced().await;
     plug(1, "modem1");
     let association = connect().await;
     let (first, second) = they_come_and_are_renamed(&association).await;
@@ -242,17 +268,4 @@ async fn echo(association: &AssociationHandle, round: u8) {
         let message = message.unwrap_or_else(|_| panic!("round {round}: no answer {n}")).expect("open");
         assert_eq!(message.payload[..2], [round, n]);
     }
-}
-
-fn ip(args: &str) {
-    let done = Command::new("ip").args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
-}
-
-/// Runs such a command on the server's side.
-fn in_server(args: &str) {
-    let server = std::env::var("SERVER").expect("the network's script says it");
-    let enter = ["--preserve-credentials", "-t", &server, "-n", "ip"];
-    let done = Command::new("nsenter").args(enter).args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
 }

@@ -14,7 +14,7 @@ use strandcast_proto::policy::{PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
 use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
-use strandcast_testing::namespaces::play;
+use strandcast_testing::namespaces::{ip, play};
 
 /// The server's address, reached over both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
@@ -174,9 +174,4 @@ async fn echo(association: &AssociationHandle, round: u8) {
         let message = message.unwrap_or_else(|_| panic!("round {round}: no answer {n}")).expect("open");
         assert_eq!(message.payload[..2], [round, n]);
     }
-}
-
-fn ip(args: &str) {
-    let done = Command::new("ip").args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
 }

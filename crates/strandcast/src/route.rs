@@ -105,7 +105,7 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
         if all[..at].iter().any(|other| other.spec == uplink.spec) {
             return Err(Error::Usage(format!("path {} is given twice", uplink.spec)));
         }
-        match mistake(uplink, &here, &mut routes) {
+        match uplink.hindrance(&here, &mut routes) {
             Some(error) if !error.may_pass() => {
                 return Err(Error::Network(format!("path {}: {error}", uplink.spec)));
             }
@@ -137,18 +137,11 @@ fn none_usable(args: &Paths, why: &PathError, remotes: &[SocketAddr]) -> Error {
         return Error::Network(format!("path {spec}: {why}"));
     }
     let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
-    Error::Network(format!("no network interface has a route to {}", hosts.join(" or ")))
-}
-
-/// Reason why a path leads to none of the remotes now.
-fn mistake(uplink: &Uplink, here: &[Interface], routes: &mut Routes) -> Option<PathError> {
-    match uplink.spec.is_pattern() {
-        true if uplink.takes(here, routes).is_empty() => {
-            Some(PathError::NoInterface(uplink.spec.interface.clone().unwrap_or_default()))
-        }
-        true => None,
-        false => uplink.hindrance(here, routes),
-    }
+    let why = match why {
+        PathError::NoInterface(_) => String::new(),
+        of_one => format!(": {of_one}"),
+    };
+    Error::Network(format!("no network interface has a route to {}{why}", hosts.join(" or ")))
 }
 
 /// Returns name and specification of each configured path that cannot be used yet, and the reason.
@@ -157,7 +150,7 @@ pub fn not_yet(uplinks: &[Uplink]) -> Vec<[String; 3]> {
     let (here, mut routes) = (interfaces().unwrap_or_default(), Routes::default());
     let all = uplinks.iter().filter(|uplink| uplink.spec != PathSpec::any());
     let missing = all.filter_map(|uplink| {
-        let why = mistake(uplink, &here, &mut routes)?;
+        let why = uplink.hindrance(&here, &mut routes)?;
         Some([uplink.name.clone(), uplink.spec.to_string(), why.to_string()])
     });
     missing.collect()

@@ -22,6 +22,9 @@ pub(super) struct Core {
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,
     pub interfaces: InterfaceList,
+    /// Number of lists of links with reasons since a time, and whether something has changed since the last one.
+    pub links_listed: (u32, Instant),
+    pub links_changed: bool,
     pub monitor: Monitor,
     /// Default IP-level MTU of a path.
     pub mtu: u16,

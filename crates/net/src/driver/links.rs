@@ -8,7 +8,8 @@ use super::sockets::{PathSockets, UplinkState, Wish};
 use super::uplink::Uplink;
 use crate::interface::{Interface, PathError, Routes};
 
-/// Maximum number of links, with those whose interfaces are gone: modems return under their names, tunnels under ever new ones.
+/// Number of links above which those whose interfaces are gone are forgotten, the oldest first: modems return under their
+/// names, tunnels under ever new ones.
 const MOST: usize = 32;
 
 impl PathSockets {
@@ -79,7 +80,7 @@ impl PathSockets {
         (first..self.next).map(LinkId).collect()
     }
 
-    /// Removes the links that were gone first, if there are too many.
+    /// Removes the oldest links whose interfaces are gone, if there are too many.
     fn forget_old(&mut self) {
         while self.uplinks.len() > MOST {
             let old = self.uplinks.iter().position(|link| !link.present && !self.is_used(link.id));
@@ -114,13 +115,13 @@ impl PathSockets {
             };
             all.push(snapshot(&link.uplink, Some(link.id), why));
         }
-        for wish in
-            self.wishes.iter().map(|wish| &wish.uplink).filter(|uplink| uplink.spec.follows_interfaces())
-        {
+        for (number, wish) in self.wishes.iter().map(|wish| &wish.uplink).enumerate() {
+            if !wish.spec.follows_interfaces() {
+                continue;
+            }
             if wish.spec.is_pattern() {
                 all.extend(self.left_out(wish, interfaces, routes));
-            } else if !self.uplinks.iter().any(|link| Some(&link.uplink.name) == wish.spec.interface.as_ref())
-            {
+            } else if !self.uplinks.iter().any(|link| link.wish == number) {
                 let why = Some(PathError::NoInterface(wish.name.clone()));
                 all.push(snapshot(wish, None, why));
             }
@@ -128,11 +129,10 @@ impl PathSockets {
         all
     }
 
-    /// Interfaces that fit a pattern, are up and have addresses of more than the link, and have no way to the peer.
+    /// Interfaces that fit a pattern, may lead out of this machine, and have no route to the peer.
     fn left_out(&self, wish: &Uplink, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkSnapshot> {
         let taken = |i: &Interface| self.uplinks.iter().any(|link| link.present && link.index == i.index);
-        let fit =
-            interfaces.iter().filter(|i| i.up && i.is_on_a_network() && wish.spec.names(i) && !taken(i));
+        let fit = interfaces.iter().filter(|i| i.may_lead_out() && wish.spec.names(i) && !taken(i));
         let left_out = fit.filter_map(|i| {
             let uplink = wish.on(i);
             let why = uplink.hindrance(interfaces, routes)?;

@@ -246,8 +246,17 @@ impl Parts {
             sealed.set_keylog(keylog);
         }
         sealed.set_tap(tap.map(of_endpoint));
-        let core =
-            Core { sealed, plain: PlainAnswers::default(), observer, sockets, interfaces, monitor, mtu };
+        let core = Core {
+            sealed,
+            plain: PlainAnswers::default(),
+            observer,
+            sockets,
+            interfaces,
+            links_listed: (0, Instant::ZERO),
+            links_changed: false,
+            monitor,
+            mtu,
+        };
         Ok(Parts { core, control, driver, clock })
     }
 

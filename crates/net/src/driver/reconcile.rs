@@ -14,6 +14,9 @@ use super::uplink::Candidate;
 
 /// Interval between checks of the interfaces.
 const POLL: Duration = Duration::from_secs(1);
+/// Maximum number of lists of links with reasons per [`LIST_TIME`]. ASSUMED.
+const MOST_LISTS: u32 = 20;
+const LIST_TIME: Duration = Duration::from_secs(10);
 /// Interval between checks while a decision is pending: RFC 8305 §5 waits this long between two attempts.
 const SOON: Duration = Duration::from_millis(250);
 /// Silence of a path after which the peer's other addresses are tried in parallel: most links recover before.
@@ -69,7 +72,15 @@ impl Core {
                 });
             }
         }
-        if self.interfaces.take_changed() || !new.is_empty() {
+        self.links_changed |= self.interfaces.take_changed() || !new.is_empty();
+        let (lists, since) = &mut self.links_listed;
+        if now >= *since + LIST_TIME {
+            (*lists, *since) = (0, now);
+        }
+        // Reasons need whole routing tables, and a routing daemon changes these many times per second.
+        if self.links_changed && *lists < MOST_LISTS {
+            *lists += 1;
+            self.links_changed = false;
             let (interfaces, routes) = self.interfaces.known();
             let links = self.sockets.link_snapshots(interfaces, routes);
             self.sockets.link_metadata.lock().links = links;

@@ -47,8 +47,17 @@ impl Uplink {
         Uplink { name: interface.name.clone(), spec, remotes: self.remotes.clone() }
     }
 
-    /// Reason why none of its routes can be used now; that an interface is down counts before anything else.
+    /// Reason why none of its routes can be used now; that an interface is down counts before anything else. For a pattern
+    /// it is that of the first interface that fits.
     pub fn hindrance(&self, interfaces: &[Interface], routes: &mut Routes) -> Option<PathError> {
+        if self.spec.is_pattern() {
+            if !self.takes(interfaces, routes).is_empty() {
+                return None;
+            }
+            let mut fit = interfaces.iter().filter(|i| i.may_lead_out() && self.spec.names(i));
+            let why = fit.find_map(|i| self.on(i).hindrance(interfaces, routes));
+            return Some(why.unwrap_or_else(|| PathError::NoInterface(self.name.clone())));
+        }
         let mut first = None;
         for remote in &self.remotes {
             match self.route(interfaces, routes, *remote) {
@@ -89,7 +98,7 @@ impl Uplink {
     }
 }
 
-/// That there is no route, and whether a table has one in vain.
+/// Reports that there is no route, and names a table with a route that no rule leads to.
 fn no_route(name: String, to: IpAddr, interfaces: &[Interface], routes: &mut Routes) -> PathError {
     let interface = interfaces.iter().find(|i| i.name == name);
     match interface.and_then(|i| routes.unused_table(i, to)) {

@@ -32,9 +32,11 @@ impl Interface {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
 
-    /// Returns whether it has an address beyond its link.
-    pub(crate) fn is_on_a_network(&self) -> bool {
-        self.addresses.iter().any(|a| !is_link_local(a.ip))
+    /// Returns whether it may lead to other machines: it is up, has an address that is not link-local, and is not a
+    /// bridge, which joins networks of this machine.
+    pub(crate) fn may_lead_out(&self) -> bool {
+        let bridge = std::path::Path::new("/sys/class/net").join(&self.name).join("bridge");
+        self.up && self.addresses.iter().any(|a| !is_link_local(a.ip)) && !bridge.exists()
     }
 
     /// The source address for `remote`: of the same family, and link-local only for a link-local remote.

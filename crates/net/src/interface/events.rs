@@ -7,14 +7,14 @@ use linux::Announcements;
 
 /// The kernel's announcements. Systems that announce nothing need to be asked.
 #[derive(Debug, Default)]
-pub(crate) struct InterfaceEvents {
+pub struct InterfaceEvents {
     #[cfg(target_os = "linux")]
     open: Option<Announcements>,
 }
 
 impl InterfaceEvents {
     /// Opens the announcements. Call it inside a tokio runtime.
-    pub(crate) fn open() -> Self {
+    pub fn open() -> Self {
         InterfaceEvents {
             #[cfg(target_os = "linux")]
             open: Announcements::open().ok(),
@@ -22,7 +22,7 @@ impl InterfaceEvents {
     }
 
     /// Takes all announcements. Returns whether there were any; else the task is woken by the next one.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(open) = &mut self.open {
             let mut any = false;

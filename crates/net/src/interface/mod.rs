@@ -10,7 +10,8 @@ mod tests;
 
 pub(crate) use address::on_link;
 pub use address::{Interface, InterfaceAddress};
-pub(crate) use events::InterfaceEvents;
+#[doc(hidden)]
+pub use events::InterfaceEvents;
 pub use list::{interfaces, is_here, route_mtu};
 pub use routes::Routes;
 pub use spec::{PathError, PathSpec, PathSpecError};

@@ -105,19 +105,26 @@ fn playout(seconds: f64, peer: &str, what: &StreamEvent) -> (&'static str, Value
 }
 
 fn path_changed(path: &str, trouble: &PathTrouble) -> (&'static str, Value) {
+    let (mut before, mut after) = (None, None);
     let (state, why) = match trouble {
         PathTrouble::Joined => ("joined", None),
-        PathTrouble::Returned(_) => ("returned", None),
+        PathTrouble::Returned(time) => {
+            after = Some(time.as_secs_f64());
+            ("returned", None)
+        }
         PathTrouble::Gone(why) => ("gone", Some(why)),
         PathTrouble::LeftOut(why) => ("left-out", Some(why)),
-        PathTrouble::Renamed(before) => ("renamed", Some(before)),
+        PathTrouble::Renamed(name) => {
+            before = Some(name);
+            ("renamed", None)
+        }
         PathTrouble::Silent => ("silent", None),
         PathTrouble::Failed => ("failed", None),
         PathTrouble::Over => ("over", None),
         PathTrouble::Mute(why) => ("mute", Some(why)),
         _ => return ("Event", json!({})),
     };
-    ("Path", json!({ "path": path, "state": state, "why": why }))
+    ("Path", json!({ "path": path, "state": state, "why": why, "before": before, "after": after }))
 }
 
 fn socket(change: &ListenChange) -> (&'static str, Value) {

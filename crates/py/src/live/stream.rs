@@ -14,7 +14,7 @@ use super::runtime::{runtime, wait};
 use crate::error;
 use crate::policy::Failure;
 
-/// Time in seconds that closing waits for the stream's task to end.
+/// Time in seconds that closing waits for the stream's task to end. ASSUMED.
 const CLOSING: f64 = 1.0;
 
 /// Either end of a stream.
@@ -63,6 +63,8 @@ impl Handle {
 /// State that waiters and the stream share.
 struct Shared {
     handle: Handle,
+    /// Held by one waiter at a time, so that events keep their order.
+    turn: tokio::sync::Mutex<()>,
     /// Events that waiters have taken, and that Python has not; none: the stream is over.
     taken: Mutex<VecDeque<Option<Event>>>,
 }
@@ -73,6 +75,11 @@ impl Shared {
     }
 
     async fn event(&self) -> Option<Event> {
+        let _turn = self.turn.lock().await;
+        self.next().await
+    }
+
+    async fn next(&self) -> Option<Event> {
         match self.pop() {
             Some(event) => event,
             None => self.handle.event().await,
@@ -81,7 +88,8 @@ impl Shared {
 
     /// Waits until [`Shared::event`] has something at once. Cancel safe.
     async fn ready(&self) {
-        let event = self.event().await;
+        let _turn = self.turn.lock().await;
+        let event = self.next().await;
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).push_front(event);
     }
 }
@@ -108,7 +116,8 @@ impl Waiter {
 
 impl Stream {
     pub(super) fn new(handle: Handle, failure: Arc<Failure>, addresses: Vec<String>) -> Stream {
-        let shared = Arc::new(Shared { handle, taken: Mutex::default() });
+        let shared =
+            Arc::new(Shared { handle, turn: tokio::sync::Mutex::default(), taken: Mutex::default() });
         Stream { shared, failure, addresses }
     }
 }

@@ -102,6 +102,8 @@ impl Feed {
                 }
                 let event = state.events.pop_front();
                 if event.is_some() || state.over {
+                    // Others that wait have to look as well: at more events, or at the end.
+                    self.shared.came.notify_one();
                     return event;
                 }
             }
@@ -188,12 +190,12 @@ mod tests {
     #[tokio::test]
     async fn aborting_it_wakes_whoever_waits() {
         let feed = Feed::start(|_reporter, _| std::future::pending());
-        let both = async { tokio::join!(feed.event(), feed.wait()) };
+        let both = async { tokio::join!(feed.event(), feed.wait(), feed.event()) };
         let abort = async {
             tokio::task::yield_now().await;
             feed.abort();
         };
-        let ((event, outcome), ()) = tokio::join!(both, abort);
-        assert!(event.is_none() && outcome == Err(Error::Aborted));
+        let ((event, outcome, other), ()) = tokio::join!(both, abort);
+        assert!(event.is_none() && other.is_none() && outcome == Err(Error::Aborted));
     }
 }

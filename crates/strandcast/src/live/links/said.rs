@@ -46,8 +46,8 @@ fn link(line: &str) -> Option<LinkReport> {
     let paths: Result<Vec<u16>, _> =
         paths.split(',').filter(|number| !number.is_empty()).map(str::parse).collect();
     let name = Some(name).filter(|name| !name.is_empty() && name.len() <= MOST_NAME)?;
-    let why = quoted(why);
-    Some(LinkReport { id, name: name.to_owned(), state: LinkState::named(state)?, why, paths: paths.ok()? })
+    let (name, why) = (quoted(name), quoted(why));
+    Some(LinkReport { id, name, state: LinkState::named(state)?, why, paths: paths.ok()? })
 }
 
 #[cfg(test)]
@@ -81,6 +81,12 @@ mod tests {
         let many = vec![link(&"x".repeat(60), Some(1), LinkState::Mute, &"y".repeat(900), &[7; 16]); 100];
         let said = encode(&many);
         assert!(said.len() <= MOST && decode(&said).is_some_and(|links| links.len() > 5));
+        let escapes = [KIND, b"1\tactive\t\t\x1b[2Jwwan0\t\x1b[31mwhy\r\n"].concat();
+        let read = decode(&escapes).expect("a link");
+        assert!(
+            read.iter()
+                .all(|link| ![&link.name, &link.why].iter().any(|text| text.contains(char::is_control)))
+        );
         assert_eq!(decode(&[KIND, &b"1\tactive\t\tname\t\n".repeat(MOST)].concat()), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Changes of links, from one report to the next.
 
+use std::time::Duration;
+
 use strandcast_proto::time::Instant;
 
 use super::trouble::PathTrouble;
@@ -67,6 +69,11 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) paths: Vec<u16>,
 }
 
+/// Maximum number of links that are remembered: a peer may name ever new ones, and tunnels have ever new names.
+const MOST_KNOWN: usize = 64;
+/// Maximum number of changes that are reported at once, and the seconds per further one.
+const MOST_CHANGES: u32 = 64;
+
 #[derive(Debug)]
 struct Known {
     last: LinkReport,
@@ -81,6 +88,8 @@ struct Known {
 pub(in crate::live) struct Tracker {
     known: Vec<Known>,
     begun: bool,
+    /// Reports of the current [`MOST_CHANGES`] seconds, and their end.
+    reported: (u32, Instant),
 }
 
 impl Tracker {
@@ -91,7 +100,7 @@ impl Tracker {
             let last = LinkReport { id: None, name, state: LinkState::LeftOut, why, paths };
             Known { last, expected: false, since: Instant::ZERO }
         };
-        Tracker { known: absent.iter().map(known).collect(), begun: false }
+        Tracker { known: absent.iter().map(known).collect(), begun: false, ..Tracker::default() }
     }
 
     /// Another association follows: numbers mean other links.
@@ -129,11 +138,33 @@ impl Tracker {
             };
             changes.extend(change.map(|change| (link.name.clone(), change)));
         }
+        self.forget(links);
+        self.limit(now, &mut changes);
         changes
+    }
+
+    /// Removes the oldest links that are no longer there, if there are too many.
+    fn forget(&mut self, links: &[LinkReport]) {
+        let mut excess = self.known.len().saturating_sub(MOST_KNOWN);
+        self.known.retain(|known| {
+            let goes = excess > 0 && !links.iter().any(|link| link.name == known.last.name);
+            excess -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Drops changes beyond [`MOST_CHANGES`] in as many seconds.
+    fn limit(&mut self, now: Instant, changes: &mut Vec<(String, PathTrouble)>) {
+        let (count, end) = &mut self.reported;
+        if now >= *end {
+            (*count, *end) = (0, now + Duration::from_secs(MOST_CHANGES.into()));
+        }
+        changes.truncate((MOST_CHANGES - *count) as usize);
+        *count += changes.len() as u32;
     }
 }
 
-/// Change that a link without a past is.
+/// Returns what the first report of a link means.
 fn appeared(link: &LinkReport, first: bool) -> Option<PathTrouble> {
     match link.state {
         LinkState::Active if !first => Some(PathTrouble::Joined),
@@ -178,8 +209,6 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn link(id: u32, name: &str, state: LinkState) -> LinkReport {
@@ -215,6 +244,21 @@ mod tests {
         );
         assert_eq!(told(13, &[left_out]), []);
         assert_eq!(told(14, &[link(3, "d", Active)]), one("d", PathTrouble::Joined));
+    }
+
+    /// A peer that names ever new links: neither memory nor lines grow with it.
+    #[test]
+    fn links_without_end_are_neither_remembered_nor_reported() {
+        let mut tracker = Tracker::default();
+        let mut reported = 0;
+        for n in 0..10_000_u32 {
+            let links: Vec<LinkReport> =
+                (0..40).map(|k| link(40 * n + k, &format!("{n}-{k}"), LinkState::Gone)).collect();
+            reported += tracker.update(Instant::from_millis(u64::from(n) * 250), &links).len();
+            assert!(tracker.known.len() <= MOST_KNOWN);
+        }
+        // 2500 s: at most one line per second, and the first ones at once.
+        assert!((2000..=2600).contains(&reported), "{reported}");
     }
 
     #[test]

@@ -39,9 +39,9 @@ enum State {
     Opening(Opening),
 }
 
-/// A task that opens a named pipe, and ends when this is dropped.
+/// A task that opens a named pipe, and whether its result was taken. The task ends when this is dropped.
 #[derive(Debug)]
-struct Opening(JoinHandle<io::Result<std::fs::File>>);
+struct Opening(JoinHandle<io::Result<std::fs::File>>, bool);
 
 impl Drop for Opening {
     fn drop(&mut self) {
@@ -79,7 +79,7 @@ impl File {
         let file = match open_output(path, false)? {
             Opened::File(file) => file,
             Opened::Pipe(_) => {
-                let to = State::Opening(Opening(tokio::spawn(open_pipe(path.to_owned()))));
+                let to = State::Opening(Opening(tokio::spawn(open_pipe(path.to_owned())), false));
                 return Ok(File { to, name, truncate: false });
             }
         };
@@ -123,8 +123,13 @@ impl Output for File {
         let file = match &mut self.to {
             State::Open(file) => file,
             State::Opening(opening) => {
-                let file = (&mut opening.0).await.map_err(io::Error::other)??;
-                self.to = State::Open(pieces(file));
+                // A task that has ended must not be awaited again.
+                if opening.1 {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
+                let opened = (&mut opening.0).await;
+                opening.1 = true;
+                self.to = State::Open(pieces(opened.map_err(io::Error::other)??));
                 let State::Open(file) = &mut self.to else { unreachable!("it was opened") };
                 file
             }

@@ -246,14 +246,14 @@ impl IncomingStream {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Names the paths as the sender names its links, and sets the states of its last message: nothing comes over a dark
-    /// link. Returns the links that changed.
+    /// Names the paths as the sender names its links, and sets the states of its last message: a link that its
+    /// sender calls silent is not shown as active. Returns the links that changed.
     pub(super) fn name_paths(&mut self, now: Instant, seen: &mut Snapshot) -> Vec<(String, PathTrouble)> {
         for path in &mut seen.paths {
             let link =
                 self.links.iter().find(|link| path.number.is_some_and(|number| link.paths.contains(&number)));
             if let Some(link) = link {
-                path.name = quoted(&link.name);
+                path.name.clone_from(&link.name);
                 match link.state {
                     LinkState::Silent => path.view.state = PathState::PotentiallyFailed,
                     LinkState::Failed | LinkState::Gone => path.view.state = PathState::Inactive,
@@ -265,10 +265,7 @@ impl IncomingStream {
             }
         }
         let changes = self.tracker.update(now, &self.links);
-        changes
-            .into_iter()
-            .map(|(name, change)| (format!("{}: {}", self.peer, quoted(&name)), change))
-            .collect()
+        changes.into_iter().map(|(name, change)| (format!("{}: {name}", self.peer), change)).collect()
     }
 
     /// Checks for packets since the last poll. Returns an event to report.

@@ -47,7 +47,6 @@ impl Links {
             None if is(PathState::Active) || is(PathState::Suspended) => (LinkState::Active, String::new()),
             None if is(PathState::PotentiallyFailed) => (LinkState::Silent, String::new()),
             None if is(PathState::Inactive) => (LinkState::Failed, String::new()),
-            None if carried => (LinkState::Starting, String::new()),
             None => self.waits(now, link),
         };
         if !matches!(state, LinkState::Starting | LinkState::Mute) {

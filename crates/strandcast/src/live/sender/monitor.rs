@@ -16,7 +16,7 @@ use super::summary::SendSummary;
 use super::tariffs::Tariffs;
 use crate::live::event::Event as StreamNews;
 use crate::live::feed::Reporter;
-use crate::live::links::{LinkReport, Tracker, encode};
+use crate::live::links::{LinkReport, PathTrouble, Tracker, encode};
 use crate::live::stats::{DropNews, DropWatch, MediaNow, Moment, Outages, Role, Watch};
 
 /// Interval between two polls of the association.
@@ -176,6 +176,9 @@ impl AssociationMonitor {
             self.said.clone_from(&links);
         }
         for (path, trouble) in self.tracker.update(now, &links) {
+            if let PathTrouble::Renamed(before) = &trouble {
+                self.tariffs.renamed(before, &path);
+            }
             self.report(StreamNews::Path { path, trouble });
         }
     }

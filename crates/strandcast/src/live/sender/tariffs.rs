@@ -57,6 +57,15 @@ impl Tariffs {
         }
     }
 
+    /// Records that an interface has another name: its tariff continues.
+    pub(super) fn renamed(&self, before: &str, name: &str) {
+        let mut links = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        links
+            .iter_mut()
+            .filter(|link| link.spec.link == before)
+            .for_each(|link| link.spec.link = name.to_owned());
+    }
+
     /// Records the remaining allowances.
     pub(super) fn note(&self, seen: &Snapshot) {
         for link in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {

@@ -17,10 +17,12 @@ const FIRST: Duration = Duration::from_secs(2);
 const OVER: Duration = Duration::from_secs(5);
 /// Share of what the links carry that an encoder is advised to send.
 const ADVISED: f64 = 0.9;
-/// Share of the time in which only the peer's full buffer holds data up, from which on it is the cause.
+/// From this share of the time on, a full buffer at the peer is the cause.
 const HELD: f64 = 0.2;
 /// Multiple of the mean rate from which on a quarter of a second of input is a burst.
 const BURST: f64 = 2.5;
+/// Time within which drops may be those of one burst.
+const BURST_TIME: Duration = Duration::from_secs(1);
 
 /// Cause for which a sender drops messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -85,14 +87,14 @@ impl fmt::Display for Drops {
             DropCause::NotConnected => f.write_str("there is no connection"),
             DropCause::NoPath => f.write_str("no link answers"),
             DropCause::Receiver => f.write_str(
-                "the receiver takes less than comes: its output is not read, or its machine is too slow",
+                "the receiver does not keep up: its output is not read, or its machine is too slow",
             ),
             DropCause::Allowance => {
                 f.write_str("the allowance of a link is used up: raise left= of --tariff, or add a link")
             }
-            DropCause::Suspended => {
-                f.write_str("this machine was suspended or is too slow: they were too late to be sent")
-            }
+            DropCause::Suspended => f.write_str(
+                "this machine was suspended or is too slow: messages were late before they could be sent",
+            ),
             DropCause::Burst => write!(
                 f,
                 "the input comes in bursts of more than {BURST} times its mean of {input}: bound them in the encoder \
@@ -219,7 +221,7 @@ impl DropWatch {
             DropCause::Receiver
         } else if now.spent {
             DropCause::Allowance
-        } else if self.is_burst(bytes, time) {
+        } else if self.is_burst(at, bytes, time) {
             DropCause::Burst
         } else {
             DropCause::Capacity
@@ -229,8 +231,13 @@ impl DropWatch {
         Step { at, messages, bytes, dropped, time }
     }
 
-    /// Returns whether the input was much quicker just now than in the mean, and seconds before it nothing was dropped.
-    fn is_burst(&self, bytes: u64, time: Duration) -> bool {
+    /// Returns whether the input was much quicker just now than in the mean, and the links carried the mean: until a second
+    /// ago nothing was dropped for a lack of capacity.
+    fn is_burst(&self, now: Instant, bytes: u64, time: Duration) -> bool {
+        let mut earlier = self.steps.iter().filter(|step| now - step.at >= BURST_TIME);
+        if earlier.any(|step| step.dropped.contains_key(&DropCause::Capacity)) {
+            return false;
+        }
         let recent: Vec<&Step> = self.steps.iter().collect();
         let seconds: f64 = recent.iter().map(|step| step.time.as_secs_f64()).sum();
         let mean = recent.iter().map(|step| step.bytes).sum::<u64>() as f64 / seconds.max(1e-3);

@@ -50,7 +50,7 @@ struct Total {
 #[derive(Debug)]
 pub(super) struct PathTotal {
     pub(super) id: PathId,
-    /// Its link; `None` at a receiver, which has no links.
+    /// Its link in the association.
     pub(super) link: Option<LinkId>,
     pub(super) counted: Counted,
     pub(super) row: PathNow,

@@ -62,12 +62,14 @@ impl Watch {
         };
         let totals = seen.paths.iter().zip(&stats.paths).map(|(path, row)| PathTotal {
             id: path.view.id,
-            // All of a receiver's paths are on the links of its own sockets.
-            link: (self.role != Role::Receive).then_some(path.tuple.link),
+            link: Some(path.tuple.link),
             counted: Counted::of(seen.at, &path.stats, payload(self.role, &path.stats)),
             row: row.clone(),
         });
-        self.totals.update(seconds, totals);
+        // A receiver's paths have names of its peer, in any number, and its summary has no totals of them.
+        if self.role != Role::Receive {
+            self.totals.update(seconds, totals);
+        }
         let stats = Arc::new(stats);
         self.last = Some(Arc::clone(&stats));
         (stats, diagnostics)
