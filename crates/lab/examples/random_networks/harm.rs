@@ -1,4 +1,4 @@
-//! Whether a scheme does harm: the bars of `docs/measurements/live.md`, fixed before they were held to anything.
+//! Test whether a scheme does harm. Its bars are those of `docs/measurements/live.md`, which were fixed before any run.
 
 use strandcast_lab::scenario::{LinkRate, Loss, Number, Scenario};
 use strandcast_proto::config::TransportConfig;

@@ -71,7 +71,10 @@ pub struct Finished {
 impl Finished {
     /// Adds further runs of the same schemes, each after those of its own scheme.
     pub(super) fn extend(&mut self, more: Finished) {
-        let order: Vec<String> = self.runs.iter().chain(&more.runs).map(|run| run.scheme.clone()).collect();
+        let mut order: Vec<String> =
+            self.runs.iter().chain(&more.runs).map(|run| run.scheme.clone()).collect();
+        // Runs of a scheme follow each other.
+        order.dedup();
         let place = |run: &RunResult| order.iter().position(|scheme| *scheme == run.scheme);
         self.runs.extend(more.runs);
         self.series.extend(more.series);

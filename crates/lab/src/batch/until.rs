@@ -18,7 +18,7 @@ pub struct Until {
     pub half_width: f64,
 }
 
-/// Most runs of a scheme if nothing else is said.
+/// Default maximum number of runs of a scheme. ASSUMED.
 pub const MOST_RUNS: u32 = 1000;
 
 impl FromStr for Until {

@@ -18,7 +18,7 @@ pub(super) fn mean(number: &Number, run: Duration) -> f64 {
         Number::Traces { files, repeat, .. } => {
             files.iter().map(|file| recorded(file, *repeat, run)).sum::<f64>() / files.len() as f64
         }
-        Number::Drawn { law, .. } => law.mean(),
+        Number::Drawn { law, within, .. } => law.within(*within, 0.0).mean(),
         Number::Caused { number, .. } => mean(number, run),
     }
 }

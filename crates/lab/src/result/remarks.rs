@@ -144,7 +144,7 @@ fn longest(delay: &Number) -> f64 {
         Number::Constant(value) => *value,
         Number::Uniform { high, .. } => *high,
         Number::Steps(steps) => steps.iter().map(|(_, value)| *value).fold(0.0, f64::max),
-        Number::Drawn { law, .. } => law.mean(),
+        Number::Drawn { law, within, .. } => law.within(*within, 0.0).mean(),
         Number::Caused { number, .. } => longest(number),
         Number::Trace { .. } | Number::Traces { .. } => 0.0,
     }

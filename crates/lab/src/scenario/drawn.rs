@@ -11,7 +11,7 @@ use super::value::{Every, Law, LinkRate, Number, Offset, TraceFile};
 
 /// A number is drawn no more often than this.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
-/// Draws of a Pareto distribution are at most this many means, if nothing else is said.
+/// Default maximum of draws of a Pareto distribution, in means. ASSUMED: the tail above is cut, which lowers the mean.
 const MOST_MEANS: f64 = 100.0;
 
 impl Item<'_> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
+use strandcast_netem::number;
 
 /// Named things keep the order of their names, so that a run does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
@@ -111,11 +112,14 @@ pub enum Law {
 }
 
 impl Law {
-    /// Its mean.
-    pub fn mean(self) -> f64 {
-        match self {
-            Law::Normal { mean, .. } | Law::Lognormal { mean, .. } | Law::Pareto { mean, .. } => mean,
-        }
+    /// The law of draws that are moved into a range.
+    pub(crate) fn within(self, [low, high]: [f64; 2], correlation: f64) -> number::Law {
+        let shape = match self {
+            Law::Normal { mean, deviation } => number::Shape::Normal { mean, deviation },
+            Law::Lognormal { mean, deviation } => number::Shape::Lognormal { mean, deviation },
+            Law::Pareto { mean, shape } => number::Shape::Pareto { mean, shape },
+        };
+        number::Law { shape, low, high, correlation }
     }
 }
 

@@ -65,7 +65,7 @@ impl Simulation {
         let mut simulation = Simulation {
             wires: wires(&plan),
             radios: radios::listed(&plan.radios),
-            outages: outages(scenario, &plan, origin, &seeds),
+            outages: outages(scenario, &plan, origin, &seeds)?,
             network,
             origin,
             warm: origin + scenario.run.warmup,

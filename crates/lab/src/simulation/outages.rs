@@ -6,6 +6,7 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::DirectedLinkId;
 
+use super::BuildError;
 use super::plan::{Plan, ScheduledEvent};
 use super::values::cause;
 use crate::scenario::{Again, Direction, Down, DownMode, OutageLaw, Scenario};
@@ -17,14 +18,29 @@ struct Outage {
     notify: bool,
 }
 
+/// Maximum number of outages of a link that come again: each takes memory before the run. ASSUMED.
+const MOST: u128 = 1_000_000;
+
 /// The begins and ends of all outages.
+///
+/// # Errors
+/// Outages of a link come again too often.
 pub(super) fn outages(
     scenario: &Scenario,
     plan: &Plan,
     origin: Instant,
     seeds: &Seeds,
-) -> Vec<(Instant, ScheduledEvent)> {
+) -> Result<Vec<(Instant, ScheduledEvent)>, BuildError> {
     let mut events = Vec::new();
+    for (name, link) in &scenario.links {
+        let downs = link.forward.down.values().chain(link.reverse.down.values());
+        let every = downs.filter_map(|down| down.again.as_ref()).map(|again| again.every).min();
+        if every.is_some_and(|every| scenario.run.time.as_nanos() > MOST * every.as_nanos().max(1)) {
+            let message =
+                format!("outages come again more than {MOST} times in a run; let `every` be longer");
+            return Err(BuildError::new(&format!("links.{name}.down"), &message));
+        }
+    }
     for (name, link) in &scenario.links {
         let Some(planned) = plan.links.get(name) else { continue };
         let mut add = |direction: &Direction, wire: DirectedLinkId| {
@@ -38,7 +54,7 @@ pub(super) fn outages(
         add(&link.forward, planned[0]);
         add(&link.reverse, planned[1]);
     }
-    events
+    Ok(events)
 }
 
 /// The outages of a direction; those that overlap are one.

@@ -4,12 +4,12 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
-use strandcast_netem::number::{self, Shape, Trace, Varying};
+use strandcast_netem::number::{self, Trace, Varying};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::BuildError;
-use crate::scenario::{Every, Law, Number, Offset, TraceFile};
+use crate::scenario::{Every, Number, Offset, TraceFile};
 
 /// A number of the scenario.
 pub(super) fn number(number: &Number, seeds: &Seeds, key: &str) -> Result<number::Number, BuildError> {
@@ -18,14 +18,8 @@ pub(super) fn number(number: &Number, seeds: &Seeds, key: &str) -> Result<number
         Number::Uniform { low, high, every } => {
             number::Number::Uniform { low: *low, high: *high, every: how_often(*every) }
         }
-        Number::Drawn { law, within: [low, high], correlation, every } => {
-            let shape = match *law {
-                Law::Normal { mean, deviation } => Shape::Normal { mean, deviation },
-                Law::Lognormal { mean, deviation } => Shape::Lognormal { mean, deviation },
-                Law::Pareto { mean, shape } => Shape::Pareto { mean, shape },
-            };
-            let law = number::Law { shape, low: *low, high: *high, correlation: *correlation };
-            number::Number::Drawn { law, every: how_often(*every) }
+        Number::Drawn { law, within, correlation, every } => {
+            number::Number::Drawn { law: law.within(*within, *correlation), every: how_often(*every) }
         }
         Number::Traces { files, repeat, offset } => {
             let traces = files.iter().map(|file| trace(file, *repeat, key).map(Arc::new));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use strandcast_lab::result::{RunResult, Subject};
+use strandcast_lab::result::RunResult;
 use strandcast_lab::scenario::{LinkRate, Number, Offset, Scenario, parse};
-use strandcast_testing::lab::{metric, run};
+use strandcast_testing::lab::{of_flow, run};
 
 /// Two links and a flow over each.
 const NETWORK: &str = r#"
@@ -45,18 +45,14 @@ fn runs(sets: &[&str], seeds: u64) -> Vec<RunResult> {
     (1..=seeds).map(|seed| run(&scenario, seed)).collect()
 }
 
-fn of(result: &RunResult, flow: &str, name: &str) -> f64 {
-    metric(result, &Subject::Flow(flow.into()), name)
-}
-
 /// Recurring outages of constant length take their share of time: of each 5 s from 1 s on, 1 s.
 #[test]
 fn outages_come_again() {
     let down = "links.x.down={from=\"1 s\",to=\"2 s\",every=\"5 s\"}";
     let results = runs(&[down], 1);
-    let lost = of(&results[0], "x", "lost_down_packets") / of(&results[0], "x", "sent_packets");
+    let lost = of_flow(&results[0], "x", "lost_down_packets") / of_flow(&results[0], "x", "sent_packets");
     assert!((lost - 0.2).abs() < 0.01, "{lost}");
-    assert_eq!(of(&results[0], "y", "lost_packets"), 0.0);
+    assert_eq!(of_flow(&results[0], "y", "lost_packets"), 0.0);
 }
 
 /// Exponential outages are down for mean down / (mean up + mean down) of the time, differ between runs, and hit two links
@@ -67,7 +63,7 @@ fn outages_of_one_cause_hit_two_links_at_once() {
         format!("links.{link}.down={{from=0,to=\"0.2 s\",every=\"2 s\",law=\"exponential\"{cause}}}")
     };
     let share = |result: &RunResult, flow: &str| {
-        of(result, flow, "lost_down_packets") / of(result, flow, "sent_packets")
+        of_flow(result, flow, "lost_down_packets") / of_flow(result, flow, "sent_packets")
     };
     let sky = ",cause=\"sky\"";
     let common = runs(&[&down("x", sky), &down("y", sky)], 40);
@@ -89,7 +85,7 @@ fn numbers_of_one_cause_are_equal() {
     };
     let sky = ",cause=\"sky\"";
     for result in runs(&[&delay("x", sky), &delay("y", sky)], 3) {
-        let mean = |flow| of(&result, flow, "delay_mean_ms");
+        let mean = |flow| of_flow(&result, flow, "delay_mean_ms");
         // Hosts wait up to the time of a packet, 1.2 ms.
         assert!((mean("x") - mean("y")).abs() < 0.3, "{} {}", mean("x"), mean("y"));
         // 20 draws: a standard error of 2.2 ms.
@@ -98,7 +94,9 @@ fn numbers_of_one_cause_are_equal() {
     let own = runs(&[&delay("x", ""), &delay("y", "")], 3);
     assert!(
         own.iter()
-            .any(|result| (of(result, "x", "delay_mean_ms") - of(result, "y", "delay_mean_ms")).abs() > 1.0)
+            .any(|result| (of_flow(result, "x", "delay_mean_ms") - of_flow(result, "y", "delay_mean_ms"))
+                .abs()
+                > 1.0)
     );
 }
 
@@ -130,7 +128,7 @@ fn traces_begin_anywhere_and_one_of_several_is_drawn() {
 fn runs_differ_by_the_begin_of_their_trace() {
     let sets = ["run.time=\"0.5 s\"", "links.x.rate={trace=\"half.csv\",loop=true,offset=\"random\"}"];
     let scenario = read(&sets).expect("it is right");
-    let got = |seed| of(&run(&scenario, seed), "x", "goodput_bps");
+    let got = |seed| of_flow(&run(&scenario, seed), "x", "goodput_bps");
     let all: Vec<f64> = (1..=60).map(got).collect();
     // A window of 0.5 s is wholly in the second half with probability 1/4, and wholly or partly in the first otherwise.
     let nothing = all.iter().filter(|bps| **bps == 0.0).count() as f64 / 60.0;

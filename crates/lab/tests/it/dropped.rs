@@ -153,7 +153,6 @@ fn nothing_is_given_up_for_the_rate_of_a_first_flight() {
         for delay in [5.0, 10.0, 20.0, 40.0] {
             let all = drops(&scenario(scheme, TWICE, &[(2.0, delay, 500, "")]));
             let first = all.first().expect("the link carries half").0;
-            println!("{scheme}, {delay} ms: first at {first:?}");
             assert!(first > Instant::from_millis(350), "{scheme}, {delay} ms: {first:?}");
         }
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use strandcast_lab::result::{RunResult, Subject};
+use strandcast_lab::result::RunResult;
 use strandcast_lab::scenario::{Codel, QueueKind, QueueLimit, Scenario, Turns, parse};
-use strandcast_testing::lab::{metric, run};
+use strandcast_testing::lab::{of_flow, run};
 
 /// A CUBIC flow with a long queue, and a call of small packets.
 const NETWORK: &str = r#"
@@ -42,27 +42,23 @@ fn with(sets: &[&str]) -> (Scenario, RunResult) {
     (scenario, result)
 }
 
-fn of(result: &RunResult, flow: &str, name: &str) -> f64 {
-    metric(result, &Subject::Flow(flow.into()), name)
-}
-
 #[test]
 fn managed_queues_are_short_and_the_link_stays_full() {
     let (_, tail) = with(&[]);
     let (_, codel) = with(&["links.x.queue={kind=\"codel\"}"]);
     let (_, fair) = with(&["links.x.queue={kind=\"fq-codel\"}"]);
-    let delay = |result: &RunResult| of(result, "call", "delay_p95_ms");
+    let delay = |result: &RunResult| of_flow(result, "call", "delay_p95_ms");
     assert!(delay(&tail) > 200.0, "{}", delay(&tail));
     // CoDel's queue oscillates around 5 ms.
     assert!((22.0..60.0).contains(&delay(&codel)), "{}", delay(&codel));
     // The call has a queue of its own: it waits for a packet in service and a quantum, 1.2 ms each, at most.
     assert!(delay(&fair) < 20.0 + 3.9, "{}", delay(&fair));
-    assert_eq!(of(&fair, "call", "lost_packets"), 0.0);
+    assert_eq!(of_flow(&fair, "call", "lost_packets"), 0.0);
     for result in [&tail, &codel, &fair] {
-        let goodput = of(result, "bulk", "goodput_bps");
+        let goodput = of_flow(result, "bulk", "goodput_bps");
         assert!((8.5e6..10e6).contains(&goodput), "{goodput}");
     }
-    assert!(of(&codel, "bulk", "lost_queue_packets") > 0.0);
+    assert!(of_flow(&codel, "bulk", "lost_queue_packets") > 0.0);
 }
 
 /// A policer passes its rate and burst to a flow that does not yield, and no queue builds up.
@@ -71,10 +67,10 @@ fn a_policer_limits_what_passes() {
     let flood = "flows.call.app={kind=\"cbr\",rate=\"8 Mbit/s\",size=972}";
     let policer = "links.x.policer={rate=\"4 Mbit/s\",burst=\"10 kB\"}";
     let (_, result) = with(&[flood, policer, "flows.bulk="]);
-    let carried = of(&result, "call", "goodput_bps") * 1000.0 / 972.0;
+    let carried = of_flow(&result, "call", "goodput_bps") * 1000.0 / 972.0;
     assert!((carried - 4e6).abs() < 0.01e6, "{carried}");
-    assert!(of(&result, "call", "delay_max_ms") < 24.0);
-    let lost = of(&result, "call", "lost_queue_packets") / of(&result, "call", "sent_packets");
+    assert!(of_flow(&result, "call", "delay_max_ms") < 24.0);
+    let lost = of_flow(&result, "call", "lost_queue_packets") / of_flow(&result, "call", "sent_packets");
     assert!((lost - 0.514).abs() < 0.01, "{lost}");
 }
 

@@ -7,7 +7,7 @@ use strandcast_proto::time::Instant;
 use super::backlog::{Backlog, Dropped, Queued};
 use super::codel::{Codel, Control};
 
-/// Most packets that are dropped at once from the longest queue.
+/// Maximum number of packets that are dropped at once from the longest queue (RFC 8290 §4.1).
 const MOST_DROPPED: usize = 64;
 
 /// Constants of FQ-CoDel.

@@ -63,14 +63,48 @@ impl Law {
         if valid { Ok(()) } else { Err(NumberError::Law) }
     }
 
-    /// Mean of the shape, which draws outside of the range do not move.
-    pub(super) fn mean(&self) -> f64 {
-        match self.shape {
-            Shape::Normal { mean, .. } | Shape::Lognormal { mean, .. } | Shape::Pareto { mean, .. } => {
-                mean.clamp(self.low, self.high)
+    /// Mean of the draws, with those that are moved to an end.
+    pub fn mean(&self) -> f64 {
+        let Law { shape, low, high, .. } = *self;
+        match shape {
+            Shape::Normal { mean, deviation } | Shape::Lognormal { mean, deviation } if deviation == 0.0 => {
+                mean.clamp(low, high)
+            }
+            Shape::Normal { mean, deviation } => {
+                let [a, b] = [low, high].map(|end| (end - mean) / deviation);
+                let inside = mean * (below(b) - below(a)) - deviation * (density(b) - density(a));
+                low * below(a) + inside + high * below(-b)
+            }
+            Shape::Lognormal { mean, deviation } => {
+                let variance = libm::log1p((deviation / mean) * (deviation / mean));
+                let spread = libm::sqrt(variance);
+                // The logarithm of zero or less is infinitely low.
+                let [a, b] =
+                    [low, high].map(|end| (libm::log(end.max(0.0) / mean) + variance / 2.0) / spread);
+                low * below(a) + mean * (below(b - spread) - below(a - spread)) + high * below(-b)
+            }
+            Shape::Pareto { mean, shape } => {
+                let least = mean * (shape - 1.0) / shape;
+                let from = low.max(least);
+                if from >= high {
+                    return from.min(high);
+                }
+                // The lower end, and the integral of P(x > a) from there to the upper one.
+                let tail = |at: f64| libm::pow(least / at, shape) * at / (shape - 1.0);
+                from + tail(from) - tail(high)
             }
         }
     }
+}
+
+/// Probability that a standard normal number is below `x`.
+fn below(x: f64) -> f64 {
+    libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2) / 2.0
+}
+
+/// Density of the standard normal distribution.
+fn density(x: f64) -> f64 {
+    libm::exp(-x * x / 2.0) / libm::sqrt(core::f64::consts::TAU)
 }
 
 /// Draws of a number.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
-use super::{Every, Law, Number, NumberError, Offset, Shape, Trace, Varying};
+use super::{Every, Law, Number, NumberError, Offset, Shape, Trace, Varying, law};
 
 fn varying(number: Number, origin: Instant) -> Varying {
     Varying::new(&number, Seeds::new(1, 0).stream("number"), origin)
@@ -184,6 +184,36 @@ fn durations_become_seconds_and_come_back() {
         let Number::Constant(seconds) = Number::from(Duration::from_nanos(ns)) else { panic!("constant") };
         assert_eq!((seconds * 1e9).round() as u64, ns);
     }
+}
+
+/// Means of draws that are moved into a range, against the closed forms of [`Law::mean`].
+#[test]
+fn laws_within_a_range_have_their_means() {
+    const N: usize = 200_000;
+    let normal = Shape::Normal { mean: 0.02, deviation: 0.1 };
+    let cases = [
+        (normal, 0.0, 1.0),
+        (normal, 0.01, 0.05),
+        (Shape::Normal { mean: 20.0, deviation: 40.0 }, 0.0, 1e9),
+        (Shape::Lognormal { mean: 3.0, deviation: 1.5 }, 0.0, 1e9),
+        (Shape::Lognormal { mean: 3.0, deviation: 1.5 }, 2.0, 4.0),
+        (Shape::Pareto { mean: 2.0, shape: 1.5 }, 0.0, 200.0),
+        (Shape::Pareto { mean: 2.0, shape: 4.0 }, 1.6, 3.0),
+        (Shape::Pareto { mean: 2.0, shape: 4.0 }, 0.0, 1.0),
+    ];
+    for (shape, low, high) in cases {
+        let law = Law { shape, low, high, correlation: 0.0 };
+        let mut random = Seeds::new(7, 0).stream("law");
+        let mut draws = law::Draws::Law { law, last: None };
+        let values: Vec<f64> = (0..N).map(|_| draws.next(&mut random)).collect();
+        let mean = values.iter().sum::<f64>() / N as f64;
+        let deviation = (values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / N as f64).sqrt();
+        let error = 4.0 * deviation / (N as f64).sqrt() + 1e-12;
+        assert!((mean - law.mean()).abs() <= error, "{law:?}: {mean}, {}", law.mean());
+    }
+    // 0.02 Φ(0.2) + 0.1 φ(0.2): all below zero are moved to it.
+    let law = Law { shape: normal, low: 0.0, high: 1e9, correlation: 0.0 };
+    assert!((law.mean() - (0.02 * 0.579_259_7 + 0.1 * 0.391_042_7)).abs() < 1e-7, "{}", law.mean());
 }
 
 /// Draws of a law, with their mean, standard deviation and autocorrelation.

@@ -140,7 +140,7 @@ table! {
         /// rate that passes
         rate: Given<f64> = CONSTANT_RATE.required(),
         /// bytes that may pass at once after a pause; a longer packet never passes
-        burst: Given<u64> = size::<u64, 1, 1_125_899_906_842_624>().required(),
+        burst: Given<u64> = size::<u64, 1, { 1 << 50 }>().required(),
     }
 }
 
