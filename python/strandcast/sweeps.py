@@ -81,8 +81,8 @@ def sweep(
     seeds = range(first, first + count)
     points = expand(scenario, grid)
     cells = _cells(points, schemes)
-    _warn(cells)
     store = Store(out)
+    _warn([(values, cell) for values, cell in cells if not set(seeds) <= set(store.seeds(cell.key))])
     work = _part([(cell, seeds) for _, cell in cells], shard)
     complete(store, work, client=client, jobs=jobs, progress=progress)
     # Each part has all points, so that parts are equal where they have the same files.

@@ -46,7 +46,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     try:
         return (yield)
     except AbsentError as absent:
-        print(f"{pyfuncitem.name}: without {absent}")
+        # In the output of a whole run as well.
+        shown = pyfuncitem.config.pluginmanager.get_plugin("terminalreporter")
+        assert shown is not None
+        shown.write_line(f"{pyfuncitem.name} ends early: no {absent} on this machine")
         return True
 
 

@@ -77,8 +77,8 @@ def test_what_a_page_shows_runs(root: pathlib.Path, name: str) -> None:
 
 def test_the_first_page_explains_a_message_that_was_late(root: pathlib.Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    of_a_run = r"--set (\S+)=(\S+) --out target/first && strandcast explain target/first"
-    ((key, value, asked),) = re.findall(of_a_run + r" --flow video --message (\d+)  # why that message was late", text)
+    of_a_run = r"--set (\S+)=(\S+) --out target/first\nstrandcast explain target/first"
+    ((key, value, asked),) = re.findall(of_a_run + r" --flow video --message (\d+) +# why that message was late", text)
     told = sc.run(sc.Scenario.example("first").set(key, value), runs=1).explain("video", message=int(asked))
     assert told.content["late_ms"] > 0
 

@@ -117,6 +117,43 @@ def test_outputs_are_any_object_that_takes_bytes(clip: bytes) -> None:
     assert output.taken == clip
 
 
+@pytest.mark.parametrize("count", [0, 100, True, 10**9])
+def test_a_function_takes_all_whatever_it_returns(count: int, clip: bytes) -> None:
+    played: list[bytes] = []
+
+    def take(data: bytes) -> int:
+        played.append(data)
+        return count
+
+    with receiver(take) as target, sender(clip, target) as source:
+        ended(source, target)
+    assert b"".join(played) == clip
+
+
+class Full(io.RawIOBase):
+    """A pipe without room that does not wait."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: object) -> None:
+        return None
+
+
+class Empty:
+    """An input that does not wait for its bytes."""
+
+    def read(self, _: int) -> Any:
+        return None
+
+
+def test_what_does_not_wait_is_no_input_and_no_output(clip: bytes) -> None:
+    with receiver(Full()) as target, sender(clip, target), pytest.raises(BlockingIOError):
+        ended(target)
+    with receiver(lambda _: None) as target, sender(Empty(), target) as source, pytest.raises(BlockingIOError):
+        ended(source)
+
+
 def test_udp_comes_in_and_goes_out(clip: bytes) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
@@ -172,6 +209,9 @@ def test_what_an_input_raises_ends_the_stream(clip: bytes) -> None:
     with receiver(lambda _: None) as target, sender(breaks(), target) as source:
         with pytest.raises(BrokenError, match="no camera"):
             ended(source)
+        source.close()
+        with pytest.raises(BrokenError, match="no camera"):
+            ended(source)
         with pytest.raises(BrokenError):
             list(source)
 
@@ -201,6 +241,7 @@ def test_mistakes_are_told_before_anything_is_sent(tmp_path: pathlib.Path, clip:
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"scheme": "strnd"}, sc.SchemeError, "strand"),
         ({"paths": ["nonsense"]}, ValueError, "path"),
+        ({"paths": "bind=127.0.0.1"}, TypeError, "give a list"),
         ({"latency": -1.0}, ValueError, "latency"),
         ({"latency": math.nan}, ValueError, "latency"),
         ({"plain": False, "key": key}, ValueError, "pairing string"),

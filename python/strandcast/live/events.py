@@ -210,7 +210,11 @@ class Path(Event):
     state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "renamed"]
     """Change of the path: `gone` is without interface, address or route, `left-out` cannot be used."""
     why: str | None
-    """Reason of `mute`, `gone` and `left-out`; the name before of `renamed`."""
+    """Reason of `mute`, `gone` and `left-out`."""
+    before: str | None
+    """Earlier name, of `renamed`."""
+    after: float | None
+    """Time without the path, seconds, of `returned`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

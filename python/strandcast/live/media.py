@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -73,12 +74,23 @@ def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
     """
     if isinstance(target, str | os.PathLike):
         return os.fspath(target)
-    write = getattr(target, "write", None) or target
+    write = getattr(target, "write", None)
+    if write is None and callable(target):
+        write = _whole(target)
     if not callable(write):
         raise TypeError(f"{target!r} is no output: give a path, a URL, an object with write, or a function")
     drain = _native.Drain(_name(target))
     _serve(_drain, drain, write, failure)
     return drain
+
+
+def _whole(call: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    """A function as `write`: it takes all, whatever it returns."""
+
+    def write(data: bytes) -> None:
+        call(data)
+
+    return write
 
 
 def _name(media: object) -> str:
@@ -91,7 +103,7 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
     # `read` waits until all of a buffer is there; `read1` returns the bytes that are.
     read = getattr(source, "read1", None) or getattr(source, "read", None)
     if callable(read):
-        return iter(lambda: read(CHUNK) or None, None)
+        return iter(lambda: _some(read(CHUNK)), b"")
     if isinstance(source, Iterable):
         return iter(source)
     if callable(source):
@@ -100,6 +112,17 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
     raise TypeError(
         f"{source!r} is no input: give a path, a URL, bytes, an object with read, an iterable or a function"
     )
+
+
+def _some(data: bytes | None) -> bytes:
+    """What an object's `read` returned; nothing is the end.
+
+    Raises:
+        BlockingIOError: It has nothing yet: only objects that wait are inputs.
+    """
+    if data is None:
+        raise BlockingIOError("the input has nothing yet: give one whose read waits")
+    return data
 
 
 def _serve(work: Callable[..., None], *arguments: object) -> None:
@@ -125,9 +148,11 @@ def _drain(drain: _native.Drain, write: Callable[[bytes], object], failure: Fail
         while (data := drain.take()) is not None:
             rest = memoryview(data)
             while rest:
-                some = write(data if len(rest) == len(data) else bytes(rest))
-                # An object may take a part; what returns anything else has taken all.
-                rest = rest[some:] if type(some) is int and 0 <= some < len(rest) else rest[:0]
+                count = write(data if len(rest) == len(data) else bytes(rest))
+                if count == 0 or (count is None and isinstance(getattr(write, "__self__", None), io.RawIOBase)):
+                    raise BlockingIOError("the output took nothing")
+                # An object may take a part. What returns no number has taken all.
+                rest = rest[count:] if type(count) is int else rest[:0]
     except BaseException as error:  # noqa: BLE001 - it is raised where the stream is waited for.
         failure.raised = error
         drain.fail(_line(error))

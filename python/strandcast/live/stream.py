@@ -42,6 +42,17 @@ class LinkTariff:
     """Time for which that has to last, seconds; None: the whole stream."""
 
 
+def _listed(name: str, texts: Sequence[str]) -> list[str]:
+    """Several texts as the native module takes them.
+
+    Raises:
+        TypeError: It is one text, whose letters would be taken for several.
+    """
+    if isinstance(texts, str):
+        raise TypeError(f"{name}={texts!r} is one text; give a list: {name}=[{texts!r}]")
+    return list(texts)
+
+
 class _Stream:
     """Base of senders and receivers: events, figures and the end."""
 
@@ -96,10 +107,10 @@ class _Stream:
         except TimeoutError:
             raise
         except StrandcastError as error:
-            if self._closed:
-                raise StrandcastError("the stream was closed") from None
             if self._failure.raised is not None:
                 raise self._failure.raised from error
+            if self._closed:
+                raise StrandcastError("the stream was closed") from None
             raise
 
     async def wait_async(self) -> None:
@@ -119,7 +130,12 @@ class _Stream:
 
     def close(self) -> None:
         """Ends the stream at once, as leaving a `with` block and dropping the object do. The peer gets notice."""
-        self._closed = True
+        try:
+            self._stream.wait(0)
+        except TimeoutError:
+            self._closed = True
+        except BaseException:  # noqa: BLE001 - it has ended, and `wait` raises the reason.
+            pass
         self._stream.close()
 
     def __enter__(self) -> Self:
@@ -217,7 +233,7 @@ class Sender(_Stream):
         key = None if key is None else os.fspath(key)
         transport = (sctp_port, mtu, buffer)
         chosen = _chosen(scheme)
-        native = _native.send(given, to, plain, key, chosen, latency, retry, list(paths), links, transport)
+        native = _native.send(given, to, plain, key, chosen, latency, retry, _listed("paths", paths), links, transport)
         super().__init__(native, failure)
 
     @classmethod
@@ -279,7 +295,7 @@ class Receiver(_Stream):
         transport = (sctp_port, mtu, buffer)
         chosen = _chosen(scheme)
         native = _native.receive(
-            given, overwrite, list(listen), plain, key, chosen, latency, silence, once, memory, transport
+            given, overwrite, _listed("listen", listen), plain, key, chosen, latency, silence, once, memory, transport
         )
         super().__init__(native, failure)
 
