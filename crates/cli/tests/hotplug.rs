@@ -23,7 +23,9 @@ use strandcast_proto::seeds::Seeds;
 
 // The crate itself would have every crate below built once more, with its features.
 #[path = "../../testing/src/namespaces.rs"]
+#[expect(dead_code, reason = "tests of the driver use the rest of it")]
 mod namespaces;
+use namespaces::{ip, play};
 
 /// Routers with the receiver's address, behind which it is.
 const NETWORK: &str = r#"
@@ -61,12 +63,7 @@ fn main() {
         Ok("router") => router(),
         Ok("client") => client(Duration::from_secs(seconds.into())),
         _ => ["", "--path if=up*"].into_iter().for_each(|mode| {
-            namespaces::play(
-                "a_stream_over_uplinks_that_come_and_go",
-                NETWORK,
-                seconds + 60,
-                &[("MODE", mode)],
-            );
+            play("a_stream_over_uplinks_that_come_and_go", NETWORK, seconds + 60, &[("MODE", mode)]);
         }),
     }
 }
@@ -114,7 +111,7 @@ struct Uplink {
     /// Name of its interface, and the last number of its address.
     name: String,
     host: u8,
-    /// When its address and route were there, and bytes that it had sent; until it carries data.
+    /// Time at which its address and route returned, and the bytes that it had sent by then; `None` once it carries data.
     returned: Option<(Instant, u64)>,
     /// Time of its next change.
     next: Instant,
@@ -185,11 +182,6 @@ impl Uplink {
         let done = Command::new("nsenter").args(enter).args(args.split(' ')).status();
         assert!(done.is_ok_and(|status| status.success()), "ip {args}");
     }
-}
-
-fn ip(args: &str) {
-    let done = Command::new("ip").args(args.split(' ')).status();
-    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
 }
 
 fn client(time: Duration) {

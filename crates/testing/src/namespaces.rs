@@ -42,3 +42,27 @@ pub fn play(test: &str, network: &str, seconds: u32, settings: &[(&str, &str)]) 
     assert!(done.is_ok_and(|status| status.success()), "the client failed");
     println!("{test} ok, {settings:?}");
 }
+
+/// Runs `ip` with these arguments on the client's side.
+///
+/// # Panics
+/// It fails.
+pub fn ip(args: &str) {
+    succeeds(Command::new("ip"), args);
+}
+
+/// Runs `ip` with these arguments on the server's side.
+///
+/// # Panics
+/// It fails.
+pub fn in_server(args: &str) {
+    let server = env::var("SERVER").expect("the client has the server's process");
+    let mut command = Command::new("nsenter");
+    command.args(["--preserve-credentials", "-t", &server, "-n", "ip"]);
+    succeeds(command, args);
+}
+
+fn succeeds(mut command: Command, args: &str) {
+    let done = command.args(args.split(' ')).status();
+    assert!(done.is_ok_and(|status| status.success()), "ip {args}");
+}

@@ -34,7 +34,7 @@ const TRIES: usize = 5;
 enum Input {
     /// Over UDP: all data that are encoded in this number of milliseconds at once.
     Bursts(u64),
-    /// From a pipe, in blocks of this number of bytes.
+    /// A pipe, read in blocks of this size in bytes.
     Blocks(usize),
 }
 

@@ -5,9 +5,9 @@
 //! bytes between them over the time between them are the link's rate. Neither round-trip times nor the return path
 //! matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
 //!
-//! Where there is a queue and the window is full, or most of a round trip is spent in the queue, there is no room for trains, and
-//! none is needed: the path is busy all the time, and what arrives is what it carries, whatever trains said before. What
-//! arrived in each half of the last second counts in any case.
+//! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path has
+//! no room for trains and needs none: it carries what arrives, and earlier trains no longer count. What arrived in each
+//! half of the last second counts in any case.
 //!
 //! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look quicker than it
 //! is.
@@ -32,7 +32,9 @@ const KNOWN: Duration = Duration::from_secs(10);
 const COUNTED: Duration = Duration::from_millis(500);
 /// A queue longer than this is one, seconds.
 const STANDING: f64 = 0.015;
-/// Least share of the time, and of the reports, in which a busy path carries no more than arrives.
+/// A queue of more than this share of the round trip makes a path busy, whatever its window.
+const LONG: f64 = 0.5;
+/// A path must be busy for this share of the time and of the reports before its arrivals count as its rate.
 const BUSY: f64 = 0.8;
 /// Room for less is a full window, packets.
 const FULL: u64 = 4;
@@ -96,12 +98,12 @@ pub struct PathRate {
     arrived: [f64; 2],
 }
 
-/// Returns whether the path is busy: there is a queue and the window is full, or most of a round trip is spent in a queue. A window
-/// that was large before the path's rate fell is not full for seconds. Jitter alone is never most of a round trip.
+/// Returns whether the path is busy: it has a queue and a full window, or a queue of more than half of the round trip. A
+/// window that was large before the path's rate fell is not full for seconds. Jitter alone is never half of a round trip.
 fn is_busy(path: &PathView) -> bool {
     let queue = path.est.queue.unwrap_or(0.0);
     let window = path.in_flight + FULL * path.mtu > path.limit.cwnd;
-    let long = path.srtt.is_some_and(|srtt| queue > srtt.as_secs_f64() / 2.0);
+    let long = path.srtt.is_some_and(|srtt| queue > LONG * srtt.as_secs_f64());
     queue > STANDING && (window || long)
 }
 

@@ -100,6 +100,11 @@ pub fn run(scenario: &Scenario, seed: u64) -> RunResult {
     simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted")
 }
 
+/// Metric of a flow.
+pub fn of_flow(result: &RunResult, flow: &str, name: &str) -> f64 {
+    metric(result, &Subject::Flow(flow.into()), name)
+}
+
 pub fn metric(result: &RunResult, subject: &Subject, name: &str) -> f64 {
     let found = result.metrics.iter().find(|m| m.subject == *subject && m.name == name);
     found.unwrap_or_else(|| panic!("{subject:?} has no {name}: {:?}", result.metrics)).value

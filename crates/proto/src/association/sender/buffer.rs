@@ -150,7 +150,7 @@ impl SendBuffer {
         self.queue.head_expired(now)
     }
 
-    /// Drops messages whose lifetime is over and of which nothing was sent. Calls `gone` for each.
+    /// Drops unsent messages whose lifetime is over. Calls `gone` for each.
     pub fn expire(&mut self, now: Instant, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.expire(now, gone);
@@ -167,7 +167,7 @@ impl SendBuffer {
         self.begun().filter(|m| m.expires.is_some_and(|e| e <= now)).map(|m| m.id)
     }
 
-    /// Drops the messages of `group` of which nothing was sent. Calls `gone` for each.
+    /// Drops the unsent messages of `group`. Calls `gone` for each.
     pub fn drop_group(&mut self, group: u64, gone: impl FnMut(&QueuedMessage)) {
         let before = self.queue.bytes();
         self.queue.drop_group(group, gone);

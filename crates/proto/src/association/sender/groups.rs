@@ -62,7 +62,7 @@ impl Sender {
         !known || dropped + abandoned > 0
     }
 
-    /// Abandons the messages of `group` that were sent and of which some chunk did not arrive. Returns their number.
+    /// Abandons the messages of `group` that were sent and are not fully acknowledged. Returns their number.
     fn abandon_sent(&mut self, cx: &mut Context, now: Instant, group: u64) -> u64 {
         let mut sent = core::mem::take(&mut self.scratch);
         sent.clear();

@@ -252,7 +252,7 @@ impl Sender {
         }
     }
 
-    /// Gives up the unsent rest of a message of which some chunks were sent. If the peer has acknowledged all of those,
+    /// Gives up the unsent rest of a message that was sent in part. If the peer has acknowledged all of its sent chunks,
     /// only another TSN can report that the rest will never arrive: an empty placeholder that is abandoned from the
     /// start.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {

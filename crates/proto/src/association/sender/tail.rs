@@ -34,7 +34,7 @@ impl Sender {
     /// after each but the last. A single packet asks for nothing: [`Self::probe_timeout`] counts the peer's delay for it, and
     /// the next packet of a steady stream brings the acknowledgement. `first`: the chunk is the first of its packet.
     pub fn asks_at_once(&mut self, cx: &Context, first: bool) -> bool {
-        self.burst += u32::from(first);
+        self.burst = self.burst.saturating_add(u32::from(first));
         if !self.nothing_queued() {
             return false;
         }
