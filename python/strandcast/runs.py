@@ -121,7 +121,7 @@ def run(
 
 
 def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Scheme] | None = None) -> list[str]:
-    """What a scenario probably does not mean with the schemes that run, as `Result.warnings` has it.
+    """Probable mistakes of a scenario with the schemes that run, as `Result.warnings` has it.
 
     Raises:
         ScenarioError: The scenario can't be built.
@@ -131,7 +131,7 @@ def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Sch
 
 
 def warned(lines: Iterable[str]) -> None:
-    """Warns of what a scenario probably does not mean with the schemes that run: a `ScenarioWarning` for each line."""
+    """Warns of probable mistakes of a scenario with the schemes that run: a `ScenarioWarning` for each line."""
     for line in dict.fromkeys(lines):
         standard.warn(line, ScenarioWarning, stacklevel=outside())
 

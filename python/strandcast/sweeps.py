@@ -93,7 +93,7 @@ def sweep(
 
 
 def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
-    """Warns of what each point probably does not mean with the schemes that run there, of each thing once."""
+    """Warns of probable mistakes of each point with the schemes that run there, of each one once."""
     schemes: dict[str, tuple[Scenario, list[Scheme]]] = {}
     for _, cell in cells:
         schemes.setdefault(cell.scenario.hash, (cell.scenario, []))[1].append(cell.scheme)
@@ -106,7 +106,7 @@ def _warn(cells: Sequence[tuple[dict[str, Value], Cell]]) -> None:
 
 
 def _part(work: list[tuple[Cell, Iterable[int]]], shard: tuple[int, int] | None) -> list[tuple[Cell, Iterable[int]]]:
-    """The runs of a part: run after run in turn, whatever the folder has.
+    """The runs of a part: every N-th run, also if the folder already has it.
 
     Raises:
         SweepError: There is no such part.

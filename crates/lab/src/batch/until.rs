@@ -13,8 +13,8 @@ use crate::scenario::hint;
 pub struct Until {
     /// Name of the metric.
     pub metric: String,
-    /// Half the width of its interval, as a share of the median; of a metric that is 0 in many runs, half the width of the interval
-    /// of the share of runs in which it is not.
+    /// Half the width of the metric's interval, as a share of the median. For a metric that is 0 in many runs: half the
+    /// width of the interval of the share of runs that are not 0.
     pub half_width: f64,
 }
 

@@ -123,7 +123,7 @@ impl Law {
     }
 }
 
-/// Begin within a trace.
+/// Time in a trace at which a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Offset {
     /// A time of the trace.

@@ -83,7 +83,7 @@ impl Mailbox {
             _ => {}
         }
         if state.events.len() == MAX_EVENTS {
-            // Dropped messages are many, and counted elsewhere as well: they make room for what happens once.
+            // The oldest `Dropped` goes first: there are many, and counters have them.
             let least = state.events.iter().position(|event| matches!(event, Event::Dropped(_)));
             state.events.remove(least.unwrap_or(0));
         }

@@ -118,7 +118,7 @@ impl<P> Fair<P> {
                     if is_new { &mut self.new } else { &mut self.old }.push_front(index);
                     return Some(packet);
                 }
-                // A queue that has just begun goes last once, so that it can't starve the others.
+                // An emptied new queue goes to the end of the old ones (RFC 8290 §4.2).
                 None if is_new => self.old.push_back(index),
                 None => queue.active = false,
             }

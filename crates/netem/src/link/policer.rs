@@ -2,7 +2,7 @@
 
 use strandcast_proto::time::Instant;
 
-/// Work of one byte at a rate in bit/s over nanoseconds.
+/// Tokens of one byte, where a token is 1 bit/s for 1 ns.
 const BYTE: u128 = 8 * 1_000_000_000;
 
 /// A policer before a link's queue: packets beyond its rate and burst are dropped, none waits.

@@ -51,7 +51,7 @@ pub enum Number {
     },
 }
 
-/// Begin of a recorded trace within it.
+/// Time in a recorded trace at which a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
     /// This time of the trace.

@@ -108,7 +108,7 @@ pub(crate) struct Waiter(JoinHandle<()>);
 
 #[pymethods]
 impl Waiter {
-    /// It is no longer called.
+    /// Cancels the callback.
     fn cancel(&self) {
         self.0.abort();
     }

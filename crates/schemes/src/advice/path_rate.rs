@@ -190,7 +190,7 @@ impl PathRate {
         self.arrived =
             [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
         if busy {
-            // The longest sample there is: those before it are of another time.
+            // This sample replaces all earlier ones.
             self.samples.clear();
             self.sample(now, (bytes, seconds));
         }

@@ -4,7 +4,7 @@
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
 //!   meantime: a source that sends little says nothing of what the path could do. So the rate is a lower bound, unless such a
-//!   sample tested it lately ([`tested`]). Packets that left before an empty path had filled its window test nothing. The rate is unknown before a sample of a full packet (a keep-alive says nothing), and again
+//!   sample tested it lately ([`tested`]). Packets sent before the window was first full do not test the rate. The rate is unknown before a sample of a full packet (a keep-alive says nothing), and again
 //!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.

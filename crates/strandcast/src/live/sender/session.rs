@@ -390,7 +390,7 @@ impl<I: Input> Session<I> {
         let Connection::Up(association) = &self.connection else {
             let label = &self.plan.to.label;
             let lost = || Error::Peer(format!("{label} was lost before it had everything"));
-            // Nothing of a stream that never began can be lost.
+            // A stream that never began has lost nothing.
             return if self.stopped && !self.refusals.let_in { Ok(true) } else { Err(lost()) };
         };
         association.shutdown();
