@@ -232,11 +232,11 @@ fn schemes_that_were_compared_are_explained() {
     }
 }
 
-/// Extracts the first `strandcast explain` in `text` and the preceding `simulate`: the arguments of both with this
-/// test's own files, and the text after the line.
+/// Extracts the first `strandcast explain target/first` in `text` and the preceding `simulate`: the arguments of both with
+/// this test's own files, and the text after the line.
 fn example(text: &str, out: &str) -> (String, String, String) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let (before, after) = text.split_once("&& strandcast explain ").expect("an example of explain");
+    let (before, after) = text.split_once("strandcast explain target/first ").expect("an example of explain");
     let (_, simulate) = before.rsplit_once("strandcast ").expect("and of simulate before it");
     let (explain, after) = after.split_once('\n').expect("it is not the last line");
     let explain = explain.split_once('#').map_or(explain, |(command, _)| command);
@@ -244,7 +244,8 @@ fn example(text: &str, out: &str) -> (String, String, String) {
     let own = |args: &str| {
         args.replace("scenarios/", &format!("{root}/scenarios/")).replace("target/first", &folder)
     };
-    (own(simulate), own(&format!("explain {explain}")), after.to_owned())
+    let simulate = simulate.trim_end().trim_end_matches("&&");
+    (own(simulate), format!("explain {folder} {explain}"), after.to_owned())
 }
 
 #[test]
