@@ -2,7 +2,7 @@
 
 use super::error::{hint, nearest};
 
-/// What a number measures. Without a unit it is in the first one.
+/// Quantity of a number. Without a unit it is in the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// bit/s.
@@ -11,7 +11,7 @@ pub(super) enum Quantity {
     Time,
     /// Bytes.
     Size,
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     Share,
     /// Packets.
     Packets,
@@ -87,7 +87,7 @@ const ALL: &[Quantity] = &[
     Quantity::Speed,
 ];
 
-/// What they are called, in the same order.
+/// Names of the quantities, in the same order.
 const NAMES: [&str; 8] = ["rate", "time", "size", "share", "packets", "ratio", "distance", "speed"];
 
 impl Quantity {
@@ -110,7 +110,7 @@ impl Quantity {
         self.table().iter().map(|(name, ..)| *name)
     }
 
-    /// What it is called, with an example.
+    /// Name of the quantity, with an example.
     pub fn describe(self) -> &'static str {
         match self {
             Quantity::Rate => "a rate as \"10 Mbit/s\", or a number of bit/s",
@@ -197,11 +197,12 @@ impl Quantity {
     }
 }
 
-/// Reads a number with or without a unit as scenario files have them: bit/s, seconds, bytes, a share of 1, packets or dB.
-/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: what the unit says.
+/// Reads a number with or without a unit as in scenario files: bit/s, seconds, bytes, a share of 1, packets or dB.
+/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: the unit decides.
 ///
 /// # Errors
-/// It is no number, has no such unit, or there is no such quantity: what is wrong, and how to mend it.
+/// One line with the mistake and its remedy, if the text is not a number, has no such unit, or there is no such
+/// quantity.
 pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
     if let Some(name) = quantity {
         let found = NAMES.iter().zip(ALL).find(|(known, _)| **known == name);

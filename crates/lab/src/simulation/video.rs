@@ -53,7 +53,7 @@ fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
     all
 }
 
-/// The video that an application sends between `start` and `end`, if it is one; `level` as its source has it.
+/// The video that an application sends between `start` and `end`, if it is one; `level` as in its source.
 pub(super) fn video(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

@@ -54,7 +54,7 @@ fn said(old: &str, new: &str) -> String {
     line
 }
 
-/// The line for the good scenario with lines behind it.
+/// Error of the good scenario with more lines after it.
 fn with(more: &str) -> String {
     read(&format!("{GOOD}{more}"), &[]).expect_err(more)
 }

@@ -107,7 +107,7 @@ impl SeriesWriter {
     /// Ends the file.
     ///
     /// # Errors
-    /// What is left could not be written; the file is gone.
+    /// The last rows could not be written; the file is gone.
     pub fn finish(self) -> Result<(), OutputError> {
         self.table.finish()
     }

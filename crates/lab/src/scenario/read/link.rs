@@ -161,7 +161,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
-/// Whether the rate of a link is known, so that a share of it can be offered.
+/// Returns whether the rate of a link is known, so that a share of it can be offered.
 pub(super) fn has_rate(rate: &LinkRate) -> bool {
     !matches!(rate, LinkRate::Infinite)
 }

@@ -19,8 +19,8 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
     let place = match (table.maybe(&NODE.x)?, table.maybe(&NODE.y)?) {
         (Some(x), Some(y)) => Some([x, y]),
         (None, None) => None,
-        (Some(_), None) => return Err(table.error("a place has `x` and `y`; give `y`, too")),
-        (None, Some(_)) => return Err(table.error("a place has `x` and `y`; give `x`, too")),
+        (Some(_), None) => return Err(table.error("a place has `x` and `y`; also give `y`")),
+        (None, Some(_)) => return Err(table.error("a place has `x` and `y`; also give `x`")),
     };
     Ok(Node { place })
 }
@@ -28,7 +28,7 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
 /// All radios; the nodes that their places make are added to `nodes`.
 pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Radio>> {
     let tables = root.each(&ROOT.radio)?;
-    // First the nodes that places make: other radios may have them as stations, too.
+    // The nodes that places make come first: other radios may also have them as stations.
     let mut places = Vec::new();
     let mut placed: BTreeSet<String> =
         nodes.iter().filter(|(_, node)| node.place.is_some()).map(|(name, _)| name.clone()).collect();
