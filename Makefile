@@ -32,7 +32,7 @@
 #                  goes on where it stopped)
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
-#   make deviations  what the papers leave open, one assumption at a time over all of their figures, tables into docs; an hour
+#   make deviations  assumptions that the papers leave open, one at a time over all of their figures, tables into docs; an hour
 #                  of one core, and it goes on where it stopped (PAPER=xu2015; ARGS=--plan: what is missing)
 #   make networks  schemes on random networks and on those of docs/measurements/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)

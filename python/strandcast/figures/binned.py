@@ -12,7 +12,7 @@ Course = tuple[tuple[float, Summary], ...]
 """Something over time: seconds, and mean and interval over the runs at that moment, ascending."""
 
 VALUES = {"seed": pl.UInt64, "bin": pl.Int64, "value": pl.Float64}
-"""What a frame of bins has: bin k is from k to k + 1 lengths of a bin."""
+"""Columns of a frame of bins: bin k is from k to k + 1 lengths of a bin."""
 
 
 def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
@@ -67,5 +67,5 @@ def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
 
 
 def ends(line: Line) -> bool:
-    """Whether a bin's value is what there is at its end."""
+    """Returns whether a bin's value is the one at its end."""
     return isinstance(line, Packets) and line.quantity in ("sent", "received")

@@ -115,7 +115,7 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
 
 
 def _some(data: bytes | None) -> bytes:
-    """What an object's `read` returned; nothing is the end.
+    """Bytes that an object's `read` returned; nothing is the end.
 
     Raises:
         BlockingIOError: It has nothing yet: only objects that wait are inputs.
@@ -151,7 +151,7 @@ def _drain(drain: _native.Drain, write: Callable[[bytes], object], failure: Fail
                 count = write(data if len(rest) == len(data) else bytes(rest))
                 if count == 0 or (count is None and isinstance(getattr(write, "__self__", None), io.RawIOBase)):
                     raise BlockingIOError("the output took nothing")
-                # An object may take a part. What returns no number has taken all.
+                # An object may take a part. An object that returns no number has taken everything.
                 rest = rest[count:] if type(count) is int else rest[:0]
     except BaseException as error:  # noqa: BLE001 - it is raised where the stream is waited for.
         failure.raised = error
