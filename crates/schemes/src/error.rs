@@ -1,8 +1,8 @@
-//! What can be wrong with a scheme's name or its keys.
+//! Mistakes in a scheme's name or its keys.
 
 use strandcast_keys::{BadValue, nearest};
 
-/// What is wrong with a spec, in one line.
+/// Mistake in a spec, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -21,7 +21,7 @@ pub enum SpecError {
     NotForTcp {
         /// Its name.
         name: &'static str,
-        /// What is in the way.
+        /// Reason of the refusal.
         why: &'static str,
         /// All names that there are.
         known: String,
@@ -41,7 +41,7 @@ pub enum SpecError {
     NotForMptcp {
         /// Its name.
         name: &'static str,
-        /// What is in the way.
+        /// Reason of the refusal.
         why: &'static str,
         /// All names that there are.
         known: String,
@@ -101,7 +101,7 @@ pub enum SpecError {
         parts: String,
         /// The scheme's name.
         scheme: &'static str,
-        /// What the scheme has in their place.
+        /// Parts that the scheme has in their place.
         chosen: String,
     },
     /// The key can't have this value.

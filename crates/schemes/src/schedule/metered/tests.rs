@@ -17,7 +17,7 @@ fn picture() -> Picture {
     picture
 }
 
-/// Where a chunk goes that is worthless `left_ms` from now on (`None`: never).
+/// Path of a chunk that is worthless `left_ms` from now on (`None`: never).
 fn takes(scheduler: &mut dyn Scheduler, p: &Picture, left_ms: Option<u64>) -> Option<Assignment> {
     let next_expires = left_ms.map(|ms| p.now + Duration::from_millis(ms));
     let backlog =
