@@ -17,7 +17,7 @@ def cells(
 ) -> str:
     """A row a cell: what each contestant lost, and the verdicts.
 
-    Beside the first scheme: the same of another program (`base`), and in the simulator.
+    Next to the first scheme: the results of another program (`base`), and in the simulator.
     """
     first, *more = schemes
     rows = []

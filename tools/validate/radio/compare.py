@@ -8,7 +8,7 @@ import cases
 import stats
 
 NEAR, OVERHEAD, CORRELATION = (0.9, 1.1), (0.8, 1.2), 0.9
-# What is off by more, with the reason; docs/measurements/validation.md says how it was found.
+# Cases that are off by more, with the reason; docs/measurements/validation.md says how it was found.
 EXPLAINED: dict[str, str] = {}
 
 
