@@ -40,8 +40,9 @@
 #                  it stopped; ARGS="hole --schemes bond,cmt" for a part; docs/measurements/real-paths.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
+#   make pages   looks at the site and the demo's report in Chromium, after `make docs` and `make demo`
 
-.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs pages interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -211,6 +212,11 @@ docs:
 	tools/diagrams --check
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	tools/check-site target/site
+
+pages:
+	tools/setup
+	tools/check-pages target/site target/demo/report.html
+	tools/demo-pictures --check target/demo/report.html
 
 # The foreign peer of the interop tests.
 interop: target/interop/usrsctp_peer

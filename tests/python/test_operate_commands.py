@@ -159,6 +159,12 @@ class Site:
                 os.killpg(started.pid, how)
         for started in self.running:
             started.wait(timeout=20)
+            # A shell ends before the commands that it has started, which then still hold their ports.
+            until = time.monotonic() + 20
+            with contextlib.suppress(ProcessLookupError):
+                while time.monotonic() < until:
+                    os.killpg(started.pid, 0)
+                    time.sleep(0.05)
         self.running.clear()
 
 
@@ -322,7 +328,7 @@ def test_modems(root: pathlib.Path, paired: Site) -> None:
     paired.run(replace)
     shown = paired.run(show)
     assert [line.split()[4] for line in shown.splitlines()] == ["wlan0", "wwan0", "wwan1"]
-    tables, paths = blocks(root, "modems.md", "Routes in a table of their own")
+    (tables,) = blocks(root, "modems.md", "Routes in a table of their own")
     paired.run(tables)
     assert "wwan1" in paired.run("ip route get 203.0.113.9 from 10.0.2.2", "field")
     (filters,) = blocks(root, "modems.md", "rp_filter")
@@ -332,13 +338,9 @@ def test_modems(root: pathlib.Path, paired: Site) -> None:
     # The other end is not on this machine, and nobody answers.
     studio = paired.home("field") / ".config/strandcast/identity.receivers"
     studio.write_text(studio.read_text(encoding="utf-8").replace("127.0.0.1", "203.0.113.9"), encoding="utf-8")
-    for code, line in (
-        (paths, "over wlan0, wwan0, wwan1"),
-        (tariffs, "wwan0: 5.00 GB from now on"),
-    ):
-        log = paired.start(code)
+    log = paired.start(tariffs)
+    for line in ("over wlan0, wwan0, wwan1", "wwan0: 5.00 GB from now on"):
         wait_for(line, log)
-        paired.stop()
 
 
 @pytest.mark.thorough
