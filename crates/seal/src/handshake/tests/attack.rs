@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::message::Asking;
-use super::noise::{DhCount, Noise, Role, child};
+use super::noise::{Noise, Role, child};
+use super::primitives::DhCount;
 use super::*;
 
 /// Checks that a message 1 is dropped for this reason and leaves no state.
