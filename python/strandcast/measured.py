@@ -49,7 +49,7 @@ class Metrics(abc.ABC):
     def metric(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric, a row a run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
+        """One metric, a row per run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
 
         Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
 

@@ -295,7 +295,7 @@ def summary(name: str, found: Found) -> list[str]:
 
 
 def rows(found: Found, names: list[str]) -> list[list[str]]:
-    """A row a cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
+    """A row per cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
     made = []
     for cell in dict.fromkeys(cell for cell, _ in found):
         some = [by for (other, _), by in found.items() if other == cell]

@@ -1,4 +1,4 @@
-"""Time series of runs in bins: a value a run and bin, and mean and interval over the runs."""
+"""Time series of runs in bins: a value per run and bin, and mean and interval over the runs."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes
 
 
 def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
-    """An output as the native module takes it; objects are written to by a thread until the stream ends.
+    """An output in the form that the native module takes; a thread writes to objects until the stream ends.
 
     Raises:
         TypeError: It is not an output.

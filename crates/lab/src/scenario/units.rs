@@ -187,12 +187,12 @@ impl Quantity {
                 format!("\"{text}\" is {}, not {}; units are {}", other.noun(), self.noun(), names())
             }
             (Some(near), _) => {
-                format!("`{unit}` is no unit of {}; did you mean \"{number} {near}\"?", self.noun())
+                format!("`{unit}` is not a unit of {}; did you mean \"{number} {near}\"?", self.noun())
             }
             (None, _) if self == Quantity::Plain => {
                 format!("\"{text}\" has a unit; it is {}", self.describe())
             }
-            (None, _) => format!("`{unit}` is no unit of {}; there are {}", self.noun(), names()),
+            (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
         }
     }
 }
@@ -265,16 +265,19 @@ mod tests {
         let said = |quantity: Quantity, text| quantity.parse(text).expect_err(text);
         assert_eq!(
             said(Quantity::Rate, "10 mbit"),
-            "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+            "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?"
         );
-        assert_eq!(said(Quantity::Rate, "1 mbps"), "`mbps` is no unit of a rate; did you mean \"1 Mbps\"?");
+        assert_eq!(
+            said(Quantity::Rate, "1 mbps"),
+            "`mbps` is not a unit of a rate; did you mean \"1 Mbps\"?"
+        );
         assert_eq!(
             said(Quantity::Rate, "10 ms"),
             "\"10 ms\" is a time, not a rate; units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps"
         );
         assert_eq!(
             said(Quantity::Time, "5 parsec"),
-            "`parsec` is no unit of a time; there are s, ms, us, ns, min, h"
+            "`parsec` is not a unit of a time; there are s, ms, us, ns, min, h"
         );
         assert_eq!(
             said(Quantity::Time, "soon"),

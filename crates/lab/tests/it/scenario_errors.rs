@@ -178,7 +178,7 @@ fn wrong_units_and_numbers() {
     let up = "net.toml:11: links.up.rate: ";
     let units = "units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps";
     for (rate, message) in [
-        ("\"10 mbit\"", "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?".to_string()),
+        ("\"10 mbit\"", "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?".to_string()),
         ("\"10 ms\"", format!("\"10 ms\" is a time, not a rate; {units}")),
         ("\"fast\"", "there is no `fast`; a rate is \"10 Mbit/s\", or \"infinite\"".into()),
         ("-1", "-1 is negative; it is a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
@@ -509,7 +509,7 @@ fn arguments() {
     );
     assert_eq!(
         set("links.up.rate=10 mbit"),
-        "--set links.up.rate=10 mbit: links.up.rate: `mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+        "--set links.up.rate=10 mbit: links.up.rate: `mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?"
     );
     assert_eq!(
         set("links.upp.rate=1"),

@@ -11,7 +11,7 @@ use super::rows::{
 use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
-/// A folder for results: `series/` (a file a run), and in the end `runs`, `summary`, of videos
+/// A folder for results: `series/` (a file per run), and in the end `runs`, `summary`, of videos
 /// with frames `frames`, of the first run with radios `topology.json`, and `result.json`. Every file appears
 /// whole or not at all.
 #[derive(Clone, Debug)]

@@ -128,7 +128,7 @@ impl Receiver {
         self.path(path).take_over(rate);
     }
 
-    /// The sender has nothing to send. If it says so of the path it was ordered to, it went there.
+    /// The sender has nothing to send. A report about the path that was ordered shows that the sender uses that path.
     pub fn quiet(&mut self, now: Instant, path: PathId) {
         if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
             self.follow(now, path);
