@@ -19,7 +19,7 @@
 //!   with a new message as well: then it delays none that could be in time.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets no data probes:
+//! Data without deadlines go as in [`EarliestArrival`]. A peer that doesn't report arrivals gets no data probes:
 //! nothing but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;

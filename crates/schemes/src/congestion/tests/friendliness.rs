@@ -66,7 +66,7 @@ fn algorithm_2_fast_retransmission_by_congestion() {
     assert_eq!((f.window(), f.threshold()), (5872.0, 5872.0));
 }
 
-/// As Algorithm 2 is printed the radio's losses leave fwnd alone; as section V's text has it any loss halves it.
+/// As Algorithm 2 is printed the radio's losses leave fwnd alone; by section V's text any loss halves it.
 #[test]
 fn algorithm_2_fast_retransmission_by_the_radio() {
     let mut printed = friendliness(2, 65_536, 60_000);

@@ -146,7 +146,7 @@ impl Receiver {
         let Some(cp) = self.get(current) else { return };
         let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
         let Some((best, ap)) = self.best(view, current) else { return };
-        // Without a rate of its own the current path is in slow start still.
+        // Without a rate of its own the current path is still in slow start.
         let none = Standing { rate: 0.0, ..ap };
         let Some(cp) = Standing::of(cp).or(dead.then_some(none)) else { return };
         if dead || self.trigger.fires(view.now, &cp, (best, &ap)) {
