@@ -138,7 +138,7 @@ def warned(lines: Iterable[str]) -> None:
 
 
 def given(scenario: object) -> None:
-    """Refuses what is no scenario.
+    """Refuses what is not a scenario.
 
     Raises:
         TypeError: `scenario` is not a `Scenario`.

@@ -231,7 +231,7 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
             print(
                 f"{one}: {100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}", flush=True
             )
-            # A try of some seconds is no result.
+            # A try of some seconds is not a result.
             if kept["sound"] and not first:
                 add(file, one.key(ours, digest), kept)
             if kept["sound"] or first:

@@ -51,7 +51,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     let inside = start - scenario.run.warmup.as_secs_f64();
     (inside > SLOW_START * counted).then(|| {
         format!(
-            "flow {name}: slow start takes about {}, and run.warmup is {}: much of what counts is no steady state",
+            "flow {name}: slow start takes about {}, and run.warmup is {}: much of the counted time is not in steady state",
             written(start),
             written(scenario.run.warmup.as_secs_f64())
         )

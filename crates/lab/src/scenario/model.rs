@@ -385,7 +385,7 @@ pub enum Transport {
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is no part of the hash, as before there were
+        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, as before there were
         /// others.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,

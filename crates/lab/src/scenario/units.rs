@@ -154,7 +154,7 @@ impl Quantity {
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
-            return Err(format!("\"{text}\" is no number; it is {}", self.describe()));
+            return Err(format!("\"{text}\" is not a number; it is {}", self.describe()));
         };
         if unit.is_empty() {
             return Ok(number);
@@ -281,11 +281,11 @@ mod tests {
         );
         assert_eq!(
             said(Quantity::Time, "soon"),
-            "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
+            "\"soon\" is not a number; it is a time as \"50 ms\", or a number of seconds"
         );
     }
 
-    /// Eight times as much is no slip of the pen.
+    /// Eight times as much is not a slip of the pen.
     #[test]
     fn slips_of_the_pen_are_not_taken_for_another_number() {
         let said = |text| Quantity::Rate.parse(text).expect_err(text);
@@ -311,7 +311,7 @@ mod tests {
         assert!(said("20 ms", Some("rate")).starts_with("\"20 ms\" is a time, not a rate"));
         assert!(said("20 ms", Some("rat")).starts_with("there is no quantity `rat`; did you mean `rate`?"));
         assert!(said("20 mbit", None).starts_with("there is no unit `mbit`; did you mean"));
-        assert!(said("fast", None).starts_with("\"fast\" is no number"));
+        assert!(said("fast", None).starts_with("\"fast\" is not a number"));
     }
 
     proptest! {

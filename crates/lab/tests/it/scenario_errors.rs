@@ -130,7 +130,7 @@ fn keys_of_other_kinds() {
     );
     assert_eq!(
         said("loss.uniform.rate = 0.01", "loss.wind.rate = 0.01"),
-        "net.toml:13: links.up.loss.wind: `wind` is no model by itself, and none is given; there are uniform, markov, snr, list"
+        "net.toml:13: links.up.loss.wind: `wind` is not a model by itself, and none is given; there are uniform, markov, snr, list"
     );
     assert_eq!(
         said("[flows.rival]", "[flows.rival]\napp = { kind = \"cbr\", rate = 1e6, bytes = 5 }"),
@@ -273,7 +273,7 @@ fn traces() {
         "[flows.film]\nfrom = \"a\"\nto = \"b\"\napp = { kind = \"video\", trace = \"bad-frames.txt\" }\n",
     );
     assert!(
-        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is no type of frame; there are I, P, B, and H for a header"),
+        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is not a type of frame; there are I, P, B, and H for a header"),
         "{frames}"
     );
 }
@@ -460,7 +460,7 @@ fn times_losses_outages_and_load() {
         ("loss.markov = { rate = 0.01 }", "loss.markov: `burst` is missing; it is a number of packets"),
         (
             "loss.markov = { rate = 0.01, burst = 0.5 }",
-            "loss.markov.burst: 0.5 is no length of a burst; it is at least 1 packet",
+            "loss.markov.burst: 0.5 is not a length of a burst; it is at least 1 packet",
         ),
         (
             "loss.markov = { rate = 0.9, burst = 2 }",

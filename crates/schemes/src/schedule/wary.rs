@@ -13,7 +13,7 @@
 //! - *No way*: a message for which the delays of all paths are too long, queues apart, is given up if more messages
 //!   wait
 //!   after it and nothing of it was sent.
-//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while it could still
+//! - *A stall is not an end*: what would be given up waits for a path that is suspected, but not dead, while it could still
 //!   be in
 //!   time by that path, and each of the others has no room, has enough to carry until the next decision, or would be late
 //!   with a new message as well: then it delays none that could be in time.

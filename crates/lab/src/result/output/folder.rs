@@ -113,7 +113,7 @@ impl SeriesWriter {
     }
 }
 
-/// A scheme as part of a file's name: what is no letter, digit, `.`, `=` or `-` becomes `_`.
+/// A scheme as part of a file's name: what is not a letter, digit, `.`, `=` or `-` becomes `_`.
 fn file_name(scheme: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '=', '-'].contains(&c);
     scheme.chars().map(|c| if plain(c) { c } else { '_' }).collect()

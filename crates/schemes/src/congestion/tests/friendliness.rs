@@ -186,7 +186,7 @@ fn algorithm_3_penalize_ends_at_four_mtu() {
     let mut members = [member(0, 8 * MTU, 1e5, 0), member(1, 4 * MTU, 0.0, 9), member(2, 5 * MTU, 1e5, 0)];
     assert_eq!(f.penalize(&mut members).len(), 2);
     assert_eq!(members.map(|m| m.cwnd), [4 * MTU; 3], "halved, but to the floor at least");
-    assert_eq!(members[1].count, 9, "a window at the floor is no candidate");
+    assert_eq!(members[1].count, 9, "a window at the floor is not a candidate");
     assert_eq!(penalized(&members), None);
     assert_eq!(penalized(&[]), None);
 }

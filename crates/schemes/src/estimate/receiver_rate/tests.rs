@@ -403,7 +403,7 @@ fn a_quiet_sender_is_not_a_silent_path() {
     play.round(10, &[]);
     assert!(
         play.path.deadline().is_some_and(|t| t < play.now + 3 * TRIP),
-        "7 s are no space between packets"
+        "7 s are not a space between packets"
     );
     near(play.path.trip().rtt().expect("and no round trip"), 0.1);
 }
