@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 def whole(text: str) -> int:
     """A number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
 
 

@@ -29,7 +29,7 @@ The interval holds whatever the distribution is. With fewer than 10 runs it is t
 
 
 def metrics() -> pl.DataFrame:
-    """Every metric that results name: `name, unit, together, meaning`, as docs/results.md has them.
+    """Every metric that results name: `name, unit, together, meaning`, as in docs/results.md.
 
     `unit` is empty of counts and shares; `together` says how flows alike are taken together: `sum`, `mean` or `max`.
     """
@@ -49,7 +49,7 @@ class Metrics(abc.ABC):
     def metric(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric, a row a run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
+        """One metric, a row per run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
 
         Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
 
@@ -170,7 +170,7 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
     columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
     columns |= {name: runs.schema[name] for name in same}
     table = pl.DataFrame(rows, schema=columns | OVER_RUNS | {"p": pl.Float64}, orient="row")
-    # The grid's keys of a sweep stand in front, as in its other frames.
+    # The grid's keys of a sweep are the first columns, as in its other frames.
     ahead = same[: same.index("subject")]
     return table.select(*ahead, pl.exclude(ahead))
 

@@ -93,7 +93,7 @@ def traces(all_of_them: Sequence[Recorded], bin_s: float = 0.5) -> Figure:
 
 
 def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None, caption: str = "") -> Figure:
-    """Draws a metric of time series over time: a row a scheme, a line a flow, path or link.
+    """Draws a metric of time series over time: a row per scheme, a line per flow, path or link.
 
     Args:
         frame: As `Result.series` is, of one seed.
@@ -187,7 +187,7 @@ def metric(
         bars_of = "95 % interval" if most >= _native.FEWEST else "range"
         seeds = runs["seed"].unique().sort()
         which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot a run"
+        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot per run"
         style.head(figure, title or name, "\n".join(filter(None, (caption, origin))))
     return figure
 

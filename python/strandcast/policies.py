@@ -252,7 +252,7 @@ def schemes(name: str | None = None) -> pl.DataFrame:
         _native.canonical(name)
         mine = next((one["parameters"] for one in told if one["name"] == name), None)
         if mine is None:
-            raise SchemeError(f"{name} is no scheme's bare name; there are {', '.join(one['name'] for one in told)}")
+            raise SchemeError(f"{name} is not a scheme's bare name; there are {', '.join(one['name'] for one in told)}")
         keys = [(key["name"], key["default"], key["values"], key["summary"]) for key in mine]
         columns = dict.fromkeys(("parameter", "default", "values", "meaning"), pl.String)
         return pl.DataFrame(keys, schema=columns, orient="row")
@@ -352,7 +352,7 @@ def resolve(scheme: Scheme) -> str | Maker:
     if isinstance(scheme, str):
         return load(scheme) if ":" in scheme.partition(",")[0] else scheme
     if not callable(scheme):
-        raise SchemeError(f"{scheme!r} is no scheme: give its text, or a class derived from {_BASES}")
+        raise SchemeError(f"{scheme!r} is not a scheme: give its text, or a class derived from {_BASES}")
     return scheme
 
 
@@ -410,7 +410,7 @@ def _make(scheme: Maker, seed: int) -> Policy:
 def _sample(scheme: Maker) -> Policy:
     """A policy to look at."""
     if isinstance(scheme, type) and not _is_policy(scheme):
-        raise SchemeError(f"{scheme.__name__} is no policy: derive it from {_BASES}, and write their methods")
+        raise SchemeError(f"{scheme.__name__} is not a policy: derive it from {_BASES}, and write their methods")
     return _make(scheme, 0)
 
 

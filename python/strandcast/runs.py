@@ -138,7 +138,7 @@ def warned(lines: Iterable[str]) -> None:
 
 
 def given(scenario: object) -> None:
-    """Refuses what is no scenario.
+    """Refuses what is not a scenario.
 
     Raises:
         TypeError: `scenario` is not a `Scenario`.
@@ -488,7 +488,7 @@ class Result(Metrics):
         ax: Axes | None = None,
         width: float | None = None,
     ) -> Figure:
-        """Draws one metric: each scheme's median with its 95 % interval, and a dot a run; a panel a subject.
+        """Draws one metric: each scheme's median with its 95 % interval, and a dot per run; a panel per subject.
 
         Args:
             name: The metric, as in `metric`; None: `missed_ratio` if a flow has it, else `goodput_bps`.
@@ -515,7 +515,7 @@ class Result(Metrics):
         return plots.metric(runs, means, name, self._title, origin=self._origin, ax=ax, width=width)
 
     def plot_series(self, name: str, *, subject: str | None = None, seed: int | None = None) -> Figure:
-        """Draws time series of one run of each scheme: a panel a scheme, a line a flow, path or link.
+        """Draws time series of one run of each scheme: a panel per scheme, a line per flow, path or link.
 
         Args:
             name: The metric, as `cwnd_bytes`.

@@ -241,7 +241,7 @@ class Check:
 
     @property
     def paths(self) -> pl.DataFrame:
-        """A row a path of a flow.
+        """A row per path of a flow.
 
         Columns `flow, path, transport, scheme`, then `base_rtt_ms` (with empty queues), `bottleneck` (the slowest
         link), `bottleneck_bps`, `bdp_bytes` (what fills the path), `loss_ratio` (at random), `fair_bps` (if all links

@@ -467,7 +467,7 @@ def _names(folder: pathlib.Path) -> list[str]:
 
 
 def _fill(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file and has it on the disk: some disks say only then that they are full."""
+    """Writes a file and flushes it to the disk: some disks report only then that they are full."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -178,7 +178,7 @@ def _axis(text: str) -> tuple[str, list[Value]]:
         listed: list[Value] = tomllib.loads(f"values = [{values}]")["values"]
     except tomllib.TOMLDecodeError:
         if not set(values).isdisjoint("[]{}\"'"):
-            raise argparse.ArgumentTypeError(f"{values} is no list of values in TOML; put texts in quotes") from None
+            raise argparse.ArgumentTypeError(f"{values} is not a list of values in TOML; put texts in quotes") from None
         listed = [parse(value.strip()) for value in values.split(",")]
     return key, listed
 

@@ -196,7 +196,7 @@ def _table(told: Any, key: str, where: str) -> dict[str, Any]:
     value = told.get(key) if isinstance(told, dict) else None
     if not isinstance(value, dict):
         name = f"{where}.{key}" if where else key
-        raise _BadError(f"{name} is missing" if value is None else f"{name} is no table of names")
+        raise _BadError(f"{name} is missing" if value is None else f"{name} is not a table of names")
     return value
 
 

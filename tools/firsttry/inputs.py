@@ -31,7 +31,7 @@ class Input:
         """
         kind, _, number = name.partition("-")
         if kind not in ("pipe", "burst", "key") or not number.isdecimal() or int(number) < 1:
-            raise ValueError(f"{name} is no input: pipe-BYTES, burst-MS or key-KB")
+            raise ValueError(f"{name} is not an input: pipe-BYTES, burst-MS or key-KB")
         return cls(kind, int(number))
 
     @property

@@ -76,7 +76,7 @@ def named(cell: Cell) -> str:
 
 
 def live_table(store: Store, names: list[str], digest: str) -> str:
-    """A row a case: lost packets in % with overtaking, and in order."""
+    """A row per case: lost packets in % with overtaking, and in order."""
     rows = []
     for over, kept in zip(reordered(False), reordered(True)):
         cells = []
@@ -110,7 +110,7 @@ def shown(name: str) -> str:
 
 
 def bulk_table(store: Store, names: list[str], digest: str) -> str:
-    """A row a case: goodput with overtaking, as a share of that in order."""
+    """A row per case: goodput with overtaking, as a share of that in order."""
     rows = []
     for over, kept in zip(bulk_cells(ordered=False), bulk_cells(ordered=True)):
         cells, verdict = [], ""

@@ -124,7 +124,7 @@ def measured(program: Path, store: Store, schemes: list[str] | None, jobs: int) 
 
 
 def summary(store: Store, names: list[str], digest: str, few: list[Cell]) -> str:
-    """A row a scheme: cells, and those of them that windows can carry and in which something was lost."""
+    """A row per scheme: cells, and those of them that windows can carry and in which something was lost."""
     rows = []
     for name in names:
         of = {cell: kept[0] for cell in (full() if name in ALL else few) if (kept := store.of(cell, name, digest))}

@@ -65,7 +65,7 @@ def where(pairs: Pairs, which: Callable[[Cell], bool]) -> Pairs:
 
 
 def told(pairs: Pairs, names: tuple[str, str]) -> Mapping[str, str]:
-    """A row a network, and the cells in which ours is worse; `names` are ours and theirs."""
+    """A row per network, and the cells in which ours is worse; `names` are ours and theirs."""
     cells = {cell for cell, _ in pairs}
     rows = [
         row(name, where(pairs, lambda cell, name=name: cell.network == name))

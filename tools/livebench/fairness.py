@@ -170,7 +170,7 @@ def got(results: Results, cell: Cell, scheme: str) -> float:
 
 
 def beside(results: Results, scheme: str) -> str:
-    """A row for each kind of cell, a column a buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
+    """A row for each kind of cell, a column per buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
     heads = ["ours sends", "TCPs", "paths", *(f"{buffer:g} BDP" for buffer in RULES["buffers_bdp"])]
     mine = [cell for cell, of in results if of == scheme and cell.place == SHARED]
     rows = []
@@ -194,7 +194,7 @@ def bold(share: float, met: bool) -> str:
 
 
 def apart(results: Results, schemes: list[str]) -> str:
-    """A row a cell whose paths share nothing: goodput of each scheme in Mbit/s."""
+    """A row per cell whose paths share nothing: goodput of each scheme in Mbit/s."""
     rows = []
     for cell in sorted({cell for cell, _ in results if cell.place != SHARED}):
         some = [results.get((cell, scheme)) for scheme in schemes]

@@ -33,7 +33,7 @@ def scale(ax: "Axes") -> None:
 
 
 def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) -> None:
-    """A panel a network: late messages by latency, a line a scheme, means over seeds."""
+    """A panel per network: late messages by latency, a line per scheme, means over seeds."""
     import strandcast.figures.style as style
 
     schemes, names = columns(results), list(dict.fromkeys(cell.network for cell, _ in sorted(results)))
@@ -71,7 +71,7 @@ def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) 
 def beside(
     found: Mapping[tuple[Cell, int], Mapping[str, Mapping[str, float]]], contestants: Sequence[str], name: str
 ) -> None:
-    """A panel a network: late messages of each contestant over sockets, a group a cell, a dot a trace."""
+    """A panel per network: late messages of each contestant over sockets, a group per cell, a dot per trace."""
     import strandcast.figures.style as style
 
     names = list(dict.fromkeys(cell.network for cell, _ in sorted(found)))

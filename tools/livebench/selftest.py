@@ -29,7 +29,7 @@ CELL = Cell("fades", 500, 0.8)
 
 
 def of(*late: float, step_s: float = 0.04) -> measures.Measures:
-    """Measures of a message a picture in 500 ms, each so late."""
+    """Measures of a message per picture in 500 ms, each so late."""
     return measures.of_stream([(5 + n * step_s, 5 + n * step_s + by) for n, by in enumerate(late)], 0.5)
 
 
@@ -279,7 +279,7 @@ def ours(name: str) -> bool:
 
 
 def stores(late: list[float], its: list[float], scheme: str = "bond", links: str = "links") -> compare.Pairs:
-    """Pairs of two stores with a row a seed: `strand`, late by these shares, and another one."""
+    """Pairs of two stores with a row per seed: `strand`, late by these shares, and another one."""
     found = [store.Store(Path("/nonexistent"), None) for _ in range(2)]
     for one, name, shares, of in zip(found, ("strand", scheme), (late, its), ("links", links), strict=True):
         one.rows = {store.Key(CELL, 101 + n, name, of): row(late=share) for n, share in enumerate(shares)}

@@ -231,7 +231,7 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
             print(
                 f"{one}: {100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}", flush=True
             )
-            # A try of some seconds is no result.
+            # A try of some seconds is not a result.
             if kept["sound"] and not first:
                 add(file, one.key(ours, digest), kept)
             if kept["sound"] or first:
@@ -295,7 +295,7 @@ def summary(name: str, found: Found) -> list[str]:
 
 
 def rows(found: Found, names: list[str]) -> list[list[str]]:
-    """A row a cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
+    """A row per cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
     made = []
     for cell in dict.fromkeys(cell for cell, _ in found):
         some = [by for (other, _), by in found.items() if other == cell]

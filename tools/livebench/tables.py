@@ -40,7 +40,7 @@ def mean(results: Results, cells: Sequence[Cell], scheme: str, measure: str) -> 
 
 
 def late(results: Results) -> str:
-    """A row a cell: late messages of each scheme in %; the fewest are bold."""
+    """A row per cell: late messages of each scheme in %; the fewest are bold."""
     rows = []
     for cell in sorted({cell.first for cell, _ in results}):
         repeats = [other for other, _ in results if other.first == cell]
@@ -54,7 +54,7 @@ def late(results: Results) -> str:
 
 
 def summary(results: Results) -> str:
-    """A row a scheme: means over all cells."""
+    """A row per scheme: means over all cells."""
     cells = sorted({cell for cell, _ in results})
     rows = []
     for scheme in columns(results):
@@ -70,7 +70,7 @@ def summary(results: Results) -> str:
 
 
 def networks(results: Results) -> str:
-    """A row a network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
+    """A row per network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
     rows = []
     for network in dict.fromkeys(cell.network for cell, _ in sorted(results)):
         cells = [c for c, _ in results if c.network == network and c.first.share <= verdicts.MOST_SHARE]

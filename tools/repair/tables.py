@@ -72,7 +72,7 @@ def place(cell: Cell) -> str:
 
 
 def late(results: Results, cells: Sequence[Cell], measure: str) -> str:
-    """A row a cell, a column a mode; the best is bold where its interval overlaps no other one."""
+    """A row per cell, a column per mode; the best is bold where its interval overlaps no other one."""
     rows = []
     for cell in cells:
         means = {mode: mean(results[cell, mode][measure]) for mode in MODES}
@@ -128,7 +128,7 @@ def all_of(results: Results, cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def rows_of(results: Results, cells: Sequence[Cell]) -> list[dict[str, object]]:
-    """A row a cell and mode, for CSV."""
+    """A row per cell and mode, for CSV."""
     rows: list[dict[str, object]] = []
     for cell in cells:
         for mode in MODES:

@@ -52,7 +52,7 @@ def clocks() -> bool:
 
 
 def each_bit() -> bool:
-    """A packet of which any bit is another one is no packet as it was sent."""
+    """A packet of which any bit is another one is not a packet as it was sent."""
     packet = sent(1)[0]
     flipped = (
         bytes(b ^ (1 << bit if n == at else 0) for n, b in enumerate(packet)) for at in range(TS) for bit in range(8)

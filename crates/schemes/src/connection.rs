@@ -142,7 +142,10 @@ mod tests {
             ("nc-mptcp", "it chooses coded symbols"),
         ] {
             let said = error(name);
-            assert!(said.starts_with(&format!("'{name}' is no scheduler of an MPTCP flow: {why}")), "{said}");
+            assert!(
+                said.starts_with(&format!("'{name}' is not a scheduler of an MPTCP flow: {why}")),
+                "{said}"
+            );
             assert!(!known().any(|word| word == name) && !said.contains('\n'));
         }
         for name in known() {

@@ -17,7 +17,7 @@ pub enum SpecError {
         known: String,
     },
     /// A window that TCP and MPTCP flows can't have.
-    #[error("'{name}' is no congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
     NotForTcp {
         /// Its name.
         name: &'static str,
@@ -37,7 +37,7 @@ pub enum SpecError {
         known: String,
     },
     /// A scheduler that MPTCP flows can't have.
-    #[error("'{name}' is no scheduler of an MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; there are {known}")]
     NotForMptcp {
         /// Its name.
         name: &'static str,
@@ -57,7 +57,7 @@ pub enum SpecError {
         known: String,
     },
     /// A part is named where a preset is expected.
-    #[error("'{name}' is no scheme but a part, a word of {role}: {example}")]
+    #[error("'{name}' is not a scheme but a part, a word of {role}: {example}")]
     PartAlone {
         /// As given.
         name: String,

@@ -294,7 +294,7 @@ mod tests {
         for (part, role) in [("reno", "cc"), ("loss-order", "scheduler")] {
             let line = error(part);
             let (says, example) = line.split_once(": ").expect("an example");
-            assert_eq!(says, format!("'{part}' is no scheme but a part, a word of {role}"));
+            assert_eq!(says, format!("'{part}' is not a scheme but a part, a word of {role}"));
             assert!(example.ends_with(&format!(",{role}={part}")), "{line}");
             parse_spec(example).expect("the example can be used");
         }

@@ -1,4 +1,4 @@
-"""Time series of runs in bins: a value a run and bin, and mean and interval over the runs."""
+"""Time series of runs in bins: a value per run and bin, and mean and interval over the runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
     if samples.is_empty():
         return pl.DataFrame(schema=VALUES)
     length = round(curve.bin_s * 1e6)
-    # In whole microseconds: a series' times are multiples of what is no binary fraction.
+    # In whole microseconds: a series' times are multiples of what is not a binary fraction.
     time = (pl.col("time_s") * 1e6).round().cast(pl.Int64)
     placed = samples.with_columns(((time - 1).clip(0) // length).alias("bin"), time.max().over("seed").alias("end"))
     value = pl.col("value").last() if curve.counted else pl.col("value").mean()

@@ -100,7 +100,7 @@ class Selection:
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
         """The manifest that a picture of the figure would have; None if runs are missing.
 
-        Unless their number is said, as many as all of the figure's cells have, if these are full ones.
+        Without a given number of runs, it has as many as all of the figure's cells have, if these are full.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
@@ -388,7 +388,7 @@ def arguments() -> Parser:
 def count(text: str) -> int:
     """A number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
 
 

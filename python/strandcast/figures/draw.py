@@ -323,7 +323,7 @@ def claim_unit(figure: Figure, claim: Claim) -> str:
 
 
 def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged]], key: dict[str, Artist]) -> None:
-    """A row a claim: our difference with its whisker, the paper's, and the verdict in words."""
+    """A row per claim: our difference with its whisker, the paper's, and the verdict in words."""
     unit = claim_unit(figure, claims[0][0])
     axes.axvline(0, color=style.GREY, linewidth=1)
     for i, (claim, judged) in enumerate(claims):

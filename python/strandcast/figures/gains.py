@@ -24,7 +24,7 @@ def item(word: str, claim: str) -> str:
 
 
 def listed(text: str, titles: Collection[str]) -> dict[str, list[str]]:
-    """The claims that deviations of these titles gain, as a table's lists have them."""
+    """The claims that deviations of these titles gain, in the form of a table's lists."""
     found: dict[str, list[str]] = {}
     title, start = "", item(GAINS, "")
     for line in text.splitlines():

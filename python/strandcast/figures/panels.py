@@ -137,8 +137,8 @@ def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
 def over_time(view: View, found: Found) -> list[list[Panel]]:
     """Panels of curves over time; only those where there is something to draw.
 
-    Curves are compared in a panel a scheme, a row a point, and schemes in a panel a point, a row a curve; where a row
-    would have but one panel, all stand in one.
+    Curves are compared in a panel per scheme, a row per point, and schemes in a panel per point, a row per curve; where
+    a row would have but one panel, all stand in one.
     """
     figure = found.figure
     points = [point for point in figure.points if view.fits(point.at)]

@@ -249,9 +249,9 @@ def packet_orders(
     Args:
         paper: The figure's paper.
         figure: The figure, whole.
-        schemes: Who is asked for.
+        schemes: The requested schemes.
         runs: Runs of each cell; traces are made of `packets.RUNS` of them at most.
-        quick: Of short runs at fewer points.
+        quick: Short runs at fewer points.
     """
     figure = shown(figure, quick=quick)
     seeds = tuple(range(1, min(runs, packets.RUNS) + 1))

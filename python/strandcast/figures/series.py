@@ -117,7 +117,7 @@ def steps(time_s: pl.Series, counted: pl.Series, before: float = 0.0, step_s: fl
     step_us = round(step_s * 1e6)
     grown: dict[float, float] = {}
     for time, value in zip(time_s, counted, strict=True):
-        # In whole microseconds: a series' times are multiples of what is no binary fraction.
+        # In whole microseconds: a series' times are multiples of what is not a binary fraction.
         step = max(0, round(time * 1e6) - 1) // step_us * step_us / 1e6
         grown[step] = grown.get(step, 0.0) + value - before
         before = value

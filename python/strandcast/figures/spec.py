@@ -403,11 +403,11 @@ class Paper:
         return self.source.key
 
     def found(self, figure: Figure, claim: Claim) -> list[str]:
-        """The titles of findings that tell why a claim of a figure came out otherwise."""
+        """The titles of findings that explain why a claim of a figure came out otherwise."""
         return [one.title for one in self.findings if one.is_why(figure, claim)]
 
     def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
-        """The titles of deviations by which it comes out, each of one assumption."""
+        """The titles of deviations with which the claim is reproduced, each of one assumption."""
         return self.gains.get(named(figure.name, claim.text), ())
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:

@@ -88,7 +88,7 @@ class View:
 
     Attributes:
         kind: `lines` over a number; `bars` side by side, by words or numbers, from 0 on; `points`, the same as dots
-            with whiskers, whose axis begins where differences show; `dots`, a row a scheme; `time`, curves over the
+            with whiskers, whose axis begins where differences show; `dots`, a row per scheme; `time`, curves over the
             time of runs.
         measures: What is shown; none by `time`.
         x: The key along the axis; of bars and points empty if the measures stand there themselves.
@@ -104,8 +104,8 @@ class View:
         equal: Panels have the same axes: all those of the picture's views that say so and have the same kind and unit.
             Without it the panels of one measure that stand in a row have the same axes, and those of `time`.
         curves: What `time` shows.
-        compare: What the lines of a panel of `time` are: the `curves`, with a panel a scheme and a row a point, or the
-            `schemes`, with a panel a point and a row a curve.
+        compare: What the lines of a panel of `time` are: the `curves`, with a panel per scheme and a row per point, or
+            the `schemes`, with a panel per point and a row per curve.
         begin_s: `time` shows nothing that is before, in seconds.
         zero: The other axis of `time` begins at 0.
         logarithmic: The other axis of `time` is logarithmic from 1 on, and linear below it.

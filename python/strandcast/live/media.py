@@ -67,7 +67,7 @@ def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes
 
 
 def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
-    """An output as the native module takes it; objects are written to by a thread until the stream ends.
+    """An output in the form that the native module takes; a thread writes to objects until the stream ends.
 
     Raises:
         TypeError: It is not an output.
@@ -78,7 +78,7 @@ def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
     if write is None and callable(target):
         write = _whole(target)
     if not callable(write):
-        raise TypeError(f"{target!r} is no output: give a path, a URL, an object with write, or a function")
+        raise TypeError(f"{target!r} is not an output: give a path, a URL, an object with write, or a function")
     drain = _native.Drain(_name(target))
     _serve(_drain, drain, write, failure)
     return drain
@@ -110,7 +110,7 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
         call = source
         return iter(lambda: call() or None, None)
     raise TypeError(
-        f"{source!r} is no input: give a path, a URL, bytes, an object with read, an iterable or a function"
+        f"{source!r} is not an input: give a path, a URL, bytes, an object with read, an iterable or a function"
     )
 
 

@@ -12,7 +12,7 @@ pub enum Measure {
     Bulk { of_best: Option<f64>, of_sum: Option<f64> },
     /// Goodput, at most this many times that of flow `tcp`.
     Beside { most: f64 },
-    /// The share of a stream that came too late or not at all, at most this.
+    /// Greatest share of a stream that may come too late or not at all.
     Live { most: Option<f64> },
 }
 
@@ -68,7 +68,7 @@ const fn bulk(of_best: f64) -> Measure {
     Measure::Bulk { of_best: Some(of_best), of_sum: None }
 }
 
-/// Rates as LTE and Wi-Fi have them, with stalls; reverse paths that are dead or lossy; two uplinks that meet.
+/// Rates like those of LTE and Wi-Fi, with stalls; reverse paths that are dead or lossy; two uplinks that meet.
 fn traces() -> Vec<Entry> {
     let good = [("bond", bulk(0.95)), ("cmt", Measure::Bulk { of_best: None, of_sum: None })];
     let files = ["lte-wifi", "lte-lte", "lte-lte-wifi", "dead-reverse", "lossy-reverse"];

@@ -80,7 +80,7 @@ impl Subject {
         }
     }
 
-    /// The flow all instances of which this subject is one of (`tcp#2`: `tcp`), or the same of a path.
+    /// Subject for all instances of the flow or path of which this subject is one (`tcp#2`: `tcp`).
     fn together(&self) -> Option<Subject> {
         let base = |name: &str| {
             let (base, number) = name.rsplit_once('#')?;
@@ -189,7 +189,7 @@ fn over_all_time(rates: &[Lived]) -> Vec<f64> {
         (Some(life), Some(all)) if all.seconds() > 0.0 => life.seconds() / all.seconds(),
         _ => 1.0,
     };
-    // Who did not live in the time that counts has no rate, and adds none.
+    // A flow that was absent in the time that counts has no rate, and adds nothing.
     rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 

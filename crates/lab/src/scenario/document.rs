@@ -75,7 +75,7 @@ impl Document {
         self.read().map(|(scenario, _)| scenario)
     }
 
-    /// The scenario, as [`scenario`](Self::scenario) has it, and which of its numbers are probably not meant.
+    /// The scenario, as from [`scenario`](Self::scenario), and warnings about numbers that are probably not meant.
     ///
     /// # Errors
     /// The first mistake.

@@ -101,7 +101,7 @@ pub struct Direction {
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself; what it was before there was any stays what it was, and so does its hash.
+    /// Retransmission by the link itself. It is left out of the hash when absent, so that older scenarios keep theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
     /// Packets that arrive behind later ones.
@@ -385,7 +385,7 @@ pub enum Transport {
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is no part of the hash, as before there were
+        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, as before there were
         /// others.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,

@@ -70,7 +70,7 @@ impl Item<'_> {
     pub fn bytes(&self, range: (i64, i64)) -> Read<u64> {
         let n = self.value(Quantity::Size)?;
         if n.abs() > MOST_WHOLE || n != libm::trunc(n) {
-            return Err(self.error(format!("{} is no whole number of bytes", self.node.value.describe())));
+            return Err(self.error(format!("{} is not a whole number of bytes", self.node.value.describe())));
         }
         self.between(n as i64, range)
     }

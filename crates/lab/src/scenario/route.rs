@@ -61,8 +61,8 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// A radio on the way of which the node is no station.
-    #[error("`{node}` is no station of radio `{radio}`; give it a place and make it one")]
+    /// A radio on the way of which the node is not a station.
+    #[error("`{node}` is not a station of radio `{radio}`; give it a place and make it one")]
     NoStation {
         /// The radio.
         radio: String,

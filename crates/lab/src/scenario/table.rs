@@ -251,7 +251,7 @@ impl<'a> Item<'a> {
         let (at, (name, keys)) = match branch.get(kinds.tag) {
             Some(node) => self.part(dotted(&self.key, kinds.tag), node).word(kinds.names(), find)?,
             None => find(implied).ok_or_else(|| {
-                let message = format!("`{implied}` is no {} by itself, and none is given", kinds.tag);
+                let message = format!("`{implied}` is not a {} by itself, and none is given", kinds.tag);
                 self.error(format!("{message}{}", hint(implied, kinds.names())))
             })?,
         };

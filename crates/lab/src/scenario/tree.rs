@@ -130,7 +130,7 @@ fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Location, at: Loca
         },
         DeValue::Float(n) => match n.as_str().parse() {
             Ok(n) => Value::Float(n),
-            Err(_) => return Err((offset, format!("{n} is no number"))),
+            Err(_) => return Err((offset, format!("{n} is not a number"))),
         },
         DeValue::Boolean(on) => Value::Switch(on),
         DeValue::Datetime(date) => Value::Date(date.to_string()),

@@ -154,7 +154,7 @@ impl Quantity {
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
-            return Err(format!("\"{text}\" is no number; it is {}", self.describe()));
+            return Err(format!("\"{text}\" is not a number; it is {}", self.describe()));
         };
         if unit.is_empty() {
             return Ok(number);
@@ -187,12 +187,12 @@ impl Quantity {
                 format!("\"{text}\" is {}, not {}; units are {}", other.noun(), self.noun(), names())
             }
             (Some(near), _) => {
-                format!("`{unit}` is no unit of {}; did you mean \"{number} {near}\"?", self.noun())
+                format!("`{unit}` is not a unit of {}; did you mean \"{number} {near}\"?", self.noun())
             }
             (None, _) if self == Quantity::Plain => {
                 format!("\"{text}\" has a unit; it is {}", self.describe())
             }
-            (None, _) => format!("`{unit}` is no unit of {}; there are {}", self.noun(), names()),
+            (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
         }
     }
 }
@@ -265,24 +265,27 @@ mod tests {
         let said = |quantity: Quantity, text| quantity.parse(text).expect_err(text);
         assert_eq!(
             said(Quantity::Rate, "10 mbit"),
-            "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+            "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?"
         );
-        assert_eq!(said(Quantity::Rate, "1 mbps"), "`mbps` is no unit of a rate; did you mean \"1 Mbps\"?");
+        assert_eq!(
+            said(Quantity::Rate, "1 mbps"),
+            "`mbps` is not a unit of a rate; did you mean \"1 Mbps\"?"
+        );
         assert_eq!(
             said(Quantity::Rate, "10 ms"),
             "\"10 ms\" is a time, not a rate; units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps"
         );
         assert_eq!(
             said(Quantity::Time, "5 parsec"),
-            "`parsec` is no unit of a time; there are s, ms, us, ns, min, h"
+            "`parsec` is not a unit of a time; there are s, ms, us, ns, min, h"
         );
         assert_eq!(
             said(Quantity::Time, "soon"),
-            "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
+            "\"soon\" is not a number; it is a time as \"50 ms\", or a number of seconds"
         );
     }
 
-    /// Eight times as much is no slip of the pen.
+    /// Eight times as much is not a slip of the pen.
     #[test]
     fn slips_of_the_pen_are_not_taken_for_another_number() {
         let said = |text| Quantity::Rate.parse(text).expect_err(text);
@@ -308,7 +311,7 @@ mod tests {
         assert!(said("20 ms", Some("rate")).starts_with("\"20 ms\" is a time, not a rate"));
         assert!(said("20 ms", Some("rat")).starts_with("there is no quantity `rat`; did you mean `rate`?"));
         assert!(said("20 mbit", None).starts_with("there is no unit `mbit`; did you mean"));
-        assert!(said("fast", None).starts_with("\"fast\" is no number"));
+        assert!(said("fast", None).starts_with("\"fast\" is not a number"));
     }
 
     proptest! {

@@ -33,14 +33,14 @@ impl fmt::Display for Warning {
     }
 }
 
-/// bit/s: below it a rate without a unit was rather meant in Mbit/s.
+/// Rate in bit/s below which a rate without a unit was probably meant in Mbit/s.
 pub(super) const MIN_RATE: f64 = 1e3;
-/// Seconds: above it a link's delay was rather meant in ms. A geostationary satellite has 0.3 s.
+/// Seconds above which a link's delay was probably meant in ms. A geostationary satellite has 0.3 s.
 pub(super) const LONG_DELAY: f64 = 2.0;
-/// Packets: above it a queue's limit was rather meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
+/// Packets above which a queue's limit was probably meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
 const LONG_QUEUE: f64 = 10_000.0;
 
-/// Seconds above which a time without a unit was rather meant in ms.
+/// Seconds above which a time without a unit was probably meant in ms.
 #[derive(Clone, Copy)]
 pub(super) enum Longest {
     /// Delays of packets.

@@ -81,7 +81,7 @@ impl FlowBuilder<'_> {
         let paths = self.paths(network, (flow, ends), label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        // The feed was made with the same: what is drawn again is the same again.
+        // The feed was made with the same seeds: numbers drawn again are equal.
         let level = |value: &Number| self.level(&app, value, &seeds, &key).unwrap_or_else(|_| Box::new(0.0));
         let video = video(&app, level, start, end, &key)?;
         let ledger =

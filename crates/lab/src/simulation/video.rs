@@ -11,8 +11,8 @@ use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
 use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Number, Pause, TraceFile, Video};
 
-/// The messages of a video, from `start` on and before `stop`. `level` puts a number to work; `trace` reads one, or has
-/// read it already.
+/// The messages of a video, from `start` on and before `stop`. `level` returns the course of a number; `trace`
+/// reads a trace, or has read it already.
 pub(super) fn video_source(
     video: &Video,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

@@ -204,7 +204,7 @@ fn overtaking() -> Vec<Cell> {
     cells
 }
 
-/// Here the plain scheme is no measure: it loses as well.
+/// Here the plain scheme is not a measure: it loses as well.
 #[test]
 fn nothing_is_lost_where_packets_overtake_each_other() {
     let cells = overtaking();

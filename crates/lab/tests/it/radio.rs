@@ -366,7 +366,7 @@ fn mistakes_are_told_in_a_line() {
         ),
         (
             &["nodes.x={}", "flows.udp.to=x", "flows.udp.paths.a.via=[\"air\"]"],
-            "`x` is no station of radio `air`; give it a place and make it one",
+            "`x` is not a station of radio `air`; give it a place and make it one",
         ),
         (&["flows.udp.paths.a.via=[\"ail\"]"], "there is no link `ail`; did you mean `air`?"),
     ] {

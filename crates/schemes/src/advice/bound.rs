@@ -1,5 +1,5 @@
-//! The greatest rate at which nothing is late, by Hall's theorem for fluids: what is captured between two moments has
-//! to leave between the first and the latency behind the second.
+//! The greatest rate at which nothing is late, by Hall's theorem for fluids: data captured between two moments have
+//! to leave between the first moment and the second one plus the latency.
 
 use strandcast_proto::time::Duration;
 

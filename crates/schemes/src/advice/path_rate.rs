@@ -8,7 +8,7 @@
 //!
 //! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
 //! has no room for trains and needs none: it carries what arrives, and earlier trains no longer count. The bytes that
-//! arrived in each half of the last second counts in any case.
+//! arrived in each half of the last second count in any case.
 //!
 //! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look
 //! quicker than it is.

@@ -155,7 +155,7 @@ impl Avoidance for Olia {
             Signal::Acked(ack) => self.of(ack.path).since_loss += ack.newly_acked,
             Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 let bytes = self.of(*path);
-                // A further timeout, or one of what was sent again, is no interval without losses.
+                // A further timeout, or one of what was sent again, is not an interval without losses.
                 if bytes.since_loss > 0 {
                     *bytes = Bytes { between_losses: bytes.since_loss, since_loss: 0 };
                 }

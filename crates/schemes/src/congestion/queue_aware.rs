@@ -191,7 +191,7 @@ impl Path {
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
         let mut ssthresh = self.window.ssthresh_after_loss(share);
         if !congested {
-            // A window that is small because little was sent, or nothing arrived, is no measure of the path
+            // A window that is small because little was sent, or nothing arrived, is not a measure of the path
             // (Westwood+).
             ssthresh = ssthresh.max(in_use(view).min(self.ssthresh()));
         }

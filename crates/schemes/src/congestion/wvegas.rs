@@ -117,7 +117,7 @@ enum Round {
 }
 
 impl Path {
-    /// A round trip between these bounds: what the peer may have held back is no queue.
+    /// A round trip between these bounds: what the peer may have held back is not a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
         // Paths without any delay would divide by it.
         let most = most.max(Duration::from_micros(1));

@@ -1,5 +1,5 @@
 //! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer: several paths
-//! reorder packets all the time, so a gap alone is no reason to acknowledge at once.
+//! reorder packets all the time, so a gap alone is not a reason to acknowledge at once.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{AckDecision, Feedback, PathId, Policy, RxInfo, Signal, View};

@@ -212,7 +212,7 @@ fn with_block(rank: u16, in_flight: u32) -> Picture {
     picture
 }
 
-/// Xu et al. (2015): what coding makes up for is no loss to the windows. By default every loss is.
+/// Xu et al. (2015): what coding makes up for is not a loss to the windows. By default every loss is.
 #[test]
 fn losses_are_masked_while_the_block_gets_complete() {
     use LossCause::{Congestion, PathFailure, Wireless};

@@ -1,5 +1,5 @@
 //! Blocking estimation (S. Ferlin, Ö. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
-//! Heterogeneous Networks", IFIP Networking 2016), as `mptcp_blest.c` of multipath-tcp.org, v0.95, has it: the slower
+//! Heterogeneous Networks", IFIP Networking 2016), as in `mptcp_blest.c` of multipath-tcp.org, v0.95: the slower
 //! path s takes a chunk only if the window that the peer offers holds what the faster path f sends until it is
 //! acknowledged.
 //!

@@ -1,5 +1,5 @@
 //! Earliest completion first (Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP Path Scheduler to Manage
-//! Heterogeneous Paths", CoNEXT 2017), as `mptcp_ecf.c` of multipath-tcp.org, v0.95, has it: the slower path s takes a
+//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95: the slower path s takes a
 //! chunk only if that does not end later than waiting for the faster path f.
 //!
 //! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w

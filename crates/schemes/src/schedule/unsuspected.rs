@@ -4,7 +4,7 @@ use strandcast_proto::policy::{PathSet, PathView, View};
 
 use crate::estimate::Verdict;
 
-/// A live path with a longer queue is not free, seconds: jitter is no queue.
+/// A live path with a longer queue is not free, seconds: jitter is not a queue.
 const FREE: f64 = 0.05;
 
 /// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while no live path is

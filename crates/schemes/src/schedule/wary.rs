@@ -13,13 +13,13 @@
 //! - *No way*: a message for which the delays of all paths are too long, queues apart, is given up if more messages
 //!   wait
 //!   after it and nothing of it was sent.
-//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while it could still
+//! - *A stall is not an end*: what would be given up waits for a path that is suspected, but not dead, while it could still
 //!   be in
 //!   time by that path, and each of the others has no room, has enough to carry until the next decision, or would be late
 //!   with a new message as well: then it delays none that could be in time.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets no data probes:
+//! Data without deadlines go as in [`EarliestArrival`]. A peer that doesn't report arrivals gets no data probes:
 //! nothing but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;

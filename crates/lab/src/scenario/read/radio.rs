@@ -102,7 +102,7 @@ fn made(radio: &Table<'_>) -> Read<(Placement, Vec<String>)> {
         let item = table.item(&FILE_PLACE.file.key)?;
         parse_csv(&file.text).map_err(|wrong| match wrong {
             PlacementError::BadLine { line, ref text } => {
-                let message = format!("\"{text}\" is no place; it is x and y in metres, as `120.5,80`");
+                let message = format!("\"{text}\" is not a place; it is x and y in metres, as `120.5,80`");
                 item.error_in(file, line, &message)
             }
             other => item.error(format!("{}: {other}", file.path.display())),

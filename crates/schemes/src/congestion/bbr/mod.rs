@@ -16,7 +16,7 @@
 //! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2);
 //! - spurious losses (§5.5.11) take bounds and window back, and enter no state again; simulated TCP has no signal for
 //!   them;
-//! - losses that the loss policy puts down to the radio, or to a path that failed, are no sign of too much in flight;
+//! - losses that the loss policy puts down to the radio, or to a path that failed, are not a sign of too much in flight;
 //! - a path that the scheduler leaves unused although it could send is limited by the application;
 //! - a path that holds others up keeps β of its window until it probes again.
 

@@ -183,7 +183,7 @@ impl Sampler {
         }
     }
 
-    /// A packet that left `at` was lost; `None`: it is not known, or lost already. One that is `spared` is no sign of
+    /// A packet that left `at` was lost; `None`: it is not known, or lost already. One that is `spared` is not a sign of
     /// too much in flight.
     pub fn on_lost(&mut self, tsn: Tsn, at: Instant, spared: bool) -> Option<LostPacket> {
         let record = self.settle(tsn, at).filter(|_| !spared)?;

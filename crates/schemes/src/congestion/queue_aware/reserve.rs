@@ -15,7 +15,7 @@ use crate::estimate::Verdict;
 
 /// Time over which the lost data leave again: paced, a fifth of a second's stream is not a burst.
 const SPREAD: Duration = Duration::from_millis(50);
-/// A path with a longer queue is left alone, seconds: jitter is no queue.
+/// A path with a longer queue is left alone, seconds: jitter is not a queue.
 const SHORT: f64 = 0.05;
 
 /// Bytes that a path may have in flight beyond its window for a while.

@@ -90,7 +90,7 @@ fn queues_that_doubled_are_drained() {
     for (keys, after) in [("", 0.75 * 103.01), (",drain=off", 104.01)] {
         let mut play = Play::new(&format!("wvegas{keys}"), 1, 100, Some(40));
         measure_base(&mut play);
-        // Two round-trip times are no mean: Reno's 1/100 for the ACK that ends that round.
+        // Two round-trip times are not a mean: Reno's 1/100 for the ACK that ends that round.
         for (rtt, expected) in [(102.0, 100.01), (102.0, 101.01), (103.9, 102.01), (105.0, 103.01)] {
             round(&mut play, 0, ms(rtt));
             near(play.cwnd(), expected, 5e-3);

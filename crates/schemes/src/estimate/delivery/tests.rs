@@ -150,7 +150,7 @@ fn what_left_before_the_window_was_full_tests_nothing() {
     assert!(acked(10, 9, 20), "it left into a full window");
 }
 
-/// After an idle time nothing is known. Keep-alives are no load.
+/// After an idle time nothing is known. Keep-alives are not load.
 #[test]
 fn an_idle_path_has_no_known_rate() {
     let mut path = Path::new();

@@ -30,13 +30,13 @@
 //! - no rate is asked for before the receiver's own slow start ends: until then the sender's does;
 //! - a round in which less than 70 % of what was asked for came, and nothing was lost, says that the application had
 //!   no more: the rate stays;
-//! - not below a packet a round trip, not above twice the most that was received in the last 5 to 10 seconds;
+//! - not below a packet per round trip, not above twice the most that was received in the last 5 to 10 seconds;
 //! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
-//!   wait for their turn is no part of the path, and where one packet a round trip is asked for it would double it;
-//! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is no sample then;
+//!   wait for their turn is not part of the path, and where one packet a round trip is asked for it would double it;
+//! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is not a sample then;
 //! - a round on the path with data is congested by its losses alone, not by TEAR's FAST_RECOVERY state;
 //! - the delayed response timer begins anew with each packet, not with the round: it finds silence, not slowness;
-//! - a sending rate that is not the one asked for is no reason for feedback at once: the next round's comes within a
+//! - a sending rate that is not the one asked for is not a reason for feedback at once: the next round's comes within a
 //!   round
 //!   trip;
 //! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each

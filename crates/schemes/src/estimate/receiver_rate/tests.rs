@@ -403,12 +403,12 @@ fn a_quiet_sender_is_not_a_silent_path() {
     play.round(10, &[]);
     assert!(
         play.path.deadline().is_some_and(|t| t < play.now + 3 * TRIP),
-        "7 s are no space between packets"
+        "7 s are not a space between packets"
     );
     near(play.path.trip().rtt().expect("and no round trip"), 0.1);
 }
 
-/// The pause between two packets is not the path's: at a packet a round trip it would double it.
+/// The pause between two packets is not the path's: at a packet per round trip it would double it.
 #[test]
 fn the_senders_pause_is_no_part_of_the_round_trip() {
     let mut play = Play::primary();

@@ -134,7 +134,7 @@ mod tests {
             }
             fired
         };
-        assert!((0..20).all(|i| !fires(i, 1, 114e3)), "14 % is no lead");
+        assert!((0..20).all(|i| !fires(i, 1, 114e3)), "14 % is not a lead");
         let fired: Vec<bool> = (0..9).map(|i| fires(100 + i, 1, 120e3)).collect();
         assert_eq!(fired, [false, false, true, false, false, false, false, false, false], "once");
         assert!(!fires(2101, 1, 120e3), "less than 2 s ago");

@@ -128,7 +128,7 @@ impl Receiver {
         self.path(path).take_over(rate);
     }
 
-    /// The sender has nothing to send. If it says so of the path it was ordered to, it went there.
+    /// The sender has nothing to send. A report about the path that was ordered shows that the sender uses that path.
     pub fn quiet(&mut self, now: Instant, path: PathId) {
         if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
             self.follow(now, path);
@@ -146,7 +146,7 @@ impl Receiver {
         let Some(cp) = self.get(current) else { return };
         let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
         let Some((best, ap)) = self.best(view, current) else { return };
-        // Without a rate of its own the current path is in slow start still.
+        // Without a rate of its own the current path is still in slow start.
         let none = Standing { rate: 0.0, ..ap };
         let Some(cp) = Standing::of(cp).or(dead.then_some(none)) else { return };
         if dead || self.trigger.fires(view.now, &cp, (best, &ap)) {

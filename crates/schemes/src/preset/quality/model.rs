@@ -52,7 +52,7 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// `bytes` of DATA left on the path; a pause longer than `longest` is not caused by the path.
     fn sent(&self, _path: &mut Self::Path, _now: Instant, _bytes: u64, _longest: Duration) {}
 
-    /// The path's link says something, at this end or (`far`) at the other one.
+    /// Takes a report of the path's link, at this end or (`far`) at the other one.
     fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
 
     /// An estimation interval of the path ended at `now`, with R_e in bytes per second.

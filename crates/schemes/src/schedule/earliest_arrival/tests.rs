@@ -133,7 +133,7 @@ fn what_queues_make_late_on_every_path_is_given_up() {
     assert!(!nowhere(&[full, FAST], 400), "not on every path");
     let (idle, far) = ((1.0, 40, 400, 0.0, 0, 100), (1.0, 600, 0, 0.0, 55, 100));
     assert!(!nowhere(&[idle], 400), "nothing of ours is in that queue");
-    assert!(!nowhere(&[far], 200), "a long way is no queue: who plays may count from the first arrival");
+    assert!(!nowhere(&[far], 200), "a long way is not a queue: who plays may count from the first arrival");
 }
 
 /// 40 packets of 1500 bytes, at 6 Mbit/s 2 ms each, take 78 ms after the first, and 20 ms of way.
