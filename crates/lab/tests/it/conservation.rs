@@ -1,5 +1,5 @@
-//! Every packet with data that a flow sends is accounted for: sent = delivered + duplicates + damaged + refused + lost
-//! + in flight, copies that links make aside.
+//! Every packet with data that a flow sends is accounted for, copies that links make aside:
+//! sent = delivered + duplicates + damaged + refused + lost + in flight.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
