@@ -104,7 +104,7 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), - (standard input) or udp://[GROUP@]HOST:PORT
+    /// FILE (sent at the pace of its clock), - (standard input), udp://[GROUP@]HOST:PORT or srt://[HOST]:PORT
     pub(crate) input: MediaUrl,
     /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
     /// port 9899
@@ -136,7 +136,7 @@ pub(crate) struct SendArgs {
 pub(crate) struct ReceiveArgs {
     /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,
-    /// FILE, - (standard output) or udp://HOST:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
+    /// FILE, - (standard output), udp://HOST:PORT or srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
     #[arg(value_parser = media_output)]
     pub(crate) output: MediaUrl,
     /// Overwrite a file that has content

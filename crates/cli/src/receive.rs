@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use strandcast::live::output::{File, Recordings, Udp};
+use strandcast::live::output::{File, Recordings, Srt, Udp};
 use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role};
 use strandcast::transport::listen_addresses;
 use strandcast::{Error, Scheme};
@@ -80,6 +80,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
         Destination::File(file) => listening.play(file),
         Destination::Recordings(recordings) => listening.play(recordings),
         Destination::Udp(udp) => listening.play(udp),
+        Destination::Srt(srt) => listening.play(srt),
     };
     let json = args.transport.json.then_some(args.output == MediaUrl::Pipe);
     Ok((receiver, Shown { monitor: Monitor::new(Role::Receive, stats), invitation, json }))
@@ -90,6 +91,7 @@ enum Destination {
     File(File),
     Recordings(Recordings),
     Udp(Udp),
+    Srt(Srt),
 }
 
 impl Destination {
@@ -97,6 +99,7 @@ impl Destination {
         Ok(match place {
             MediaUrl::Pipe => Destination::File(File::stdout()?),
             MediaUrl::Udp(url) => Destination::Udp(Udp::open(url).await?),
+            MediaUrl::Srt(url) => Destination::Srt(Srt::open(url).await?),
             MediaUrl::File(path) => match Recordings::of(path)? {
                 Some(recordings) => Destination::Recordings(recordings),
                 None => Destination::File(File::open(path, overwrite).map_err(|error| match error {

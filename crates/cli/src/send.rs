@@ -1,6 +1,6 @@
 //! `strandcast send`.
 
-use strandcast::live::input::{File, Stdin, Udp};
+use strandcast::live::input::{File, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
 use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
@@ -83,6 +83,7 @@ enum Source {
     File(File),
     Stdin(Stdin),
     Udp(Udp),
+    Srt(Srt),
 }
 
 /// Opens everything but the connection.
@@ -93,6 +94,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     let source = match &args.input {
         MediaUrl::Pipe => Source::Stdin(Stdin::open()),
         MediaUrl::Udp(url) => Source::Udp(Udp::listen(url).await?),
+        MediaUrl::Srt(url) => Source::Srt(Srt::open(url).await?),
         MediaUrl::File(path) => Source::File(File::open(path).await?),
     };
     let to = destination(&args.to, &args.transport.seal)?;
@@ -108,6 +110,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         Source::File(file) => Sender::start(config, file).await,
         Source::Stdin(stdin) => Sender::start(config, stdin).await,
         Source::Udp(udp) => Sender::start(config, udp).await,
+        Source::Srt(srt) => Sender::start(config, srt).await,
     };
     // Its mistakes begin with the name of an option.
     let sender = sender.map_err(|error| match error {

@@ -8,6 +8,7 @@
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
+//! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
