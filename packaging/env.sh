@@ -61,6 +61,8 @@ use_compilers() {
     local from=("$ROOT=/strandcast" "$TARGET=/target" "$sysroot/lib/rustlib/src/rust=/rust")
     for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do from+=("${registry%/}=/crates"); done
     CARGO_ENCODED_RUSTFLAGS=$(printf -- '--remap-path-prefix=%s\x1f' "${from[@]}")
-    export CARGO_ENCODED_RUSTFLAGS=${CARGO_ENCODED_RUSTFLAGS%$'\x1f'}
+    # A static program finds no functions by name, so that getrandom would open /dev/urandom, which an empty root lacks.
+    CARGO_ENCODED_RUSTFLAGS+=$'--cfg\x1fgetrandom_backend="linux_getrandom"'
+    export CARGO_ENCODED_RUSTFLAGS
     export CFLAGS="${from[*]/#/-ffile-prefix-map=}"
 }
