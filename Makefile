@@ -7,6 +7,8 @@
 #   make scheme  what a new scheme or part has to pass, in one go (ARGS=NAME; docs/adding-a-scheme.md)
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
 #   make wheel   the Python package, with the command in it: target/wheels
+#   make dist    the files of a release, from the commit, for amd64 and arm64: target/dist (Debian 12 on amd64; ARGS=amd64 for one)
+#   make dist-check  those files as users try them, and a second build of them (root; ARGS=chroot for a part)
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
 #                sweeps from Python, policies in Python (docs/measurements/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate, wired and radio (docs/measurements/validation.md)
@@ -42,7 +44,7 @@
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 #   make pages   looks at the site and the demo's report in Chromium, after `make docs` and `make demo`
 
-.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs pages interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel dist dist-check bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs pages interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -111,6 +113,12 @@ wheel:
 	tools/venv
 	PATH="$(VENV)/bin:$$PATH" maturin build --quiet --release --out target/wheels
 	@ls -t target/wheels/*.whl | head -1
+
+dist:
+	packaging/dist $(ARGS)
+
+dist-check:
+	packaging/check $(ARGS)
 
 # Without those that another tool runs: policies_memory (tools/bench/instructions), symbols.
 BENCHES := air codecs datagrams handshake link policies_simulator policies_sockets repair sack simulated_radio simulated_sctp \

@@ -56,7 +56,7 @@ OUTPUTS = {
 }
 """Headings of players, with the player and the port that it plays to."""
 TESTED = {
-    "first-hour.md": {"Get the program", "Pair", "Start", "A recording", *INPUTS, *OUTPUTS},
+    "first-hour.md": {"Check it", "Pair", "Start", "A recording", *INPUTS, *OUTPUTS},
     "latency-and-rate.md": {"Measure", "The rule for the latency"},
     "modems.md": {
         "One default route for each modem", "Routes in a table of their own", "rp_filter", "Plans with a cap",
@@ -233,7 +233,7 @@ def test_each_command_is_run_or_marked(root: pathlib.Path) -> None:
 
 
 def test_the_program_says_its_version(root: pathlib.Path, site: Site) -> None:
-    (version,) = blocks(root, "first-hour.md", "Get the program")
+    (version,) = blocks(root, "first-hour.md", "Check it")
     assert site.run(version).startswith("strandcast ")
 
 

@@ -1,9 +1,11 @@
 //! The command line.
 
 mod key;
+mod manual;
 mod tariff;
 
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
+pub(crate) use manual::ManualArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -67,6 +69,9 @@ pub(crate) enum Command {
     Oracle(LabArgs),
     /// Plot traces and time series (Python package)
     Plot(LabArgs),
+    /// Write manual pages and completions of shells, for packages
+    #[command(hide = true)]
+    Manual(ManualArgs),
 }
 
 impl Command {

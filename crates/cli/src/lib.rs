@@ -17,6 +17,7 @@ mod explain;
 mod key;
 mod listing;
 mod loaded;
+mod manual;
 mod media_url;
 mod memory;
 mod perf;
@@ -94,6 +95,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Sweep(_) => needs_python("sweep"),
         args::Command::Oracle(_) => needs_python("oracle"),
         args::Command::Plot(_) => needs_python("plot"),
+        args::Command::Manual(args) => manual::run(&args),
         args::Command::Schema => print::json(&format!("{:#}\n", strandcast_lab::scenario::schema())),
     }
 }
