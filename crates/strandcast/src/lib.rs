@@ -78,6 +78,9 @@
 mod catalog;
 #[cfg(feature = "net")]
 mod client;
+#[cfg(feature = "live")]
+#[doc(hidden)]
+pub mod doctor;
 mod error;
 #[cfg(feature = "seal")]
 #[doc(hidden)]
