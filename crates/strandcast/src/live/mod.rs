@@ -43,6 +43,7 @@
 //! ```
 
 mod admission;
+mod described;
 mod event;
 mod feed;
 mod idle;
@@ -59,6 +60,7 @@ mod stop;
 mod tap;
 mod tariff;
 mod url;
+mod via;
 mod words;
 
 pub use event::Event;
@@ -68,7 +70,7 @@ pub use retry::Retry;
 pub use sender::{SendSummary, Sender, SenderConfig};
 pub use stats::{
     AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, DropCause, Drops, GivenUpNow, LinkMonitorNow,
-    LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, WireNow,
+    LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, StreamState, WireNow,
 };
 pub use tap::Taps;
 pub use tariff::LinkTariff;

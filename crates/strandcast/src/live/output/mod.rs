@@ -2,13 +2,16 @@
 
 mod file;
 mod outlet;
+mod outlets;
 mod pattern;
 mod recordings;
 mod sink;
 mod udp;
 
 pub use file::File;
-pub(in crate::live) use outlet::{Outlet, Recording};
+pub(in crate::live) use outlet::Recording;
+pub use outlets::OutputNow;
+pub(in crate::live) use outlets::{Failure, Outlets};
 pub use recordings::Recordings;
 pub use sink::{Batch, Output};
 pub use udp::Udp;
