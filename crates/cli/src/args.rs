@@ -4,6 +4,7 @@ mod doctor;
 mod key;
 mod manual;
 mod tariff;
+mod values;
 
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
@@ -11,8 +12,10 @@ pub(crate) use manual::ManualArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use strandcast::Memory;
 use strandcast::live::{LinkTariff, Retry};
@@ -20,11 +23,16 @@ use strandcast_lab::batch::{LAST_SEED, Until};
 use strandcast_net::interface::PathSpec;
 
 use self::tariff::tariff;
+use self::values::{bit_rate, latency, retry, seconds, some_seconds, step, whole};
 use crate::error::EXIT_CODES;
+use crate::help::TABLE_HELP;
 use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
+
+/// End of the long help of commands with a table.
+static TABLE_AND_CODES: LazyLock<String> = LazyLock::new(|| format!("{TABLE_HELP}\n\n{EXIT_CODES}"));
 
 /// Default scheme of commands that carry live media.
 const LIVE_SCHEME: &str = "strand";
@@ -47,6 +55,8 @@ pub(crate) enum Command {
     Receive(ReceiveArgs),
     /// Send a clip over three emulated links, none of which could carry it alone
     Demo(DemoArgs),
+    /// Make a page with plots of a stream from the statistics (--stats) of its ends
+    Report(ReportArgs),
     /// Measure bulk transfer
     Perf(PerfArgs),
     /// Pair sender and receiver, once, and manage keys
@@ -63,8 +73,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Explain why a message or frame of a simulated flow was late
     Explain(ExplainArgs),
-    /// Print the JSON Schema of scenario files
-    Schema,
+    /// Print the JSON Schema of scenario files, or of lines of --stats
+    Schema(SchemaArgs),
     /// Draw the figures of the papers from runs of their scenarios (Python package)
     Figures(LabArgs),
     /// Run a scenario over a grid of settings, on all cores or a cluster (Python package)
@@ -89,13 +99,13 @@ impl Command {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TransportArgs {
     /// SCTP port on both sides (the UDP port is part of HOST)
-    #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "PORT", default_value_t = 5000, allow_negative_numbers = true, value_parser = whole::<u16>(1, 65_535, "an SCTP port"))]
     pub(crate) sctp_port: u16,
     /// Preset and its parameters: strand or cmt,rtx=ssthresh (see `strandcast schemes`)
     #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// IP-level MTU in bytes of paths without an mtu= of their own
-    #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1400, allow_negative_numbers = true, value_parser = whole::<u16>(576, 65_535, "bytes"))]
     pub(crate) mtu: u16,
     /// Maximum size to which the send and the receive buffer of an association may grow
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
@@ -111,9 +121,11 @@ pub(crate) struct TransportArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, after_long_help = TABLE_AND_CODES.as_str())]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), - (standard input), udp://[GROUP@]HOST:PORT or srt://[HOST]:PORT
+    /// FILE (sent at the pace of its clock), a pipe, - (standard input) udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9] or
+    /// srt://[HOST]:PORT
+    #[arg(value_parser = OsStringValueParser::new().try_map(|word| MediaUrl::of(&word)))]
     pub(crate) input: MediaUrl,
     /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
     /// port 9899
@@ -133,22 +145,34 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
-    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = 1000, allow_negative_numbers = true, value_parser = latency)]
     pub(crate) latency: u32,
+    /// Bit rate of a file or a pipe without a usable clock, or in place of its clock: 4Mbit/s, 800kbit/s, 4000000
+    #[arg(long, value_name = "RATE", value_parser = bit_rate)]
+    pub(crate) rate: Option<u64>,
+    /// Begin the file again when it ends
+    #[arg(long = "loop")]
+    pub(crate) repeat: bool,
+    /// Send a pipe as it comes, also if it runs faster than its own clock
+    #[arg(long)]
+    pub(crate) no_pace: bool,
     /// Seconds to keep trying when no path leads to the receiver (default 30, or `forever` once a live input was
     /// connected) or when it refuses (default: not at all); a --path that is not there yet is then waited for
-    #[arg(long, value_name = "SECONDS", value_parser = retry)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = retry)]
     pub(crate) retry: Option<Retry>,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES, allow_missing_positional = true)]
+#[command(
+    after_help = EXIT_CODES,
+    after_long_help = TABLE_AND_CODES.as_str(),
+    override_usage = "strandcast receive [OPTIONS] [LISTEN] <OUTPUT>..."
+)]
 pub(crate) struct ReceiveArgs {
-    /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
-    pub(crate) listen: Option<Listen>,
-    /// FILE, - (standard output), udp://HOST:PORT or srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
-    #[arg(value_parser = media_output)]
-    pub(crate) output: MediaUrl,
+    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8] or srt://[HOST]:PORT. A name with
+    /// %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
+    #[arg(value_name = "OUTPUT", required = true, num_args = 1..)]
+    pub(crate) places: Vec<OsString>,
     /// Overwrite a file that has content
     #[arg(long)]
     pub(crate) overwrite: bool,
@@ -157,13 +181,13 @@ pub(crate) struct ReceiveArgs {
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
     /// Playout latency in milliseconds after sending; default: the sender's
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = latency)]
     pub(crate) latency: Option<u32>,
     /// Exit after the first sender's stream
     #[arg(long)]
     pub(crate) once: bool,
     /// Give up a sender after this many seconds of silence; another one may replace it sooner (docs/cli.md)
-    #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "65", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) silence: Duration,
     #[command(flatten)]
     pub(crate) limit: MemoryArgs,
@@ -185,53 +209,32 @@ pub(crate) struct MemoryArgs {
     pub(crate) memory: Memory,
 }
 
+/// Subject of a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Scenario files
+    Scenario,
+    /// Lines of --stats
+    Stats,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SchemaArgs {
+    /// Subject of the schema
+    #[arg(value_enum, default_value_t = SchemaOf::Scenario)]
+    pub(crate) of: SchemaOf,
+}
+
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct StatsArgs {
-    /// Write one line of JSON per second to FILE, or to standard error
+    /// Write one line of JSON per second, and one per event, to the end of FILE, or to standard error. SIGHUP opens FILE again
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "clap's representation of --stats, --stats=FILE or neither")]
     pub(crate) stats: Option<Option<PathBuf>>,
-}
-
-/// Parses the time to try.
-fn retry(text: &str) -> Result<Retry, String> {
-    match text {
-        "forever" => Ok(Retry::Forever),
-        _ => seconds(text).map(Retry::For).map_err(|e| format!("{e}, or forever")),
-    }
-}
-
-/// Parses an output of media. A port alone is an address to listen on, which is not meant as a file.
-fn media_output(text: &str) -> Result<MediaUrl, String> {
-    let number = text.strip_prefix(':').unwrap_or(text);
-    if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(format!("{text} is a port, not an output: receive {text} OUTPUT, or a file as ./{text}"));
-    }
-    text.parse()
-}
-
-/// A number of seconds, fractions allowed.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let parsed = text.parse().ok().filter(|s: &f64| s.is_finite() && (0.0..=1e9).contains(s));
-    parsed.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a number of seconds"))
-}
-
-/// A positive duration, with a unit or in seconds.
-fn step(text: &str) -> Result<Duration, String> {
-    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit);
-    let factor = match unit.trim() {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "us" => 1e-6,
-        "ns" => 1e-9,
-        "min" => 60.0,
-        _ => return Err(format!("{text:?} is not a duration, as in 100ms or 0.5s")),
-    };
-    let parsed = number.trim().parse().ok().map(|n: f64| n * factor).filter(|s| (1e-6..=1e9).contains(s));
-    parsed
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| format!("{text:?} is not a duration of at least 1us, as in 100ms"))
+    /// Replace FILE each second by the figures as metrics of Prometheus (the textfile collector of node_exporter)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
 }
 
 /// The links that the demo emulates.
@@ -254,7 +257,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// Playout latency in milliseconds after sending
-    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = 2000, allow_negative_numbers = true, value_parser = latency)]
     pub(crate) latency: u32,
     /// Seed of the links' random loss
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
@@ -268,6 +271,23 @@ pub(crate) struct DemoArgs {
     /// Print summary.json on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ReportArgs {
+    /// Files of --stats: of the sender, of the receiver, or of both; several of each are read together
+    #[arg(value_name = "STATS", required = true, num_args = 1..)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The page, a new file
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) out: PathBuf,
+    /// Number of the stream, as in the key `stream`; default: the last one
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Option<String>,
+    /// Overwrite a file that has content
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -297,10 +317,10 @@ pub(crate) struct PerfClientArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     /// Seconds to send
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", allow_negative_numbers = true, value_parser = some_seconds)]
     pub(crate) time: Duration,
     /// Bytes per message; default: as many as fit in one packet
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(MIN_MESSAGE)..=i64::from(MAX_MESSAGE)))]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = whole::<u32>(MIN_MESSAGE.into(), MAX_MESSAGE.into(), "bytes"))]
     pub(crate) message: Option<u32>,
     /// Let the server send
     #[arg(long)]
@@ -441,18 +461,6 @@ mod tests {
     }
 
     #[test]
-    fn listen_is_optional() {
-        let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
-            Command::Receive(r) => (r.listen, r.output),
-            other => panic!("{other:?}"),
-        };
-        let (listen, output) = parse(&["strandcast", "receive", "out.ts"]);
-        assert_eq!((listen, output), (None, MediaUrl::File("out.ts".into())));
-        let (listen, output) = parse(&["strandcast", "receive", ":7000", "-"]);
-        assert_eq!((listen.unwrap().port, output), (Some(7000), MediaUrl::Pipe));
-    }
-
-    #[test]
     fn stats_go_to_standard_error_or_a_file() {
         let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
             Command::Send(s) => (s.stats.stats, s.paths.paths.len()),
@@ -473,16 +481,6 @@ mod tests {
         assert_eq!((stats, paths), (Some(None), 2));
         let file = parse(&["strandcast", "send", "--stats=x.jsonl", "-", "h"]).0;
         assert_eq!(file, Some(Some("x.jsonl".into())));
-    }
-
-    #[test]
-    fn steps_have_units() {
-        for (text, ms) in [("100ms", 100), ("0.5 s", 500), ("2", 2000), ("1 min", 60_000)] {
-            assert_eq!(step(text), Ok(Duration::from_millis(ms)), "{text}");
-        }
-        for text in ["", "0", "-1s", "1h2", "ms", "nan", "inf", "1e-9"] {
-            assert!(step(text).is_err(), "{text}");
-        }
     }
 
     #[test]

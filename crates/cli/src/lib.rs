@@ -15,13 +15,16 @@ mod demo;
 mod doctor;
 mod error;
 mod explain;
+mod help;
 mod key;
 mod listing;
 mod loaded;
 mod manual;
+mod media_output;
 mod media_url;
 mod memory;
 mod perf;
+mod places;
 mod print;
 mod receive;
 mod report;
@@ -86,6 +89,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Send(args) => block_on(send::run(args, &catalog)),
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
+        args::Command::Report(args) => report::run(&args),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
         args::Command::Doctor(args) => block_on(doctor::run(args)),
         args::Command::Decrypt(args) => decrypt::run(&args),
@@ -99,7 +103,10 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Oracle(_) => needs_python("oracle"),
         args::Command::Plot(_) => needs_python("plot"),
         args::Command::Manual(args) => manual::run(&args),
-        args::Command::Schema => print::json(&format!("{:#}\n", strandcast_lab::scenario::schema())),
+        args::Command::Schema(args) => print::json(&match args.of {
+            args::SchemaOf::Scenario => format!("{:#}\n", strandcast_lab::scenario::schema()),
+            args::SchemaOf::Stats => format!("{:#}\n", show::schema()),
+        }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sources and destinations of media on the command line.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -22,6 +23,27 @@ pub(crate) enum MediaUrl {
     File(PathBuf),
 }
 
+impl MediaUrl {
+    /// The place that an argument names. A file's name need not be Unicode.
+    ///
+    /// # Errors
+    /// A line.
+    pub(crate) fn of(word: &OsStr) -> Result<MediaUrl, String> {
+        word.to_str().map_or_else(|| Ok(MediaUrl::File(PathBuf::from(word))), str::parse)
+    }
+}
+
+/// Returns what to do with media of a kind that is not supported.
+fn bridge(kind: &str, text: &str) -> String {
+    match kind {
+        "rtmp" | "rtmps" | "rtsp" | "rtsps" | "http" | "https" | "tcp" | "rist" => format!(
+            "{kind}:// is not supported; ffmpeg reads it: ffmpeg -i {text} -c copy -f mpegts - | strandcast send - @NAME"
+        ),
+        "rtp" => "rtp:// is not needed: udp:// takes RTP as well".to_owned(),
+        _ => format!("{kind}:// is not supported: expected a file, -, udp:// or srt://"),
+    }
+}
+
 impl FromStr for MediaUrl {
     type Err = String;
 
@@ -37,9 +59,7 @@ impl FromStr for MediaUrl {
         match text.split_once("://") {
             Some(("udp", _)) => text.parse().map(MediaUrl::Udp),
             Some(("srt", _)) => text.parse().map(MediaUrl::Srt),
-            Some((scheme, _)) => {
-                Err(format!("{scheme}:// is not supported: expected a file, -, udp:// or srt://"))
-            }
+            Some((kind, _)) => Err(bridge(kind, text)),
             None if text.is_empty() => Err("a file's name cannot be empty".to_owned()),
             None => Ok(MediaUrl::File(PathBuf::from(text))),
         }
@@ -103,7 +123,9 @@ mod tests {
         for (text, word) in [
             ("udp://127.0.0.1", "port"),
             ("udp://h:0", "port"),
-            ("rtp://127.0.0.1:1", "rtp://"),
+            ("rtp://127.0.0.1:1", "udp:// takes RTP"),
+            ("rtmp://a/b", "ffmpeg -i rtmp://a/b -c copy -f mpegts -"),
+            ("gopher://a", "expected a file, - or udp://"),
             ("", "empty"),
         ] {
             let error = text.parse::<MediaUrl>().unwrap_err();

@@ -1,21 +1,23 @@
 //! `strandcast receive`.
 
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use strandcast::live::output::{File, Recordings, Srt, Udp};
+use strandcast::Scheme;
 use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role};
 use strandcast::transport::listen_addresses;
-use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::SharedCatalog;
 
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
+use crate::media_output::MediaOutput;
 use crate::media_url::MediaUrl;
+use crate::places::{Places, places};
 use crate::service::Service;
-use crate::show::{Monitor, Stats};
-use crate::signals::{self, stopped};
+use crate::show::Monitor;
+use crate::signals::stopped;
 use crate::{print, transport};
 
 /// Display of a receiver's events.
@@ -33,7 +35,7 @@ struct Shown {
 /// [`CliError`].
 pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
-    let mut stop = signals::watch()?;
+    let (mut stop, mut reopen) = args.stats.signals()?;
     let opened = tokio::select! {
         opened = open(args, scheme) => opened?,
         () = stopped(&mut stop) => return Ok(()),
@@ -43,6 +45,8 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     service.ready();
     loop {
         tokio::select! {
+            () = reopen.asked() => shown.monitor.reopen(),
+            () = shown.monitor.tick() => shown.monitor.look(),
             event = receiver.event() => match event {
                 Some(event) => shown.event(&event),
                 None => break,
@@ -61,11 +65,20 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
 
 /// Opens everything and listens.
 async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), CliError> {
-    if let MediaUrl::File(path) = &args.output {
-        spare_store(&args.transport.seal, path)?;
+    let Places { listen, outputs } = places(&args.places).map_err(CliError::Usage)?;
+    for output in &outputs {
+        if let MediaUrl::File(path) = output {
+            spare_store(&args.transport.seal, path)?;
+        }
     }
-    let stats = Stats::open(args.stats.stats.as_ref())?;
-    let (host, port) = args.listen.as_ref().map_or((None, None), |l| (l.host.as_deref(), l.port));
+    let piped = outputs.contains(&MediaUrl::Pipe);
+    if piped && std::io::stdout().is_terminal() {
+        let line =
+            "standard output is a terminal: send it to a file or a program, as in receive - | ffplay -";
+        return Err(CliError::Usage(line.to_owned()));
+    }
+    let monitor = args.stats.monitor(Role::Receive)?;
+    let (host, port) = listen.as_ref().map_or((None, None), |l| (l.host.as_deref(), l.port));
     let addresses = listen_addresses(host, port).await?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let mut config = ReceiverConfig::new(scheme);
@@ -78,41 +91,14 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     config.transport = transport::options(&args.transport);
     config.taps = capture.taps();
     let mut listening = Listening::start(config)?;
-    let output = Destination::open(&args.output, args.overwrite).await?;
-    let invitation = listening.gate().map(invitation);
-    let receiver = match output {
-        Destination::File(file) => listening.play(file),
-        Destination::Recordings(recordings) => listening.play(recordings),
-        Destination::Udp(udp) => listening.play(udp),
-        Destination::Srt(srt) => listening.play(srt),
-    };
-    let json = args.transport.json.then_some(args.output == MediaUrl::Pipe);
-    Ok((receiver, Shown { monitor: Monitor::new(Role::Receive, stats), invitation, json }))
-}
-
-/// An output of the command line.
-enum Destination {
-    File(File),
-    Recordings(Recordings),
-    Udp(Udp),
-    Srt(Srt),
-}
-
-impl Destination {
-    async fn open(place: &MediaUrl, overwrite: bool) -> Result<Destination, CliError> {
-        Ok(match place {
-            MediaUrl::Pipe => Destination::File(File::stdout()?),
-            MediaUrl::Udp(url) => Destination::Udp(Udp::open(url).await?),
-            MediaUrl::Srt(url) => Destination::Srt(Srt::open(url).await?),
-            MediaUrl::File(path) => match Recordings::of(path)? {
-                Some(recordings) => Destination::Recordings(recordings),
-                None => Destination::File(File::open(path, overwrite).map_err(|error| match error {
-                    Error::Usage(line) => CliError::Usage(format!("{line} with --overwrite")),
-                    other => other.into(),
-                })?),
-            },
-        })
+    let mut opened = Vec::new();
+    for output in &outputs {
+        opened.push(MediaOutput::open(output, args.overwrite).await?);
     }
+    let invitation = listening.gate().map(invitation);
+    let receiver = listening.play_all(opened);
+    let json = args.transport.json.then_some(piped);
+    Ok((receiver, Shown { monitor, invitation, json }))
 }
 
 impl Shown {
@@ -123,10 +109,7 @@ impl Shown {
                 self.invitation.take().iter().for_each(Invitation::print);
             }
             Event::Received(summary) => {
-                self.monitor.clear();
-                for line in summary.lines() {
-                    self.monitor.line(&line);
-                }
+                self.monitor.summary(event, &summary.lines());
                 let json = print::json_of(&**summary);
                 match self.json {
                     Some(true) => print::json_line(json.trim_end()),
@@ -135,7 +118,7 @@ impl Shown {
                     None => {}
                 }
             }
-            Event::Gate(event) => self.monitor.line(&gate_line(event)),
+            Event::Gate(said) => self.monitor.event_as(event, &gate_line(said)),
             event => self.monitor.event(event),
         }
     }

@@ -1,6 +1,8 @@
 //! `strandcast send`.
 
-use strandcast::live::input::{File, Srt, Stdin, Udp};
+use std::io::IsTerminal as _;
+
+use strandcast::live::input::{File, Pipe, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
 use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
@@ -12,8 +14,8 @@ use crate::error::CliError;
 use crate::key::destination;
 use crate::media_url::MediaUrl;
 use crate::service::Service;
-use crate::show::{Monitor, Stats};
-use crate::signals::{self, stopped};
+use crate::show::Monitor;
+use crate::signals::stopped;
 use crate::{print, transport};
 
 /// Scheme of the options, with what it needs to honour `--tariff` and `--advice`.
@@ -53,7 +55,7 @@ struct Shown {
 /// [`CliError`].
 pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = scheme(&args, &**catalog)?;
-    let mut stop = signals::watch()?;
+    let (mut stop, mut reopen) = args.stats.signals()?;
     let opened = tokio::select! {
         opened = open(args, scheme) => opened?,
         () = stopped(&mut stop) => return Ok(()),
@@ -63,6 +65,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     service.ready();
     loop {
         tokio::select! {
+            () = reopen.asked() => shown.monitor.reopen(),
+            () = shown.monitor.tick() => shown.monitor.look(),
             event = sender.event() => match event {
                 Some(event) => shown.event(event),
                 None => break,
@@ -86,26 +90,39 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
 enum Source {
     File(File),
     Stdin(Stdin),
+    Pipe(Pipe),
     Udp(Udp),
     Srt(Srt),
 }
 
 /// Opens everything but the connection.
 async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliError> {
-    let stats = Stats::open(args.stats.stats.as_ref())?;
-    let monitor = Monitor::new(Role::Send, stats);
+    let monitor = args.stats.monitor(Role::Send)?;
     let advice = AdviceOutput::open(args.advice.as_deref())?;
+    if args.input == MediaUrl::Pipe && std::io::stdin().is_terminal() {
+        let line = "standard input is a terminal: pipe a transport stream into it, as in \
+                    ffmpeg -re -i FILE -c copy -f mpegts - | strandcast send - @NAME";
+        return Err(CliError::Usage(line.to_owned()));
+    }
     let source = match &args.input {
         MediaUrl::Pipe => Source::Stdin(Stdin::open()),
         MediaUrl::Udp(url) => Source::Udp(Udp::listen(url).await?),
         MediaUrl::Srt(url) => Source::Srt(Srt::open(url).await?),
-        MediaUrl::File(path) => Source::File(File::open(path).await?),
+        MediaUrl::File(path) if Pipe::is_at(path) => Source::Pipe(Pipe::open(path).await?),
+        MediaUrl::File(path) => {
+            let file = File::open_at(path, args.rate).await?;
+            Source::File(if args.repeat { file.repeated() } else { file })
+        }
     };
+    if args.repeat && !matches!(source, Source::File(_)) {
+        return Err(CliError::Usage(format!("--loop: {} is no file that could begin again", args.input)));
+    }
     let to = destination(&args.to, &args.transport.seal)?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let mut config = SenderConfig::new(to, scheme);
     config.latency = std::time::Duration::from_millis(u64::from(args.latency));
     config.retry = args.retry;
+    (config.rate_bps, config.paces_pipes) = (args.rate, !args.no_pace);
     config.paths = args.paths.paths;
     config.tariffs = args.tariffs;
     config.transport = transport::options(&args.transport);
@@ -113,6 +130,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     let sender = match source {
         Source::File(file) => Sender::start(config, file).await,
         Source::Stdin(stdin) => Sender::start(config, stdin).await,
+        Source::Pipe(pipe) => Sender::start(config, pipe).await,
         Source::Udp(udp) => Sender::start(config, udp).await,
         Source::Srt(srt) => Sender::start(config, srt).await,
     };
@@ -128,13 +146,10 @@ impl Shown {
     fn event(&mut self, event: Event) {
         match event {
             Event::Advice { seconds, advice } => self.advice.write(seconds, advice),
-            Event::Sent(summary) => {
-                self.monitor.clear();
-                for line in summary.lines() {
-                    self.monitor.last_line(&line);
-                }
+            Event::Sent(ref summary) => {
+                self.monitor.summary(&event, &summary.lines());
                 if self.json {
-                    self.printed = print::json(&print::json_of(&*summary));
+                    self.printed = print::json(&print::json_of(&**summary));
                 }
             }
             event => self.monitor.event(&event),

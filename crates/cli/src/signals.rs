@@ -1,4 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a graceful end, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a graceful end, the second ends at once. With a file of statistics SIGHUP
+//! opens that again instead.
 
 use std::thread;
 use std::time::Duration;
@@ -26,9 +27,40 @@ const PRINT: Duration = Duration::from_millis(500);
 /// # Errors
 /// The system refuses to register the signals.
 pub(crate) fn watch() -> Result<Stop, CliError> {
+    watch_these(true)
+}
+
+/// As [`watch`], without SIGHUP, which the second value receives.
+///
+/// # Errors
+/// As [`watch`]. Call it inside a tokio runtime.
+pub(crate) fn watch_and_reopen() -> Result<(Stop, Reopen), CliError> {
+    let reopen = Reopen(Some(listen(SignalKind::hangup())?));
+    Ok((watch_these(false)?, reopen))
+}
+
+/// SIGHUP as the request to open files again.
+pub(crate) struct Reopen(Option<Signal>);
+
+impl Reopen {
+    /// No request ever comes.
+    pub(crate) fn never() -> Reopen {
+        Reopen(None)
+    }
+
+    /// Waits for the next request. Cancel safe.
+    pub(crate) async fn asked(&mut self) {
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn watch_these(hang_up: bool) -> Result<Stop, CliError> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(refused)?;
     let inside = runtime.enter();
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen(hang_up)?;
     drop(inside);
     let (stop, stopped) = watch::channel(false);
     let watching = async move {
@@ -57,13 +89,13 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where it was ignored before, as `nohup` does.
+    /// None where it was ignored before, as `nohup` does, or means something else.
     hang_up: Option<Signal>,
 }
 
 impl Signals {
-    fn listen() -> Result<Signals, CliError> {
-        let hang_up = (!ignores_hang_up()).then(|| listen(SignalKind::hangup())).transpose()?;
+    fn listen(hang_up: bool) -> Result<Signals, CliError> {
+        let hang_up = (hang_up && !ignores_hang_up()).then(|| listen(SignalKind::hangup())).transpose()?;
         let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
         Ok(Signals { interrupt, terminate, hang_up })
     }

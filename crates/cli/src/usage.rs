@@ -46,7 +46,17 @@ pub(crate) fn one_line(text: &str) -> String {
         line.push_str("; ");
         line.push_str(&words(tip));
     }
-    line.replace("invalid digit found in string", "it is a whole number")
+    plain_range(&line).replace("invalid digit found in string", "it is a whole number")
+}
+
+/// `is not in 1..=1024` in words.
+fn plain_range(line: &str) -> String {
+    let Some((before, range)) = line.rsplit_once(" is not in ") else { return line.to_owned() };
+    match range.split_once("..=").or_else(|| range.split_once("..")) {
+        Some((least, "")) => format!("{before} is not {least} or more"),
+        Some((least, most)) => format!("{before} is not a number from {least} to {most}"),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +81,18 @@ mod tests {
             (vec!["strandcast", "send", "a", "b", "--latency", "soon"], "soon"),
             (vec!["strandcast", "send", "a", "b", "--path", "wlan0"], "wlan0"),
             (vec!["strandcast", "receive"], "OUTPUT"),
+            (
+                vec!["strandcast", "send", "a", "b", "--latency", "-1"],
+                "-1 is not a whole number from 20 to 60000",
+            ),
+            (
+                vec!["strandcast", "send", "a", "b", "--latency", "2s"],
+                "2s is not a whole number from 20 to 60000",
+            ),
+            (vec!["strandcast", "send", "a", "b", "--mtu", "0"], "from 576 to 65535: bytes"),
+            (vec!["strandcast", "receive", "a.ts", "--silence", "-1"], "number of seconds"),
+            (vec!["strandcast", "perf", "client", "a", "--time", "0"], "0.1 s or more"),
+            (vec!["strandcast", "simulate", "a", "--jobs", "0"], "0 is not a number from 1 to 1024"),
             (vec!["strandcast", "demo", "--network", "moon"], "moon"),
             (
                 vec!["strandcast", "simulate", "a", "--seed", "abc"],

@@ -75,5 +75,8 @@ pub(crate) const fn anywhere(port: u16) -> SocketAddr {
 
 /// Converts the error of a failed start.
 pub fn open_error(error: &OpenError) -> Error {
-    Error::Network(error.to_string())
+    let text = error.to_string();
+    // The number of a system's error says nothing.
+    let plain = text.split(" (os error").next().unwrap_or(&text).to_owned();
+    Error::Network(plain)
 }

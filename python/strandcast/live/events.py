@@ -93,6 +93,8 @@ class Outage(Event):
     """Time since the sender started, or the stream that is received began, seconds."""
     peer: str
     """The peer."""
+    lost: bool
+    """Whether the connection was lost, which another event reports as well."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,10 @@ class OutageOver(Event):
     """The peer."""
     outage_s: float
     """Duration of the outage, seconds."""
+    lost: bool
+    """Whether the connection was lost, which another event reports as well."""
+    returned: bool
+    """False if the stream ended before anything came."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +145,36 @@ class PathMissing(Event):
     """The path."""
     why: str
     """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pace(Event):
+    """The input is paced otherwise than by its PCR at the source."""
+
+    input: str
+    """The input."""
+    how: str
+    """The clock."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ShortLatency(Event):
+    """The latency is shorter than the quickest round trip."""
+
+    latency: float
+    """The playout latency, seconds."""
+    rtt: float
+    """The quickest round trip, seconds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NoMedia(Event):
+    """The input has no transport stream yet."""
+
+    input: str
+    """The input."""
+    like: str
+    """What it looks like."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +243,7 @@ class Path(Event):
 
     path: str
     """Its name."""
-    state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "renamed"]
+    state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "narrow", "renamed"]
     """Change of the path: `gone` is without interface, address or route, `left-out` cannot be used."""
     why: str | None
     """Reason of `mute`, `gone` and `left-out`."""
@@ -215,6 +251,8 @@ class Path(Event):
     """Earlier name, of `renamed`."""
     after: float | None
     """Time without the path, seconds, of `returned`."""
+    mtu: int | None = None
+    """Size of its packets from now on, bytes, of `narrow`: larger ones vanish."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -425,6 +463,26 @@ class Unread(Event):
 
     output: str
     """The output."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OutputTrouble(Event):
+    """Messages were lost at an output, which goes on; once for each reason."""
+
+    output: str
+    """The output."""
+    why: str
+    """The reason."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OutputFailed(Event):
+    """An output has failed, and others go on."""
+
+    output: str
+    """The output."""
+    why: str
+    """The reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

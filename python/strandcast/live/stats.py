@@ -27,12 +27,18 @@ class MediaNow:
     """Messages submitted to the transport, or received."""
     bytes: int
     """Their bytes."""
+    rate_bps: float = 0.0
+    """Rate of these bytes over the interval of the figures, bit/s."""
     late: int
     """Sender: messages that had expired or would have arrived late; receiver: messages too late to be played."""
     messages_dropped: int
     """Sender: messages of frames that the scheme gave up before any of them was sent."""
+    drops: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Sender: messages that were dropped, by cause."""
     lost: int
     """Receiver: messages that never arrived."""
+    unread: int = 0
+    """Receiver: messages that an output did not take."""
     shifts: int
     """Receiver: how often playout was shifted to later."""
     shift_ms: float
@@ -81,6 +87,10 @@ class WireNow:
     """Datagrams sent on all paths, with headers of IP and UDP and the seal, bytes."""
     received_bytes: int
     """Datagrams received, bytes."""
+    sent_bps: float = 0.0
+    """Rate of the sent bytes over the interval of the figures, bit/s."""
+    received_bps: float = 0.0
+    """Rate of the received bytes over the interval of the figures, bit/s."""
     media_bytes: int
     """Payload of messages that left, each once, and of messages received, bytes."""
     overhead: float | None
@@ -125,18 +135,32 @@ class LinkNow:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PathNow:
-    """A path at one moment."""
+    """A path at one moment. Its counters are those of its link since the start, over all connections."""
 
+    id: int = 0
+    """Number of the link, which it keeps when it is renamed, closed and opened again."""
     name: str
     """Interface or address."""
     state: str
     """`active`, `potentially-failed`, `inactive`, `unconfirmed`, `suspended` or `closed`."""
     rate_bps: float
-    """Payload rate since the previous figures, copies and retransmissions included, bit/s."""
+    """Payload rate over the interval of the figures, copies and retransmissions included, bit/s."""
+    capacity_bps: float | None = None
+    """The most that the link is known to carry, bit/s; None: it is not measured."""
+    capacity_age_s: float | None = None
+    """Time since the link, not the source, limited the rate, seconds; None: never, and it carries that much or more."""
+    headroom_bps: float | None = None
+    """What it could carry in addition, bit/s."""
     rtt_ms: float | None
     """Smoothed round-trip time, milliseconds; None: not measured yet."""
     loss: float | None
-    """Share of the chunks sent that were declared lost; None: a receiver does not know it."""
+    """Share of the chunks of the last 10 s that were lost; None: a receiver does not know it, or none was sent."""
+    loss_total: float | None = None
+    """Share of all chunks sent that were lost; None: a receiver does not know it."""
+    chunks: int = 0
+    """Chunks sent, copies and retransmissions included."""
+    chunks_lost: int = 0
+    """Those of them that were lost."""
     window_bytes: int | None
     """Congestion window, bytes; None: a receiver has none to show."""
     in_flight_bytes: int
@@ -223,8 +247,14 @@ class Stats:
 
     seconds: float
     """Time since the start of the sender, or of the stream that is received, seconds."""
+    interval_s: float = 0.0
+    """Time over which rates are, about a second."""
     role: Role
     """The side."""
+    stream: str | None = None
+    """Number of the stream, the same at both ends; None: not known."""
+    state: str = "streaming"
+    """`streaming`, `no-input` or `outage`."""
     peer: str
     """The peer."""
     scheme: str
@@ -298,6 +328,20 @@ class SendSummary:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OutputNow:
+    """What an output did not take of a stream."""
+
+    name: str
+    """The output."""
+    unread: int
+    """Messages that were dropped since it was not read."""
+    unsent: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Messages that it could not write, by reason."""
+    failed: str | None = None
+    """Why it has ended; None: it has not."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiveSummary:
     """A whole stream as its receiver has seen it, as `strandcast receive --json` prints it."""
 
@@ -318,7 +362,11 @@ class ReceiveSummary:
     malformed: int
     """Malformed messages."""
     unread: int
-    """Messages that were dropped since the output was not read."""
+    """Messages that were dropped since an output was not read."""
+    unsent: int = 0
+    """Messages that an output could not write."""
+    outputs: tuple[OutputNow, ...] = ()
+    """Each output."""
     identical: bool | None
     """Whether everything sent was played unchanged; None: the end of the stream did not arrive."""
     complete: bool

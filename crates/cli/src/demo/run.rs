@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use strandcast::files::{Opened, open_output};
-use strandcast::live::parts::{Player, Pump, Sides, Watch, sum};
+use strandcast::live::parts::{Player, Pump, Sides, Subject, Watch, sum};
 use strandcast::live::{CodingNow, MediaNow, Role, StreamEvent, WireNow};
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_media::MediaTime;
@@ -29,7 +29,7 @@ use crate::error::CliError;
 use crate::error::why;
 use crate::print;
 use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts, html};
-use crate::show::{Monitor, Stats};
+use crate::show::{Metrics, Monitor, Stats};
 use crate::signals::{self, Stop, stopped};
 
 /// The clip.
@@ -122,7 +122,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         played: Vec::with_capacity(CLIP.len()),
         ticks,
         watch: Watch::new(Role::Both),
-        monitor: Monitor::new(Role::Both, Stats::Off),
+        monitor: Monitor::new(Role::Both, Stats::Off, Metrics::default()),
         stop,
         begun,
         sent: Vec::new(),
@@ -291,7 +291,8 @@ impl Demo {
         let media = self.player.as_ref().map_or_else(MediaNow::default, |p| p.media_now(now));
         let level = media.buffer_ms;
         let at_s = self.at();
-        let (stats, diagnostics) = self.watch.sample(at_s, "the receiver", media.clone(), &seen);
+        let subject = Subject { peer: "the receiver", ..Subject::default() };
+        let (stats, diagnostics) = self.watch.sample(at_s, &subject, media.clone(), &seen);
         diagnostics.iter().for_each(|found| self.monitor.last_line(&found.to_string()));
         self.monitor.show(&stats);
         let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();

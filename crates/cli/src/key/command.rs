@@ -1,9 +1,12 @@
 //! `strandcast key`.
 
 use std::io::stdout;
+use std::net::SocketAddr;
 
 use strandcast::Error;
-use strandcast::pairing::{Name, Store, fingerprint, key_text, nearest, wall_clock, write_new};
+use strandcast::pairing::{
+    Name, Store, fingerprint, key_text, nearest, reachable_line, wall_clock, write_new,
+};
 use strandcast_seal::{PublicKey, SecretKey};
 use zeroize::Zeroizing;
 
@@ -79,12 +82,19 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     if let Some(path) = &args.out {
         write_new(path, &Zeroizing::new(format!("{}\n", minted.text().as_str())))?;
     }
+    let mut reachable = reachable_line(minted.hosts());
+    let listens = store.senders()?.listen.first().map(SocketAddr::port);
+    if let Some(port) = listens.filter(|port| minted.hosts().iter().all(|host| host.port != Some(*port))) {
+        reachable
+            .push_str(&format!("; a receiver listened on port {port} last: --host HOST:{port} names it"));
+    }
     let text = minted.admit();
     match &args.out {
         Some(path) => drop(text.inspect_err(|_| drop(std::fs::remove_file(path)))?),
         None => print::terminal(&pairing_text(&text?, &out))?,
     }
     print::line(&list::terms(args.once, expires));
+    print::line(&reachable);
     print::line("at the sender: strandcast key add NAME, then strandcast send INPUT @NAME");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The receiver of `send` and `perf client`.
 
-use strandcast::pairing::{Destination, Pairing, Receivers};
+use strandcast::pairing::{Destination, Pairing, Receivers, Store};
 use strandcast_net::resolve::HostPort;
 
 use super::command::announced;
@@ -21,9 +21,30 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
         _ if args.plain => return usage(format!("--plain needs HOST[:PORT], not {target:?}")),
         _ => store(args.key.as_deref())?,
     };
-    let found = || match target {
+    let found = || {
+        if let (Some(path), true) = (&args.key, matches!(target, Target::Named(_))) {
+            // Without it the receiver's name is unknown for the wrong reason.
+            let none = || CliError::Store(format!("cannot read {}: no such file (--key)", path.display()));
+            store.identity()?.ok_or_else(none)?;
+        }
+        find(target, &store)
+    };
+    let mut to = announced(&store, found)?;
+    to.keylog = key_log(args, &store)?;
+    Ok(to)
+}
+
+/// Shortest text that can be a part of a pairing string, in characters.
+const SHORTEST: usize = 40;
+
+fn find(target: &Target, store: &Store) -> Result<Destination, CliError> {
+    let usage = |what: String| Err(CliError::Usage(what));
+    match target {
         Target::Host(host) => usage(unpaired(host, &store.receivers()?)),
-        Target::Named(name) => Ok(Destination::named(&store, name)?),
+        Target::Named(name) => Ok(Destination::named(store, name)?),
+        Target::Paired(text) if text.len() < SHORTEST => {
+            usage("not a pairing string: strandcast key pair at the receiver makes one".into())
+        }
         Target::Paired(text) => {
             let pairing = Pairing::decode(text).map_err(|error| CliError::Usage(error.to_string()))?;
             if !pairing.once {
@@ -33,12 +54,9 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
                         .into(),
                 );
             }
-            Ok(Destination::paired(&store, pairing)?)
+            Ok(Destination::paired(store, pairing)?)
         }
-    };
-    let mut to = announced(&store, found)?;
-    to.keylog = key_log(args, &store)?;
-    Ok(to)
+    }
 }
 
 /// The diagnostic for a host without a pairing. Nothing is sent there.
@@ -46,7 +64,11 @@ fn unpaired(host: &HostPort, receivers: &Receivers) -> String {
     let at =
         |known: &HostPort| known.host == host.host && host.port.is_none_or(|port| known.port == Some(port));
     let mut paired = receivers.iter().filter(|(_, receiver)| receiver.hosts().iter().any(at));
-    match paired.next() {
+    let named = receivers.iter().find(|(name, _)| *name == host.host);
+    match paired.next().or(named) {
+        Some((name, _)) if name == host.host => {
+            format!("{host} is no address of a receiver: did you mean @{name}?")
+        }
         Some((name, _)) => format!("{host} is paired as @{name}: name it so"),
         None => format!(
             "{host} is not paired: run strandcast key pair there, strandcast key add NAME here, and send to @NAME; \

@@ -2,7 +2,7 @@
 
 use std::io::stderr;
 
-use strandcast::pairing::{Gate, GateEvent, fingerprint, key_text};
+use strandcast::pairing::{Gate, GateEvent, Pairing, fingerprint, key_text, reachable_line};
 
 use super::command::announced;
 use super::keylog::key_log;
@@ -65,7 +65,10 @@ fn try_invite(gate: &Gate) -> Result<Invitation, CliError> {
         return Ok(Invitation { text: None, lines: vec![line] });
     }
     let line = "at the sender: strandcast key add NAME, then strandcast send INPUT @NAME".to_owned();
-    Ok(Invitation { text: Some(pairing_text(&gate.pairing()?, &terminal)), lines: vec![line] })
+    let text = gate.pairing()?;
+    let hosts = Pairing::decode(&text).map(|pairing| reachable_line(&pairing.hosts)).ok();
+    let lines = hosts.into_iter().chain([line]).collect();
+    Ok(Invitation { text: Some(pairing_text(&text, &terminal)), lines })
 }
 
 impl Invitation {

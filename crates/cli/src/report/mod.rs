@@ -1,12 +1,16 @@
-//! The demo's report: one HTML file with everything inside, readable in light and dark, with plots as inline SVG.
+//! Reports of the demo and of streams: one HTML file with everything inside, readable in light and dark, with plots as inline SVG.
 
 mod axis;
 mod chart;
 mod data;
 mod page;
 mod plots;
+mod run;
+mod stream;
+mod stream_page;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use data::{CodingSample, Failure, PathReport, PathSample, Recording, Sample, Summary, Verdicts};
 pub(crate) use page::html;
+pub(crate) use run::run;

@@ -19,15 +19,19 @@ pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
         body += &plot.html();
     }
     body += &paths(summary);
-    body += &events(recording);
+    body += &events(&recording.events);
+    page(&format!("Strandcast demo: {}, {}", summary.network, summary.scheme), &body)
+}
+
+/// A page with everything inside.
+pub(super) fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
-         <title>Strandcast demo: {network}, {scheme}</title>\n<style>\n{STYLE}</style></head>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style></head>\n\
          <body><main>\n{body}</main>\n<script>\n{SCRIPT}</script>\n</body></html>\n",
-        network = escape(&summary.network),
-        scheme = escape(&summary.scheme),
+        title = escape(title),
     )
 }
 
@@ -86,6 +90,11 @@ fn tiles(summary: &Summary) -> String {
             tiles.insert(4, ("redundancy", percent(share), cap));
         }
     }
+    tiles_of(&tiles)
+}
+
+/// Figures at a glance: name, value and a note of each.
+pub(super) fn tiles_of(tiles: &[(&str, String, String)]) -> String {
     let mut out = String::from("<section class=\"tiles\">");
     for (name, value, note) in tiles {
         let _ = write!(out, "<div><h3>{name}</h3><b>{value}</b><span>{note}</span></div>");
@@ -136,9 +145,10 @@ fn path_row(i: usize, path: &PathReport) -> String {
     format!("<tr>{cells}</tr>")
 }
 
-fn events(recording: &Recording) -> String {
+/// Events at their seconds since the start.
+pub(super) fn events(events: &[(f64, String)]) -> String {
     let mut rows = String::new();
-    for (at, text) in &recording.events {
+    for (at, text) in events {
         let _ = write!(rows, "<tr><td>{at:.2} s<td>{}</tr>", escape(text));
     }
     format!("<section><h2>Events</h2><table class=\"events\"><tbody>{rows}</tbody></table></section>\n")

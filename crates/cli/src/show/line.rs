@@ -1,22 +1,117 @@
-//! Events as lines of `--stats`.
+//! Lines of `--stats`: figures, events, and times without figures.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use strandcast::live::{Role, StreamEvent};
+use serde_json::{Map, Value};
+use strandcast::live::{Event, Role, StreamState};
+use strandcast::text::rfc3339;
 
-/// An event with its peer and time; a line of `--stats`.
+/// A line. Several runs may write to one file.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a, T> {
+    /// Time of day, in UTC.
+    time: String,
+    /// Seconds since the start of the command.
+    uptime_s: f64,
+    #[serde(flatten)]
+    what: &'a T,
+}
+
+impl<'a, T: Serialize> Line<'a, T> {
+    /// A line that is written now.
+    pub(super) fn now(uptime_s: f64, what: &'a T) -> Line<'a, T> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = rfc3339(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+        Line { time, uptime_s, what }
+    }
+
+    /// The line as text.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).expect("numbers and names always serialise")
+    }
+
+    /// The line as a value.
+    pub(super) fn value(&self) -> Value {
+        serde_json::to_value(self).expect("numbers and names always serialise")
+    }
+}
+
+/// A time without figures: no connection, or no sender.
+#[derive(Debug, Serialize)]
+pub(super) struct IdleLine<'a> {
+    pub(super) interval_s: f64,
+    pub(super) role: Role,
+    pub(super) stream: Option<&'a str>,
+    pub(super) state: StreamState,
+}
+
+/// An event.
 #[derive(Debug, Serialize)]
 pub(super) struct EventLine<'a> {
-    pub(super) seconds: f64,
-    pub(super) role: Role,
-    pub(super) peer: &'a str,
-    #[serde(flatten)]
-    pub(super) what: &'a StreamEvent,
+    role: Role,
+    stream: Option<&'a str>,
+    event: String,
+    text: &'a str,
     /// Events before it that were left out, since there were too many.
     #[serde(skip_serializing_if = "is_zero")]
-    pub(super) left_out: u64,
+    left_out: u64,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+impl<'a> EventLine<'a> {
+    /// Line of an event with this text.
+    pub(super) fn of(
+        event: &Event,
+        text: &'a str,
+        role: Role,
+        stream: Option<&'a str>,
+        left_out: u64,
+    ) -> Self {
+        let (class, fields) = event.described();
+        let mut fields = match fields {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        fields.remove("role");
+        EventLine { role, stream, event: kebab(class), text, left_out, fields }
+    }
+}
+
+/// `OutageOver` as `outage-over`.
+pub(super) fn kebab(class: &str) -> String {
+    let mut name = String::new();
+    for c in class.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_has_its_name_text_and_fields() {
+        let event = Event::Waiting { why: "no route".into() };
+        let text = event.to_string();
+        let line = EventLine::of(&event, &text, Role::Send, Some("0000beef"), 3);
+        let line = Line::now(2.5, &line).value();
+        assert!(line["time"].as_str().is_some_and(|time| time.len() == 24 && time.ends_with('Z')), "{line}");
+        let expected = serde_json::json!({
+            "time": line["time"], "uptime_s": 2.5, "role": "send", "stream": "0000beef", "event": "waiting",
+            "text": "no route; trying again", "left_out": 3, "why": "no route",
+        });
+        assert_eq!(line, expected);
+        assert_eq!(kebab("DropsOver"), "drops-over");
+    }
 }

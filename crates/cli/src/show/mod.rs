@@ -1,12 +1,18 @@
 //! The display and statistics of a running stream.
 
+mod keys;
 mod line;
+mod metrics;
 mod monitor;
+mod options;
+mod schema;
 mod screen;
 mod stats;
 mod table;
 
+pub(crate) use metrics::Metrics;
 pub(crate) use monitor::Monitor;
+pub(crate) use schema::schema;
 pub(crate) use stats::Stats;
 #[cfg(test)]
 pub(crate) use strandcast::live::parts::Sides;

@@ -1,33 +1,65 @@
-//! Table, lines and statistics of a running stream.
+//! Table, lines, statistics and metrics of a running stream.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use strandcast::live::{self, Event, Role, StreamEvent};
+use strandcast::live::{self, Event, Role, StreamState};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::line::EventLine;
+use super::line::{EventLine, IdleLine, Line};
+use super::metrics::Metrics;
 use super::screen::Screen;
 use super::stats::Stats;
-use super::table::table;
+use super::table::{Recent, idle, table};
+use crate::error::CliError;
+use crate::print;
 use crate::sparing::{Sparing, counted};
 
-/// Snapshots per line of statistics: there are four a second.
-const STATS_EVERY: u32 = 4;
+/// Time between two lines of figures.
+const EVERY: Duration = Duration::from_secs(1);
+/// Part of that time after which the next figures have their line: there are four a second.
+const ALMOST: f64 = 0.9;
+/// Time without figures after which a line says so.
+const IDLE: Duration = Duration::from_millis(1500);
 
 /// Shows a running stream.
 pub(crate) struct Monitor {
     screen: Screen,
     stats: Stats,
-    shown: u32,
+    metrics: Metrics,
     role: Role,
+    begun: Instant,
+    ticks: Interval,
+    /// The figures of the last line, if they are of the present stream.
+    last: Option<Arc<live::Stats>>,
+    /// Time of the last line of figures, or without figures.
+    written: Instant,
+    /// Number of the stream.
+    stream: Option<String>,
+    recent: Recent,
     /// No peer fills a disk with lines and events.
     sparing: Sparing,
 }
 
 impl Monitor {
-    /// A table if standard error is a terminal and not used for statistics.
-    pub(crate) fn new(role: Role, stats: Stats) -> Self {
-        let screen = Screen::new(!stats.on_standard_error());
-        Monitor { screen, stats, shown: 0, role, sparing: Sparing::new(Instant::now()) }
+    /// A table if standard error is a terminal and not used for statistics. Call it inside a tokio runtime.
+    pub(crate) fn new(role: Role, stats: Stats, metrics: Metrics) -> Self {
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (screen, now) = (Screen::new(!stats.on_standard_error()), Instant::now());
+        Monitor {
+            screen,
+            stats,
+            metrics,
+            role,
+            begun: now,
+            ticks,
+            last: None,
+            written: now,
+            stream: None,
+            recent: Recent::default(),
+            sparing: Sparing::new(now),
+        }
     }
 
     /// Shows an event.
@@ -35,29 +67,106 @@ impl Monitor {
         match event {
             Event::Stats(stats) => self.show(stats),
             Event::Missed(missed) => self.sparing.omit(*missed),
-            Event::Stream { seconds, peer, what } => self.report(*seconds, peer, what),
-            Event::Diagnostic(diagnostic) => self.last_line(&diagnostic.to_string()),
-            event => self.line(&event.to_string()),
+            Event::Stream { what, .. } if !what.has_line() => self.record(event, &event.to_string(), 0),
+            Event::Diagnostic(diagnostic) => {
+                let text = diagnostic.to_string();
+                self.last_line(&text);
+                self.record(event, &text, 0);
+            }
+            event => self.event_as(event, &event.to_string()),
+        }
+    }
+
+    /// Shows an event with this text, unless there were too many lines of late.
+    pub(crate) fn event_as(&mut self, event: &Event, text: &str) {
+        if let Some(left_out) = self.sparing.admits(Instant::now()) {
+            self.screen.line(&counted(text, left_out));
+            self.record(event, text, left_out);
+        }
+    }
+
+    /// Shows the summary of a stream.
+    pub(crate) fn summary(&mut self, event: &Event, lines: &[String]) {
+        self.clear();
+        lines.iter().for_each(|line| self.screen.line(line));
+        self.record(event, &lines.join("\n"), 0);
+        (self.last, self.stream, self.recent) = Default::default();
+    }
+
+    /// Writes the line of an event.
+    fn record(&mut self, event: &Event, text: &str, left_out: u64) {
+        if self.stats.is_on() {
+            let line = EventLine::of(event, text, self.role, self.stream.as_deref(), left_out);
+            self.stats.write(&Line::now(self.begun.elapsed().as_secs_f64(), &line).text());
         }
     }
 
     /// Shows a snapshot.
-    pub(crate) fn show(&mut self, now: &live::Stats) {
+    pub(crate) fn show(&mut self, now: &Arc<live::Stats>) {
+        if self.stream != now.stream {
+            self.stream.clone_from(&now.stream);
+            (self.last, self.recent) = Default::default();
+        }
+        self.recent.update(now);
         if self.screen.is_live() {
-            self.screen.table(table(now, self.screen.colour()));
+            self.screen.table(table(now, &self.recent, self.screen.colour()));
         }
-        if self.shown.is_multiple_of(STATS_EVERY) {
-            self.stats.write(now);
+        let due =
+            self.last.as_ref().is_none_or(|last| now.seconds - last.seconds >= ALMOST * EVERY.as_secs_f64());
+        if due {
+            let figures = self.last.as_ref().map_or_else(|| (**now).clone(), |last| now.since(last));
+            self.write(&figures);
+            self.last = Some(Arc::clone(now));
         }
-        self.shown += 1;
     }
 
-    /// Reports an event of the stream, `seconds` after the start of the stream or command: a line, and one in the
-    /// statistics, unless there were too many of late.
-    fn report(&mut self, seconds: f64, peer: &str, what: &StreamEvent) {
-        if let Some(left_out) = self.sparing.admits(Instant::now()) {
-            self.screen.line(&counted(&what.to_string(), left_out));
-            self.stats.write(&EventLine { seconds, role: self.role, peer, what, left_out });
+    fn write(&mut self, figures: &impl serde::Serialize) {
+        self.written = Instant::now();
+        if self.stats.is_on() || self.metrics.is_on() {
+            let line = Line::now(self.begun.elapsed().as_secs_f64(), figures);
+            self.stats.write(&line.text());
+            if self.metrics.is_on() {
+                self.metrics.write(&line.value());
+            }
+        }
+    }
+
+    /// Waits for the next call of [`Monitor::look`]. Cancel safe.
+    pub(crate) async fn tick(&mut self) {
+        self.ticks.tick().await;
+    }
+
+    /// Writes a line if there were no figures of late: a command that waits is not one that hangs.
+    pub(crate) fn look(&mut self) {
+        let since = self.written.elapsed();
+        // The first figures of a stream have their line at once, and later ones follow each second.
+        let waits = if self.last.is_some() { IDLE } else { EVERY.mul_f64(ALMOST) };
+        if since < waits {
+            return;
+        }
+        let state = match (self.role, &self.stream) {
+            (Role::Receive, None) => StreamState::Waiting,
+            (Role::Receive, Some(_)) => StreamState::Outage,
+            _ => StreamState::Connecting,
+        };
+        // Later figures are not of the interval of the last figures.
+        self.last = None;
+        let stream = self.stream.clone();
+        let (role, interval_s) = (self.role, since.as_secs_f64());
+        self.write(&IdleLine { interval_s, role, stream: stream.as_deref(), state });
+        if self.screen.is_live() && state != StreamState::Waiting {
+            self.screen.table(idle(state, self.screen.colour()));
+        }
+    }
+
+    /// Opens the file of the statistics again, or says why not.
+    pub(crate) fn reopen(&mut self) {
+        match self.stats.reopen() {
+            Ok(_) => {}
+            Err(error @ (CliError::Media(_) | CliError::Store(_))) => {
+                print::line(&format!("statistics: {error}"));
+            }
+            Err(error) => print::line(&error.to_string()),
         }
     }
 

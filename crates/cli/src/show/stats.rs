@@ -1,9 +1,7 @@
-//! `--stats`: one line of JSON per second.
+//! `--stats`: lines of JSON at the end of a file or pipe, or on standard error.
 
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use strandcast::files::{Opened, append_output};
 
 use crate::error::{CliError, why};
@@ -13,15 +11,6 @@ use crate::writer::{Plain, Writer};
 /// Maximum queue for the file or pipe in bytes: some minutes of lines.
 const MOST: usize = 1 << 20;
 
-/// A line. Several runs may write to one file.
-#[derive(Serialize)]
-struct Timed<'a, T> {
-    /// Seconds since 1970.
-    time: f64,
-    #[serde(flatten)]
-    now: &'a T,
-}
-
 /// The destination of the lines.
 #[derive(Debug)]
 pub(crate) enum Stats {
@@ -30,7 +19,7 @@ pub(crate) enum Stats {
     /// To standard error.
     Error,
     /// To a file or pipe.
-    File(Writer),
+    File(Writer, PathBuf),
 }
 
 impl Stats {
@@ -39,19 +28,22 @@ impl Stats {
     /// # Errors
     /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
     pub(crate) fn open(asked: Option<&Option<PathBuf>>) -> Result<Stats, CliError> {
-        let path = match asked {
-            None => return Ok(Stats::Off),
-            Some(None) => return Ok(Stats::Error),
-            Some(Some(path)) => path,
-        };
-        let name = path.display().to_string();
-        let tell = print::troubles("statistics", "line", &name);
-        let writer = match append_output(path, false)? {
-            Opened::File(file) => Writer::start("stats", MOST, move || Plain::new(Ok(file), tell)),
-            Opened::Pipe(open) => Writer::start("stats", MOST, move || Plain::new(open(), tell)),
-        };
-        let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
-        Ok(Stats::File(writer.map_err(cannot)?))
+        match asked {
+            None => Ok(Stats::Off),
+            Some(None) => Ok(Stats::Error),
+            Some(Some(path)) => Ok(Stats::File(writer(path)?, path.clone())),
+        }
+    }
+
+    /// Opens the file again by its name, for a program that has renamed it. Returns false without a file.
+    ///
+    /// # Errors
+    /// As [`Stats::open`]; the lines continue where they went.
+    pub(crate) fn reopen(&mut self) -> Result<bool, CliError> {
+        let Stats::File(open, path) = self else { return Ok(false) };
+        // The lines that wait are written to the old file.
+        *open = writer(path)?;
+        Ok(true)
     }
 
     /// Returns whether these lines use standard error.
@@ -59,20 +51,32 @@ impl Stats {
         matches!(self, Stats::Error)
     }
 
+    /// Returns whether there are any lines.
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self, Stats::Off)
+    }
+
     /// Writes a line. The first error ends the statistics with a line.
-    pub(crate) fn write(&mut self, now: &impl Serialize) {
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as f64 / 1e3;
-        let line =
-            || serde_json::to_string(&Timed { time, now }).expect("numbers and names always serialise");
+    pub(crate) fn write(&mut self, line: &str) {
         match self {
             Stats::Off => {}
-            Stats::Error => print::json_line(&line()),
-            Stats::File(writer) => {
+            Stats::Error => print::json_line(line),
+            Stats::File(writer, _) => {
                 // Lines that do not fit are counted there.
-                writer.put((line() + "\n").as_bytes());
+                writer.put(format!("{line}\n").as_bytes());
             }
         }
     }
+}
+
+fn writer(path: &Path) -> Result<Writer, CliError> {
+    let name = path.display().to_string();
+    let tell = print::troubles("statistics", "line", &name);
+    let writer = match append_output(path, false)? {
+        Opened::File(file) => Writer::start("stats", MOST, move || Plain::new(Ok(file), tell)),
+        Opened::Pipe(open) => Writer::start("stats", MOST, move || Plain::new(open(), tell)),
+    };
+    writer.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))
 }
 
 #[cfg(test)]
@@ -80,25 +84,50 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    fn flush(stats: &Stats) {
+        let Stats::File(writer, _) = stats else { panic!("a file") };
+        assert!(writer.flush(Duration::from_secs(10)));
+    }
+
+    fn place(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("strandcast-stats-{name}-{}", std::process::id()))
+    }
+
     #[test]
     fn what_is_in_a_file_stays() {
-        let path = std::env::temp_dir().join(format!("strandcast-stats-{}", std::process::id()));
+        let path = place("kept");
         std::fs::write(&path, "of yesterday\n{\"cut\":").unwrap();
         for run in 0..2 {
             let mut stats = Stats::open(Some(&Some(path.clone()))).unwrap();
-            stats.write(&serde_json::json!({ "run": run }));
-            let Stats::File(writer) = &stats else { panic!("a file") };
-            assert!(writer.flush(Duration::from_secs(10)));
+            stats.write(&format!("{{\"run\":{run}}}"));
+            flush(&stats);
         }
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..2], ["of yesterday", "{\"cut\":"], "{text}");
-        for (run, line) in lines[2..].iter().enumerate() {
-            let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            assert_eq!(line["run"], run);
-            assert!(line["time"].as_f64().unwrap() > 1.7e9, "{line}");
+        assert_eq!(text, "of yesterday\n{\"cut\":\n{\"run\":0}\n{\"run\":1}\n");
+    }
+
+    #[test]
+    fn a_file_that_was_renamed_is_opened_again() {
+        let (path, old) = (place("rotated"), place("rotated.1"));
+        let mut stats = Stats::open(Some(&Some(path.clone()))).unwrap();
+        stats.write("1");
+        flush(&stats);
+        std::fs::rename(&path, &old).unwrap();
+        stats.write("2");
+        assert!(stats.reopen().unwrap());
+        stats.write("3");
+        flush(&stats);
+        assert!(!Stats::Off.reopen().unwrap() && !Stats::Error.reopen().unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "3\n");
+        // The thread of the old file may still write.
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        while std::fs::read_to_string(&old).unwrap() != "1\n2\n" && std::time::Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(lines.len(), 4);
+        assert_eq!(std::fs::read_to_string(&old).unwrap(), "1\n2\n");
+        for file in [path, old] {
+            std::fs::remove_file(file).unwrap();
+        }
     }
 }

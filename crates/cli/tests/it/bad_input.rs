@@ -157,3 +157,106 @@ fn a_pipe_without_a_stream() {
     receiver.signal(Signal::SIGTERM);
     receiver.end().succeeds();
 }
+
+/// An address in place of an output, and the other way round.
+#[test]
+fn addresses_are_not_taken_for_outputs() {
+    for (command, words) in [
+        ("receive :9899", ":9899 is a port, not an output: receive :9899 OUTPUT"),
+        ("receive 9899", "9899 is a port, not an output"),
+        ("receive 0.0.0.0:9899", "0.0.0.0:9899 is an address, not an output"),
+        ("receive rec.ts :9899", "LISTEN comes first: receive :9899 rec.ts"),
+        ("receive lo x.ts", "lo is an interface: give its address"),
+    ] {
+        run(command).fails(2, &[words]);
+    }
+    for name in [":9899", "9899", "0.0.0.0:9899"] {
+        assert!(!std::path::Path::new(name).exists(), "{name} was made");
+    }
+}
+
+#[test]
+fn terminals_are_no_place_for_media() {
+    use crate::common::terminal::Terminal;
+    let program = env!("CARGO_BIN_EXE_strandcast");
+    for (arguments, words) in [
+        (vec!["receive", "127.0.0.1:1", "-", "--plain"], "standard output is a terminal"),
+        (vec!["send", "-", "127.0.0.1:1", "--plain"], "standard input is a terminal"),
+    ] {
+        let terminal = Terminal::start(std::process::Command::new(program).args(arguments), 200);
+        terminal.shows(words);
+        assert_eq!(terminal.end().0, Some(2));
+    }
+}
+
+#[test]
+fn closed_standard_output_is_no_output() {
+    let port = port();
+    let line = format!("exec {} receive --plain 127.0.0.1:{port} - >&-", env!("CARGO_BIN_EXE_strandcast"));
+    let ended = common::spawn(std::process::Command::new("sh").args(["-c", &line])).end();
+    ended.fails(3, &["cannot write standard output: it is closed"]);
+}
+
+#[test]
+fn wrong_numbers_have_the_range_in_words() {
+    for (command, words) in [
+        ("send a h --latency -1", "-1 is not a whole number from 20 to 60000: milliseconds"),
+        ("send a h --latency 2s", "2s is not a whole number from 20 to 60000"),
+        ("send a h --latency 1e3", "1e3 is not a whole number from 20 to 60000"),
+        ("send a h --mtu 0", "0 is not a whole number from 576 to 65535: bytes"),
+        ("send a h --retry -3", "number of seconds"),
+        ("receive a.ts --silence -1", "number of seconds"),
+        ("perf client h --time 0", "0.1 s or more"),
+        ("simulate a --jobs 0", "0 is not a number from 1 to 1024"),
+        ("send a h --rate fast", "as in 4Mbit/s"),
+    ] {
+        let ended = run(command);
+        ended.fails(2, &[words]);
+        assert!(!ended.err.contains("..=") && !ended.err.contains("invalid digit"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_named_with_a_remedy() {
+    for (name, bytes, kind) in [
+        ("clip.mp4", &b"\0\0\0\x20ftypisom"[..], "MP4"),
+        ("clip.mkv", &b"\x1a\x45\xdf\xa3"[..], "Matroska"),
+        ("notes.txt", &b"no stream at all\n"[..], "text"),
+    ] {
+        let input = file(name);
+        std::fs::write(&input, [bytes, &vec![b' '; 30_000]].concat()).unwrap();
+        run(&format!("send {} 127.0.0.1", input.display())).fails(3, &[kind, "ffmpeg -i"]);
+    }
+    let one = file("one.ts");
+    std::fs::write(&one, &std::fs::read(clip()).unwrap()[..188]).unwrap();
+    run(&format!("send {} 127.0.0.1", one.display())).fails(3, &["--rate"]);
+    run("send rtmp://cam/live h").fails(2, &["ffmpeg -i rtmp://cam/live -c copy -f mpegts -"]);
+    run("send udp://127.0.0.1:1234?pkt_size=1316 h").fails(2, &["leave pkt_size= out"]);
+}
+
+#[test]
+fn a_file_that_is_not_there_reads_the_same_everywhere() {
+    let missing = file("missing.toml");
+    for command in ["simulate", "check"] {
+        let words = format!("cannot read {}: no such file or directory", missing.display());
+        let ended = run(&format!("{command} {}", missing.display()));
+        ended.fails(3, &[&words]);
+        assert!(!ended.err.contains("os error"), "{}", ended.err);
+    }
+    run(&format!("report {}", missing.display())).fails(3, &["cannot read", "no such file"]);
+    run(&format!("report {}", clip().display())).fails(2, &["not files of --stats"]);
+}
+
+#[test]
+fn keys_that_are_none_and_names_without_their_sign() {
+    use crate::common::home::Home;
+    let home = Home::new("no-keys");
+    let clip = clip().display().to_string();
+    home.run(&format!("send {clip} @studio --key /nonexistent/key"))
+        .fails(3, &["/nonexistent/key", "no such file"]);
+    let text = file("key.txt");
+    std::fs::write(&text, "not a key").unwrap();
+    home.run(&format!("send {clip} @studio --key {}", text.display()))
+        .fails(3, &["is no identity of Strandcast"]);
+    home.run(&format!("send {clip} sc1-garbage")).fails(2, &["not a pairing string"]);
+}

@@ -283,3 +283,98 @@ fn an_output_that_is_a_port_is_a_mistake() {
         assert!(!Path::new(place).exists());
     }
 }
+
+/// One to record and two to play; one that stalls and one without a reader hold up none of the others.
+#[test]
+fn several_outputs_have_the_stream_at_once() {
+    let (port, folder) = (port(), folder("several"));
+    let (input, bytes) = seconds(2, "several-in.ts");
+    let (one, two, stalled) = (folder.join("one.ts"), folder.join("two.ts"), folder.join("stalled"));
+    assert!(std::process::Command::new("mkfifo").arg(&stalled).status().unwrap().success());
+    let player = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    player.set_read_timeout(Some(std::time::Duration::from_millis(500))).unwrap();
+    let to = player.local_addr().unwrap();
+    let read = std::thread::spawn(move || {
+        let (mut all, mut buffer, mut quiet) = (Vec::new(), [0; 2000], 0);
+        while quiet < 60 && (all.is_empty() || quiet < 4) {
+            match player.recv(&mut buffer) {
+                Ok(len) => {
+                    all.extend_from_slice(&buffer[..len]);
+                    quiet = 0;
+                }
+                Err(_) => quiet += 1,
+            }
+        }
+        all
+    });
+    let outputs = format!("{} udp://{to} {} {}", one.display(), stalled.display(), two.display());
+    let receiver = start(&format!("receive 127.0.0.1:{port} {outputs} --json"));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    receiver.says("played ");
+    receiver.signal(Signal::SIGTERM);
+    let receiver = receiver.end();
+    receiver.fails(3, &["stalled is not read"]);
+    for place in [&one, &two] {
+        assert!(std::fs::read(place).unwrap() == bytes, "{}", place.display());
+    }
+    assert!(read.join().unwrap() == bytes);
+    let told = receiver.json();
+    let names: Vec<&str> =
+        told["outputs"].as_array().unwrap().iter().map(|o| o["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 4, "{told}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A full disk ends the recording, not what is played.
+#[test]
+fn an_output_that_fails_leaves_the_others() {
+    let (port, out) = (port(), file("others.ts"));
+    let (input, bytes) = seconds(1, "others-in.ts");
+    let receiver = start(&format!("receive 127.0.0.1:{port} /dev/full {} --once --json", out.display()));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    let receiver = receiver.end();
+    receiver.fails(3, &["/dev/full", "no space left"]);
+    assert!(receiver.err.contains("no space left on device; the other outputs continue"), "{}", receiver.err);
+    assert!(std::fs::read(&out).unwrap() == bytes);
+    let told = receiver.json();
+    assert!(told["identical"] == false && told["outputs"][0]["failed"].is_string(), "{told}");
+}
+
+/// A missing listener: one line, and no complaint at the end.
+#[test]
+fn a_udp_output_without_a_listener_is_reported_once() {
+    let port = port();
+    let (input, _) = seconds(1, "silent-in.ts");
+    let absent = crate::common::port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} udp://127.0.0.1:{absent} --once"));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    let receiver = receiver.end();
+    receiver.succeeds();
+    let line = format!("udp://127.0.0.1:{absent}: there is no listener");
+    assert_eq!(receiver.err.matches(&line).count(), 1, "{}", receiver.err);
+}
+
+/// Datagrams that the system refuses.
+#[test]
+fn datagrams_that_cannot_be_sent_are_counted_and_the_stream_is_not_called_whole() {
+    let port = port();
+    let (input, _) = seconds(1, "refused-in.ts");
+    // Multicast of IPv6 that stays on a link needs an interface.
+    let receiver = start(&format!("receive 127.0.0.1:{port} udp://[ff12::1]:5004?ttl=2 --once --json"));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    let receiver = receiver.end();
+    let told = receiver.json();
+    let unsent = told["unsent"].as_u64().unwrap();
+    // Where the machine has a default interface for multicast all of it leaves.
+    assert_eq!(told["identical"] == true, unsent == 0, "{told}");
+    if unsent > 0 {
+        assert!(
+            receiver.err.contains("; datagrams are lost there")
+                && receiver.err.contains("messages not sent to")
+        );
+    }
+}

@@ -37,8 +37,9 @@ fn a_file_arrives_unchanged_over_two_paths() {
     assert_eq!(used, 2, "{sent}");
     let lines: Vec<serde_json::Value> =
         std::fs::read_to_string(&stats).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    assert!((2..=8).contains(&lines.len()), "{} lines in some 3 s", lines.len());
-    assert!(lines.iter().all(|l| l["role"] == "send" && l["paths"].is_array()), "{lines:?}");
+    let figures = lines.iter().filter(|line| line["paths"].is_array()).count();
+    assert!((2..=8).contains(&figures), "{figures} lines in some 3 s");
+    assert!(lines.iter().all(|l| l["role"] == "send"), "{lines:?}");
 }
 
 #[test]

@@ -51,6 +51,9 @@ pub enum SocketError {
     /// The address is not one of this machine's.
     #[error("{0} is not an address of this machine")]
     NoAddress(IpAddr),
+    /// The port needs a privilege.
+    #[error("UDP port {0} needs root or CAP_NET_BIND_SERVICE, as all below 1024 do: choose another one")]
+    PortRefused(u16),
     /// Any other error.
     #[error("cannot open a UDP socket on {0}: {1}")]
     Other(SocketAddr, #[source] io::Error),
@@ -114,6 +117,9 @@ fn bind_to(spec: &BindSpec, local: SocketAddr) -> Result<PathSocket, SocketError
     let failed = |e: io::Error| match e.kind() {
         io::ErrorKind::AddrInUse => SocketError::PortInUse(local),
         io::ErrorKind::AddrNotAvailable => SocketError::NoAddress(local.ip()),
+        io::ErrorKind::PermissionDenied if (1..1024).contains(&local.port()) => {
+            SocketError::PortRefused(local.port())
+        }
         _ => SocketError::Other(local, e),
     };
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP)).map_err(failed)?;

@@ -1,7 +1,6 @@
 //! Live streams and pairing, for the modules `strandcast.live` and `strandcast.pairing`.
 
 mod drain;
-mod event;
 mod feeder;
 mod place;
 mod receiving;

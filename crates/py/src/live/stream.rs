@@ -9,7 +9,6 @@ use strandcast::Error;
 use strandcast::live::{Event, Receiver, Sender, Stats};
 use tokio::task::JoinHandle;
 
-use super::event::described;
 use super::runtime::{runtime, wait};
 use crate::error;
 use crate::policy::Failure;
@@ -138,7 +137,7 @@ impl Stream {
     ) -> PyResult<Option<(&'static str, String, String)>> {
         let event = wait(py, timeout, self.shared.event())?;
         Ok(event.map(|event| {
-            let (kind, fields) = described(&event);
+            let (kind, fields) = event.described();
             (kind, event.to_string(), fields.to_string())
         }))
     }

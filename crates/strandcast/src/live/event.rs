@@ -14,7 +14,7 @@ use super::receiver::listening::ListenChange;
 use super::sender::SendSummary;
 use super::stats::{Diagnostic, Drops, Role, Stats, StreamEvent};
 use crate::pairing::GateEvent;
-use crate::text::{bytes, count, duration};
+use crate::text::{bytes, count, duration, ms};
 
 /// Event of a [`Sender`](super::Sender) or a [`Receiver`](super::Receiver). Its text is one line; the text of a summary
 /// has several.
@@ -54,6 +54,27 @@ pub enum Event {
         path: String,
         /// The reason.
         why: String,
+    },
+    /// The input is paced otherwise than by its PCR at the source.
+    Pace {
+        /// The input.
+        input: String,
+        /// The clock.
+        how: String,
+    },
+    /// The latency is shorter than the quickest round trip.
+    ShortLatency {
+        /// The playout latency.
+        latency: Duration,
+        /// The quickest round trip.
+        rtt: Duration,
+    },
+    /// The input has no transport stream yet.
+    NoMedia {
+        /// The input.
+        input: String,
+        /// Its kind, as far as its beginning shows it.
+        like: String,
     },
     /// The allowance of a link begins to count.
     Capped {
@@ -200,6 +221,20 @@ pub enum Event {
         /// The output.
         output: String,
     },
+    /// Messages were lost at an output, which continues. Each reason is reported once.
+    OutputTrouble {
+        /// The output.
+        output: String,
+        /// The reason.
+        why: String,
+    },
+    /// An output has failed, and others continue.
+    OutputFailed {
+        /// The output.
+        output: String,
+        /// The reason.
+        why: String,
+    },
     /// The output is read again.
     ReadAgain {
         /// The output.
@@ -243,6 +278,18 @@ impl Event {
             Event::PathMissing { path, why } => {
                 write!(f, "path {path}: {why}; it is used once it is there")
             }
+            Event::Pace { input, how } => write!(f, "{input} is paced by {how}"),
+            Event::ShortLatency { latency, rtt } => write!(
+                f,
+                "the latency of {} is shorter than the quickest round trip of {}: lost packets cannot be sent again in \
+                 time; --latency {} or more",
+                ms(*latency),
+                ms(*rtt),
+                (rtt.as_millis() * 3).next_multiple_of(50),
+            ),
+            Event::NoMedia { input, like } => {
+                write!(f, "{input} has no MPEG transport stream, but {like}; waiting for one")
+            }
             Event::Capped { link, left } => {
                 write!(f, "{link}: {} from now on; what was used before this run is not known", bytes(*left))
             }
@@ -263,6 +310,12 @@ impl Event {
                 PathTrouble::Gone(why) => write!(f, "{path} is gone: {why}"),
                 PathTrouble::Returned(after) => write!(f, "{path} is back after {}", duration(*after)),
                 PathTrouble::LeftOut(why) => write!(f, "{path} is not used: {why}"),
+                PathTrouble::Narrow { before, now } => {
+                    write!(
+                        f,
+                        "{path} does not pass packets of {before} bytes: it has {now} bytes from now on"
+                    )
+                }
                 PathTrouble::Renamed(before) => write!(f, "{path} is the new name of {before}"),
             },
             Event::Dropped(drops) => write!(f, "{drops}"),
@@ -315,6 +368,8 @@ impl Event {
                  second (%S)"
             ),
             Event::Unread { output } => write!(f, "{output} is not read: what is to be played is dropped"),
+            Event::OutputTrouble { output, why } => write!(f, "{output}: {why}; datagrams are lost there"),
+            Event::OutputFailed { why, .. } => write!(f, "{why}; the other outputs continue"),
             Event::ReadAgain { output, messages } => {
                 write!(f, "{output} is read again: {} dropped", were(*messages))
             }
@@ -331,6 +386,9 @@ impl Event {
             | Event::Gate(_)
             | Event::Sending { .. }
             | Event::PathMissing { .. }
+            | Event::Pace { .. }
+            | Event::NoMedia { .. }
+            | Event::ShortLatency { .. }
             | Event::Capped { .. }
             | Event::Encrypted(_)
             | Event::Waiting { .. }

@@ -26,6 +26,11 @@ impl Idle {
         std::mem::take(&mut self.reported).then_some(after)
     }
 
+    /// Returns whether a time without input is in progress and was reported.
+    pub(in crate::live) fn goes_on(&self) -> bool {
+        self.reported
+    }
+
     /// Returns whether to report that no input has come for too long. True once.
     pub(in crate::live) fn begins(&mut self, now: Instant) -> bool {
         let begins = !self.reported && now - self.last >= AFTER;

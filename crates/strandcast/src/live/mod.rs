@@ -43,6 +43,7 @@
 //! ```
 
 mod admission;
+mod described;
 mod event;
 mod feed;
 mod idle;
@@ -62,6 +63,7 @@ mod stop;
 mod tap;
 mod tariff;
 mod url;
+mod via;
 mod words;
 
 pub use event::Event;
@@ -73,7 +75,7 @@ pub use sender::{SendSummary, Sender, SenderConfig};
 pub use srt::{SrtMode, SrtUrl};
 pub use stats::{
     AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, DropCause, Drops, GivenUpNow, LinkMonitorNow,
-    LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, WireNow,
+    LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, StreamState, WireNow,
 };
 pub use tap::Taps;
 pub use tariff::LinkTariff;

@@ -3,5 +3,5 @@
 pub use super::receiver::Player;
 pub use super::receiver::listening::{ListenChange, listen_changes};
 pub use super::sender::Pump;
-pub use super::stats::{Diagnostics, PathCounters, Sampler, Sides, Watch, sum};
+pub use super::stats::{Diagnostics, PathCounters, Sampler, Sides, Subject, Watch, sum};
 pub use super::words::REFUSED;

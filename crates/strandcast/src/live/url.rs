@@ -1,21 +1,29 @@
 //! URLs of media.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use strandcast_net::resolve::HostPort;
 
 use crate::error::Error;
 
-/// A UDP input or output: `udp://[GROUP@]HOST:PORT`.
+/// A UDP input or output: `udp://[GROUP@]HOST:PORT[?if=NAME&ttl=N&source=ADDRESS]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UdpUrl {
-    /// The multicast group: an input joins it on the host's interface, an output sends to it.
+    /// The multicast group: an input joins it, and an output sends to it, on the interface that has the host's address.
     pub group: Option<String>,
     /// Input: the address to listen on, or the group itself. Output: the destination.
     pub host: String,
     /// The UDP port.
     pub port: u16,
+    /// Name of the interface on which a group is joined, or that datagrams leave by.
+    pub interface: Option<String>,
+    /// Output: how many routers a datagram may pass. The default is the system's: 1 for groups.
+    pub ttl: Option<u8>,
+    /// Input: the only sender of the group that is received (RFC 4607).
+    pub source: Option<IpAddr>,
 }
 
 /// Prefix of the URLs.
@@ -48,18 +56,52 @@ impl FromStr for UdpUrl {
             Some((group, host)) => (Some(group.to_owned()), host),
             None => (None, rest),
         };
+        let (host, query) = host.split_once('?').map_or((host, None), |(host, query)| (host, Some(query)));
         // `udp://:5000` and `udp://@:5000`: every address of this machine.
         let host = if host.starts_with(':') { format!("0.0.0.0{host}") } else { host.to_owned() };
         let HostPort { host, port } = host.parse().map_err(|e| refuse(&e))?;
         let port = port.ok_or_else(|| refuse(&"needs a port: udp://HOST:PORT"))?;
-        Ok(UdpUrl { group, host, port })
+        let mut url = UdpUrl { group, host, port, interface: None, ttl: None, source: None };
+        for option in query.into_iter().flat_map(|query| query.split('&')) {
+            url.set(option).map_err(|e| refuse(&e))?;
+        }
+        Ok(url)
+    }
+}
+
+impl UdpUrl {
+    fn set(&mut self, option: &str) -> Result<(), String> {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        match name {
+            "if" if !value.is_empty() => self.interface = Some(value.to_owned()),
+            "ttl" => {
+                let ttl = value.parse().ok().filter(|ttl: &u8| *ttl > 0);
+                self.ttl = Some(ttl.ok_or_else(|| format!("ttl={value} is not a number from 1 to 255"))?);
+            }
+            "source" => {
+                let source = value.parse().map_err(|_| format!("source={value} is not an address"))?;
+                self.source = Some(source);
+            }
+            "pkt_size" => {
+                return Err(
+                    "leave pkt_size= out: any size is received, and 1316 bytes or less are sent".to_owned()
+                );
+            }
+            _ => return Err(format!("{option} is not an option: if=NAME, ttl=N and source=ADDRESS are")),
+        }
+        Ok(())
     }
 }
 
 impl fmt::Display for UdpUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = self.group.as_ref().map(|group| format!("{group}@")).unwrap_or_default();
-        write!(f, "{PREFIX}{group}{}", HostPort { host: self.host.clone(), port: Some(self.port) })
+        write!(f, "{PREFIX}{group}{}", HostPort { host: self.host.clone(), port: Some(self.port) })?;
+        let interface = self.interface.as_ref().map(|name| format!("if={name}"));
+        let ttl = self.ttl.map(|ttl| format!("ttl={ttl}"));
+        let source = self.source.map(|source| format!("source={source}"));
+        let options: Vec<String> = interface.into_iter().chain(ttl).chain(source).collect();
+        if options.is_empty() { Ok(()) } else { write!(f, "?{}", options.join("&")) }
     }
 }
 
@@ -75,16 +117,28 @@ mod tests {
         assert_eq!(of("udp://:5004"), Some((None, "0.0.0.0".into(), 5004)));
         assert_eq!(of("udp://@239.1.1.1:5004"), Some((None, "239.1.1.1".into(), 5004)));
         assert_eq!(of("udp://[::1]:5004"), Some((None, "::1".into(), 5004)));
-        for text in ["udp://239.1.1.1@192.0.2.1:5004", "udp://[::1]:5004"] {
+        for text in [
+            "udp://239.1.1.1@192.0.2.1:5004",
+            "udp://[::1]:5004",
+            "udp://[ff15::7]:5004?if=eth0&ttl=8&source=2001:db8::1",
+        ] {
             assert_eq!(text.parse::<UdpUrl>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn invalid_urls_are_reported() {
-        for (text, word) in
-            [("udp://127.0.0.1", "port"), ("udp://h:0", "port"), ("rtp://127.0.0.1:1", "rtp://")]
-        {
+        for (text, word) in [
+            ("udp://127.0.0.1", "port"),
+            ("udp://h:0", "port"),
+            ("rtp://127.0.0.1:1", "rtp://"),
+            ("udp://h:1?pkt_size=1316", "leave pkt_size= out"),
+            ("udp://h:1?ttl=0", "1 to 255"),
+            ("udp://h:1?ttl=x", "1 to 255"),
+            ("udp://h:1?if=", "if=NAME"),
+            ("udp://h:1?source=eth0", "not an address"),
+            ("udp://h:1?overrun_nonfatal=1", "if=NAME, ttl=N and source=ADDRESS"),
+        ] {
             let error = UdpUrl::of(text).unwrap_err().to_string();
             assert!(error.contains(word) && !error.contains('\n'), "{text}: {error}");
         }

@@ -20,7 +20,8 @@ const MOST: usize = 4;
 pub fn reachable(named: &[HostPort], listen: &[SocketAddr]) -> Result<Vec<HostPort>, Error> {
     let port = listen.first().map_or(UDP_PORT, SocketAddr::port);
     if !named.is_empty() {
-        let with_port = |host: &HostPort| HostPort { port: host.port.or(Some(port)), ..host.clone() };
+        // This machine may have several receivers.
+        let with_port = |host: &HostPort| HostPort { port: host.port.or(Some(UDP_PORT)), ..host.clone() };
         return Ok(named.iter().map(with_port).collect());
     }
     let any = [SocketAddr::new(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED), port)];
@@ -58,6 +59,17 @@ fn addresses(listen: &[SocketAddr], here: &[Interface]) -> Vec<SocketAddr> {
     found.sort_by_key(|at| scope(&at.ip()));
     found.truncate(MOST);
     found
+}
+
+/// Returns where senders reach this machine, as a line for its user.
+pub fn reachable_line(hosts: &[HostPort]) -> String {
+    let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    let private = |host: &HostPort| host.host.parse().is_ok_and(|ip: IpAddr| scope(&ip) > 0);
+    let hint = match hosts.iter().all(private) {
+        true => "; these are private addresses: --host NAME gives those that others reach",
+        false => "",
+    };
+    format!("senders reach this machine at {}{hint}", names.join(", "))
 }
 
 /// Scope of addresses that are valid on one link only.
@@ -109,12 +121,27 @@ mod tests {
     }
 
     #[test]
-    fn named_hosts_get_the_port_of_the_receiver() {
+    fn named_hosts_get_the_usual_port_whichever_receiver_ran_last() {
         let named: Vec<HostPort> = ["studio.example", "a:5"].iter().map(|h| h.parse().unwrap()).collect();
         let text = |listen: &[SocketAddr]| -> Vec<String> {
             reachable(&named, listen).unwrap().iter().map(ToString::to_string).collect()
         };
         assert_eq!(text(&[]), ["studio.example:9899", "a:5"]);
-        assert_eq!(text(&["[::]:7000".parse().unwrap()]), ["studio.example:7000", "a:5"]);
+        assert_eq!(text(&["[::]:7000".parse().unwrap()]), ["studio.example:9899", "a:5"]);
+    }
+
+    #[test]
+    fn private_addresses_have_a_hint() {
+        let line = |hosts: &[&str]| {
+            reachable_line(&hosts.iter().map(|host| host.parse().unwrap()).collect::<Vec<HostPort>>())
+        };
+        let private = line(&["192.168.1.5:9899", "[fd00::5]:9899"]);
+        assert!(
+            private.starts_with("senders reach this machine at 192.168.1.5:9899, [fd00::5]:9899; these are")
+        );
+        assert!(private.contains("--host NAME"));
+        for hosts in [&["192.168.1.5:1", "203.0.113.9:1"][..], &["studio.example:1"]] {
+            assert!(!line(hosts).contains("private"), "{hosts:?}");
+        }
     }
 }

@@ -40,6 +40,7 @@ pub use client::SealReports;
 pub use destination::Destination;
 pub use forms::{fingerprint, key_text, token_id_text};
 pub use gate::{Gate, GateEvent};
+pub use hosts::reachable_line;
 pub use keylog::KeyLog;
 #[doc(hidden)]
 pub use memory::paired_in_memory;

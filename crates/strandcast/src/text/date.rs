@@ -9,6 +9,15 @@ pub fn date(at: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
 }
 
+/// Text of a time in milliseconds since 1970, as in RFC 3339: `2026-11-23T16:31:05.250Z`.
+pub fn rfc3339(millis: u64) -> String {
+    let (seconds, millis) = (millis / 1000, millis % 1000);
+    let (days, second) = (seconds / DAY, seconds % DAY);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
 /// Year, month and day of the Gregorian calendar, `days` after 1970-01-01. Years are counted from March, so that a leap
 /// day is the last day of its year; 400 years have 146 097 days.
 pub fn civil(days: u64) -> (u64, u64, u64) {
@@ -38,6 +47,7 @@ mod tests {
         ] {
             assert_eq!(date(at), text);
         }
+        assert_eq!(rfc3339(951_782_399_250), "2000-02-28T23:59:59.250Z");
         // Each day follows the previous one.
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0..150_000 {

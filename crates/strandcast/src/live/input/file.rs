@@ -1,4 +1,4 @@
-//! A file or a named pipe.
+//! A file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
 use strandcast_media::pack::PackConfig;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
 use super::source::Input;
 use crate::error::Error;
@@ -21,6 +21,10 @@ const CHUNK: usize = 64 << 10;
 pub struct File {
     path: PathBuf,
     file: tokio::fs::File,
+    /// It begins again at its end.
+    repeats: bool,
+    /// Something was read since its beginning.
+    read: bool,
 }
 
 impl File {
@@ -29,16 +33,32 @@ impl File {
     /// # Errors
     /// [`Error::Media`].
     pub async fn open(path: impl Into<PathBuf>) -> Result<File, Error> {
+        File::open_at(path, None).await
+    }
+
+    /// As [`File::open`], for a sender that paces it with this rate in bit/s in place of its clock.
+    ///
+    /// # Errors
+    /// [`Error::Media`].
+    pub async fn open_at(path: impl Into<PathBuf>, rate_bps: Option<u64>) -> Result<File, Error> {
         let path = path.into();
         let look = path.clone();
-        // Opening a named pipe waits for a writer.
         let file = tokio::task::spawn_blocking(move || {
             let cannot = |e| unreadable(&look, &e);
-            look_into(&look, std::fs::File::open(&look).map_err(cannot)?)?;
-            std::fs::File::open(&look).map_err(cannot)
+            let mut file = std::fs::File::open(&look).map_err(cannot)?;
+            look_into(&look, &mut file, rate_bps)?;
+            // The same file, also if its name leads to another one by now.
+            io::Seek::rewind(&mut file).map_err(cannot)?;
+            Ok::<_, Error>(file)
         });
         let file = tokio::fs::File::from_std(file.await.map_err(|_| Error::Aborted)??);
-        Ok(File { path, file })
+        Ok(File { path, file, repeats: false, read: false })
+    }
+
+    /// Begins the file again whenever it ends.
+    #[must_use]
+    pub fn repeated(self) -> File {
+        File { repeats: true, ..self }
     }
 }
 
@@ -52,12 +72,20 @@ impl Input for File {
     }
 
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer).await
+        let len = self.file.read(buffer).await?;
+        // A file that became empty ends.
+        if len == 0 && self.repeats && std::mem::take(&mut self.read) {
+            self.file.rewind().await?;
+            let len = self.file.read(buffer).await?;
+            self.read = len > 0;
+            return Ok(len);
+        }
+        self.read |= len > 0;
+        Ok(len)
     }
 
     async fn rewind(&mut self) -> io::Result<()> {
-        self.file = tokio::fs::File::open(&self.path).await?;
-        Ok(())
+        self.file.rewind().await.map(drop)
     }
 }
 
@@ -66,10 +94,11 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 }
 
 /// Reads enough of the file to recognise a transport stream with a clock.
-fn look_into(path: &Path, mut file: std::fs::File) -> Result<(), Error> {
+fn look_into(path: &Path, file: &mut std::fs::File, rate_bps: Option<u64>) -> Result<(), Error> {
     use std::io::Read;
     let refuse = |why: String| Error::Media(format!("cannot send {}: {why}", path.display()));
-    let mut ingest = Ingest::paced(MediaTime::ZERO, PaceConfig::default(), PackConfig::new(0));
+    let mut ingest =
+        Ingest::paced(MediaTime::ZERO, PaceConfig { rate_bps, ..PaceConfig::default() }, PackConfig::new(0));
     let mut chunk = vec![0; CHUNK];
     loop {
         let n = file.read(&mut chunk).map_err(|e| unreadable(path, &e))?;

@@ -1,6 +1,8 @@
 //! Sources of a sender's media: files, standard input, UDP, SRT, or anything that implements [`Input`].
 
 mod file;
+mod pipe;
+mod rtp;
 mod source;
 #[cfg(feature = "srt")]
 mod srt;
@@ -8,6 +10,7 @@ mod stdin;
 mod udp;
 
 pub use file::File;
+pub use pipe::Pipe;
 pub use source::Input;
 #[cfg(feature = "srt")]
 pub use srt::Srt;

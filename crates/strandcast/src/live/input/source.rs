@@ -12,6 +12,17 @@ pub trait Input: Send + 'static {
         true
     }
 
+    /// Returns true if media that are not read wait, as in a pipe. Such an input is paced by its own clock if it runs
+    /// faster than that.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Returns true if anything may come before the stream: it is skipped, and does not end the sender.
+    fn may_begin_late(&self) -> bool {
+        false
+    }
+
     /// Reads into `buffer`, which has 64 KiB. Returns the number of bytes, 0 at the end. It must be cancel safe: a call
     /// that is dropped has read nothing.
     fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;

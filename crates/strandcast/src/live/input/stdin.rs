@@ -22,6 +22,10 @@ impl Input for Stdin {
         "standard input".to_owned()
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).await
     }

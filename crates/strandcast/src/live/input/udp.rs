@@ -1,7 +1,7 @@
 //! Media over UDP.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -10,9 +10,11 @@ use strandcast_net::socket::is_fatal;
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep};
 
+use super::rtp;
 use super::source::Input;
 use crate::error::Error;
 use crate::live::url::UdpUrl;
+use crate::live::via::Via;
 use crate::text::why;
 
 /// Time for which a live input may only fail, and the pause before the next read.
@@ -27,6 +29,8 @@ const APART: Duration = Duration::from_secs(1);
 pub struct Udp {
     socket: UdpSocket,
     name: String,
+    /// The only sender that is received.
+    source: Option<IpAddr>,
     /// Times of the first and the last error since the last datagram.
     failing: Option<(Instant, Instant)>,
 }
@@ -48,16 +52,30 @@ impl Udp {
         if let Some(group) = group.filter(|g| !g.ip().is_multicast()) {
             return Err(refuse(format!("{} is not a multicast group", group.ip())));
         }
-        let interface = (group != Some(host)).then_some(host.ip());
-        let socket = open(group.unwrap_or(host), group.map(|g| g.ip()), interface);
+        if url.ttl.is_some() {
+            return Err(refuse("ttl= is an option of outputs".to_owned()));
+        }
+        if group.is_none() && (url.interface.is_some() || url.source.is_some()) {
+            return Err(refuse("if= and source= are options of a multicast group".to_owned()));
+        }
+        let local = group.unwrap_or(host);
+        if let Some(source) = url.source.filter(|source| source.is_ipv4() != local.is_ipv4()) {
+            return Err(refuse(format!("{source} and {} are of two families", local.ip())));
+        }
+        let via = Via::of(url, (group != Some(host)).then_some(host.ip())).map_err(&refuse)?;
+        let socket = open(local, group.map(|g| g.ip()), via.as_ref(), url.source);
         let socket = socket.map_err(|e| refuse(why(&e)))?;
-        Ok(Udp { socket, name, failing: None })
+        Ok(Udp { socket, name, source: url.source, failing: None })
     }
 }
 
 impl Input for Udp {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn may_begin_late(&self) -> bool {
+        true
     }
 
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -69,12 +87,20 @@ impl Udp {
     /// Reads a datagram. Cancel safe.
     async fn datagram(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.socket.recv(buffer).await {
-                Ok(len) => {
+            match self.socket.recv_from(buffer).await {
+                Ok((len, from)) => {
                     self.failing = None;
+                    let other = self.source.is_some_and(|source| source != from.ip());
                     // An empty datagram is not the end.
-                    if len > 0 {
-                        return Ok(len);
+                    if len > 0 && !other {
+                        return Ok(match rtp::payload(&buffer[..len]) {
+                            Some(packets) => {
+                                let len = packets.len();
+                                buffer.copy_within(packets, 0);
+                                len
+                            }
+                            None => len,
+                        });
                     }
                 }
                 Err(error) if is_fatal(&error) || self.lasts(Instant::now()) => return Err(error),
@@ -97,7 +123,12 @@ pub(in crate::live) async fn first(host: &str, port: u16) -> Result<SocketAddr, 
     Ok(*found.first().expect("a name that resolves has an address"))
 }
 
-fn open(local: SocketAddr, group: Option<IpAddr>, interface: Option<IpAddr>) -> io::Result<UdpSocket> {
+fn open(
+    local: SocketAddr,
+    group: Option<IpAddr>,
+    via: Option<&Via>,
+    source: Option<IpAddr>,
+) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     if group.is_some() {
         // Several programs on one machine may listen to the same group.
@@ -106,12 +137,12 @@ fn open(local: SocketAddr, group: Option<IpAddr>, interface: Option<IpAddr>) -> 
     // A smaller buffer than requested may lose packets, which the continuity counters detect.
     let _ = socket.set_recv_buffer_size(4 << 20);
     socket.bind(&local.into())?;
-    match (group, interface) {
-        (Some(IpAddr::V4(group)), Some(IpAddr::V4(interface))) => {
-            socket.join_multicast_v4(&group, &interface)?
-        }
-        (Some(IpAddr::V4(group)), _) => socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED)?,
-        (Some(IpAddr::V6(group)), _) => socket.join_multicast_v6(&group, 0)?,
+    let own = via.and_then(|via| via.v4).unwrap_or(Ipv4Addr::UNSPECIFIED);
+    match (group, source) {
+        (Some(IpAddr::V4(group)), Some(IpAddr::V4(source))) => socket.join_ssm_v4(&source, &group, &own)?,
+        (Some(IpAddr::V4(group)), _) => socket.join_multicast_v4(&group, &own)?,
+        // Other sources are left out when they are read.
+        (Some(IpAddr::V6(group)), _) => socket.join_multicast_v6(&group, via.map_or(0, |via| via.index))?,
         (None, _) => {}
     }
     socket.set_nonblocking(true)?;

@@ -22,6 +22,13 @@ pub enum PathTrouble {
     Returned(Duration),
     /// It cannot be used: the reason.
     LeftOut(String),
+    /// Larger packets vanish on it, without an error: it continues with smaller ones.
+    Narrow {
+        /// Size of the packets that vanished, in bytes.
+        before: u64,
+        /// Size of its packets from now on.
+        now: u64,
+    },
     /// Its interface has another name than this one, which it had.
     Renamed(String),
 }

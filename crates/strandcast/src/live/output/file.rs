@@ -2,12 +2,12 @@
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinHandle;
@@ -100,11 +100,22 @@ impl File {
     /// [`Error::Media`]: it is closed.
     pub fn stdout() -> Result<File, Error> {
         let name = "standard output".to_owned();
-        let out = io::stdout().as_fd().try_clone_to_owned();
-        let out = out.map_err(|e| Error::Media(format!("cannot write {name}: {}", why(&e))))?;
+        let cannot = |why: String| Error::Media(format!("cannot write {name}: {why}"));
+        let out = io::stdout().as_fd().try_clone_to_owned().map_err(|e| cannot(why(&e)))?;
+        if is_substitute(&out) {
+            return Err(cannot("it is closed".to_owned()));
+        }
         let to = State::Open(pieces(out.into()));
         Ok(File { to, name, truncate: false })
     }
+}
+
+/// Returns whether the runtime opened this in place of a closed descriptor: `/dev/null`, for reading and writing.
+fn is_substitute(out: &OwnedFd) -> bool {
+    let both = fcntl_getfl(out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    let null = std::fs::metadata("/dev/null").map(|null| null.rdev());
+    let same = fstat(out).is_ok_and(|seen| null.is_ok_and(|null| seen.st_rdev == null && null != 0));
+    both && same
 }
 
 /// Returns a file that is written in pieces of [`PIECE`].

@@ -2,6 +2,7 @@
 
 mod file;
 mod outlet;
+mod outlets;
 mod pattern;
 mod recordings;
 mod sink;
@@ -10,7 +11,9 @@ mod srt;
 mod udp;
 
 pub use file::File;
-pub(in crate::live) use outlet::{Outlet, Recording};
+pub(in crate::live) use outlet::Recording;
+pub use outlets::OutputNow;
+pub(in crate::live) use outlets::{Failure, Outlets};
 pub use recordings::Recordings;
 pub use sink::{Batch, Output};
 #[cfg(feature = "srt")]

@@ -1,9 +1,8 @@
 //! The queue of an output. An output that is not read does not stop the stream.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -12,8 +11,8 @@ use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::text::why;
 
-/// Interval between two checks whether everything is written.
-const POLL: Duration = Duration::from_millis(5);
+/// Maximum number of reasons for lost messages that are counted separately.
+const MOST_REASONS: usize = 16;
 /// Maximum capacity of a batch that is kept to be filled again, in bytes.
 const KEPT: usize = 64 << 10;
 
@@ -36,8 +35,8 @@ struct Shared {
     state: Mutex<State>,
     /// Notifies the writer of new data.
     work: Notify,
-    /// Notifies waiters that nothing more can be written.
-    ended: Notify,
+    /// Notifies waiters that nothing more can be written. All outlets of a receiver share it.
+    ended: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +51,10 @@ struct State {
     /// Reason why nothing more can be written.
     why: Option<String>,
     recordings: Vec<Recording>,
+    /// Reasons for which messages were lost, that were not reported yet.
+    troubles: Vec<String>,
+    /// Messages of the stream that were lost, by reason.
+    lost: BTreeMap<String, u64>,
     /// An empty batch, which will be filled again.
     spare: Batch,
 }
@@ -87,8 +90,8 @@ impl Shared {
 impl Outlet {
     /// Starts a task that writes the waiting data to `output`; at most `most` bytes wait. Call it inside a tokio
     /// runtime.
-    pub(in crate::live) fn start(output: impl Output, most: usize) -> Outlet {
-        let (shared, name) = (Arc::<Shared>::default(), output.name());
+    pub(in crate::live) fn start(output: impl Output, most: usize, ended: Arc<Notify>) -> Outlet {
+        let (shared, name) = (Arc::new(Shared { ended, ..Shared::default() }), output.name());
         let task = tokio::spawn(run(Ended(Arc::clone(&shared)), output));
         Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
     }
@@ -99,6 +102,7 @@ impl Outlet {
         self.streams += 1;
         let begins = Some(self.streams);
         let mut state = self.shared.lock();
+        state.lost.clear();
         match state.queue.back_mut() {
             // The previous stream has no data that wait to be written.
             Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
@@ -159,34 +163,23 @@ impl Outlet {
         self.dropped.1
     }
 
-    /// Waits until nothing more can be written.
-    pub(in crate::live) async fn failed(&self) -> Error {
-        loop {
-            let ended = self.shared.ended.notified();
-            if let Err(error) = self.check() {
-                return error;
-            }
-            ended.await;
-        }
+    /// Name of the output.
+    pub(in crate::live) fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Error for an output that is not read until the end.
-    pub(in crate::live) fn unread(&self) -> Error {
-        Error::Media(format!("{} is not read: the rest of the stream is lost", self.name))
+    /// Returns reasons for which messages were lost, each once for the output.
+    pub(in crate::live) fn troubles(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.lock().troubles)
     }
 
-    /// Waits until everything is written.
-    ///
-    /// # Errors
-    /// As [`Outlet::write`].
-    pub(in crate::live) async fn flush(&self) -> Result<(), Error> {
-        while !self.is_idle() {
-            tokio::time::sleep(POLL).await;
-        }
-        self.check()
+    /// Messages of the stream that were lost, by reason.
+    pub(in crate::live) fn lost(&self) -> BTreeMap<String, u64> {
+        self.shared.lock().lost.clone()
     }
 
-    fn is_idle(&self) -> bool {
+    /// Returns whether everything is written, or nothing more will be.
+    pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
         state.over || !state.busy && state.queue.is_empty()
     }
@@ -197,7 +190,9 @@ impl Outlet {
         self.dropped.1 == 0 && state.queued == 0 && state.writing == 0
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// # Errors
+    /// As [`Outlet::write`].
+    pub(in crate::live) fn check(&self) -> Result<(), Error> {
         let failed = self.shared.lock().why.clone();
         failed.map_or(Ok(()), |why| Err(Error::Media(why)))
     }
@@ -224,6 +219,7 @@ async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.
     let (mut refused, mut spent) = (false, Batch::default());
+    let mut known = BTreeSet::new();
     loop {
         let segment = next(shared, std::mem::take(&mut spent)).await;
         let written = match segment.begins {
@@ -236,10 +232,27 @@ async fn run(ended: Ended, mut output: impl Output) {
             },
             None => write(&mut output, &segment.batch, refused).await,
         };
+        note(shared, output.troubles(), &mut known);
         if let Err(error) = written {
             return shared.fail(format!("cannot write {}: {}", output.name(), why(&error)));
         }
         spent = segment.batch;
+    }
+}
+
+/// Counts what the output lost, and notes reasons that are not `known`.
+fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut BTreeSet<String>) {
+    if troubles.is_empty() {
+        return;
+    }
+    let mut state = shared.lock();
+    for (why, lost) in troubles {
+        if known.len() < MOST_REASONS && known.insert(why.clone()) {
+            state.troubles.push(why.clone());
+        }
+        if lost > 0 && (state.lost.len() < MOST_REASONS || state.lost.contains_key(&why)) {
+            *state.lost.entry(why).or_default() += lost;
+        }
     }
 }
 
@@ -315,7 +328,7 @@ mod tests {
 
     fn slow() -> (Outlet, Arc<Semaphore>, Receiver<String>) {
         let (may, (told, tells)) = (Arc::new(Semaphore::new(0)), channel());
-        (Outlet::start(Slow { may: Arc::clone(&may), told }, 10), may, tells)
+        (Outlet::start(Slow { may: Arc::clone(&may), told }, 10, Arc::default()), may, tells)
     }
 
     async fn turns() {
@@ -342,7 +355,7 @@ mod tests {
         assert_eq!(tells.try_recv().as_deref(), Ok("fiveseight"));
         assert_eq!(outlet.recovered(), Some(("slow".to_owned(), 2)));
         assert_eq!((outlet.dropped(), outlet.recovered()), (2, None));
-        assert_eq!(outlet.flush().await, Ok(()));
+        assert_eq!(outlet.check(), Ok(()));
     }
 
     /// Each of many senders may begin a stream and send nothing.
@@ -355,15 +368,25 @@ mod tests {
         assert_eq!(outlet.shared.lock().queue.len(), 2);
     }
 
+    async fn failure(outlet: &Outlet) -> Error {
+        for _ in 0..100 {
+            if let Err(error) = outlet.check() {
+                return error;
+            }
+            turns().await;
+        }
+        panic!("it does not end");
+    }
+
     #[tokio::test]
     async fn an_error_ends_it() {
         let (mut outlet, may, _tells) = slow();
         may.add_permits(1);
         assert_eq!(outlet.write(b"bad", 0), Ok(None));
-        let error = outlet.failed().await;
+        let error = failure(&outlet).await;
         assert_eq!(error, Error::Media("cannot write slow: full".to_owned()));
-        assert_eq!(outlet.write(b"a", 0), Err(error.clone()));
-        assert_eq!(outlet.flush().await, Err(error));
+        assert_eq!(outlet.write(b"a", 0), Err(error));
+        assert!(outlet.is_idle());
     }
 
     #[tokio::test]
@@ -372,7 +395,39 @@ mod tests {
         // It no longer reports what it writes.
         drop(tells);
         assert_eq!(outlet.write(b"a", 0), Ok(None));
-        assert!(matches!(outlet.failed().await, Error::Media(_)));
-        assert!(outlet.flush().await.is_err());
+        assert!(matches!(failure(&outlet).await, Error::Media(_)));
+        assert!(outlet.is_idle());
+    }
+
+    /// An output that loses every message.
+    struct Leaky(u64);
+
+    impl Output for Leaky {
+        fn name(&self) -> String {
+            "leaky".to_owned()
+        }
+
+        fn troubles(&mut self) -> Vec<(String, u64)> {
+            vec![("a leak".to_owned(), std::mem::take(&mut self.0)), ("a smell".to_owned(), 0)]
+        }
+
+        async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+            self.0 += batch.messages().count() as u64;
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn messages_that_an_output_loses_are_counted_and_each_reason_is_told_once() {
+        let mut outlet = Outlet::start(Leaky(0), 10, Arc::default());
+        for _ in 0..3 {
+            assert_eq!(outlet.write(b"a", 0), Ok(None));
+            turns().await;
+        }
+        assert_eq!(outlet.troubles(), ["a leak", "a smell"]);
+        assert_eq!(outlet.lost(), BTreeMap::from([("a leak".to_owned(), 3)]));
+        outlet.begin();
+        turns().await;
+        assert!(outlet.lost().is_empty() && outlet.troubles().is_empty());
     }
 }

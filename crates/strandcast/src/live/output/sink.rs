@@ -55,7 +55,13 @@ pub trait Output: Send + 'static {
         async { Ok(()) }
     }
 
-    /// Writes messages that are due. An error ends the receiver.
+    /// Returns why messages were lost although the output continues, and how many for each reason, since the last call. A
+    /// reason without lost messages is reported as well.
+    fn troubles(&mut self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// Writes messages that are due. An error ends the output, and the receiver if it has no other one.
     fn write(&mut self, batch: &Batch) -> impl Future<Output = io::Result<()>> + Send;
 }
 

@@ -1,34 +1,100 @@
 //! Media over UDP.
 
-use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Protocol, Socket, Type};
 
 use super::sink::{Batch, Output};
 use crate::error::Error;
 use crate::live::input::first;
 use crate::live::url::UdpUrl;
+use crate::live::via::Via;
 use crate::text::why;
 
-/// Sends each message as a datagram.
+/// Maximum number of reasons that are counted separately.
+const MOST_REASONS: usize = 16;
+
+/// Time after which a socket that fails is opened again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Sends each message as a datagram. An error costs that datagram: it is counted, and the first of its kind is reported.
 #[derive(Debug)]
 pub struct Udp {
-    socket: UdpSocket,
+    socket: Socket,
     to: SocketAddr,
+    via: Option<Via>,
+    ttl: Option<u8>,
     name: String,
+    /// Time of the last attempt to open the socket again.
+    opened: Instant,
+    /// Lost datagrams by reason, since they were last asked for.
+    lost: BTreeMap<String, u64>,
 }
 
 impl Udp {
-    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group.
+    /// Opens a socket that sends to the URL's group, or to its host's first address, which may be a multicast group. A
+    /// group that the URL names apart leaves by the host's interface.
     ///
     /// # Errors
-    /// [`Error::Network`]: the name has no address, or the system cannot open a socket.
+    /// [`Error::Network`]: the name has no address, there is no such interface, or the system cannot open a socket.
     pub async fn open(url: &UdpUrl) -> Result<Udp, Error> {
-        let to = first(url.group.as_ref().unwrap_or(&url.host), url.port).await?;
-        let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
-        let socket = UdpSocket::bind(any).and_then(|s| s.set_nonblocking(true).map(|()| s));
         let name = url.to_string();
-        let refuse = |e| Error::Network(format!("cannot send to {name}: {}", why(&e)));
-        Ok(Udp { socket: socket.map_err(refuse)?, to, name })
+        let refuse = |why: String| Error::Network(format!("cannot send to {name}: {why}"));
+        if url.source.is_some() {
+            return Err(refuse("source= is an option of inputs".to_owned()));
+        }
+        let host = first(&url.host, url.port).await?;
+        let to = match &url.group {
+            Some(group) => first(group, url.port).await?,
+            None => host,
+        };
+        if url.group.is_some() && !to.ip().is_multicast() {
+            return Err(refuse(format!("{} is not a multicast group", to.ip())));
+        }
+        let via = Via::of(url, url.group.as_ref().map(|_| host.ip())).map_err(&refuse)?;
+        let socket = open(to, via.as_ref(), url.ttl).map_err(|e| refuse(why(&e)))?;
+        let (lost, opened, ttl) = (BTreeMap::new(), Instant::now(), url.ttl);
+        Ok(Udp { socket, to, via, ttl, name, opened, lost })
+    }
+
+    /// Sends a datagram, a second time if only the answer to an earlier one was an error.
+    fn send(&mut self, message: &[u8]) {
+        let to = self.to.into();
+        let mut sent = self.socket.send_to(message, &to);
+        if let Err(error) = &sent
+            && error.kind() == ErrorKind::ConnectionRefused
+        {
+            // A listener may come. This datagram has not left.
+            self.note("there is no listener".to_owned(), 0);
+            sent = self.socket.send_to(message, &to);
+        }
+        match sent {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(error) => {
+                self.note(why(&error), 1);
+                self.reopen();
+            }
+        }
+    }
+
+    /// Opens the socket again: its address may be gone.
+    fn reopen(&mut self) {
+        if self.opened.elapsed() >= AGAIN {
+            self.opened = Instant::now();
+            if let Ok(socket) = open(self.to, self.via.as_ref(), self.ttl) {
+                self.socket = socket;
+            }
+        }
+    }
+
+    fn note(&mut self, why: String, lost: u64) {
+        if self.lost.len() < MOST_REASONS || self.lost.contains_key(&why) {
+            *self.lost.entry(why).or_default() += lost;
+        }
     }
 }
 
@@ -37,26 +103,117 @@ impl Output for Udp {
         self.name.clone()
     }
 
+    fn troubles(&mut self) -> Vec<(String, u64)> {
+        std::mem::take(&mut self.lost).into_iter().collect()
+    }
+
     async fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        for message in batch.messages() {
-            // A missing listener is not an error. A full buffer of the system loses a datagram as a network does.
-            let _ = self.socket.send_to(message, self.to);
-        }
+        batch.messages().for_each(|message| self.send(message));
         Ok(())
     }
 }
 
+fn open(to: SocketAddr, via: Option<&Via>, ttl: Option<u8>) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    // Broadcast addresses need it.
+    socket.set_broadcast(true)?;
+    let ttl = ttl.map(u32::from);
+    let group = to.ip().is_multicast();
+    match (to.ip(), via) {
+        (IpAddr::V4(_), Some(via)) if group => {
+            let own = via.v4.ok_or_else(|| io::Error::other(format!("{} has no IPv4 address", via.name)))?;
+            socket.set_multicast_if_v4(&own)?;
+        }
+        (IpAddr::V6(_), Some(via)) if group => socket.set_multicast_if_v6(via.index)?,
+        #[cfg(target_os = "linux")]
+        (_, Some(via)) => socket.bind_device(Some(via.name.as_bytes()))?,
+        _ => {}
+    }
+    match (to.ip(), ttl) {
+        (IpAddr::V4(_), Some(ttl)) if group => socket.set_multicast_ttl_v4(ttl)?,
+        (IpAddr::V4(_), Some(ttl)) => socket.set_ttl_v4(ttl)?,
+        (IpAddr::V6(_), Some(ttl)) if group => socket.set_multicast_hops_v6(ttl)?,
+        (IpAddr::V6(_), Some(ttl)) => socket.set_unicast_hops_v6(ttl)?,
+        (_, None) => {}
+    }
+    if !group {
+        // So that the system reports that there is no listener. Without a route it is not connected, and sends once there is one.
+        let _ = socket.connect(&to.into());
+    }
+    Ok(socket)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+
     use super::*;
 
     #[tokio::test]
     async fn its_name_is_the_url_that_it_was_given() {
-        for text in ["udp://239.1.1.1@127.0.0.1:5004", "udp://127.0.0.1:5004"] {
+        for text in
+            ["udp://239.1.1.1@127.0.0.1:5004", "udp://127.0.0.1:5004", "udp://239.1.1.1:5004?if=lo&ttl=9"]
+        {
             let url: UdpUrl = text.parse().expect("a URL");
             let output = Udp::open(&url).await.expect("the system gives a socket");
             assert_eq!(output.name(), text);
-            assert_eq!(output.to.ip().is_multicast(), url.group.is_some());
+            assert_eq!(output.to.ip().is_multicast(), text.contains("239"));
+        }
+    }
+
+    fn batch(messages: &[&[u8]]) -> Batch {
+        let mut batch = Batch::default();
+        messages.iter().for_each(|message| batch.push(message));
+        batch
+    }
+
+    async fn open(text: &str) -> Udp {
+        Udp::open(&text.parse().expect("a URL")).await.expect("the system gives a socket")
+    }
+
+    #[tokio::test]
+    async fn a_missing_listener_is_reported_and_costs_nothing_once_it_is_there() {
+        let free = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let to = free.local_addr().expect("it is bound");
+        drop(free);
+        let mut output = open(&format!("udp://{to}")).await;
+        let mut told = Vec::new();
+        for _ in 0..200 {
+            output.write(&batch(&[b"early"])).await.expect("it continues");
+            told = output.troubles();
+            if !told.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(told, [("there is no listener".to_owned(), 0)]);
+        let listener = UdpSocket::bind(to).expect("the port is free");
+        output.write(&batch(&[b"late"])).await.expect("it continues");
+        let mut buffer = [0; 16];
+        listener.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+        assert_eq!(listener.recv(&mut buffer).map(|len| buffer[..len].to_vec()).ok(), Some(b"late".to_vec()));
+    }
+
+    #[tokio::test]
+    async fn datagrams_that_cannot_leave_are_counted_by_reason() {
+        let mut output = open("udp://127.0.0.1:9").await;
+        let long = vec![0; 70_000];
+        output.write(&batch(&[&long, &long])).await.expect("it continues");
+        assert_eq!(output.troubles(), [("message too long".to_owned(), 2)]);
+        assert!(output.troubles().is_empty());
+    }
+
+    #[tokio::test]
+    async fn mistakes_of_its_url_are_one_line() {
+        for (text, words) in [
+            ("udp://239.1.1.1@9.9.9.9:5000", "no interface has the address 9.9.9.9"),
+            ("udp://239.1.1.1:5000?if=nope0", "no interface called nope0 has an address: there are "),
+            ("udp://192.0.2.9@127.0.0.1:5000", "192.0.2.9 is not a multicast group"),
+            ("udp://239.1.1.1:5000?source=192.0.2.1", "source= is an option of inputs"),
+        ] {
+            let error = Udp::open(&text.parse().expect("a URL")).await.expect_err(text).to_string();
+            assert!(error.contains(words) && error.contains(text) && !error.contains('\n'), "{error}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::listen;
 use crate::live::event::Event;
 use crate::live::feed::Feed;
-use crate::live::output::{Outlet, Output};
+use crate::live::output::{Outlets, Output};
 use crate::live::stats::{Role, Stats};
 use crate::live::tap::Taps;
 use crate::pairing::Gate;
@@ -56,14 +56,21 @@ impl Listening {
 
     /// Plays received streams to `output`. Call it inside a tokio runtime.
     pub fn play(self, output: impl Output) -> Receiver {
+        self.play_all(vec![output])
+    }
+
+    /// Plays received streams to each of these outputs. One that stalls or fails holds up none of the others. Call it
+    /// inside a tokio runtime.
+    pub fn play_all(self, outputs: Vec<impl Output>) -> Receiver {
         let Listening { config, listener, addresses } = self;
-        let listening = Event::Listening { addresses, output: output.name() };
+        let names: Vec<String> = outputs.iter().map(Output::name).collect();
+        let listening = Event::Listening { addresses, output: names.join(", ") };
         let unprotected = config.gate.is_none().then_some(Event::Unprotected(Role::Receive));
-        let outlet = Outlet::start(output, config.memory.output());
+        let outlets = Outlets::start(outputs, config.memory.output());
         Receiver(Feed::start(|reporter, stop| {
             reporter.report(listening);
             unprotected.into_iter().for_each(|event| reporter.report(event));
-            Session::run(Open { config, listener, outlet, reporter, stop })
+            Session::run(Open { config, listener, outlets, reporter, stop })
         }))
     }
 }

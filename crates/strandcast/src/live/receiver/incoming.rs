@@ -17,7 +17,7 @@ use super::player::Player;
 use crate::live::idle::Idle;
 use crate::live::links::{LinkReport, LinkState, PathTrouble, Tracker, decode};
 use crate::live::seen;
-use crate::live::stats::{Outages, StreamEvent};
+use crate::live::stats::{Outages, StreamEvent, StreamState};
 use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
 
@@ -199,21 +199,26 @@ impl IncomingStream {
     }
 
     /// Continues the same run of the same sender over a new association. Returns the duration of the outage.
-    pub(super) fn resume(&mut self, sender: PendingSender) -> Duration {
-        self.outages.begin(self.seen);
+    pub(super) fn resume(&mut self, sender: PendingSender) -> (Duration, Vec<StreamEvent>) {
+        let mut events: Vec<StreamEvent> = self.outages.begin(&self.peer, self.seen).into_iter().collect();
         self.association.abort("replaced by a new association");
         self.association = sender.association;
         self.association.want();
         self.peer = sender.peer;
         (self.packets, self.addresses) = (0, sender.addresses);
         (self.last_received, self.seen) = (self.association.now(), self.association.now());
-        let outage = self.outages.end(self.seen).unwrap_or_default();
+        let over = self.outages.resume(&self.peer, self.seen);
+        let after = match &over {
+            Some(StreamEvent::OutageOver { outage_s, .. }) => Duration::from_secs_f64(*outage_s),
+            _ => Duration::ZERO,
+        };
+        events.extend(over);
         (self.left, self.closing, self.refusal) = (false, None, None);
         self.links.clear();
         self.tracker.restart();
         self.reconnects += 1;
         self.end_came |= self.player.push(sender.first);
-        outage
+        (after, events)
     }
 
     /// Processes received messages. Without messages the association has ended.
@@ -284,8 +289,24 @@ impl IncomingStream {
         if !addresses.is_empty() {
             self.addresses = addresses;
         }
-        // After the end of the stream the buffer is played: silence is then not an outage.
-        let over = self.left || self.end_came;
+        self.silent(now)
+    }
+
+    /// Returns the event of an outage that begins or ends, also without an association.
+    pub(super) fn silent(&mut self, now: Instant) -> Option<StreamEvent> {
+        // After the end of the stream the buffer is played, and a sender that has said why it ends is not expected.
+        let over = self.end_came || self.refusal.is_some();
         if over && !self.outages.goes_on() { None } else { self.outages.update(&self.peer, now, self.seen) }
+    }
+
+    /// Returns what the stream does.
+    pub(super) fn state(&self) -> StreamState {
+        if self.outages.goes_on() {
+            StreamState::Outage
+        } else if self.idle.goes_on() {
+            StreamState::NoInput
+        } else {
+            StreamState::Streaming
+        }
     }
 }

@@ -81,6 +81,7 @@ impl Player {
         MediaNow {
             messages: stats.played,
             bytes: stats.played_bytes,
+            rate_bps: 0.0,
             late: stats.late,
             messages_dropped: 0,
             drops: Default::default(),
@@ -90,6 +91,7 @@ impl Player {
             clock_jumps: stats.clock_jumps,
             buffer_ms: Some(self.playout.level(media_time(now)).as_secs_f64() * 1e3),
             buffer_bytes: self.playout.held_bytes() as u64,
+            unread: 0,
         }
     }
 

@@ -23,8 +23,8 @@ use crate::error::Error;
 use crate::live::admission::admit;
 use crate::live::event::Event as News;
 use crate::live::feed::Reporter;
-use crate::live::output::{Outlet, Recording};
-use crate::live::stats::{Role, StreamEvent, Watch};
+use crate::live::output::{Failure, Outlets, Recording};
+use crate::live::stats::{MediaNow, Role, StreamEvent, Subject, Watch};
 use crate::live::stop::{Stop, stopped};
 use crate::live::words::{BUSY, REFUSED, REPLACED};
 use crate::memory::Memory;
@@ -43,7 +43,7 @@ pub(super) struct Session {
     listener: Listener,
     /// Gate that admits senders; `None`: streams are not encrypted.
     gate: Option<Gate>,
-    output: Outlet,
+    output: Outlets,
     reporter: Reporter,
     watch: Watch,
     ticks: Interval,
@@ -71,15 +71,15 @@ enum Step {
     Messages,
     Timer,
     Tick,
-    /// The output can no longer be written.
-    Unwritable(Error),
+    /// An output can no longer be written.
+    Unwritable(Failure),
 }
 
 /// Configuration and state with which a session begins.
 pub(super) struct Open {
     pub(super) config: ReceiverConfig,
     pub(super) listener: Untaken,
-    pub(super) outlet: Outlet,
+    pub(super) outlets: Outlets,
     pub(super) reporter: Reporter,
     pub(super) stop: Stop,
 }
@@ -90,13 +90,13 @@ impl Session {
     /// # Errors
     /// As [`Receiver::wait`](super::Receiver::wait).
     pub(super) async fn run(open: Open) -> Result<(), Error> {
-        let Open { config, listener, outlet, reporter, stop } = open;
+        let Open { config, listener, outlets, reporter, stop } = open;
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut session = Session {
             listener: listener.take(),
             gate: config.gate,
-            output: outlet,
+            output: outlets,
             reporter,
             watch: Watch::new(Role::Receive),
             ticks,
@@ -141,9 +141,12 @@ impl Session {
                 Step::Messages => self.read().await,
                 Step::Timer => {}
                 Step::Tick => self.tick().await?,
-                Step::Unwritable(error) => return Err(error),
+                Step::Unwritable(Failure::All(error)) => return Err(error),
+                Step::Unwritable(Failure::One { output, why }) => {
+                    self.report(News::OutputFailed { output, why });
+                }
             }
-            self.play()?;
+            self.play();
             self.decide_takeover()?;
             if let Some(outcome) = self.maybe_finish()? {
                 return outcome;
@@ -233,8 +236,12 @@ impl Session {
     fn resume(&mut self, sender: PendingSender) -> Result<(), Error> {
         let Some(stream) = &mut self.stream else { return self.admit(sender) };
         let (before, peer) = (stream.peer.clone(), sender.peer.clone());
-        let after = stream.resume(sender);
+        let seconds = (stream.association.now() - stream.begun).as_secs_f64();
+        let (after, outage) = stream.resume(sender);
         admit(&stream.association);
+        for what in outage {
+            self.reporter.report(News::Stream { seconds, peer: peer.clone(), what });
+        }
         self.report(News::Resumed { before, peer, after });
         self.watch.restart();
         Ok(())
@@ -252,7 +259,7 @@ impl Session {
             };
             stream.player.drain();
             self.report(replaced);
-            self.play()?;
+            self.play();
             self.summarize();
         }
         if let Some(stream) = self.stream.take() {
@@ -289,15 +296,15 @@ impl Session {
     }
 
     /// Queues due output.
-    fn play(&mut self) -> Result<(), Error> {
-        let Some(stream) = &mut self.stream else { return Ok(()) };
+    fn play(&mut self) {
+        let Some(stream) = &mut self.stream else { return };
         let now = stream.association.now();
         // The data that were in the buffer may wait for the output instead.
         let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
         while let Some(output) = stream.player.poll(now) {
             match output {
                 playout::Output::Data(released) => {
-                    if let Some(output) = self.output.write(&released.payload, rushed)? {
+                    for output in self.output.write(&released.payload, rushed) {
                         self.reporter.report(News::Unread { output });
                     }
                 }
@@ -311,7 +318,6 @@ impl Session {
                 }
             }
         }
-        Ok(())
     }
 
     async fn tick(&mut self) -> Result<(), Error> {
@@ -320,8 +326,11 @@ impl Session {
             self.report(News::Socket(change));
         }
         self.recordings()?;
-        if let Some((output, messages)) = self.output.recovered() {
+        for (output, messages) in self.output.recovered() {
             self.report(News::ReadAgain { output, messages });
+        }
+        for (output, why) in self.output.troubles() {
+            self.report(News::OutputTrouble { output, why });
         }
         self.observe().await;
         Ok(())
@@ -351,9 +360,15 @@ impl Session {
     /// Updates the state of the stream from its association.
     async fn observe(&mut self) {
         let Some(stream) = &mut self.stream else { return };
-        let Some(mut seen) = stream.association.snapshot().await else { return };
+        let seen = stream.association.snapshot().await;
         let now = stream.association.now();
         let seconds = (now - stream.begun).as_secs_f64();
+        let Some(mut seen) = seen else {
+            if let Some(what) = stream.silent(now) {
+                self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
+            }
+            return;
+        };
         if let Some(what) = stream.observe(now, &seen) {
             self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
         }
@@ -367,8 +382,9 @@ impl Session {
         for (path, trouble) in stream.name_paths(now, &mut seen) {
             self.reporter.report(News::Path { path, trouble });
         }
-        let media = stream.player.media_now(now);
-        let (stats, diagnostics) = self.watch.sample(seconds, &stream.peer, media, &seen);
+        let media = MediaNow { unread: self.output.missed(), ..stream.player.media_now(now) };
+        let subject = Subject { peer: &stream.peer, stream: Some(stream.session), state: stream.state() };
+        let (stats, diagnostics) = self.watch.sample(seconds, &subject, media, &seen);
         diagnostics.into_iter().for_each(|found| self.reporter.report(News::Diagnostic(found)));
         self.reporter.stats(stats);
         if now - stream.last_received >= self.silence && !stream.left {
@@ -423,16 +439,20 @@ impl Session {
         if let Some(stream) = &mut self.stream {
             stream.player.drain();
         }
-        self.play()?;
+        self.play();
         self.summarize();
         Ok(())
     }
 
     /// Reports the summary of the stream.
     fn summarize(&mut self) {
-        let Some(stream) = &self.stream else { return };
-        let (now, dropped) = (stream.association.now(), self.output.dropped());
-        let summary = ReceiveSummary::of(stream, self.watch.last(), now, dropped);
+        let Some(stream) = &mut self.stream else { return };
+        let (now, outputs) = (stream.association.now(), self.output.now());
+        if let Some(what) = stream.outages.close(&stream.peer, now) {
+            let seconds = (now - stream.begun).as_secs_f64();
+            self.reporter.report(News::Stream { seconds, peer: stream.peer.clone(), what });
+        }
+        let summary = ReceiveSummary::of(stream, self.watch.last(), now, outputs);
         self.diagnose();
         self.report(News::Received(Box::new(summary)));
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use strandcast_proto::time::Instant;
 
 use super::incoming::IncomingStream;
+use crate::live::output::OutputNow;
 use crate::live::stats::{BuffersNow, CodingNow, Stats, WireNow};
 use crate::text::{bytes, count, duration, ms, outages, percent, shifts};
 
@@ -29,8 +30,12 @@ pub struct ReceiveSummary {
     pub lost: u64,
     /// Number of malformed messages.
     pub malformed: u64,
-    /// Number of messages that were dropped because the output was not read.
+    /// Number of messages that were dropped because an output was not read.
     pub unread: u64,
+    /// Number of messages that an output could not write.
+    pub unsent: u64,
+    /// Each output.
+    pub outputs: Vec<OutputNow>,
     /// True if everything sent was played unchanged; `None` if the end of the stream did not arrive.
     pub identical: Option<bool>,
     /// True if the end of the stream arrived.
@@ -65,14 +70,16 @@ pub struct ReceiveSummary {
 }
 
 impl ReceiveSummary {
-    /// Summary of `stream` at `now`. `last` is the last snapshot of its association, and `unread` messages did not fit
-    /// at the output.
+    /// Summary of `stream` at `now`. `last` is the last snapshot of its association.
     pub(super) fn of(
         stream: &IncomingStream,
         last: Option<&Stats>,
         now: Instant,
-        unread: u64,
+        outputs: Vec<OutputNow>,
     ) -> ReceiveSummary {
+        let unread = outputs.iter().map(|output| output.unread).sum();
+        let unsent = outputs.iter().flat_map(|output| output.unsent.values()).sum();
+        let whole = unread + unsent == 0 && outputs.iter().all(|output| output.failed.is_none());
         let (stats, outages, latency) = (stream.player.stats(), &stream.outages, stream.player.latency);
         // In an outage the buffer is played, and then there is nothing more.
         let gap_of = |outage: Duration| outage.saturating_sub(latency);
@@ -89,7 +96,9 @@ impl ReceiveSummary {
             lost: stats.lost,
             malformed: stream.player.malformed(),
             unread,
-            identical: stream.ended.map(|e| e.identical() && unread == 0),
+            unsent,
+            outputs,
+            identical: stream.ended.map(|e| e.identical() && whole),
             complete: stream.ended.is_some(),
             underflows: stats.underflows,
             longest_gap_ms: stats.longest_gap.max(gap_of(outages.longest(now))).as_secs_f64() * 1e3,
@@ -130,9 +139,7 @@ impl ReceiveSummary {
             percent(self.continuity),
         );
         let mut lines = vec![played, gaps];
-        if self.unread > 0 {
-            lines.push(format!("{} dropped, since the output was not read", count(self.unread, "message")));
-        }
+        lines.extend(self.outputs.iter().flat_map(output_lines));
         lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         lines.extend(outages(self.outages, self.longest_outage_s));
         if self.clock_jumps > 0 {
@@ -143,4 +150,17 @@ impl ReceiveSummary {
         lines.push(self.buffers.received());
         lines
     }
+}
+
+/// Lines of what an output did not take.
+fn output_lines(output: &OutputNow) -> Vec<String> {
+    let name = &output.name;
+    let mut lines = Vec::new();
+    if output.unread > 0 {
+        lines.push(format!("{} dropped, since {name} was not read", count(output.unread, "message")));
+    }
+    for (why, messages) in &output.unsent {
+        lines.push(format!("{} not sent to {name}: {why}", count(*messages, "message")));
+    }
+    lines
 }

@@ -29,6 +29,10 @@ pub struct SenderConfig {
     pub retry: Option<Retry>,
     /// Paths to use. Without any, one path over every interface that has a route to the receiver, also one that comes later.
     pub paths: Vec<PathSpec>,
+    /// Bit rate that replaces the clock of a file or a pipe.
+    pub rate_bps: Option<u64>,
+    /// If true, a pipe that runs faster than its own clock is paced by that, after one latency of credit.
+    pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,
     /// Parameters of the transport that both ends set.
@@ -46,6 +50,8 @@ impl SenderConfig {
             latency: LATENCY,
             retry: None,
             paths: Vec::new(),
+            rate_bps: None,
+            paces_pipes: true,
             tariffs: Vec::new(),
             transport: TransportOptions::default(),
             taps: None,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::config::SenderConfig;
 use super::connect::Plan;
+use super::intake::Timing;
 use super::reasons::Reasons;
 use super::session::run;
 use super::tariffs::Tariffs;
@@ -26,7 +27,12 @@ impl Sender {
     /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and none is awaited;
     /// [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
-        let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps } = config;
+        let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
+        let timing = Timing { latency, rate_bps: config.rate_bps, paces_pipes: config.paces_pipes };
+        let unpaced = input.is_live() && !input.waits();
+        if let Some(bps) = timing.rate_bps.filter(|_| unpaced) {
+            return Err(Error::Usage(format!("rate {bps}: {} comes at its own rate", input.name())));
+        }
         // A supervisor may start the sender while a modem is not there yet.
         let paths = Paths { paths, awaited: retry.is_some() };
         let (remotes, uplinks) = route::routes(&to.hosts, &paths).await?;
@@ -44,7 +50,7 @@ impl Sender {
             Plan { to, reports, reasons, tries, transport, paths, scheme, taps, tariffs, remotes, absent };
         Ok(Sender(Feed::start(|reporter, stop| {
             first.into_iter().for_each(|event| reporter.report(event));
-            run(plan, input, latency, retry, reporter, stop)
+            run(plan, input, timing, retry, reporter, stop)
         })))
     }
 

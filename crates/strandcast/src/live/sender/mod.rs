@@ -5,6 +5,7 @@ mod backoff;
 mod config;
 mod connect;
 mod handle;
+mod intake;
 mod links;
 mod monitor;
 mod pump;

@@ -17,10 +17,14 @@ use super::tariffs::Tariffs;
 use crate::live::event::Event as StreamNews;
 use crate::live::feed::Reporter;
 use crate::live::links::{LinkReport, PathTrouble, Tracker, encode};
-use crate::live::stats::{DropNews, DropWatch, MediaNow, Moment, Outages, Role, Watch};
+use crate::live::stats::{
+    DropNews, DropWatch, MediaNow, Moment, Outages, Role, StreamEvent, StreamState, Subject, Watch,
+};
 
 /// Interval between two polls of the association.
 const TICK: Duration = Duration::from_millis(250);
+/// Time after which round trips are known.
+const SETTLED: Duration = Duration::from_secs(3);
 /// The stream of messages other than media.
 const ALIVE: u16 = 1;
 
@@ -49,6 +53,12 @@ pub(super) struct AssociationMonitor {
     /// Time of the last packet on any association.
     last_received: Instant,
     outages: Outages,
+    /// There is no input to send.
+    pub(super) no_input: bool,
+    /// Sizes of packets by path, in bytes.
+    sizes: BTreeMap<String, u64>,
+    /// The latency was compared with the round trip.
+    compared: bool,
 }
 
 impl AssociationMonitor {
@@ -74,6 +84,9 @@ impl AssociationMonitor {
             reconnects: 0,
             last_received: Instant::ZERO,
             outages: Outages::default(),
+            no_input: false,
+            sizes: BTreeMap::new(),
+            compared: false,
         }
     }
 
@@ -92,6 +105,8 @@ impl AssociationMonitor {
         let Some(seen) = association.snapshot().await else { return false };
         self.tariffs.note(&seen);
         self.report_links(now, &seen, association);
+        self.report_sizes(&seen);
+        self.compare_latency(now, pump.latency(), &seen);
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         let received = match self.received {
@@ -100,10 +115,8 @@ impl AssociationMonitor {
         };
         self.received = Some((packets, received));
         self.last_received = received;
-        if let Some(what) = self.outages.update(&self.peer, now, received) {
-            let (seconds, peer) = (now.as_secs_f64(), self.peer.clone());
-            self.report(StreamNews::Stream { seconds, peer, what });
-        }
+        let outage = self.outages.update(&self.peer, now, received);
+        self.report_outage(now, outage);
         self.expired.1 = seen.stats.messages_expired() + seen.stats.messages_abandoned();
         self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned() } else { 0 };
         self.given_up.1 = seen.stats.messages_dropped();
@@ -117,7 +130,15 @@ impl AssociationMonitor {
             buffer_bytes: seen.send_buffered as u64,
             ..MediaNow::default()
         };
-        let (stats, diagnostics) = self.watch.sample(now.as_secs_f64(), &self.peer, media, &seen);
+        let state = if self.outages.goes_on() {
+            StreamState::Outage
+        } else if self.no_input {
+            StreamState::NoInput
+        } else {
+            StreamState::Streaming
+        };
+        let subject = Subject { peer: &self.peer, stream: Some(pump.stream()), state };
+        let (stats, diagnostics) = self.watch.sample(now.as_secs_f64(), &subject, media, &seen);
         diagnostics.into_iter().for_each(|found| self.report(StreamNews::Diagnostic(found)));
         self.reporter.stats(stats);
         self.outages.goes_on()
@@ -183,6 +204,29 @@ impl AssociationMonitor {
         }
     }
 
+    /// Reports paths on which larger packets vanish.
+    fn report_sizes(&mut self, seen: &Snapshot) {
+        for path in seen.paths.iter().filter(|path| path.view.state == PathState::Active) {
+            let now = path.view.mtu;
+            let before = self.sizes.insert(path.name.clone(), now).unwrap_or(now);
+            if now < before {
+                let trouble = PathTrouble::Narrow { before, now };
+                self.report(StreamNews::Path { path: path.name.clone(), trouble });
+            }
+        }
+        self.sizes.retain(|name, _| seen.paths.iter().any(|path| path.name == *name));
+    }
+
+    /// Reports a latency that no repair fits, once.
+    fn compare_latency(&mut self, now: Instant, latency: Duration, seen: &Snapshot) {
+        let quickest = seen.paths.iter().filter_map(|path| path.view.min_rtt).min();
+        let Some(rtt) = quickest.filter(|_| !self.compared && now - Instant::ZERO >= SETTLED) else { return };
+        self.compared = true;
+        if rtt > latency {
+            self.report(StreamNews::ShortLatency { latency, rtt });
+        }
+    }
+
     /// The receiver plays the stream, and needs a message about the links.
     pub(super) fn admitted(&mut self) {
         self.said.clear();
@@ -201,13 +245,26 @@ impl AssociationMonitor {
     }
 
     /// Records that the association was lost. Reconnecting starts.
-    pub(super) fn broke(&mut self) {
-        self.outages.begin(self.last_received);
+    pub(super) fn broke(&mut self, now: Instant) {
+        let begun = self.outages.begin(&self.peer, self.last_received);
+        self.report_outage(now, begun);
+    }
+
+    fn report_outage(&self, now: Instant, event: Option<StreamEvent>) {
+        if let Some(what) = event {
+            let (seconds, peer) = (now.as_secs_f64(), self.peer.clone());
+            self.report(StreamNews::Stream { seconds, peer, what });
+        }
     }
 
     /// Records that the association is connected again. Reports it if `report`.
     pub(super) fn found(&mut self, now: Instant, report: bool) {
-        let after = self.outages.end(now);
+        let over = self.outages.resume(&self.peer, now);
+        let after = match &over {
+            Some(StreamEvent::OutageOver { outage_s, .. }) => Some(Duration::from_secs_f64(*outage_s)),
+            _ => None,
+        };
+        self.report_outage(now, over);
         self.last_received = now;
         if report {
             self.report(StreamNews::Connected { peer: self.peer.clone(), after });
@@ -223,6 +280,7 @@ impl AssociationMonitor {
         self.links.restart();
         self.tracker.restart();
         self.said.clear();
+        self.sizes.clear();
         self.watch.restart();
         self.reconnects += 1;
     }
@@ -232,7 +290,9 @@ impl AssociationMonitor {
     }
 
     /// Reports the summary, and everything due before it.
-    pub(super) fn finish(&mut self, summary: SendSummary) {
+    pub(super) fn finish(&mut self, now: Instant, summary: SendSummary) {
+        let over = self.outages.close(&self.peer, now);
+        self.report_outage(now, over);
         self.watch.rest().into_iter().for_each(|found| self.report(StreamNews::Diagnostic(found)));
         self.report(StreamNews::Sent(Box::new(summary)));
     }

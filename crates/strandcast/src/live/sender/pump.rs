@@ -109,6 +109,16 @@ impl Pump {
         self.latency
     }
 
+    /// The input's state machine.
+    pub fn ingest(&self) -> &Ingest {
+        &self.ingest
+    }
+
+    /// Number of the stream.
+    pub fn stream(&self) -> u32 {
+        self.ingest.session()
+    }
+
     /// Statistics of the input.
     pub fn stats(&self) -> IngestStats {
         self.ingest.stats()

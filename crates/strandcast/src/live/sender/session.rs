@@ -5,12 +5,8 @@ use std::io;
 use std::time::Duration;
 
 use strandcast_media::MediaTime;
-use strandcast_media::ingest::Ingest;
-use strandcast_media::pace::PaceConfig;
-use strandcast_media::pack::PackConfig;
 use strandcast_net::clock::Clock;
 use strandcast_net::driver::AssociationHandle;
-use strandcast_net::entropy;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::rx::Message;
 use strandcast_proto::time::Instant;
@@ -19,6 +15,7 @@ use tokio::task::JoinHandle;
 use super::admission::Admission;
 use super::backoff::Backoff;
 use super::connect::{PAUSE, Plan, is_busy};
+use super::intake::{Said, Timing};
 use super::monitor::AssociationMonitor;
 use super::pump::Pump;
 use super::refusals::Refusals;
@@ -64,6 +61,8 @@ struct Session<I> {
     closing: Option<tokio::time::Instant>,
     clock: Clock,
     input: I,
+    timing: Timing,
+    said: Said,
     idle: Idle,
     /// Buffer for bytes of the input.
     buffer: Vec<u8>,
@@ -98,7 +97,7 @@ enum Step {
 pub(super) async fn run<I: Input>(
     plan: Plan,
     input: I,
-    latency: Duration,
+    timing: Timing,
     asked: Option<Retry>,
     reporter: Reporter,
     mut stop: Stop,
@@ -115,7 +114,7 @@ pub(super) async fn run<I: Input>(
     let live = input.is_live();
     let retry = asked.unwrap_or(if live { Retry::Forever } else { first });
     let clock = Clock::start();
-    let mut pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
+    let mut pump = Pump::new(timing.ingest(&input, MediaTime::ZERO)?, timing.latency);
     pump.observe_first(&association).await;
     let refusals = Refusals::new(asked.is_some(), tokio::time::Instant::now());
     let watch = AssociationMonitor::new(reporter, &plan);
@@ -129,6 +128,8 @@ pub(super) async fn run<I: Input>(
         closing: None,
         clock,
         input,
+        timing,
+        said: Said::default(),
         idle: Idle::new(clock.now()),
         buffer: vec![0; CHUNK],
         pump,
@@ -151,15 +152,6 @@ async fn tell(plan: &Plan, reporter: &Reporter) -> Infallible {
         tokio::time::sleep(TELL).await;
         plan.untold().into_iter().for_each(|event| reporter.report(event));
     }
-}
-
-/// Returns the input's state machine. A file starts at `origin`. A random number identifies the sender's run.
-fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, Error> {
-    let seeds = entropy::seeds()
-        .map_err(|e| Error::Network(format!("the system provides no random numbers: {e}")))?;
-    let session = seeds.stream("session").u32();
-    let pack = PackConfig { lifetime: Some(latency), ..PackConfig::new(session) };
-    Ok(if live { Ingest::live(pack) } else { Ingest::paced(origin, PaceConfig::default(), pack) })
 }
 
 impl<I: Input> Session<I> {
@@ -269,11 +261,15 @@ impl<I: Input> Session<I> {
         if waits && self.idle.begins(self.clock.now()) {
             self.watch.report(News::Idle { what: self.input.name(), role: Role::Send });
         }
+        if let Some(news) = self.said.news(&self.input, self.pump.ingest()) {
+            self.watch.report(news);
+        }
         let Connection::Up(association) = &self.connection else {
             self.watch.unconnected(self.clock.now(), &self.pump);
             return self.plan.untold().into_iter().for_each(|event| self.watch.report(event));
         };
         self.pump.keep_alive(now, association);
+        self.watch.no_input = self.idle.goes_on();
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         let silence = self.watch.silence(self.clock.now());
         // If the user has set no retry time, the association itself detects failure.
@@ -327,7 +323,7 @@ impl<I: Input> Session<I> {
     /// Gives up the association and reconnects.
     fn search(&mut self, why: &str) {
         self.watch.report(News::Lost { why: why.to_owned() });
-        self.watch.broke();
+        self.watch.broke(self.clock.now());
         let pause = self.backoff.next(tokio::time::Instant::now());
         self.search_after(pause);
     }
@@ -373,8 +369,8 @@ impl<I: Input> Session<I> {
         let report = self.refusals.connected(tokio::time::Instant::now());
         self.watch.found(self.clock.now(), report);
         if std::mem::take(&mut self.rewind) {
-            let latency = self.pump.latency();
-            self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
+            let ingest = self.timing.ingest(&self.input, self.now())?;
+            self.pump = Pump::new(ingest, self.timing.latency);
             self.over = false;
             self.watch.restart();
         }
@@ -446,7 +442,7 @@ impl<I: Input> Session<I> {
         let summary = self.watch.summary(self.clock.now(), &self.pump, &self.input.name());
         // If the application ends the stream, the summary alone reports late messages.
         let verdict = if self.stopped { Ok(()) } else { summary.verdict() };
-        self.watch.finish(summary);
+        self.watch.finish(self.clock.now(), summary);
         outcome.and(verdict)
     }
 }

@@ -90,7 +90,7 @@ impl SendSummary {
         }
         lines.extend(outages(self.outages, self.longest_outage_s));
         for path in &self.paths {
-            let loss = path.loss.map_or("-".to_owned(), percent);
+            let loss = path.loss_total.map_or("-".to_owned(), percent);
             let rate = bits_per_s(path.bytes as f64 * 8.0 / self.seconds.max(1e-3));
             let (name, sent) = (&path.name, bytes(path.bytes));
             lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));

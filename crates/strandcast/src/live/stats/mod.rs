@@ -4,6 +4,7 @@ mod buffers;
 mod coding;
 mod diagnostics;
 mod drops;
+mod interval;
 mod outages;
 mod snapshot;
 mod stream;
@@ -19,7 +20,8 @@ pub(in crate::live) use drops::{DropNews, DropWatch, Moment};
 pub use outages::Outages;
 pub use snapshot::{
     AdviceNow, GivenUpNow, LinkMonitorNow, LinkNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats,
+    StreamState,
 };
 pub use stream::StreamEvent;
-pub use watch::Watch;
+pub use watch::{Subject, Watch};
 pub use wire::WireNow;

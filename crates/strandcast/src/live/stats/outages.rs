@@ -25,23 +25,43 @@ impl Outages {
     pub fn update(&mut self, peer: &str, now: Instant, last_received: Instant) -> Option<StreamEvent> {
         match self.since {
             None if now - last_received >= SILENCE => {
-                self.begin(last_received);
-                Some(StreamEvent::Outage { peer: peer.to_owned() })
+                self.start(last_received);
+                Some(StreamEvent::Outage { peer: peer.to_owned(), lost: false })
             }
             Some(since) if last_received > since => {
                 let outage_s = self.end(last_received)?.as_secs_f64();
-                Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s })
+                Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: false, returned: true })
             }
             _ => None,
         }
     }
 
-    /// Records that the association was lost. The last activity was at `last_received`.
-    pub fn begin(&mut self, last_received: Instant) {
-        if self.since.is_none() {
+    /// Records that the association was lost. The last activity was at `last_received`. Returns an event if this begins an
+    /// outage.
+    pub fn begin(&mut self, peer: &str, last_received: Instant) -> Option<StreamEvent> {
+        self.start(last_received).then(|| StreamEvent::Outage { peer: peer.to_owned(), lost: true })
+    }
+
+    /// Records that another association follows. Returns the event of the end of the outage.
+    pub fn resume(&mut self, peer: &str, now: Instant) -> Option<StreamEvent> {
+        let outage_s = self.end(now)?.as_secs_f64();
+        Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: true, returned: true })
+    }
+
+    /// Records the end of the stream. An outage does not outlast it.
+    pub fn close(&mut self, peer: &str, now: Instant) -> Option<StreamEvent> {
+        let outage_s = self.end(now)?.as_secs_f64();
+        Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: true, returned: false })
+    }
+
+    /// Begins an outage, unless one is in progress. Returns whether it did.
+    fn start(&mut self, last_received: Instant) -> bool {
+        let begins = self.since.is_none();
+        if begins {
             self.since = Some(last_received);
             self.count += 1;
         }
+        begins
     }
 
     /// Records that the peer is active again. Returns the duration of the outage, if there was one.
@@ -86,9 +106,9 @@ mod tests {
         }
         let told: Vec<_> =
             (0..40).filter_map(|k| outages.update("p", at(3000 + 250 * k), at(2000))).collect();
-        assert_eq!(told, [StreamEvent::Outage { peer: "p".into() }]);
+        assert_eq!(told, [StreamEvent::Outage { peer: "p".into(), lost: false }]);
         assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
-        let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0 };
+        let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0, lost: false, returned: true };
         assert_eq!(outages.update("p", at(10_250), at(10_000)), Some(over));
         assert_eq!(outages.update("p", at(10_500), at(10_400)), None);
         assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
@@ -99,9 +119,17 @@ mod tests {
         let mut outages = Outages::default();
         let at = Instant::from_millis;
         assert_eq!(outages.end(at(100)), None);
-        outages.begin(at(1000));
-        outages.begin(at(1500));
-        assert_eq!(outages.end(at(1800)), Some(Duration::from_millis(800)));
+        assert_eq!(outages.begin("p", at(1000)), Some(StreamEvent::Outage { peer: "p".into(), lost: true }));
+        assert_eq!(outages.begin("p", at(1500)), None);
+        let over = |outage_s, returned| {
+            Some(StreamEvent::OutageOver { peer: "p".into(), outage_s, lost: true, returned })
+        };
+        assert_eq!(outages.resume("p", at(1500)), over(0.5, true));
+        assert_eq!(outages.resume("p", at(1800)), None);
         assert_eq!(outages.count(), 1);
+        // Each outage is closed, at the latest with its stream.
+        assert!(outages.update("p", at(9000), at(2000)).is_some());
+        assert_eq!((outages.begin("p", at(2000)), outages.close("p", at(10_000))), (None, over(8.0, false)));
+        assert_eq!((outages.close("p", at(11_000)), outages.count()), (None, 2));
     }
 }

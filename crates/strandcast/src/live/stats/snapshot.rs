@@ -1,7 +1,6 @@
 //! State of a stream at one time, from the transport's counters.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Serialize;
 use strandcast_net::driver::PathSnapshot;
@@ -29,20 +28,65 @@ pub enum Role {
     Both,
 }
 
-/// State of a path at one time.
+/// State of a stream at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StreamState {
+    /// Media are sent or received.
+    #[default]
+    Streaming,
+    /// There is a connection, and no input to send.
+    NoInput,
+    /// Nothing comes from the peer.
+    Outage,
+    /// The sender has no connection.
+    Connecting,
+    /// The receiver has no sender.
+    Waiting,
+}
+
+impl StreamState {
+    /// Its name in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamState::Streaming => "streaming",
+            StreamState::NoInput => "no-input",
+            StreamState::Outage => "outage",
+            StreamState::Connecting => "connecting",
+            StreamState::Waiting => "waiting",
+        }
+    }
+}
+
+/// State of a path at one time. Its counters are those of its link since the start, over all connections.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct PathNow {
+    /// Number of the link, which it keeps when it is renamed, closed and opened again.
+    pub id: u32,
     /// Name of the interface, the address or the emulated link.
     pub name: String,
     /// `active`, `potentially-failed`, `inactive`, `unconfirmed`, `suspended` or `closed`.
     pub state: &'static str,
-    /// Payload rate since the previous sample, including copies and retransmissions.
+    /// Payload rate over the interval of the figures, including copies and retransmissions.
     pub rate_bps: f64,
+    /// Largest rate that the link is known to carry; `None` at a receiver, or if the scheme does not measure it.
+    pub capacity_bps: Option<f64>,
+    /// Time since the link, not the source, last limited the rate; `None`: it never did, and carries that much or more.
+    pub capacity_age_s: Option<f64>,
+    /// Rate that it could carry in addition.
+    pub headroom_bps: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
-    /// Share of the sent chunks that were declared lost; `None` at a receiver.
+    /// Share of the chunks of the last 10 s that were declared lost; `None` at a receiver, or without chunks.
     pub loss: Option<f64>,
+    /// Share of all sent chunks that were declared lost; `None` at a receiver.
+    pub loss_total: Option<f64>,
+    /// Number of chunks sent, including copies and retransmissions.
+    pub chunks: u64,
+    /// Number of chunks that were declared lost and did not turn out to have arrived.
+    pub chunks_lost: u64,
     /// Congestion window; `None` at a receiver.
     pub window_bytes: Option<u64>,
     /// Bytes in flight.
@@ -72,22 +116,7 @@ impl PathNow {
     /// Row for tests.
     #[cfg(test)]
     pub(super) fn test(name: &str, state: &'static str) -> PathNow {
-        PathNow {
-            name: name.to_owned(),
-            state,
-            rate_bps: 612_000.0,
-            rtt_ms: Some(43.2),
-            loss: Some(0.006),
-            window_bytes: Some(23_400),
-            in_flight_bytes: 11_000,
-            bytes: 1_000_000,
-            down_s: 0.0,
-            opportunistic_resends: None,
-            head_of_line_penalties: None,
-            estimates: BTreeMap::new(),
-            allowance_bytes: None,
-            link: None,
-        }
+        PathNow { name: name.to_owned(), state, loss_total: Some(0.006), ..PathNow::default() }
     }
 }
 
@@ -157,6 +186,8 @@ pub struct MediaNow {
     pub messages: u64,
     /// Bytes of these messages.
     pub bytes: u64,
+    /// Rate of these bytes over the interval of the figures.
+    pub rate_bps: f64,
     /// Sender: number of messages abandoned because they had expired or would have arrived late. Receiver: number of
     /// messages too late to be played.
     pub late: u64,
@@ -177,6 +208,8 @@ pub struct MediaNow {
     pub buffer_ms: Option<f64>,
     /// Bytes that wait to be sent or acknowledged.
     pub buffer_bytes: u64,
+    /// Receiver: number of messages that an output did not take: it was not read, or could not be written.
+    pub unread: u64,
 }
 
 /// State of a stream at one time. It serialises as a line of `--stats`.
@@ -185,8 +218,14 @@ pub struct MediaNow {
 pub struct Stats {
     /// Seconds since the start of the sender, or of the stream that is received.
     pub seconds: f64,
+    /// Time over which rates are: about a second.
+    pub interval_s: f64,
     /// Side of the stream.
     pub role: Role,
+    /// Number of the stream, the same at both ends, in eight hexadecimal digits; `None` if it is not known.
+    pub stream: Option<String>,
+    /// State of the stream.
+    pub state: StreamState,
     /// Name of the peer.
     pub peer: String,
     /// Name of the scheme.
@@ -287,14 +326,15 @@ impl Sampler {
         now: Instant,
         paths: impl Iterator<Item = PathCounters<'a>>,
     ) -> Vec<PathNow> {
-        let since = self.at.replace(now).map(|at| now - at);
+        let since = self.at.replace(now).map_or(0.0, |at| (now - at).as_secs_f64());
         let mut rows = Vec::new();
         for path in paths {
-            let bytes = payload(self.role, path.stats);
+            let slot = path.view.id.0;
+            let row = path_now(self.role, now, path);
             // A slot that is reused for a new path counts from zero.
-            let before = self.last.insert(path.view.id.0, bytes).unwrap_or(0);
-            let rate_bps = rate(bytes.saturating_sub(before), since);
-            rows.push(path_now(self.role, now, path, rate_bps));
+            let before = self.last.insert(slot, row.bytes).unwrap_or(0);
+            let rate_bps = rate(row.bytes.saturating_sub(before), since);
+            rows.push(PathNow { rate_bps, ..row });
         }
         rows
     }
@@ -307,22 +347,29 @@ pub(super) fn payload(role: Role, stats: &PathStats) -> u64 {
     }
 }
 
-fn rate(bytes: u64, since: Option<Duration>) -> f64 {
-    match since {
-        Some(since) if !since.is_zero() => bytes as f64 * 8.0 / since.as_secs_f64(),
-        _ => 0.0,
-    }
+/// Bits per second of these bytes in this time; 0 in no time.
+pub(super) fn rate(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-fn path_now(role: Role, now: Instant, path: PathCounters<'_>, rate_bps: f64) -> PathNow {
+/// Row of a path without rates.
+pub(super) fn path_now(role: Role, now: Instant, path: PathCounters<'_>) -> PathNow {
     let PathCounters { name, view, stats, link } = path;
     let sends = role != Role::Receive;
+    let tested = view.est.tested.filter(|_| sends).map(|at| now.saturating_since(at).as_secs_f64());
     PathNow {
+        id: 0,
         name,
         state: state_name(view.state),
-        rate_bps,
+        rate_bps: 0.0,
+        capacity_bps: view.est.delivery_rate.filter(|_| sends).map(Rate::bps),
+        capacity_age_s: tested,
+        headroom_bps: None,
         rtt_ms: view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
-        loss: sends.then(|| stats.loss()),
+        loss: None,
+        loss_total: sends.then(|| stats.loss()),
+        chunks: stats.chunks_sent,
+        chunks_lost: (stats.loss() * stats.chunks_sent as f64).round() as u64,
         window_bytes: sends.then_some(view.limit.cwnd),
         in_flight_bytes: view.in_flight,
         bytes: payload(role, stats),

@@ -29,14 +29,20 @@ pub enum StreamEvent {
         /// Name of the peer, which is part of each line.
         #[serde(skip)]
         peer: String,
+        /// True if the connection was lost, which another event reports as well.
+        lost: bool,
     },
-    /// Packets arrive again.
+    /// Packets arrive again, or the stream has ended.
     OutageOver {
         /// Name of the peer, which is part of each line.
         #[serde(skip)]
         peer: String,
         /// Duration of the outage.
         outage_s: f64,
+        /// True if the connection was lost, which another event reports as well.
+        lost: bool,
+        /// False if the stream has ended before anything came.
+        returned: bool,
     },
     /// The sender's clock jumped. A forward jump is positive.
     ClockJump {
@@ -46,6 +52,11 @@ pub enum StreamEvent {
 }
 
 impl StreamEvent {
+    /// Returns whether it has a line of its own: false if another event reports the same.
+    pub fn has_line(&self) -> bool {
+        !matches!(self, StreamEvent::Outage { lost: true, .. } | StreamEvent::OutageOver { lost: true, .. })
+    }
+
     /// Returns the event of a clock change; `None` for changes unknown to this version.
     pub fn of(change: ClockChange) -> Option<StreamEvent> {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
@@ -71,10 +82,14 @@ impl fmt::Display for StreamEvent {
                 if shift_ms > by_ms { write!(f, " ({} in total)", time(*shift_ms)) } else { Ok(()) }
             }
             StreamEvent::ShiftReturned => f.write_str("playing with the configured latency again"),
-            StreamEvent::Outage { peer } => {
+            StreamEvent::Outage { peer, .. } => {
                 write!(f, "no packets from {peer}; waiting for it")
             }
-            StreamEvent::OutageOver { peer, outage_s } => {
+            StreamEvent::OutageOver { peer, outage_s, returned: false, .. } => {
+                let after = duration(Duration::from_secs_f64(*outage_s));
+                write!(f, "{peer} did not come back for {after}")
+            }
+            StreamEvent::OutageOver { peer, outage_s, .. } => {
                 write!(f, "{peer} is back after {}", duration(Duration::from_secs_f64(*outage_s)))
             }
             StreamEvent::ClockJump { by_ms } => {

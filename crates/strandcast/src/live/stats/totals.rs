@@ -1,9 +1,7 @@
 //! Totals of each path since the command began. They include closed and reopened paths, and paths of earlier
 //! associations.
 
-use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::{LinkId, PathId};
-use strandcast_proto::time::Instant;
 
 use super::snapshot::PathNow;
 
@@ -13,15 +11,13 @@ pub(super) struct Counted {
     /// Seconds for which the path was not usable.
     down_s: f64,
     chunks: u64,
-    lost: f64,
+    lost: u64,
     bytes: u64,
 }
 
 impl Counted {
-    pub(super) fn of(now: Instant, stats: &PathStats, bytes: u64) -> Counted {
-        let chunks = stats.chunks_sent;
-        let down_s = stats.down_time(now).as_secs_f64();
-        Counted { down_s, chunks, lost: stats.loss() * chunks as f64, bytes }
+    pub(super) fn of(row: &PathNow) -> Counted {
+        Counted { down_s: row.down_s, chunks: row.chunks, lost: row.chunks_lost, bytes: row.bytes }
     }
 
     fn add(&mut self, other: Counted) {
@@ -35,6 +31,7 @@ impl Counted {
 /// A path by its link, or by its name, which it has in every association.
 #[derive(Debug)]
 struct Total {
+    number: u32,
     id: PathId,
     /// Its link in the present association, whatever the name of that is.
     link: Option<LinkId>,
@@ -60,6 +57,8 @@ pub(super) struct PathTotal {
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     paths: Vec<Total>,
+    /// Number of the next one.
+    next: u32,
     /// Time of the last update, in seconds since the command began.
     at: f64,
 }
@@ -70,10 +69,12 @@ impl Totals {
         self.at = seconds;
         let mut seen = Vec::new();
         for PathTotal { id, link, counted, row } in paths {
-            let Some(at) = self.known(&seen, link, &row.name) else {
+            let known = self.known(&seen, id, link, &row.name).map(|at| self.merged(&mut seen, at, id, link));
+            let Some(at) = known else {
                 seen.push(self.paths.len());
-                let (now, before) = (counted, Counted::default());
-                self.paths.push(Total { id, link, now, before, gone: None, row });
+                let (now, before, number) = (counted, Counted::default(), self.next);
+                self.next = self.next.wrapping_add(1);
+                self.paths.push(Total { number, id, link, now, before, gone: None, row });
                 continue;
             };
             seen.push(at);
@@ -91,13 +92,41 @@ impl Totals {
         }
     }
 
-    /// The total of a path, except those `seen` already: two at a time may have one name.
-    fn known(&self, seen: &[usize], link: Option<LinkId>, name: &str) -> Option<usize> {
+    /// Removes the oldest paths that are gone, beyond a number of paths: a peer may name ever new ones.
+    pub(super) fn forget(&mut self, most: usize) {
+        let mut excess = self.paths.len().saturating_sub(most);
+        self.paths.retain(|total| {
+            let goes = excess > 0 && total.gone.is_some();
+            excess -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// The total of a path, except those `seen` already: two at a time may have one name. A path without a link, at a
+    /// receiver, is known by its name, which its sender may tell later, and change.
+    fn known(&self, seen: &[usize], id: PathId, link: Option<LinkId>, name: &str) -> Option<usize> {
         let find = |fits: &dyn Fn(&Total) -> bool| {
             (0..self.paths.len()).find(|at| !seen.contains(at) && fits(&self.paths[*at]))
         };
         find(&|total| link.is_some() && total.link == link)
             .or_else(|| find(&|total| (link.is_none() || total.link.is_none()) && total.row.name == name))
+            .or_else(|| find(&|total| link.is_none() && total.gone.is_none() && total.id == id))
+    }
+
+    /// Merges the total that a path without a link had before its name was known into the total of that name, and returns
+    /// the position of that.
+    fn merged(&mut self, seen: &mut [usize], at: usize, id: PathId, link: Option<LinkId>) -> usize {
+        let unnamed = |(n, total): (usize, &Total)| {
+            let other = n != at && link.is_none() && total.link.is_none() && !seen.contains(&n);
+            (other && total.gone.is_none() && total.id == id).then_some(n)
+        };
+        let gone = self.paths[at].gone.is_some();
+        let Some(n) = self.paths.iter().enumerate().find_map(unnamed).filter(|_| gone) else { return at };
+        let before = self.paths.remove(n).before;
+        seen.iter_mut().for_each(|seen| *seen -= usize::from(*seen > n));
+        let at = at - usize::from(at > n);
+        self.paths[at].before.add(before);
+        at
     }
 
     /// Prepares for the loss of the association: the counters of the next one begin at zero.
@@ -109,14 +138,31 @@ impl Totals {
         }
     }
 
-    /// The last row of each path, with its totals.
+    /// The last row of each path, with its totals. One that is gone is closed, and carries nothing.
     pub(super) fn rows(&self) -> Vec<PathNow> {
         let row = |total: &Total| {
             let mut sum = total.before;
             sum.add(total.now);
             sum.down_s += total.gone.map_or(0.0, |gone| self.at - gone);
-            let loss = total.row.loss.map(|_| sum.lost / sum.chunks.max(1) as f64);
-            PathNow { bytes: sum.bytes, down_s: sum.down_s, loss, ..total.row.clone() }
+            let loss_total = total.row.loss_total.map(|_| sum.lost as f64 / sum.chunks.max(1) as f64);
+            let (id, chunks, chunks_lost) = (total.number, sum.chunks, sum.lost);
+            let row = total.row.clone();
+            let row =
+                PathNow { id, bytes: sum.bytes, down_s: sum.down_s, loss_total, chunks, chunks_lost, ..row };
+            if total.gone.is_none() {
+                return row;
+            }
+            let estimates = Default::default();
+            let (capacity_bps, rtt_ms, in_flight_bytes) = (None, None, 0);
+            PathNow {
+                state: "closed",
+                rate_bps: 0.0,
+                capacity_bps,
+                rtt_ms,
+                in_flight_bytes,
+                estimates,
+                ..row
+            }
         };
         self.paths.iter().map(row).collect()
     }
@@ -127,7 +173,7 @@ mod tests {
     use super::*;
 
     fn path(id: u8, name: &str, chunks: u64, down_s: f64) -> PathTotal {
-        let counted = Counted { down_s, chunks, lost: chunks as f64 / 10.0, bytes: chunks * 1000 };
+        let counted = Counted { down_s, chunks, lost: chunks / 10, bytes: chunks * 1000 };
         PathTotal { id: PathId(id), link: None, counted, row: PathNow::test(name, "active") }
     }
 
@@ -169,7 +215,35 @@ mod tests {
         all.update(7.0, [path(2, "b", 30, 0.25), path(3, "c", 1, 0.0), path(0, "a", 20, 0.0)].into_iter());
         let expected = [("a".into(), 330_000, 2.0), ("b".into(), 150_000, 5.75), ("c".into(), 1000, 0.0)];
         assert_eq!(totals(&all), expected);
-        assert!(all.rows().iter().all(|row| row.loss.is_some_and(|loss| (loss - 0.1).abs() < 1e-9)));
+        assert!(all.rows().iter().all(|row| row.loss_total.is_some_and(|loss| (loss - 0.1).abs() < 1e-2)));
+    }
+
+    /// The names of a receiver's paths are its peer's, which come a moment later.
+    #[test]
+    fn a_path_is_known_by_the_name_that_its_peer_tells() {
+        let mut all = Totals::default();
+        all.update(1.0, [path(0, "10.0.0.1:5", 1, 0.0), path(1, "10.0.1.1:5", 2, 0.0)].into_iter());
+        all.update(2.0, [path(0, "wlan0", 10, 0.0), path(1, "wwan0", 20, 0.0)].into_iter());
+        assert_eq!(totals(&all), [("wlan0".into(), 10_000, 0.0), ("wwan0".into(), 20_000, 0.0)]);
+        all.restart();
+        all.update(3.0, [path(0, "10.0.1.1:7", 3, 0.0), path(1, "10.0.0.1:7", 4, 0.0)].into_iter());
+        all.update(4.0, [path(0, "wwan0", 5, 0.0), path(1, "wlan0", 6, 0.0)].into_iter());
+        assert_eq!(totals(&all).iter().map(|t| t.1).collect::<Vec<_>>(), [16_000, 25_000]);
+        // Renamed.
+        all.update(5.0, [path(0, "wan0", 7, 0.0), path(1, "wlan0", 8, 0.0)].into_iter());
+        assert_eq!(totals(&all).iter().map(|t| t.1).collect::<Vec<_>>(), [18_000, 27_000]);
+        let numbers: Vec<u32> = all.rows().iter().map(|row| row.id).collect();
+        assert_eq!(numbers, [0, 1]);
+    }
+
+    #[test]
+    fn a_peer_that_names_ever_new_paths_fills_no_memory() {
+        let mut all = Totals::default();
+        for n in 0..1000_u32 {
+            all.update(f64::from(n), [path(n as u8, &format!("{n}"), 1, 0.0)].into_iter());
+            all.forget(4);
+        }
+        assert_eq!(all.rows().len(), 4);
     }
 
     #[test]

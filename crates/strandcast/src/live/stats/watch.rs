@@ -1,5 +1,6 @@
 //! A series of snapshots of a stream.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use strandcast_net::driver;
@@ -9,76 +10,108 @@ use super::buffers::BuffersNow;
 use super::coding::{CodingNow, Sides, sum};
 use super::diagnostics::{Diagnostic, Diagnostics};
 use super::snapshot::{
-    GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Sampler, Stats, payload,
+    GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Stats, StreamState, path_now,
 };
 use super::totals::{Counted, PathTotal, Totals};
 use super::wire::WireNow;
 
-/// Makes snapshots, and keeps the last one.
+/// Seconds over which rates are.
+const INTERVAL_S: f64 = 0.99;
+/// Seconds over which losses are.
+const LOSS_S: f64 = 10.0;
+/// Paths of a receiver, whose peer may name ever new ones.
+const MOST_PATHS: usize = 32;
+
+/// The stream of a snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct Subject<'a> {
+    /// Name of the peer.
+    pub peer: &'a str,
+    /// Number of the stream.
+    pub stream: Option<u32>,
+    /// Its state.
+    pub state: StreamState,
+}
+
+/// Makes snapshots, and keeps the last ones.
 #[derive(Debug)]
 pub struct Watch {
     role: Role,
-    sampler: Sampler,
     totals: Totals,
     diagnostics: Diagnostics,
     /// Symbol counters of previous associations of the stream, and of this one.
     coding: (CodingStats, CodingStats),
-    last: Option<Arc<Stats>>,
+    /// The snapshots of the last 10 s.
+    last: VecDeque<Arc<Stats>>,
 }
 
 impl Watch {
     /// Watch without a snapshot.
     pub fn new(role: Role) -> Self {
         let (totals, diagnostics, coding, last) = Default::default();
-        Watch { role, sampler: Sampler::new(role), totals, diagnostics, coding, last }
+        Watch { role, totals, diagnostics, coding, last }
     }
 
     /// Takes a snapshot, `seconds` after the start of the stream. Returns the snapshot, and diagnostics to report.
     pub fn sample(
         &mut self,
         seconds: f64,
-        peer: &str,
+        subject: &Subject<'_>,
         media: MediaNow,
         seen: &driver::Snapshot,
     ) -> (Arc<Stats>, Vec<Diagnostic>) {
         let diagnostics = self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics);
         self.coding.1 = seen.stats.coding;
         let sides = Sides { sends: seen.coding_out, receives: seen.coding_in };
-        let stats = Stats {
+        let mut stats = Stats {
             seconds,
+            interval_s: 0.0,
             role: self.role,
-            peer: peer.to_owned(),
+            stream: subject.stream.map(|stream| format!("{stream:08x}")),
+            state: subject.state,
+            peer: subject.peer.to_owned(),
             scheme: seen.scheme.clone(),
             media,
             buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
             wire: WireNow::of(&seen.stats),
             advice: seen.stats.advice.map(Into::into),
-            paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
+            paths: self.paths(seconds, seen),
             diagnostics: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),
             given_up: GivenUpNow::of(&seen.stats),
             coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
             link_monitor: LinkMonitorNow::of(&seen.monitor),
         };
-        let totals = seen.paths.iter().zip(&stats.paths).map(|(path, row)| PathTotal {
-            id: path.view.id,
-            link: Some(path.tuple.link),
-            counted: Counted::of(seen.at, &path.stats, payload(self.role, &path.stats)),
-            row: row.clone(),
-        });
-        // A receiver's paths have names of its peer, in any number, and its summary has no totals of them.
-        if self.role != Role::Receive {
-            self.totals.update(seconds, totals);
-        }
+        self.last.retain(|before| seconds - before.seconds <= LOSS_S + 0.01);
+        let before = self.last.iter().rev().find(|before| seconds - before.seconds >= INTERVAL_S);
+        stats.set_rates(before.or(self.last.front()).map(|before| &**before));
+        stats.set_losses(self.last.front().map(|before| &**before));
         let stats = Arc::new(stats);
-        self.last = Some(Arc::clone(&stats));
+        self.last.push_back(Arc::clone(&stats));
         (stats, diagnostics)
+    }
+
+    /// The paths with their totals.
+    fn paths(&mut self, seconds: f64, seen: &driver::Snapshot) -> Vec<PathNow> {
+        let totals = seen.paths.iter().map(|path| {
+            let row = path_now(self.role, seen.at, PathCounters::from(path));
+            PathTotal {
+                id: path.view.id,
+                link: (self.role != Role::Receive).then_some(path.tuple.link),
+                counted: Counted::of(&row),
+                row,
+            }
+        });
+        self.totals.update(seconds, totals);
+        if self.role == Role::Receive {
+            self.totals.forget(MOST_PATHS);
+        }
+        self.totals.rows()
     }
 
     /// Resets for another association of the same stream, whose counters start at zero.
     pub fn restart(&mut self) {
         self.coding = (sum(&self.coding.0, &self.coding.1), CodingStats::default());
-        self.sampler = Sampler::new(self.role);
         self.totals.restart();
         self.diagnostics.restart();
     }
@@ -86,12 +119,12 @@ impl Watch {
     /// Resets for a stream that starts again, or for another one: none of its data are coded yet, and it has no snapshot.
     pub fn restart_stream(&mut self) {
         self.coding = Default::default();
-        self.last = None;
+        self.last.clear();
     }
 
     /// The last snapshot.
     pub fn last(&self) -> Option<&Stats> {
-        self.last.as_deref()
+        self.last.back().map(|last| &**last)
     }
 
     /// Paths with their totals since the start.
@@ -112,7 +145,7 @@ mod tests {
     #[test]
     fn another_stream_does_not_end_with_the_figures_of_the_one_before() {
         let mut watch = Watch::new(Role::Receive);
-        watch.last = Some(Arc::new(Stats { seconds: 7.0, ..Stats::default() }));
+        watch.last.push_back(Arc::new(Stats { seconds: 7.0, ..Stats::default() }));
         watch.restart();
         assert!(watch.last().is_some(), "it is the same stream over another association");
         watch.restart_stream();

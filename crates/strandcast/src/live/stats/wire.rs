@@ -13,6 +13,10 @@ pub struct WireNow {
     pub sent_bytes: u64,
     /// Bytes of datagrams received.
     pub received_bytes: u64,
+    /// Rate of the sent bytes over the interval of the figures.
+    pub sent_bps: f64,
+    /// Rate of the received bytes over the interval of the figures.
+    pub received_bps: f64,
     /// Payload bytes of messages that were sent, each once, and of messages received.
     pub media_bytes: u64,
     /// Bytes sent and received, divided by bytes of media; `None`: no media.
@@ -32,6 +36,8 @@ impl WireNow {
         WireNow {
             sent_bytes: stats.wire_sent,
             received_bytes: stats.wire_received,
+            sent_bps: 0.0,
+            received_bps: 0.0,
             media_bytes: stats.media_sent + stats.bytes_received,
             overhead: stats.overhead(),
             redundant_bytes: stats.redundancy_sent,

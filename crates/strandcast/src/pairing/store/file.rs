@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ use crate::files::refuse_if_foreign;
 const OTHERS: u32 = 0o077;
 /// Size of the largest file that is read, in bytes. It holds thousands of senders.
 const LARGEST: u64 = 4 << 20;
+/// Bytes of a file's beginning by which its kind is known.
+const HEAD: usize = 512;
 /// Time to wait for another process that writes.
 const LOCK: Duration = Duration::from_secs(5);
 const LOCK_POLL: Duration = Duration::from_millis(20);
@@ -25,6 +27,17 @@ const LOCK_POLL: Duration = Duration::from_millis(20);
 /// # Errors
 /// [`Error::Store`]: it cannot be read, or others can read it.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
+    read_if(path, |_| Ok(()))
+}
+
+/// As [`read`]. `fits` refuses a file by its first bytes, before anything else is said of it.
+///
+/// # Errors
+/// Those of `fits`, and of [`read`].
+pub(super) fn read_if(
+    path: &Path,
+    fits: impl FnOnce(&[u8]) -> Result<(), Error>,
+) -> Result<Option<Zeroizing<String>>, Error> {
     let refuse = |what: &str| Error::Store(format!("{} {what}", path.display()));
     // The check and the read use the same descriptor. Opening a pipe does not wait for a writer.
     let flags = OFlags::NONBLOCK.bits() as i32;
@@ -37,6 +50,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     if !seen.is_file() {
         return Err(refuse("is not a regular file: name another one, or move it away"));
     }
+    let mut head = Zeroizing::new([0; HEAD]);
+    let len = file.read_at(&mut *head, 0).map_err(|e| cannot("read", path, &e))?;
+    fits(&head[..len])?;
     refuse_if_foreign(path, &seen)?;
     refuse_if_public(path, &seen)?;
     if seen.len() > LARGEST {
@@ -98,7 +114,12 @@ fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// [`Error::Store`].
 pub fn write_new(path: &Path, text: &str) -> Result<(), Error> {
-    let mut file = create_private(path).map_err(|error| cannot("write", path, &error))?;
+    let mut file = create_private(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Error::Store(format!("{} exists and stays as it is: choose another name", path.display()))
+        }
+        _ => cannot("write", path, &error),
+    })?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(|error| {
         // The rest of a failed write is useless.

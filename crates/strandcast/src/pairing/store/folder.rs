@@ -63,7 +63,13 @@ impl Store {
     /// # Errors
     /// [`Error::Store`]: it is lost or cannot be read.
     pub fn identity(&self) -> Result<Option<SecretKey>, Error> {
-        match file::read(&self.identity)? {
+        // Another file gets no advice that is meant for an identity.
+        let fits = |head: &[u8]| match head.windows(IDENTITY.len()).any(|part| part == IDENTITY.as_bytes()) {
+            _ if head.is_empty() => Ok(()),
+            true => Ok(()),
+            false => Err(Error::Store(format!("{} is no identity of Strandcast", self.identity.display()))),
+        };
+        match file::read_if(&self.identity, fits)? {
             Some(text) => parse_identity(&text, &self.identity).map(Some),
             None => self.refuse_lost().map(|()| None),
         }

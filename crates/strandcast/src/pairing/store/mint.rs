@@ -19,10 +19,16 @@ pub struct Minted {
     once: bool,
     expires: Option<WallClock>,
     made: WallClock,
+    hosts: Vec<HostPort>,
     text: Zeroizing<String>,
 }
 
 impl Minted {
+    /// Hosts at which senders that use it try to reach this machine.
+    pub fn hosts(&self) -> &[HostPort] {
+        &self.hosts
+    }
+
     /// Returns the string. It is a secret: it admits everyone who has it.
     pub fn text(&self) -> &Zeroizing<String> {
         &self.text
@@ -33,7 +39,7 @@ impl Minted {
     /// # Errors
     /// [`Error::Store`].
     pub fn admit(self) -> Result<Zeroizing<String>, Error> {
-        let Minted { store, token, once, expires, made, text } = self;
+        let Minted { store, token, once, expires, made, text, .. } = self;
         store.change_senders(|senders| {
             senders.pair(token, once, expires, made);
             Ok::<_, Error>(())
@@ -69,7 +75,8 @@ impl Store {
         let hosts = reachable(hosts, &self.senders()?.listen)?;
         let pairing = Pairing { once, hosts, peer: Peer { key: identity.public(), token: token.clone() } };
         let text = pairing.encode().ok_or_else(|| Error::Usage(unwritable(&pairing)))?;
-        Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), text })
+        let hosts = pairing.hosts;
+        Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), hosts, text })
     }
 
     /// Keeps a pairing with a receiver under a name, and makes the identity if there never was one.

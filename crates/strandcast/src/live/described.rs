@@ -1,13 +1,24 @@
-//! Events in the form of the classes of `strandcast.live.events`.
+//! Events as names and values, for outputs and other languages.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strandcast::live::{Event, ListenChange, PathTrouble, StreamEvent};
-use strandcast::pairing::{GateEvent, fingerprint};
 
-/// The name of an event's class, and its fields.
-pub(super) fn described(event: &Event) -> (&'static str, Value) {
+use super::event::Event;
+use super::links::PathTrouble;
+use super::receiver::ListenChange;
+use super::stats::StreamEvent;
+use crate::pairing::{GateEvent, fingerprint};
+
+impl Event {
+    /// The name of the event in the notation of classes, and its fields. An event without fields to show has the name
+    /// `Event`.
+    pub fn described(&self) -> (&'static str, Value) {
+        described(self)
+    }
+}
+
+fn described(event: &Event) -> (&'static str, Value) {
     match event {
         Event::Stats(stats) => ("Stats", json!({ "stats": **stats })),
         Event::Missed(events) => ("Missed", json!({ "events": events })),
@@ -27,6 +38,11 @@ fn sender(event: &Event) -> (&'static str, Value) {
     match event {
         Event::Sending { input, to, over } => ("Sending", json!({ "input": input, "to": to, "over": over })),
         Event::PathMissing { path, why } => ("PathMissing", json!({ "path": path, "why": why })),
+        Event::Pace { input, how } => ("Pace", json!({ "input": input, "how": how })),
+        Event::ShortLatency { latency, rtt } => {
+            ("ShortLatency", json!({ "latency": latency.as_secs_f64(), "rtt": rtt.as_secs_f64() }))
+        }
+        Event::NoMedia { input, like } => ("NoMedia", json!({ "input": input, "like": like })),
         Event::Capped { link, left } => ("Capped", json!({ "link": link, "left": left })),
         Event::Waiting { why } => ("Waiting", json!({ "why": why })),
         Event::Lost { why } => ("Lost", json!({ "why": why })),
@@ -75,11 +91,13 @@ fn receiver(event: &Event) -> (&'static str, Value) {
         Event::Recording { output } => ("Recording", json!({ "output": output })),
         Event::NotRecorded { output } => ("NotRecorded", json!({ "output": output })),
         Event::Unread { output } => ("Unread", json!({ "output": output })),
+        Event::OutputTrouble { output, why } => ("OutputTrouble", json!({ "output": output, "why": why })),
+        Event::OutputFailed { output, why } => ("OutputFailed", json!({ "output": output, "why": why })),
         Event::ReadAgain { output, messages } => {
             ("ReadAgain", json!({ "output": output, "messages": messages }))
         }
         Event::SenderLost { why } => ("SenderLost", json!({ "why": why })),
-        // One that this package does not know yet has its text.
+        // The others are described before.
         _ => ("Event", json!({})),
     }
 }
@@ -93,14 +111,18 @@ fn playout(seconds: f64, peer: &str, what: &StreamEvent) -> (&'static str, Value
             ("Shift", fields)
         }
         StreamEvent::ShiftReturned => ("ShiftReturned", json!({ "seconds": seconds, "peer": peer })),
-        StreamEvent::Outage { .. } => ("Outage", json!({ "seconds": seconds, "peer": peer })),
-        StreamEvent::OutageOver { outage_s, .. } => {
-            ("OutageOver", json!({ "seconds": seconds, "peer": peer, "outage_s": outage_s }))
+        StreamEvent::Outage { lost, .. } => {
+            ("Outage", json!({ "seconds": seconds, "peer": peer, "lost": lost }))
+        }
+        StreamEvent::OutageOver { outage_s, lost, returned, .. } => {
+            let fields = json!({
+                "seconds": seconds, "peer": peer, "outage_s": outage_s, "lost": lost, "returned": returned,
+            });
+            ("OutageOver", fields)
         }
         StreamEvent::ClockJump { by_ms } => {
             ("ClockJump", json!({ "seconds": seconds, "peer": peer, "by_ms": by_ms }))
         }
-        _ => ("Event", json!({})),
     }
 }
 
@@ -118,11 +140,17 @@ fn path_changed(path: &str, trouble: &PathTrouble) -> (&'static str, Value) {
             before = Some(name);
             ("renamed", None)
         }
+        PathTrouble::Narrow { now, .. } => {
+            let none = Value::Null;
+            let fields = json!({
+                "path": path, "state": "narrow", "why": none, "before": none, "after": none, "mtu": now,
+            });
+            return ("Path", fields);
+        }
         PathTrouble::Silent => ("silent", None),
         PathTrouble::Failed => ("failed", None),
         PathTrouble::Over => ("over", None),
         PathTrouble::Mute(why) => ("mute", Some(why)),
-        _ => return ("Event", json!({})),
     };
     ("Path", json!({ "path": path, "state": state, "why": why, "before": before, "after": after }))
 }
@@ -132,7 +160,6 @@ fn socket(change: &ListenChange) -> (&'static str, Value) {
         ListenChange::Lost { address, why } => ("lost", Some(address.to_string()), Some(why)),
         ListenChange::Failed { why } => ("failed", None, Some(why)),
         ListenChange::Restored { address } => ("restored", Some(address.to_string()), None),
-        _ => return ("Event", json!({})),
     };
     ("Socket", json!({ "state": state, "address": address, "why": why }))
 }
@@ -148,6 +175,5 @@ fn gate(event: &GateEvent) -> (&'static str, Value) {
             ("OtherSealVersion", json!({ "address": from.to_string(), "version": version }))
         }
         GateEvent::Store(what) => ("StoreTrouble", json!({ "what": what })),
-        _ => ("Event", json!({})),
     }
 }

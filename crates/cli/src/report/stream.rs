@@ -1,0 +1,309 @@
+//! A stream from lines of `--stats` of its sender, its receiver, or both.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Maximum number of points of a series: more than a screen has columns.
+const POINTS: usize = 1500;
+
+/// Seconds and values; a missing value breaks the line.
+pub(super) type Points = Vec<(f64, Option<f64>)>;
+
+/// A link of the sender.
+#[derive(Debug, Default)]
+pub(super) struct Link {
+    pub(super) name: String,
+    /// Payload since the start.
+    pub(super) bytes: u64,
+    pub(super) down_s: f64,
+    pub(super) loss_total: Option<f64>,
+    /// Mbit/s.
+    pub(super) rate: Points,
+    /// Capacity, in Mbit/s.
+    pub(super) capacity: Points,
+    /// Milliseconds.
+    pub(super) rtt: Points,
+    /// Per cent.
+    pub(super) loss: Points,
+}
+
+/// All that a page shows.
+#[derive(Debug, Default)]
+pub(super) struct StreamReport {
+    pub(super) stream: String,
+    pub(super) scheme: String,
+    pub(super) peers: Vec<String>,
+    /// Time of day of the first line.
+    pub(super) began: String,
+    pub(super) seconds: f64,
+    pub(super) links: Vec<Link>,
+    /// True if `links` are those of the receiver, for lack of the sender's lines.
+    pub(super) of_receiver: bool,
+    /// Last `media` of either side.
+    pub(super) sent: Option<Value>,
+    pub(super) played: Option<Value>,
+    pub(super) wire: Option<Value>,
+    /// Media sent and played, in Mbit/s.
+    pub(super) sent_rate: Points,
+    pub(super) played_rate: Points,
+    /// Milliseconds.
+    pub(super) buffer: Points,
+    /// Messages per second.
+    pub(super) late: Points,
+    pub(super) lost: Points,
+    pub(super) expired: Points,
+    /// Seconds, and the line.
+    pub(super) events: Vec<(f64, String)>,
+    /// Beginnings and ends of outages, in seconds.
+    pub(super) outages: Vec<(f64, f64)>,
+    /// Lines for the user.
+    pub(super) notes: Vec<String>,
+}
+
+impl StreamReport {
+    /// The report of a stream: the one with this number, or the last one.
+    ///
+    /// # Errors
+    /// A line: there is not any.
+    pub(super) fn of(lines: &[Value], stream: Option<&str>) -> Result<StreamReport, String> {
+        let mut timed: Vec<(f64, &Value)> =
+            lines.iter().filter_map(|line| Some((time(line)?, line))).collect();
+        timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let has = |line: &Value| line["media"].is_object() && line["stream"].is_string();
+        let mut known: Vec<&str> = Vec::new();
+        for (_, line) in timed.iter().filter(|(_, line)| has(line)) {
+            let id = line["stream"].as_str().unwrap_or_default();
+            known.retain(|known| *known != id);
+            known.push(id);
+        }
+        let id = match stream {
+            Some(stream) => known
+                .iter()
+                .copied()
+                .find(|id| *id == stream)
+                .ok_or_else(|| format!("there is no stream {stream}: {}", listed(&known)))?,
+            None => *known.last().ok_or("no line has figures of a stream: these are not files of --stats")?,
+        };
+        let own: Vec<(f64, &Value)> = timed.into_iter().filter(|(_, line)| line["stream"] == id).collect();
+        let (first, last) = (own[0].0, own[own.len() - 1].0);
+        let mut report = StreamReport {
+            stream: id.to_owned(),
+            began: own[0].1["time"].as_str().unwrap_or_default().to_owned(),
+            seconds: (last - first).max(1.0),
+            ..StreamReport::default()
+        };
+        if known.len() > 1 && stream.is_none() {
+            report.notes.push(format!(
+                "the last of {} streams: --stream chooses another one: {}",
+                known.len(),
+                listed(&known)
+            ));
+        }
+        report.of_receiver = !own.iter().any(|(_, line)| has(line) && line["role"] == "send");
+        report.fill(&own, first);
+        Ok(report)
+    }
+
+    fn fill(&mut self, own: &[(f64, &Value)], first: f64) {
+        let mut links: BTreeMap<u64, Link> = BTreeMap::new();
+        let mut before: BTreeMap<&str, (f64, Value)> = BTreeMap::new();
+        let mut outage: BTreeMap<&str, f64> = BTreeMap::new();
+        for (at, line) in own {
+            let (at, role) = (at - first, line["role"].as_str().unwrap_or_default());
+            match line["event"].as_str() {
+                Some("outage") => drop(outage.insert(role, at)),
+                Some("outage-over") => {
+                    let begun = outage.remove(role).unwrap_or(at);
+                    let length = line["outage_s"].as_f64().unwrap_or(0.0);
+                    self.outages.push((begun.min(at - length).max(0.0), at));
+                }
+                _ => {}
+            }
+            if let Some(text) = line["text"].as_str().filter(|_| line["event"].is_string()) {
+                let side = if role == "receive" { "receiver" } else { "sender" };
+                self.events.push((at, format!("{side}: {}", text.split('\n').next().unwrap_or_default())));
+            }
+            if line["media"].is_object() {
+                let last = before.insert(role, (at, line["media"].clone()));
+                self.figures(at, role, line, last);
+                if (role == "send") != self.of_receiver {
+                    take_links(&mut links, at, line);
+                }
+            }
+        }
+        for begun in outage.into_values() {
+            self.outages.push((begun, self.seconds));
+        }
+        self.links = links.into_values().collect();
+        self.links.iter_mut().for_each(Link::thin);
+        let all =
+            [&mut self.sent_rate, &mut self.played_rate, &mut self.buffer, &mut self.late, &mut self.lost];
+        all.into_iter().chain([&mut self.expired]).for_each(thin);
+    }
+
+    fn figures(&mut self, at: f64, role: &str, line: &Value, before: Option<(f64, Value)>) {
+        let media = &line["media"];
+        let per_s = |key: &str| {
+            let (then, earlier) = before.as_ref()?;
+            let more = media[key].as_f64()? - earlier[key].as_f64()?;
+            Some(more.max(0.0) / (at - then).max(1e-3))
+        };
+        let rate = media["rate_bps"].as_f64().map(|bps| bps / 1e6);
+        let peer = line["peer"].as_str().unwrap_or_default();
+        if !self.peers.iter().any(|known| known == peer) {
+            self.peers.push(peer.to_owned());
+        }
+        self.scheme = line["scheme"].as_str().filter(|_| role == "send").unwrap_or(&self.scheme).to_owned();
+        if role == "send" {
+            self.sent = Some(media.clone());
+            self.wire = Some(line["wire"].clone());
+            self.sent_rate.push((at, rate));
+            self.expired.push((at, per_s("late")));
+        } else {
+            self.played = Some(media.clone());
+            self.played_rate.push((at, rate));
+            self.buffer.push((at, media["buffer_ms"].as_f64()));
+            self.late.push((at, per_s("late")));
+            self.lost.push((at, per_s("lost")));
+        }
+    }
+}
+
+fn listed(known: &[&str]) -> String {
+    if known.is_empty() { "there is none".to_owned() } else { known.join(", ") }
+}
+
+fn take_links(links: &mut BTreeMap<u64, Link>, at: f64, line: &Value) {
+    for path in line["paths"].as_array().into_iter().flatten() {
+        let Some(id) = path["id"].as_u64() else { continue };
+        let link = links.entry(id).or_default();
+        let here = path["state"] != "closed";
+        let number = |key: &str, factor: f64| path[key].as_f64().filter(|_| here).map(|value| value * factor);
+        link.name = path["name"].as_str().unwrap_or_default().to_owned();
+        link.bytes = path["bytes"].as_u64().unwrap_or(link.bytes);
+        link.down_s = path["down_s"].as_f64().unwrap_or(link.down_s);
+        link.loss_total = path["loss_total"].as_f64();
+        link.rate.push((at, Some(path["rate_bps"].as_f64().unwrap_or(0.0) / 1e6)));
+        link.capacity.push((at, number("capacity_bps", 1e-6)));
+        link.rtt.push((at, number("rtt_ms", 1.0)));
+        link.loss.push((at, number("loss", 100.0)));
+    }
+}
+
+impl Link {
+    fn thin(&mut self) {
+        [&mut self.rate, &mut self.capacity, &mut self.rtt, &mut self.loss].into_iter().for_each(thin);
+    }
+}
+
+/// Replaces neighbouring points by their largest value, so that a page of a day stays small and shows what was bad.
+fn thin(points: &mut Points) {
+    let each = points.len().div_ceil(POINTS).max(1);
+    if each == 1 {
+        return;
+    }
+    let largest = |part: &[(f64, Option<f64>)]| {
+        let value = part.iter().filter_map(|(_, value)| *value).reduce(f64::max);
+        (part[0].0, value)
+    };
+    *points = points.chunks(each).map(largest).collect();
+}
+
+/// Seconds since 1970 of a line's time (RFC 3339, UTC).
+fn time(line: &Value) -> Option<f64> {
+    let text = line["time"].as_str()?.strip_suffix('Z')?;
+    let (date, clock) = text.split_once('T')?;
+    let mut date = date.split('-').map(str::parse::<i64>);
+    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
+    let mut clock = clock.split(':').map(str::parse::<f64>);
+    let (hour, minute, second) = (clock.next()?.ok()?, clock.next()?.ok()?, clock.next()?.ok()?);
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years from March on, so that a leap day ends one.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 719_469;
+    Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use strandcast::text::rfc3339;
+
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for millis in [0, 951_782_399_250, 951_868_800_000, 1_234_567_890_123, 4_107_542_400_000] {
+            let line = json!({ "time": rfc3339(millis) });
+            assert_eq!(time(&line).map(|s| (s * 1000.0).round() as u64), Some(millis));
+        }
+        for text in ["", "2026-11-28", "2026-13-01T00:00:00Z", "yesterdayTnoonZ"] {
+            assert_eq!(time(&json!({ "time": text })), None);
+        }
+    }
+
+    fn lines() -> Vec<Value> {
+        let at = |s: u64| rfc3339(1_800_000_000_000 + s * 1000);
+        let mut lines = Vec::new();
+        for s in 0..60 {
+            for stream in ["0000000a", "0000000b"] {
+                let at = at(s + if stream == "0000000a" { 0 } else { 100 });
+                lines.push(json!({
+                    "time": at, "role": "send", "stream": stream, "peer": "@studio", "scheme": "strand",
+                    "media": { "messages": s * 100, "late": s / 2, "rate_bps": 1e6 }, "wire": { "overhead": 1.1 },
+                    "paths": [
+                        { "id": 0, "name": "wwan0", "state": "active", "bytes": s * 1000, "down_s": 0.0,
+                          "rate_bps": 8000.0, "capacity_bps": 2e6, "rtt_ms": 40.0, "loss": 0.01, "loss_total": 0.02 },
+                        { "id": 1, "name": "wlan0", "state": "closed", "bytes": 7, "down_s": 9.0, "rate_bps": 0.0,
+                          "capacity_bps": null, "rtt_ms": null, "loss": null, "loss_total": 0.0 },
+                    ],
+                }));
+                lines.push(json!({
+                    "time": at, "role": "receive", "stream": stream, "peer": "van1", "scheme": "strand",
+                    "media": { "messages": s * 99, "late": 0, "lost": s, "rate_bps": 9e5, "buffer_ms": 500.0 },
+                    "wire": {}, "paths": [],
+                }));
+            }
+        }
+        let event = |s: u64, event: &str| json!({ "time": at(s), "role": "receive", "stream": "0000000b", "event": event, "text": event, "outage_s": 8.0 });
+        lines.extend([event(120, "outage"), event(126, "outage-over"), event(150, "outage")]);
+        lines.push(json!({ "no": "stream" }));
+        lines
+    }
+
+    #[test]
+    fn a_report_has_the_series_of_one_stream_of_both_ends() {
+        let report = StreamReport::of(&lines(), None).unwrap();
+        assert_eq!((report.stream.as_str(), report.seconds, report.of_receiver), ("0000000b", 59.0, false));
+        assert_eq!(report.notes.len(), 1);
+        assert_eq!(report.links.len(), 2);
+        let wwan = &report.links[0];
+        assert_eq!((wwan.name.as_str(), wwan.bytes, wwan.rate.len()), ("wwan0", 59_000, 60));
+        assert_eq!((wwan.rtt[5], wwan.loss[5]), ((5.0, Some(40.0)), (5.0, Some(1.0))));
+        assert_eq!(report.links[1].rtt[5], (5.0, None), "a link that is gone has no round trip");
+        assert_eq!((report.lost[0].1, report.lost[1].1), (None, Some(1.0)));
+        // The silence began before it was reported; the last outage never ended.
+        assert_eq!(report.outages, [(18.0, 26.0), (50.0, 59.0)]);
+        assert_eq!(report.events.len(), 3);
+        let other = StreamReport::of(&lines(), Some("0000000a")).unwrap();
+        assert!(other.outages.is_empty() && other.notes.is_empty());
+    }
+
+    #[test]
+    fn files_without_a_stream_are_told_from_a_wrong_number() {
+        let none = StreamReport::of(&[json!({ "a": 1 })], None).unwrap_err();
+        assert!(none.contains("not files of --stats"), "{none}");
+        let wrong = StreamReport::of(&lines(), Some("0")).unwrap_err();
+        assert!(wrong.contains("0000000a, 0000000b"), "{wrong}");
+    }
+
+    #[test]
+    fn a_long_stream_is_thinned_to_its_largest_values() {
+        let mut points: Points = (0..86_400).map(|n| (f64::from(n), Some(f64::from(n % 100)))).collect();
+        thin(&mut points);
+        assert!(points.len() <= POINTS && points.iter().all(|(_, value)| value.is_some_and(|v| v > 50.0)));
+    }
+}

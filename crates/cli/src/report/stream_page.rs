@@ -1,0 +1,204 @@
+//! The page of a stream.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::chart::{Chart, Series, escape};
+use super::page::{events, page, tiles_of};
+use super::stream::{Link, Points, StreamReport};
+use crate::show::{bits_per_s, bytes, count, percent};
+
+/// Number of colours of paths.
+const COLOURS: usize = 4;
+/// Column titles of the links' table.
+const COLUMNS: [&str; 6] = ["path", "bytes", "share", "mean rate", "lost", "down"];
+
+/// The whole page.
+pub(super) fn html(report: &StreamReport) -> String {
+    let mut body = header(report);
+    body += &tiles(report);
+    for chart in charts(report) {
+        body += &chart.html();
+    }
+    body += &links(report);
+    body += &events(&report.events);
+    page(&format!("Strandcast stream {}", report.stream), &body)
+}
+
+fn header(report: &StreamReport) -> String {
+    let missing =
+        [("late", "late"), ("lost", "lost"), ("unread", "not taken by an output")].map(|(key, name)| {
+            let messages = report.played.as_ref().map_or(0, |media| number(media, key));
+            (messages, name)
+        });
+    let bad: Vec<String> = missing
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, name)| format!("{} {name}", count(*n, "message")))
+        .collect();
+    let verdict = match (&report.played, bad.as_slice()) {
+        (None, _) => "<p>Only the sender's lines are here: what was played is not known.</p>".to_owned(),
+        (Some(_), []) => "<p class=\"verdict good\">Every message was played in time.</p>".to_owned(),
+        (Some(_), bad) => format!("<p class=\"verdict bad\">{}.</p>", escape(&bad.join(", "))),
+    };
+    format!(
+        "<header><h1>Stream {}</h1><p>Since <b>{}</b>, <b>{:.0} s</b>, scheme <b>{}</b>, between <b>{}</b>.</p>{verdict}</header>\n",
+        escape(&report.stream),
+        escape(&report.began),
+        report.seconds,
+        escape(&report.scheme),
+        escape(&report.peers.join(" and ")),
+    )
+}
+
+fn number(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or(0)
+}
+
+fn tiles(report: &StreamReport) -> String {
+    let mut tiles = Vec::new();
+    let share = |n: u64, of: u64| percent(n as f64 / of.max(1) as f64);
+    if let Some(sent) = &report.sent {
+        let all = number(sent, "messages");
+        tiles.push(("sent", count(all, "message"), bytes(number(sent, "bytes"))));
+        tiles.push(("expired", share(number(sent, "late"), all), count(number(sent, "late"), "message")));
+    }
+    if let Some(played) = &report.played {
+        let of = number(played, "messages") + number(played, "late") + number(played, "lost");
+        tiles.push(("played", count(number(played, "messages"), "message"), bytes(number(played, "bytes"))));
+        tiles.push(("late", share(number(played, "late"), of), count(number(played, "late"), "message")));
+        tiles.push(("lost", share(number(played, "lost"), of), count(number(played, "lost"), "message")));
+    }
+    let outage: f64 = report.outages.iter().map(|(begin, end)| end - begin).sum();
+    tiles.push(("outages", report.outages.len().to_string(), format!("{outage:.0} s in all")));
+    if let Some(overhead) = report.wire.as_ref().and_then(|wire| wire["overhead"].as_f64()) {
+        tiles.push(("on the wire", format!("{overhead:.3}"), "bytes per byte of media".to_owned()));
+    }
+    tiles_of(&tiles)
+}
+
+fn charts(report: &StreamReport) -> Vec<Chart> {
+    let outage = report.outages.iter().copied().max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+    let chart = |title: &str, caption: &str, unit: &'static str, series: Vec<Series>, stacked: bool| Chart {
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        unit,
+        series,
+        stacked,
+        band: outage.map(|(begin, end)| (begin, end, "longest outage".to_owned())),
+        level: None,
+        end_s: report.seconds,
+    };
+    let of_links = |points: fn(&Link) -> &Points| {
+        let one = |(n, link): (usize, &Link)| series(&link.name, &format!("p{}", n % COLOURS), points(link));
+        report.links.iter().enumerate().map(one).collect::<Vec<_>>()
+    };
+    let media = vec![series("sent", "c0", &report.sent_rate), series("played", "c1", &report.played_rate)];
+    let missing = vec![
+        series("late", "p1", &report.late),
+        series("lost", "p2", &report.lost),
+        series("expired at the sender", "p0", &report.expired),
+    ];
+    let all = vec![
+        chart(
+            "Rate of each path",
+            "Payload with copies, stacked.",
+            "Mbit/s",
+            of_links(|link| &link.rate),
+            true,
+        ),
+        chart("Media", "Rate of what was sent and played.", "Mbit/s", media, false),
+        chart("Missing messages", "Messages per second that were not played.", "1/s", missing, false),
+        chart(
+            "Playout buffer",
+            "Media that waited to be played. At zero the picture would freeze.",
+            "ms",
+            vec![series("buffer", "c1", &report.buffer)],
+            false,
+        ),
+        chart(
+            "What each path can carry",
+            "The most that it is known to carry.",
+            "Mbit/s",
+            of_links(|link| &link.capacity),
+            false,
+        ),
+        chart("Round-trip time", "Smoothed.", "ms", of_links(|link| &link.rtt), false),
+        chart("Loss of each path", "Of the last 10 s.", "%", of_links(|link| &link.loss), false),
+    ];
+    let has = |chart: &Chart| chart.series.iter().any(|s| s.points.iter().any(|(_, value)| value.is_some()));
+    let known = |mut chart: Chart| {
+        chart.series.retain(|s| s.points.iter().any(|(_, value)| value.is_some()));
+        chart
+    };
+    all.into_iter().filter(has).map(known).collect()
+}
+
+fn series(name: &str, class: &str, points: &Points) -> Series {
+    Series { name: name.to_owned(), class: class.to_owned(), points: points.clone() }
+}
+
+fn links(report: &StreamReport) -> String {
+    let all: u64 = report.links.iter().map(|link| link.bytes).sum();
+    let mut rows = String::new();
+    for (n, link) in report.links.iter().enumerate() {
+        let values = [
+            format!("<span class=\"key p{}\">{}</span>", n % COLOURS, escape(&link.name)),
+            bytes(link.bytes),
+            percent(link.bytes as f64 / all.max(1) as f64),
+            bits_per_s(link.bytes as f64 * 8.0 / report.seconds),
+            link.loss_total.map_or_else(|| "-".to_owned(), percent),
+            format!("{:.1} s", link.down_s),
+        ];
+        rows.push_str("<tr>");
+        for (name, value) in COLUMNS.iter().zip(values) {
+            let _ = write!(rows, "<td data-label=\"{name}\">{value}");
+        }
+        rows.push_str("</tr>");
+    }
+    let head: String = COLUMNS.iter().map(|name| format!("<th>{name}")).collect();
+    let whose = if report.of_receiver { ", as the receiver saw them" } else { "" };
+    format!(
+        "<section><h2>Paths{whose}</h2><table class=\"cards\"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></section>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_page_says_what_was_missing_and_escapes_what_a_peer_named() {
+        let mut report = StreamReport {
+            stream: "0000beef".into(),
+            seconds: 60.0,
+            peers: vec!["<script>".into()],
+            played: Some(json!({ "messages": 100, "bytes": 1000, "late": 0, "lost": 3 })),
+            outages: vec![(10.0, 18.0)],
+            events: vec![(10.0, "receiver: no packets from <b>".into())],
+            ..StreamReport::default()
+        };
+        let rate = (0..60).map(|s| (f64::from(s), Some(1.0))).collect();
+        report.links.push(Link { name: "wwan0".into(), bytes: 7_500_000, rate, ..Link::default() });
+        let page = html(&report);
+        assert!(
+            page.contains("3 messages lost")
+                && page.contains("longest outage")
+                && page.contains("1.00 Mbit/s")
+        );
+        assert!(
+            !page.contains("<script>\"")
+                && !page.contains("between <b><script>")
+                && !page.contains("from <b>")
+        );
+        assert!(
+            page.contains("Rate of each path") && !page.contains("Round-trip time"),
+            "only what is known"
+        );
+        report.played = Some(json!({ "messages": 100, "late": 0, "lost": 0 }));
+        assert!(html(&report).contains("Every message was played in time."));
+    }
+}

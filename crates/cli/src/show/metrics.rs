@@ -1,0 +1,283 @@
+//! `--metrics`: the figures in the text format of Prometheus, in a file that is replaced as a whole.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use strandcast::files::{Opened, append_output};
+use strandcast_keys::text::printable;
+
+use super::keys::{EVERY, FIGURES, Key, Kind, Metric};
+use crate::error::{CliError, why};
+use crate::print;
+use crate::writer::{Sink, Writer};
+
+/// Beginning of each file of metrics.
+const BEGIN: &str = "# HELP strandcast_";
+/// States of a path and of a stream, each with a sample of its own.
+const PATH_STATES: [&str; 6] =
+    ["unconfirmed", "active", "potentially-failed", "inactive", "suspended", "closed"];
+const STREAM_STATES: [&str; 5] = ["streaming", "no-input", "outage", "connecting", "waiting"];
+
+/// The file of the metrics, if there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics(Option<(Writer, String)>);
+
+impl Metrics {
+    /// Takes the file that `--metrics` names. A file with other content stays.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]: it has other content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is a
+    /// file of keys.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Metrics, CliError> {
+        let Some(path) = path else { return Ok(Metrics(None)) };
+        let name = path.display().to_string();
+        let usage = |why: &str| CliError::Usage(format!("--metrics: {name} {why}"));
+        let cannot = |e: &io::Error| CliError::Media(format!("cannot write {name}: {}", why(e)));
+        let new = !path.exists();
+        match append_output(path, false)? {
+            Opened::File(file) if !file.metadata().is_ok_and(|seen| seen.is_file()) => {
+                return Err(usage("is no file"));
+            }
+            Opened::File(_) => {}
+            Opened::Pipe(_) => return Err(usage("is a pipe: metrics replace a file each second")),
+        }
+        let content = std::fs::read(path).map_err(|e| cannot(&e))?;
+        if !new && !content.is_empty() && !content.starts_with(BEGIN.as_bytes()) {
+            return Err(usage("has other content: name another file"));
+        }
+        let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let place = path.to_owned();
+        let writer = Writer::start("metrics", 0, move || Replaced { path: place, failed: false });
+        Ok(Metrics(Some((writer.map_err(|e| cannot(&e))?, label))))
+    }
+
+    /// Returns whether there is a file.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes the metrics of a line of figures, or of a time without figures.
+    pub(crate) fn write(&self, line: &Value) {
+        if let Some((writer, label)) = &self.0 {
+            // Text that was not written yet is replaced.
+            writer.table(vec![text(line, label)]);
+        }
+    }
+}
+
+/// A file that is replaced each time.
+struct Replaced {
+    path: PathBuf,
+    /// The last attempt failed, which was reported.
+    failed: bool,
+}
+
+impl Sink for Replaced {
+    fn write(&mut self, _: &[u8], text: Option<Vec<String>>) -> io::Result<()> {
+        let Some(text) = text else { return Ok(()) };
+        let name = self.path.display().to_string();
+        match replace(&self.path, text.concat().as_bytes()) {
+            Ok(()) if self.failed => {
+                print::line(&format!("metrics: {name} is written again"));
+                self.failed = false;
+            }
+            Err(error) if !self.failed => {
+                print::line(&format!("metrics: cannot write {name}: {}; trying again", why(&error)));
+                self.failed = true;
+            }
+            Ok(()) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn dropped(&mut self, _: u64) {}
+
+    fn failed(&mut self, _: &io::Error) {}
+}
+
+/// Replaces a file: a reader sees the old one or the new one.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    // Collectors read `*.prom`.
+    name.push(format!(".{}.part", std::process::id()));
+    let part = PathBuf::from(name);
+    let written = OpenOptions::new().write(true).create(true).truncate(true).open(&part);
+    let written = written.and_then(|mut file| file.write_all(bytes));
+    let kept = written.and_then(|()| std::fs::rename(&part, path));
+    if kept.is_err() {
+        // It is incomplete. A failure to remove it changes nothing.
+        let _ = std::fs::remove_file(&part);
+    }
+    kept
+}
+
+/// The metrics of a line. `instance` distinguishes programs of one machine.
+fn text(line: &Value, instance: &str) -> String {
+    let role = line["role"].as_str().unwrap_or_default();
+    let base = format!("instance_name=\"{}\",role=\"{role}\"", escaped(instance));
+    let mut out = String::new();
+    head(&mut out, "strandcast_up", "gauge", "The command runs.");
+    let _ = writeln!(out, "strandcast_up{{{base}}} 1");
+    head(&mut out, "strandcast_stream_state", "gauge", "State of the stream: 1 for the one that it has.");
+    states(&mut out, "strandcast_stream_state", &base, &STREAM_STATES, &line["state"]);
+    if let (Some(peer), Some(stream)) = (line["peer"].as_str(), line["stream"].as_str()) {
+        head(&mut out, "strandcast_stream_info", "gauge", "The stream: its peer, number and scheme.");
+        let (peer, scheme) = (escaped(peer), escaped(line["scheme"].as_str().unwrap_or_default()));
+        let labels = format!("{base},peer=\"{peer}\",stream=\"{stream}\",scheme=\"{scheme}\"");
+        let _ = writeln!(out, "strandcast_stream_info{{{labels}}} 1");
+    }
+    for key in EVERY.iter().chain(FIGURES) {
+        if let Some(metric) = key.metric {
+            one(&mut out, line, key, metric, &base);
+        }
+    }
+    let paths = line["paths"].as_array().map_or(&[][..], Vec::as_slice);
+    if !paths.is_empty() {
+        head(&mut out, "strandcast_path_state", "gauge", "State of a path: 1 for the one that it has.");
+        for path in paths {
+            states(&mut out, "strandcast_path_state", &labels_of(&base, path), &PATH_STATES, &path["state"]);
+        }
+    }
+    out
+}
+
+fn states(out: &mut String, name: &str, labels: &str, all: &[&str], now: &Value) {
+    for state in all {
+        let is = u8::from(now.as_str() == Some(state));
+        let _ = writeln!(out, "{name}{{{labels},state=\"{state}\"}} {is}");
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+/// The samples of a key: one, or one for each path or name.
+fn one(out: &mut String, line: &Value, key: &Key, metric: Metric, base: &str) {
+    let samples: Vec<(String, &Value)> = match key.name.strip_prefix("paths[].") {
+        Some(rest) => {
+            let paths = line["paths"].as_array().map_or(&[][..], Vec::as_slice);
+            paths.iter().map(|path| (labels_of(base, path), at(path, rest))).collect()
+        }
+        None if key.kind == Kind::Map => {
+            let each = at(line, key.name).as_object().into_iter().flatten();
+            each.map(|(name, value)| (format!("{base},cause=\"{}\"", escaped(name)), value)).collect()
+        }
+        None => vec![(base.to_owned(), at(line, key.name))],
+    };
+    let samples: Vec<(String, f64)> =
+        samples.into_iter().filter_map(|(labels, value)| Some((labels, value.as_f64()?))).collect();
+    if samples.is_empty() {
+        return;
+    }
+    let kind = if metric.name.ends_with("_total") { "counter" } else { "gauge" };
+    head(out, metric.name, kind, &help(key));
+    for (labels, value) in samples {
+        let _ = writeln!(out, "{}{{{labels}}} {}", metric.name, value * metric.factor);
+    }
+}
+
+/// Help of a metric: the meaning of its key, as a sentence without marks.
+fn help(key: &Key) -> String {
+    let plain: String = key.meaning.chars().filter(|c| *c != '`').collect();
+    let text = match plain.split_once('[') {
+        Some((before, link)) => match link.split_once("](") {
+            Some((words, rest)) => {
+                let after = rest.split_once(')').map_or("", |(_, after)| after);
+                format!("{before}{words}{after}")
+            }
+            None => plain.clone(),
+        },
+        None => plain,
+    };
+    format!("{} ({}).", text, key.name)
+}
+
+fn labels_of(base: &str, path: &Value) -> String {
+    let name = escaped(path["name"].as_str().unwrap_or_default());
+    // Two paths may have one name.
+    format!("{base},path=\"{name}\",id=\"{}\"", path["id"])
+}
+
+/// The value of a dotted key.
+fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
+    key.split('.').fold(value, |value, part| &value[part])
+}
+
+/// A label's value: other characters than these three need no escape, and a peer's control none at all.
+fn escaped(text: &str) -> String {
+    printable(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn line() -> Value {
+        serde_json::json!({
+            "uptime_s": 7.5, "role": "send", "state": "outage", "peer": "van \"1\"\\\n", "stream": "0000beef",
+            "scheme": "strand",
+            "media": { "messages": 12, "shift_ms": 250.0, "buffer_ms": null, "drops": { "capacity": 3, "burst": 1 } },
+            "paths": [
+                { "id": 0, "name": "wwan0", "state": "active", "bytes": 1000, "rtt_ms": 40.0 },
+                { "id": 1, "name": "wwan0", "state": "closed", "bytes": 7, "rtt_ms": null },
+            ],
+        })
+    }
+
+    /// <https://prometheus.io/docs/instrumenting/exposition_formats/>: HELP and TYPE once, before the samples, which are
+    /// together and of distinct labels.
+    #[test]
+    fn each_metric_is_described_once_and_its_samples_are_together_and_distinct() {
+        let text = text(&line(), "van");
+        let (mut seen, mut samples, mut now) = (BTreeSet::new(), BTreeSet::new(), String::new());
+        for row in text.lines() {
+            if let Some(rest) = row.strip_prefix("# HELP ") {
+                now = rest.split(' ').next().unwrap().to_owned();
+                assert!(seen.insert(now.clone()) && rest.len() > now.len() + 5, "{row}");
+            } else if let Some(rest) = row.strip_prefix("# TYPE ") {
+                let counter = now.ends_with("_total");
+                assert_eq!(rest, format!("{now} {}", if counter { "counter" } else { "gauge" }));
+            } else {
+                let (name, rest) = row.split_once('{').unwrap();
+                let (labels, value) = rest.rsplit_once("} ").unwrap();
+                assert!(name == now && samples.insert((now.clone(), labels.to_owned())), "{row}");
+                assert!(value.parse::<f64>().is_ok(), "{row}");
+            }
+        }
+        for expected in [
+            "strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"outage\"} 1",
+            "strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"streaming\"} 0",
+            "strandcast_playout_shift_seconds{instance_name=\"van\",role=\"send\"} 0.25",
+            "strandcast_messages_dropped_total{instance_name=\"van\",role=\"send\",cause=\"capacity\"} 3",
+            "strandcast_path_bytes_total{instance_name=\"van\",role=\"send\",path=\"wwan0\",id=\"1\"} 7",
+            "strandcast_path_rtt_seconds{instance_name=\"van\",role=\"send\",path=\"wwan0\",id=\"0\"} 0.04",
+        ] {
+            assert!(text.lines().any(|row| row == expected), "{expected}\n{text}");
+        }
+        assert!(text.contains("peer=\"van \\\"1\\\""), "{text}");
+        assert!(!text.contains("buffer_seconds") && !text.contains('`') && !text.contains("]("), "{text}");
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_refused_and_stays() {
+        let path = std::env::temp_dir().join(format!("strandcast-metrics-{}.prom", std::process::id()));
+        std::fs::write(&path, "the only copy").unwrap();
+        let refused = Metrics::open(Some(&path)).unwrap_err();
+        assert!(matches!(&refused, CliError::Usage(line) if line.contains("other content")), "{refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"the only copy");
+        std::fs::write(&path, text(&line(), "old")).unwrap();
+        assert!(Metrics::open(Some(&path)).is_ok());
+        replace(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        std::fs::remove_file(&path).unwrap();
+        let folder = path.parent().unwrap();
+        let left = std::fs::read_dir(folder).unwrap().filter_map(Result::ok);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(!left.map(|entry| entry.file_name()).any(|other| other.to_string_lossy().contains(&name)));
+    }
+}

@@ -1,0 +1,286 @@
+//! `--stats` and `--metrics` of whole streams, compared with what emulated links did.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use strandcast_net::emulate::{Direction, Relay};
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::number::Number;
+
+use crate::common::link::link;
+use crate::common::{LONG, clip, file, port, run, seconds, start};
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn figures(path: &Path) -> Vec<Value> {
+    lines(path).into_iter().filter(|line| line["media"].is_object()).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Seconds of the day of a line.
+fn clock(line: &Value) -> f64 {
+    let time = line["time"].as_str().unwrap();
+    assert!(time.len() == 24 && time.ends_with('Z') && time.as_bytes()[10] == b'T', "{time}");
+    let part = |from: usize, to: usize| time[from..to].parse::<f64>().unwrap();
+    part(11, 13) * 3600.0 + part(14, 16) * 60.0 + part(17, 23)
+}
+
+/// Counters of a link at times of the day.
+struct Witness {
+    seen: Arc<Mutex<Vec<(f64, u64, u64)>>>,
+    over: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Witness {
+    fn of(relay: Relay) -> (Witness, Arc<Relay>) {
+        let relay = Arc::new(relay);
+        let (seen, over) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<AtomicBool>::default());
+        let (watched, into, end) = (Arc::clone(&relay), Arc::clone(&seen), Arc::clone(&over));
+        let thread = std::thread::spawn(move || {
+            while !end.load(Ordering::Relaxed) {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() % 86_400.0;
+                let stats = watched.stats();
+                into.lock().unwrap().push((
+                    now,
+                    stats.forward.offered.bytes,
+                    stats.forward.delivered.packets,
+                ));
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        (Witness { seen, over, thread }, relay)
+    }
+
+    fn end(self) -> Vec<(f64, u64, u64)> {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap();
+        Arc::try_unwrap(self.seen).unwrap().into_inner().unwrap()
+    }
+}
+
+/// The longest time in which a link delivered nothing.
+fn longest_gap(seen: &[(f64, u64, u64)]) -> f64 {
+    let (mut longest, mut since) = (0.0_f64, seen[0]);
+    for now in seen.iter().filter(|now| now.2 > 0) {
+        if now.2 != since.2 {
+            if since.2 > 0 {
+                longest = longest.max(now.0 - since.0);
+            }
+            since = *now;
+        }
+    }
+    longest
+}
+
+#[test]
+fn figures_agree_with_what_the_link_did() {
+    let (port, out, sent, got) =
+        (port(), file("agree.ts"), file("agree-send.jsonl"), file("agree-receive.jsonl"));
+    let delay = Number::from(Duration::from_millis(20));
+    let good = LinkConfig {
+        rate: Rate::Constant(4_000_000),
+        delay,
+        queue: Queue::packets(100),
+        ..LinkConfig::default()
+    };
+    let lossy = LinkConfig { losses: vec![LossModel::uniform(0.05)], ..good.clone() };
+    let (witness, relay) = Witness::of(link(port, lossy, good));
+    let receiver =
+        start(&format!("receive 127.0.0.1:{port} {} --once --stats={}", out.display(), got.display()));
+    receiver.says("listening");
+    let to = relay.local_addr();
+    let sender = start(&format!("send {} {to} --latency 1000 --stats={}", clip().display(), sent.display()));
+    receiver.until("ten seconds", || figures(&got).len() >= 10);
+    let hole = |on| [Direction::Forward, Direction::Reverse].map(|way| relay.set_black_hole(way, on));
+    hole(true);
+    std::thread::sleep(Duration::from_secs(4));
+    hole(false);
+    sender.end();
+    receiver.end().succeeds();
+    let forward = relay.stats().forward;
+    let seen = witness.end();
+
+    let figures_sent = figures(&sent);
+    assert!(figures_sent.len() > 20, "{}", figures_sent.len());
+    let stream = figures_sent[0]["stream"].as_str().unwrap();
+    assert!(stream.len() == 8 && figures(&got).iter().all(|line| line["stream"] == stream), "{stream}");
+    // Bytes, line by line. A line and what was seen of the link may be some milliseconds apart.
+    for line in &figures_sent[2..] {
+        let at = clock(line);
+        let near = seen.iter().min_by(|a, b| (a.0 - at).abs().total_cmp(&(b.0 - at).abs())).unwrap();
+        let bytes = number(&line["wire"]["sent_bytes"]);
+        assert!((bytes - near.1 as f64).abs() <= 0.02 * bytes + 6000.0, "{bytes} and {near:?}");
+    }
+    // Rates are those of the lines' intervals, without a gap between them.
+    let summed: f64 = figures_sent
+        .iter()
+        .map(|line| number(&line["wire"]["sent_bps"]) * number(&line["interval_s"]) / 8.0)
+        .sum();
+    let last = figures_sent.last().unwrap();
+    let (first_bytes, last_bytes) =
+        (number(&figures_sent[0]["wire"]["sent_bytes"]), number(&last["wire"]["sent_bytes"]));
+    assert!(
+        (summed / (last_bytes - first_bytes) - 1.0).abs() < 0.02,
+        "{summed} of {last_bytes} - {first_bytes}"
+    );
+    let path = |line: &Value| line["paths"][0].clone();
+    let summed: f64 = figures_sent
+        .iter()
+        .map(|line| number(&path(line)["rate_bps"]) * number(&line["interval_s"]) / 8.0)
+        .sum();
+    let grown = number(&path(last)["bytes"]) - number(&path(&figures_sent[0])["bytes"]);
+    assert!((summed / grown - 1.0).abs() < 0.02, "{summed} of {grown}");
+    // Losses.
+    let lost = forward.dropped_loss.packets + forward.dropped_black_hole.packets;
+    let share = lost as f64 / forward.offered.packets as f64;
+    let reported = number(&path(last)["loss_total"]);
+    println!("lost {share}, reported {reported}, outage {}", longest_gap(&seen));
+    assert!((reported - share).abs() < 0.02, "{reported} instead of {share}");
+    // The outage, at both ends, opened and closed.
+    let gap = longest_gap(&seen);
+    for file in [&sent, &got] {
+        let outages: Vec<Value> = lines(file)
+            .into_iter()
+            .filter(|l| l["event"].as_str().is_some_and(|e| e.starts_with("outage")))
+            .collect();
+        let names: Vec<&str> = outages.iter().map(|line| line["event"].as_str().unwrap()).collect();
+        assert_eq!(names, ["outage", "outage-over"], "{outages:?}");
+        let reported = number(&outages[1]["outage_s"]);
+        assert!(
+            outages[1]["returned"] == true && (reported - gap).abs() < 0.02 * gap + 0.6,
+            "{reported} instead of {gap}"
+        );
+        assert!(figures(file).iter().any(|line| line["state"] == "outage"));
+    }
+    // The page of both files.
+    let page = file("agree.html");
+    let report = run(&format!("report {} {} --out {}", sent.display(), got.display(), page.display()));
+    report.succeeds();
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains(stream) && text.contains("longest outage") && text.contains("Round-trip time"));
+    run(&format!("report {} --out {}", sent.display(), page.display())).fails(2, &["has content"]);
+}
+
+/// Each line on standard error is an event; a command that waits has lines as well.
+#[test]
+fn every_line_is_an_event_and_waiting_has_lines() {
+    let (port, out, sent, got) =
+        (port(), file("events.ts"), file("events-send.jsonl"), file("events-receive.jsonl"));
+    let (input, _) = seconds(2, "events-in.ts");
+    let sender =
+        start(&format!("send {} 127.0.0.1:{port} --latency 200 --stats={}", input.display(), sent.display()));
+    sender.until("lines while it searches", || {
+        lines(&sent).iter().filter(|line| line["state"] == "connecting").count() >= 2
+    });
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), got.display()));
+    sender.end().succeeds();
+    receiver.until("lines while it waits", || {
+        lines(&got)
+            .iter()
+            .rev()
+            .take_while(|line| line["state"] == "waiting" && line["stream"].is_null())
+            .count()
+            >= 2
+    });
+    receiver.signal(Signal::SIGTERM);
+    let receiver = receiver.end();
+    receiver.succeeds();
+    let all = lines(&got);
+    let texts: Vec<&str> = all.iter().filter_map(|line| line["text"].as_str()).flat_map(str::lines).collect();
+    for line in receiver.err.lines() {
+        assert!(texts.contains(&line), "{line:?} is no event: {texts:?}");
+    }
+    let event = |name: &str| {
+        all.iter().find(|line| line["event"] == name).unwrap_or_else(|| panic!("no {name}: {all:?}"))
+    };
+    assert_eq!(event("received")["summary"]["identical"], true);
+    assert_eq!(event("received")["stream"], lines(&sent).last().unwrap()["stream"]);
+    assert!(number(&event("receiving")["latency"]) > 0.19);
+    for line in all.iter().chain(&lines(&sent)) {
+        clock(line);
+        assert!(line["uptime_s"].is_number() && line["role"].is_string(), "{line}");
+    }
+}
+
+#[test]
+fn the_hang_up_signal_opens_the_statistics_again_and_ends_a_command_without_them() {
+    let (port, out, stats) = (port(), file("hup.ts"), file("hup.jsonl"));
+    let old = stats.with_extension("jsonl.1");
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), stats.display()));
+    receiver.until("a line", || !lines(&stats).is_empty());
+    std::fs::rename(&stats, &old).unwrap();
+    receiver.signal(Signal::SIGHUP);
+    receiver.until("a line in the new file", || !lines(&stats).is_empty());
+    let kept = lines(&old).len();
+    receiver.until("another one", || lines(&stats).len() > 1);
+    assert_eq!(lines(&old).len(), kept);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+    let plain = start(&format!("receive 127.0.0.1:{port} {} --overwrite", out.display()));
+    plain.says("listening");
+    plain.signal(Signal::SIGHUP);
+    plain.end().succeeds();
+}
+
+#[test]
+fn metrics_are_replaced_as_a_whole_and_have_the_figures_of_the_lines() {
+    let (port, out, folder) = (port(), file("metrics.ts"), file("metrics"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (metrics, stats) = (folder.join("van.prom"), folder.join("van.jsonl"));
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
+    receiver.says("listening");
+    let (input, _) = seconds(4, "metrics-in.ts");
+    let send = format!("send {} 127.0.0.1:{port} --latency 200", input.display());
+    let sender = start(&format!("{send} --metrics {} --stats={}", metrics.display(), stats.display()));
+    let begun = Instant::now();
+    let mut full = 0;
+    while full < 20 && begun.elapsed() < LONG {
+        if let Ok(text) = std::fs::read_to_string(&metrics)
+            && !text.is_empty()
+        {
+            assert!(text.starts_with("# HELP strandcast_up") && text.ends_with('\n'), "{text}");
+            full += 1;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    sender.end().succeeds();
+    receiver.end().succeeds();
+    let text = std::fs::read_to_string(&metrics).unwrap();
+    let last = figures(&stats).pop().unwrap();
+    let sample = |name: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(&format!("{name}{{")))
+            .unwrap_or_else(|| panic!("no {name}: {text}"));
+        line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()
+    };
+    assert_eq!(sample("strandcast_messages_total"), number(&last["media"]["messages"]));
+    assert_eq!(sample("strandcast_path_bytes_total"), number(&last["paths"][0]["bytes"]));
+    assert!((sample("strandcast_path_rtt_seconds") - number(&last["paths"][0]["rtt_ms"]) / 1e3).abs() < 1e-9);
+    assert!(
+        text.contains("strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"streaming\"} 1")
+    );
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    run(&format!("{send} --metrics {}", stats.display())).fails(2, &["van.jsonl has other content"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_schema_of_lines_is_printed() {
+    let schema = run("schema stats");
+    schema.succeeds();
+    assert_eq!(schema.json()["properties"]["paths"]["items"]["properties"]["bytes"]["type"], "integer");
+}

@@ -1,0 +1,258 @@
+//! The outputs of a receiver, each with a queue of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use super::outlet::{Outlet, Recording};
+use super::sink::Output;
+use crate::error::Error;
+
+/// Interval between two checks whether everything is written.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Messages of a stream that an output did not take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OutputNow {
+    /// Name of the output.
+    pub name: String,
+    /// Number of messages that were dropped because it was not read.
+    pub unread: u64,
+    /// Number of messages that it could not write, by reason.
+    pub unsent: std::collections::BTreeMap<String, u64>,
+    /// Reason why it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// The end of outputs.
+#[derive(Debug)]
+pub(in crate::live) enum Failure {
+    /// One has ended, and others continue.
+    One { output: String, why: String },
+    /// None is left.
+    All(Error),
+}
+
+/// An outlet and its state.
+#[derive(Debug)]
+struct Place {
+    outlet: Outlet,
+    /// Reason why it has ended, once it was reported.
+    failed: Option<Error>,
+    /// It refuses the current stream.
+    refuses: bool,
+}
+
+/// All outputs. One that is slow or fails holds up none of the others.
+#[derive(Debug)]
+pub(in crate::live) struct Outlets {
+    places: Vec<Place>,
+    ended: Arc<Notify>,
+}
+
+impl Outlets {
+    /// Starts a task for each output; at most `most` bytes wait for each. Call it inside a tokio runtime.
+    pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
+        let ended = Arc::<Notify>::default();
+        let place = |output| {
+            let outlet = Outlet::start(output, most, Arc::clone(&ended));
+            Place { outlet, failed: None, refuses: false }
+        };
+        Outlets { places: outputs.into_iter().map(place).collect(), ended }
+    }
+
+    fn open(&mut self) -> impl Iterator<Item = &mut Place> {
+        self.places.iter_mut().filter(|place| place.failed.is_none())
+    }
+
+    /// Begins a stream. [`Outlets::opened`] returns the outcome.
+    pub(in crate::live) fn begin(&mut self) {
+        for place in self.open() {
+            place.refuses = false;
+            place.outlet.begin();
+        }
+    }
+
+    /// Returns the outcomes of beginnings, and whether every output refuses the current stream.
+    pub(in crate::live) fn opened(&mut self) -> (Vec<Recording>, bool) {
+        let mut all = Vec::new();
+        let mut fresh = false;
+        for place in self.open() {
+            let (recordings, refused) = place.outlet.opened();
+            place.refuses |= refused;
+            fresh |= refused;
+            all.extend(recordings);
+        }
+        let refused = fresh && self.open().all(|place| place.refuses);
+        (all, refused)
+    }
+
+    /// Queues a message's transport packets at each output. `rushed` adds room in bytes. Returns the names of outputs for
+    /// which this is the first message in a while that does not fit.
+    pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Vec<String> {
+        // One that has failed is reported by `failed`.
+        self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
+    }
+
+    /// Returns outputs that take data again, and the numbers of messages that were dropped.
+    pub(in crate::live) fn recovered(&mut self) -> Vec<(String, u64)> {
+        self.open().filter_map(|place| place.outlet.recovered()).collect()
+    }
+
+    /// Returns outputs that lost messages, and new reasons.
+    pub(in crate::live) fn troubles(&self) -> Vec<(String, String)> {
+        let of = |place: &Place| {
+            let name = place.outlet.name().to_owned();
+            place.outlet.troubles().into_iter().map(move |why| (name.clone(), why)).collect::<Vec<_>>()
+        };
+        self.places.iter().flat_map(of).collect()
+    }
+
+    /// Messages of the stream that each output did not take.
+    pub(in crate::live) fn now(&self) -> Vec<OutputNow> {
+        let of = |place: &Place| OutputNow {
+            name: place.outlet.name().to_owned(),
+            unread: place.outlet.dropped(),
+            unsent: place.outlet.lost(),
+            failed: place.outlet.check().err().map(|error| error.to_string()),
+        };
+        self.places.iter().map(of).collect()
+    }
+
+    /// Number of messages of the stream that an output did not take.
+    pub(in crate::live) fn missed(&self) -> u64 {
+        let lost = |place: &Place| place.outlet.dropped() + place.outlet.lost().values().sum::<u64>();
+        self.places.iter().map(lost).sum()
+    }
+
+    /// Waits until another output has ended. Cancel safe.
+    pub(in crate::live) async fn failed(&mut self) -> Failure {
+        loop {
+            let ended = Arc::clone(&self.ended);
+            let ended = ended.notified();
+            let found = self.open().find_map(|place| {
+                let error = place.outlet.check().err()?;
+                place.failed = Some(error.clone());
+                Some((place.outlet.name().to_owned(), error))
+            });
+            if let Some((output, error)) = found {
+                // A stopped writer of another one may have used the same notice.
+                self.ended.notify_one();
+                return match self.open().next() {
+                    Some(_) => Failure::One { output, why: error.to_string() },
+                    None => Failure::All(error),
+                };
+            }
+            ended.await;
+        }
+    }
+
+    /// Error for outputs that are not read until the end.
+    pub(in crate::live) fn unread(&self) -> Error {
+        let names: Vec<&str> =
+            self.places.iter().filter(|place| !place.outlet.is_clean()).map(|p| p.outlet.name()).collect();
+        let is = if names.len() > 1 { "are" } else { "is" };
+        Error::Media(format!("{} {is} not read: the rest of the stream is lost", names.join(" and ")))
+    }
+
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: an output has failed.
+    pub(in crate::live) async fn flush(&self) -> Result<(), Error> {
+        while !self.places.iter().all(|place| place.outlet.is_idle()) {
+            tokio::time::sleep(POLL).await;
+        }
+        self.places.iter().try_for_each(|place| place.outlet.check())
+    }
+
+    /// Returns true if the current stream has no dropped messages and is written completely.
+    pub(in crate::live) fn is_clean(&self) -> bool {
+        self.places.iter().all(|place| place.failed.is_none() && place.outlet.is_clean())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Mutex;
+
+    use tokio::sync::Semaphore;
+
+    use super::super::sink::Batch;
+    use super::*;
+
+    /// An output that writes when permitted, until its disk is full.
+    struct Disk {
+        name: &'static str,
+        may: Arc<Semaphore>,
+        room: usize,
+        has: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Output for Disk {
+        fn name(&self) -> String {
+            self.name.to_owned()
+        }
+
+        async fn write(&mut self, batch: &Batch) -> io::Result<()> {
+            self.may.acquire().await.expect("it is never closed").forget();
+            let mut has = self.has.lock().expect("no holder panics");
+            if has.len() + batch.bytes().len() > self.room {
+                return Err(io::Error::other("full"));
+            }
+            has.extend_from_slice(batch.bytes());
+            Ok(())
+        }
+    }
+
+    fn disk(name: &'static str, permits: usize, room: usize) -> (Disk, Arc<Mutex<Vec<u8>>>) {
+        let has = Arc::<Mutex<Vec<u8>>>::default();
+        (Disk { name, may: Arc::new(Semaphore::new(permits)), room, has: Arc::clone(&has) }, has)
+    }
+
+    async fn turns() {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn an_output_that_stalls_or_fails_holds_up_no_other() {
+        let ((stalled, _), (full, _), (good, has)) =
+            (disk("stalled", 0, 9), disk("full", 99, 1), disk("good", 99, 99));
+        let mut outlets = Outlets::start(vec![stalled, full, good], 3);
+        outlets.begin();
+        let mut told = Vec::new();
+        for message in [b"ab", b"cd", b"ef"] {
+            told.extend(outlets.write(message, 0));
+            turns().await;
+        }
+        assert_eq!(*has.lock().unwrap(), b"abcdef");
+        assert_eq!(told, ["stalled"]);
+        let failed = outlets.failed().await;
+        assert!(
+            matches!(&failed, Failure::One { output, why } if output == "full" && why.contains("cannot write full"))
+        );
+        let now = outlets.now();
+        assert_eq!((now[0].unread, now[2].unread, now[2].failed.is_none()), (2, 0, true));
+        assert!(now[1].failed.is_some() && outlets.missed() == 2 && !outlets.is_clean());
+        assert!(outlets.unread().to_string().contains("stalled"));
+    }
+
+    #[tokio::test]
+    async fn the_last_output_that_fails_ends_them_and_each_is_reported_once() {
+        let (first, second) = (disk("first", 99, 0).0, disk("second", 99, 0).0);
+        let mut outlets = Outlets::start(vec![first, second], 99);
+        assert!(outlets.write(b"a", 0).is_empty());
+        let one = outlets.failed().await;
+        assert!(matches!(one, Failure::One { .. }), "{one:?}");
+        let all = outlets.failed().await;
+        assert!(matches!(all, Failure::All(Error::Media(_))), "{all:?}");
+        assert!(outlets.flush().await.is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Interfaces of UDP inputs and outputs.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use strandcast_net::interface::{Interface, interfaces};
+
+use super::url::UdpUrl;
+use crate::text::why;
+
+/// The interface that a URL names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::live) struct Via {
+    pub(in crate::live) name: String,
+    pub(in crate::live) index: u32,
+    /// Its address of IPv4: the one that the URL has, or the first one.
+    pub(in crate::live) v4: Option<Ipv4Addr>,
+}
+
+impl Via {
+    /// The interface of `if=`, or the one with the address `host`; `None`: neither is given, and routes decide.
+    ///
+    /// # Errors
+    /// A text: there is no such interface.
+    pub(in crate::live) fn of(url: &UdpUrl, host: Option<IpAddr>) -> Result<Option<Via>, String> {
+        let host = host.filter(|host| !host.is_unspecified());
+        if url.interface.is_none() && host.is_none() {
+            return Ok(None);
+        }
+        let all = interfaces().map_err(|e| format!("cannot list interfaces: {}", why(&e)))?;
+        Via::among(&all, url.interface.as_deref(), host).map(Some)
+    }
+
+    fn among(all: &[Interface], name: Option<&str>, host: Option<IpAddr>) -> Result<Via, String> {
+        let has = |interface: &Interface, ip: IpAddr| interface.addresses.iter().any(|a| a.ip == ip);
+        let found = match (name, host) {
+            (Some(name), _) => all.iter().find(|interface| interface.name == name).ok_or_else(|| {
+                let names: Vec<&str> = all.iter().map(|interface| interface.name.as_str()).collect();
+                format!("no interface called {name} has an address: there are {}", names.join(", "))
+            })?,
+            (None, Some(host)) => all
+                .iter()
+                .find(|interface| has(interface, host))
+                .ok_or_else(|| format!("no interface has the address {host}"))?,
+            (None, None) => return Err("no interface".to_owned()),
+        };
+        let v4 = |ip: IpAddr| if let IpAddr::V4(ip) = ip { Some(ip) } else { None };
+        let own = host.filter(|host| has(found, *host)).and_then(v4);
+        let v4 = own.or_else(|| found.addresses.iter().find_map(|a| v4(a.ip)));
+        Ok(Via { name: found.name.clone(), index: found.index.unwrap_or(0), v4 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_net::interface::InterfaceAddress;
+
+    use super::*;
+
+    fn interface(name: &str, index: u32, addresses: &[&str]) -> Interface {
+        let address = |ip: &&str| InterfaceAddress { ip: ip.parse().expect("an address"), prefix_len: 24 };
+        let addresses = addresses.iter().map(address).collect();
+        Interface { name: name.to_owned(), index: Some(index), up: true, loopback: false, addresses }
+    }
+
+    #[test]
+    fn an_interface_is_found_by_its_name_or_by_its_address() {
+        let all = [
+            interface("eth0", 2, &["2001:db8::2", "192.0.2.2", "192.0.2.3"]),
+            interface("eth1", 3, &["fe80::3"]),
+        ];
+        let of = |name: Option<&str>, host: &str| Via::among(&all, name, host.parse().ok());
+        let via = |name: &str, index, v4: &str| Via { name: name.to_owned(), index, v4: v4.parse().ok() };
+        assert_eq!(of(Some("eth0"), ""), Ok(via("eth0", 2, "192.0.2.2")));
+        assert_eq!(of(None, "192.0.2.3"), Ok(via("eth0", 2, "192.0.2.3")));
+        assert_eq!(of(None, "fe80::3"), Ok(via("eth1", 3, "")));
+        assert_eq!(of(None, "9.9.9.9"), Err("no interface has the address 9.9.9.9".to_owned()));
+        let unknown = of(Some("eth9"), "").expect_err("there is none");
+        assert_eq!(unknown, "no interface called eth9 has an address: there are eth0, eth1");
+    }
+}
