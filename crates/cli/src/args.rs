@@ -1,9 +1,13 @@
 //! The command line.
 
+mod doctor;
 mod key;
+mod manual;
 mod tariff;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
+pub(crate) use manual::ManualArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,6 +51,8 @@ pub(crate) enum Command {
     Perf(PerfArgs),
     /// Pair sender and receiver, once, and manage keys
     Key(KeyArgs),
+    /// Find out what keeps a stream from a receiver, and how to mend it
+    Doctor(DoctorArgs),
     /// Decrypt a recorded stream with the keys of --keylog
     Decrypt(DecryptArgs),
     /// List the schemes that `--scheme` takes
@@ -67,6 +73,9 @@ pub(crate) enum Command {
     Oracle(LabArgs),
     /// Plot traces and time series (Python package)
     Plot(LabArgs),
+    /// Write manual pages and completions of shells, for packages
+    #[command(hide = true)]
+    Manual(ManualArgs),
 }
 
 impl Command {
@@ -119,7 +128,8 @@ pub(crate) struct SendArgs {
     /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
-    /// Add the rates that the encoder should choose to FILE or write them to a pipe, a line of JSON for each change
+    /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write each
+    /// change to a pipe
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped

@@ -12,11 +12,13 @@ mod check;
 mod console;
 mod decrypt;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod key;
 mod listing;
 mod loaded;
+mod manual;
 mod media_url;
 mod memory;
 mod perf;
@@ -26,6 +28,7 @@ mod report;
 mod schemes;
 mod secrets;
 mod send;
+mod service;
 mod show;
 mod signals;
 mod simulate;
@@ -84,6 +87,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
+        args::Command::Doctor(args) => block_on(doctor::run(args)),
         args::Command::Decrypt(args) => decrypt::run(&args),
         args::Command::Key(args) => block_on(key::run(args)),
         args::Command::Schemes(args) => schemes::run(&args, listing::list),
@@ -94,6 +98,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Sweep(_) => needs_python("sweep"),
         args::Command::Oracle(_) => needs_python("oracle"),
         args::Command::Plot(_) => needs_python("plot"),
+        args::Command::Manual(args) => manual::run(&args),
         args::Command::Schema => print::json(&format!("{:#}\n", strandcast_lab::scenario::schema())),
     }
 }

@@ -27,7 +27,9 @@ impl FromStr for MediaUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if has_secret(text) {
-            return Err("a pairing string is no place for media: strandcast key add NAME reads it".to_owned());
+            return Err(
+                "a pairing string is not a place for media: strandcast key add NAME reads it".to_owned()
+            );
         }
         if text == "-" {
             return Ok(MediaUrl::Pipe);

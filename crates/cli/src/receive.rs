@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
 use crate::media_url::MediaUrl;
+use crate::service::Service;
 use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
 use crate::{print, transport};
@@ -38,7 +39,8 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         () = stopped(&mut stop) => return Ok(()),
     };
     let (receiver, mut shown) = opened;
-    let mut asked = false;
+    let (mut service, mut asked) = (Service::find(), false);
+    service.ready();
     loop {
         tokio::select! {
             event = receiver.event() => match event {
@@ -47,8 +49,10 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
             },
             () = stopped(&mut stop), if !asked => {
                 asked = true;
+                service.stopping();
                 receiver.stop();
             }
+            () = service.live() => {}
         }
     }
     shown.monitor.clear();

@@ -11,6 +11,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::destination;
 use crate::media_url::MediaUrl;
+use crate::service::Service;
 use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
 use crate::{print, transport};
@@ -58,7 +59,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         () = stopped(&mut stop) => return Ok(()),
     };
     let (sender, mut shown) = opened;
-    let mut asked = false;
+    let (mut service, mut asked) = (Service::find(), false);
+    service.ready();
     loop {
         tokio::select! {
             event = sender.event() => match event {
@@ -67,8 +69,10 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
             },
             () = stopped(&mut stop), if !asked => {
                 asked = true;
+                service.stopping();
                 sender.stop();
             }
+            () = service.live() => {}
         }
     }
     match sender.wait().await.map_err(CliError::from) {

@@ -53,6 +53,7 @@ pub mod output;
 pub mod parts;
 mod receiver;
 mod retry;
+pub(crate) mod seen;
 mod sender;
 #[cfg(feature = "srt")]
 mod srt;
