@@ -86,7 +86,11 @@ def printed(root: pathlib.Path) -> set[str]:
     found: set[str] = set()
     for name in SOURCES:
         place = root / "crates" / name
-        for file in sorted(place.rglob("*.rs")) if place.is_dir() else [place]:
+        files = sorted(place.rglob("*.rs")) if place.is_dir() else [place]
+        for file in files:
+            # A test prints no line.
+            if "tests" in file.relative_to(root).parts:
+                continue
             found |= sentences(root, file.read_text(encoding="utf-8"))
     return found
 
