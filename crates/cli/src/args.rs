@@ -491,11 +491,4 @@ mod tests {
         assert!(parse("--frame 3").is_ok() && parse("--message 3").is_ok());
         assert!(parse("").is_err() && parse("--frame 3 --message 3").is_err());
     }
-
-    #[test]
-    fn retry_in_seconds_or_forever() {
-        assert_eq!(retry("forever"), Ok(Retry::Forever));
-        assert_eq!(retry("1.5"), Ok(Retry::For(Duration::from_millis(1500))));
-        assert!(retry("-1").is_err() && retry("nan").is_err());
-    }
 }

@@ -174,7 +174,7 @@ class NoMedia(Event):
     input: str
     """The input."""
     like: str
-    """What it looks like."""
+    """Kind of data that it looks like."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -467,7 +467,7 @@ class Unread(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTrouble(Event):
-    """Messages were lost at an output, which goes on; once for each reason."""
+    """Messages were lost at an output, which continues; once for each reason."""
 
     output: str
     """The output."""
@@ -477,7 +477,7 @@ class OutputTrouble(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OutputFailed(Event):
-    """An output has failed, and others go on."""
+    """An output has failed, and others continue."""
 
     output: str
     """The output."""

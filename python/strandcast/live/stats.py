@@ -150,7 +150,7 @@ class PathNow:
     capacity_age_s: float | None = None
     """Time since the link, not the source, limited the rate, seconds; None: never, and it carries that much or more."""
     headroom_bps: float | None = None
-    """What it could carry in addition, bit/s."""
+    """Rate that it could carry in addition, bit/s."""
     rtt_ms: float | None
     """Smoothed round-trip time, milliseconds; None: not measured yet."""
     loss: float | None
@@ -329,7 +329,7 @@ class SendSummary:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OutputNow:
-    """What an output did not take of a stream."""
+    """Messages of a stream that an output did not take."""
 
     name: str
     """The output."""

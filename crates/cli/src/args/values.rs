@@ -111,4 +111,11 @@ mod tests {
             assert!(step(text).is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn retry_in_seconds_or_forever() {
+        assert_eq!(retry("forever"), Ok(Retry::Forever));
+        assert_eq!(retry("1.5"), Ok(Retry::For(Duration::from_millis(1500))));
+        assert!(retry("-1").is_err() && retry("nan").is_err());
+    }
 }
