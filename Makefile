@@ -34,7 +34,7 @@
 #                  goes on where it stopped)
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
-#   make deviations  what the papers leave open, one assumption at a time over all of their figures, tables into docs; an hour
+#   make deviations  assumptions that the papers leave open, one at a time over all of their figures, tables into docs; an hour
 #                  of one core, and it goes on where it stopped (PAPER=xu2015; ARGS=--plan: what is missing)
 #   make networks  schemes on random networks and on those of docs/measurements/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)
@@ -42,8 +42,9 @@
 #                  it stopped; ARGS="hole --schemes bond,cmt" for a part; docs/measurements/real-paths.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
+#   make pages   looks at the site and the demo's report in Chromium, after `make docs` and `make demo`
 
-.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel dist dist-check bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs interop
+.PHONY: demo test test-all pytest pytest-thorough scheme lint wheel dist dist-check bench validate validate-mptcp validate-bbr friendliness repair live firsttry soak hotplug harm figures deviations networks links fuzz docs pages interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -219,6 +220,11 @@ docs:
 	tools/diagrams --check
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	tools/check-site target/site
+
+pages:
+	tools/setup
+	tools/check-pages target/site target/demo/report.html
+	tools/demo-pictures --check target/demo/report.html
 
 # The foreign peer of the interop tests.
 interop: target/interop/usrsctp_peer

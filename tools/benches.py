@@ -1,4 +1,4 @@
-"""What benches have in common (tools/repair, tools/livebench, tools/firsttry, tools/soak): command line, runs, rows, tables."""
+"""Common parts of benches (tools/repair, tools/livebench, tools/firsttry, tools/soak): arguments, runs, tables."""
 
 import argparse
 import csv
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
     """One whose errors are a line, with what every bench takes."""
 
     def __init__(self, bench: str, doc: str | None) -> None:
-        """Of a bench."""
+        """Makes the command line of a bench."""
         super().__init__(prog=bench, description=doc, formatter_class=argparse.RawTextHelpFormatter)
         release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/strandcast"
         self.add_argument("--program", type=Path, default=release)
@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
     def asked(self, words: list[str], *, needs_program: Callable[[argparse.Namespace], bool] = lambda _: True):
-        """What is asked for, with a program that is there."""
+        """The parsed arguments, with a program that is there."""
         found = self.parse_args(words)
         if not found.program.is_file() and needs_program(found):
             self.error(f"no {found.program}: cargo build --release -p strandcast-cli, or --program FILE")
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 def whole(text: str) -> int:
     """A number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
 
 
@@ -92,7 +92,7 @@ def simulate(command: Iterable[object], folder: Path) -> None:
 
 
 def built(name: Path, package: str, words: Sequence[str], source: bytes = b"") -> Path:
-    """What a program makes, once: `words`, with the file as their last. Its name has a digest of the words and of `source`.
+    """The output of a program, made once: `words`, then the file. Its name has a digest of the words and of `source`.
 
     Raises:
         RunError: The program is not there (it is in this Debian package), or fails.
@@ -116,7 +116,7 @@ GUARD_S = 0.01
 
 
 class Guard:
-    """A timer of 10 ms, and by how much the machine made it late at the most."""
+    """A timer of 10 ms, and the most by which the machine made it late."""
 
     def __init__(self) -> None:
         """Begins."""
@@ -145,7 +145,7 @@ def append(file: Path, heads: Sequence[str], row: Sequence[object]) -> None:
 
 
 def put(file: Path, text: str) -> None:
-    """Writes a file as a whole, also beside another thread that does so."""
+    """Writes a file as a whole, also if another thread does so at the same time."""
     part = file.with_suffix(f".{os.getpid()}-{id(text)}")
     part.write_text(text)
     part.replace(file)

@@ -65,12 +65,14 @@ def script(source: str) -> Iterator[Piece]:
             body = node.body[:1]
             if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
                 docs.add(body[0].value)
+    # Pieces of an f-string after its first one do not begin a sentence.
+    later = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values[1:]}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node in docs:
                 yield node.lineno, node.value, "doc"
             elif len(node.value.split()) >= MESSAGE:
-                yield node.lineno, node.value, "text"
+                yield node.lineno, "x" * (node in later) + node.value, "text"
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("#!"), "text"
@@ -143,7 +145,7 @@ def expressions() -> list[tuple[re.Pattern[str], dict[str, str]]]:
 
 def faults(text: str, kind: str) -> Iterator[tuple[int, str]]:
     """Line within a piece and complaint of each pattern that a piece contains."""
-    plain = re.sub(r"`[^`]*`|\{[^}\n]*\}", lambda m: re.sub(r"[^\n]", "x", m[0]), text)
+    plain = re.sub(r"`[^`]*`|\{[^}\n]*\}|(?<!\S)--[a-z][a-z-]*", lambda m: re.sub(r"[^\n]", "x", m[0]), text)
     opening = re.split(r"[.:?!](?:\s|$)|\n\s*\n", plain.lstrip(), maxsplit=1)[0]
     for expression, one in EXPRESSIONS:
         if one["at"] == "doc" and kind != "doc":

@@ -1,7 +1,7 @@
-"""What the site needs beyond mkdocs, done when it is built, so that its pages load nothing from elsewhere.
+"""Steps that the site needs beyond mkdocs, done when it is built, so that its pages load nothing from elsewhere.
 
-Links to files of the repository that are no pages become their names, Mermaid's diagrams become SVG (tools/diagrams draws them),
-and formulas become MathML.
+Links to files of the repository other than pages become their names, Mermaid's diagrams become SVG (tools/diagrams
+draws them), and formulas become MathML.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ INLINE = re.compile(r"(?<![\w$\\])\$(?=\S)([^$<\n]+?)(?<=\S)\$(?![\w$])")
 LOADER = re.compile(
     r"(?:<!-- [^>]*-->\s*)?<script\b[^>]*>(?:(?!</script>).)*(?:mermaid|MathJax)(?:(?!</script>).)*</script>", re.DOTALL
 )
-"""What notebooks come with to draw diagrams and formulas with scripts from elsewhere."""
+"""Scripts from elsewhere that notebooks bring to draw diagrams and formulas."""
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Names files that are no pages, and puts drawings in place of diagrams.
+    """Names files other than pages, and puts drawings in place of diagrams.
 
     Words behind the language of a block of code are for tests (`toml fragment`); superfences takes no such block for code.
     """

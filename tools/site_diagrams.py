@@ -26,12 +26,12 @@ class Diagram:
 
     @property
     def digest(self) -> str:
-        """Of the text; the drawing notes it."""
+        """Digest of the text; the drawing notes it."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @property
     def label(self) -> str:
-        """What it says, for those who hear it."""
+        """Text of the diagram, for screen readers."""
         quoted = re.findall(r'"([^"]+)"|^ *\w+-+>+\w+: (.+)$|over \w+: (.+)$', self.text, re.MULTILINE)
         return "; ".join(dict.fromkeys(" ".join("".join(one).replace("<br/>", " ").split()) for one in quoted))
 
@@ -40,13 +40,13 @@ class Diagram:
         return docs / FOLDER / f"{self.name}.svg"
 
     def is_drawn(self, docs: pathlib.Path) -> bool:
-        """Whether there is a drawing of this very text."""
+        """Returns whether there is a drawing of this very text."""
         file = self.file(docs)
         return file.exists() and f'data-source="{self.digest}"' in file.read_text(encoding="utf-8")
 
 
 def named(page: str, text: str) -> list[tuple[re.Match[str], Diagram]]:
-    """Diagrams in a page's text, and where they stand; the page is told by its path below docs."""
+    """Diagrams in a page's text, and their places; `page` is its path below docs."""
     stem = page.removesuffix(".md").replace("/", "-")
     return [
         (found, Diagram(stem if i == 0 else f"{stem}-{i + 1}", found["text"]))

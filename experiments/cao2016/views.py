@@ -18,12 +18,12 @@ JITTER = (Packets("jitter", FLOW, "jitter", bin_s=0.5),)
 
 
 def over_time(curves: tuple[Packets, ...], label: str, begin_s: float = 0.0) -> View:
-    """A panel a primary path, a line a scheme."""
+    """A panel per primary path, a line per scheme."""
     return View("time", curves=curves, compare="schemes", label=label, title=PRIMARY, begin_s=begin_s)
 
 
 def frames(primary: int) -> View:
-    """Received frames by type, a panel a deadline."""
+    """Received frames by type, a panel per deadline."""
     kinds = ("I frames", "P frames", "B frames")
     title = f"{PRIMARY}, deadline {{deadline}} s"
     return View("bars", kinds, label="received frames", panel="deadline", title=title, where={"primary": primary})

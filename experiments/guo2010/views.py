@@ -18,7 +18,7 @@ def delivered(label: str, bin_s: float, *, change: bool = False) -> Curve:
 
 
 def over_time(bin_s: float = STEP_S, **where: str) -> View:
-    """A panel a kind of traffic, a line a scheme."""
+    """A panel per kind of traffic, a line per scheme."""
     curves = (delivered(f"throughput in {bin_s:g} s", bin_s),)
     return View("time", curves=curves, compare="schemes", label="throughput, kbit/s", title="{traffic}", where=where)
 

@@ -17,7 +17,7 @@ DELAY = (Packets("network delay", FLOW, "delay", bin_s=5),)
 
 
 def over_time(curves: tuple[Packets, ...], label: str, *, zero: bool = True) -> View:
-    """A panel a kind of load, a line a scheme."""
+    """A panel per kind of load, a line per scheme."""
     return View("time", curves=curves, compare="schemes", label=label, title="{load}", zero=zero)
 
 

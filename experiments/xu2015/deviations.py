@@ -73,7 +73,7 @@ def each(setting: str) -> tuple[str, ...]:
 
 
 def tcp(*flows: str) -> tuple[str, ...]:
-    """TCP's constants as ns-2 has them: segments of 1000 bytes, a window of 20, timeouts of a second at least."""
+    """TCP's constants as in ns-2: segments of 1000 bytes, a window of 20, timeouts of a second at least."""
     constants = 'tcp={recovery="reno",segment=1000,receive_window=20000,rto_min="1 s"}'
     return tuple(f"flows.{flow}.{constants}" for flow in flows)
 

@@ -23,7 +23,7 @@ def single(path: str, panels: tuple[str, ...]) -> Reference:
 
 
 def bulk(*measures: str) -> View:
-    """A panel a loss ratio of path B, over that of path C."""
+    """A panel per loss ratio of path B, over that of path C."""
     return View("lines", measures, x="p_C", label="loss ratio of path C", panel="p_B", title="$p_B$ = {p_B}")
 
 
@@ -40,7 +40,7 @@ def by_links(*measures: str, once: bool) -> View:
 
 
 def loss_by_links(once: bool) -> View:
-    """A panel a loss ratio of path B, over links that retransmit or do not."""
+    """A panel per loss ratio of path B, over links that retransmit or do not."""
     where: dict[str, float | str] = {"variant": ONCE if once else ""}
     title = "$p_B$ = {p_B}, {variant}"
     return View(

@@ -1026,7 +1026,7 @@ class Signal:
 
         @property
         def late(self) -> bool:
-            """A probe was answered after its timeout, or after a later one's answer; its round trip is no sample."""
+            """A probe was answered after its timeout, or after a later one's answer; its round trip is not a sample."""
 
     @final
     class PathChanged(Signal):

@@ -19,7 +19,7 @@ def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
     """A metric's runs as an array: all columns but `value` are its dimensions, what no run has is NaN.
 
     Args:
-        runs: A row a run, with a column `value`.
+        runs: A row per run, with a column `value`.
         name: The metric, whose end is its unit.
 
     Raises:

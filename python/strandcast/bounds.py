@@ -1,4 +1,4 @@
-"""How much of a live stream can be on time at most, whatever the scheme: flows in a graph of messages and slots.
+"""Upper bounds on the share of a live stream that is on time: flows in a graph of messages and slots.
 
 A slot is room for bits that leave by a moment u and arrive at a moment a; a message captured at t may use it if t < u
 and a <= t + L. Messages in the order of capture see each slot in one interval, so that the graph is convex and a greedy
@@ -22,7 +22,7 @@ EXCUSED = 1e-3
 """Share of a stream that may be late at `greatest_rate_bps` beyond what no rate could save."""
 
 UNLIMITED_BPS = 1e12
-"""What stands for the rate of a link that has none."""
+"""Rate of a link without a limit."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +115,7 @@ def greatest_rate_bps(
     def late(rate_bps: float) -> float:
         return late_share(Stream.constant(rate_bps, from_s, to_s, bin_s), slots, latency_s)
 
-    # Of a rate that any slot carries, what has no slot at all is late.
+    # If every slot carries this rate, only messages without any slot are late.
     low = float(slots.bits.min()) / (to_s - from_s) * 1e-3 if slots.bits.size else 0.0
     if low == 0.0:
         return 0.0
@@ -130,7 +130,7 @@ def greatest_rate_bps(
 
 
 def _slots(path: ForwardPath, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
-    """Of one path: when its slots leave and arrive, and their bits."""
+    """Departures, arrivals and bits of a path's slots."""
     if path.moments_s is None:
         return _of_rate(path, time_s, bin_s, packet_bits)
     moments = path.moments_s[path.moments_s <= time_s]
@@ -160,16 +160,16 @@ def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tu
     """Those of one bin together: as late as the last one may leave, as early as the first one arrives."""
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     sums = np.add.reduceat(bits, starts)
-    # What carries nothing does not arrive early.
+    # Slots that carry nothing do not arrive early.
     arrive = np.minimum.reduceat(np.where(bits > 0, arrive, np.inf), starts)
     return np.maximum.reduceat(leave, starts), arrive, sums
 
 
 def _kept(bits: Numbers, survival: Numbers, packet_bits: float) -> Numbers:
-    """What is left of bits in order of time.
+    """Bits that remain after losses, in order of time.
 
-    A packet is lost by its last bit alone: what a packet sends while all is lost counts if its last bit leaves behind
-    that, so that up to a packet of each such time is given to what follows.
+    The last bit of a packet alone decides on its loss. Bits that a packet sends during an outage therefore count if its
+    last bit leaves after the outage, so that up to one packet per outage is given to later slots.
     """
     kept = bits * survival
     lost = survival == 0

@@ -21,7 +21,7 @@ LAB = {
 """The lab's verbs, and the modules whose `main(arguments)` they are; loaded only when they are called."""
 
 POLICY, USAGE, FILES, INTERRUPTED, UNREAD = 1, 2, 3, 130, 141
-"""Exit codes, as `strandcast --help` has them."""
+"""Exit codes, as in `strandcast --help`."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +47,7 @@ def main() -> int:
 def lab(verb: str, arguments: list[str]) -> int:
     """Runs one of the lab's verbs and gives its exit code.
 
-    What goes wrong is told in one line. Nothing is said if standard output is closed, as `head` closes it.
+    An error is one line. Nothing is printed if standard output is closed, as `head` closes it.
     """
     try:
         run = importlib.import_module(LAB[verb]).main
@@ -56,7 +56,7 @@ def lab(verb: str, arguments: list[str]) -> int:
     except StrandcastError as error:
         return failed(str(error), error.exit_code)
     except BrokenPipeError:
-        # What is left in the buffer is not tried again at the end.
+        # The interpreter does not try again to write the rest of the buffer at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     except OSError as error:
@@ -68,7 +68,7 @@ def lab(verb: str, arguments: list[str]) -> int:
 
 
 def failed(message: str, code: int) -> int:
-    """Tells what went wrong, on one line, and gives the exit code back."""
+    """Prints an error on one line, and returns the exit code."""
     print(f"strandcast: {printable(message)}", file=sys.stderr)
     return code
 

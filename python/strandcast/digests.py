@@ -1,4 +1,4 @@
-"""What a policy is made of, as a digest: the code that is run, not the text that it was read from.
+"""Digests of policies: of the code that is run, not of the text that it was read from.
 
 Code is the same in each process with the same X.Y of Python, whatever became of its file since; comments don't matter.
 """
@@ -28,7 +28,7 @@ _BUILTIN = (
     types.MemberDescriptorType,
 )
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\.\.\.|…")
-"""What is another in each process, or leaves something out."""
+"""Text that differs in each process, or leaves something out."""
 _STDLIB = pathlib.Path(os.__file__).parent
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
@@ -104,7 +104,7 @@ class Digest:
             self._function(value, where)
 
     def _again(self, value: object) -> bool:
-        """Whether this class or function is in it already, as one that names itself is."""
+        """Returns whether this class or function is in the digest already, as one that refers to itself is."""
         there = id(value) in self._seen
         self._say("definition", str(self._seen.setdefault(id(value), len(self._seen))))
         return there
@@ -134,7 +134,7 @@ class Digest:
             try:
                 content = cell.cell_contents
             except ValueError:
-                # What is defined later, or never.
+                # The cell is defined later, or never.
                 continue
             self.add(content, f"{name} of {where}")
         for name in sorted(_names(function.__code__)):
@@ -177,7 +177,7 @@ class Digest:
         self._within.pop()
 
     def _told(self, value: object, where: str) -> str:
-        """What a value says that it is."""
+        """The text of a value (`repr`)."""
         told = repr(value)
         if not isinstance(value, _PLAIN) and _ADDRESS.search(told):
             kind = type(value).__name__
@@ -189,7 +189,7 @@ class Digest:
 
 
 def _parts(value: Any) -> list[object] | None:
-    """What a wrapper wraps; None of what is no wrapper."""
+    """The objects that a wrapper wraps; None if the value is not a wrapper."""
     match value:
         case property():
             return [value.fget, value.fset, value.fdel]
@@ -210,7 +210,7 @@ def _names(code: types.CodeType) -> set[str]:
 
 
 def _known(value: Any) -> bool:
-    """Whether a class or function is one of this package or the standard library: versions of both are known."""
+    """Returns whether a class or function is of this package or the standard library, whose versions are known."""
     if not _shipped(value.__module__):
         return False
     # Classes made by `type(…)` say that they are of the module that made them.
@@ -221,7 +221,7 @@ def _known(value: Any) -> bool:
 
 
 def _shipped(module: str | None) -> bool:
-    """Whether a module is one of this package or the standard library."""
+    """Returns whether a module is of this package or the standard library."""
     top = str(module).partition(".")[0]
     if top in ("strandcast", "builtins"):
         return True

@@ -1,4 +1,4 @@
-"""What can go wrong, each in one clear line."""
+"""Errors, each with one clear line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class StrandcastError(Exception):
     """Everything that this package raises on its own.
 
     Attributes:
-        exit_code: The command's exit code when it ends a verb, as `strandcast --help` has them.
+        exit_code: The command's exit code when it ends a verb, as in `strandcast --help`.
     """
 
     exit_code: ClassVar[int] = 2
@@ -107,7 +107,7 @@ class MetricError(StrandcastError, KeyError):
 
 
 class SweepError(StrandcastError):
-    """A sweep that can't be made as it was asked for, or that could not go on; what was finished is kept."""
+    """A sweep that can't be made as requested, or that could not continue; finished runs are kept."""
 
 
 class StoreError(SweepError):

@@ -1,4 +1,4 @@
-"""Where the papers' experiments are: in a clone of the project, not in the package."""
+"""The folder of the papers' experiments: it is in a clone of the project, not in the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
     """The folder with an experiment per subfolder: the one given, the environment's, or the clone's.
 
     Raises:
-        LookupError: There is none; it tells which clone has them.
+        LookupError: There is no such folder; the message names the clone that has the experiments.
     """
     named = given or pathlib.Path(os.environ[VARIABLE]) if given or os.environ.get(VARIABLE) else None
     if named is not None:

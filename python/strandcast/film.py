@@ -32,23 +32,23 @@ KINDS = (".mp4", ".gif")
 RATES = {".mp4": 25, ".gif": 10}
 """Pictures per second."""
 GIF_COLOURS = 256
-"""Of each picture of a GIF."""
+"""Number of colours in each picture of a GIF."""
 DPI = 100
 """Dots per inch: 840 px wide."""
 LENGTH_S = 20.0
-"""A film lasts so long unless the caller says otherwise."""
+"""Length of a film unless the caller gives another one."""
 ASIDE = 2.2
 """Inches for the counters, on the right."""
 FADE = 0.35
-"""Of what was on the air, what is left of it one picture later."""
+"""Part of a frame's darkness that is left one picture later."""
 FAINTEST = 0.06
 """Less is not drawn."""
 GREYS = (style.BLACK, style.GREY, "#8a8a8a", "#a8a8a8")
-"""Of kinds of frames, the longest first, so that data are black; colours are the routes'."""
+"""Greys for kinds of frames, the longest kind first, so that data are black; routes have colours."""
 FAILED = style.VERMILLION
-"""Of frames that whom they were for did not receive."""
+"""Colour of frames that their destination did not receive."""
 RECEIVED = "received"
-"""The outcome of frames that reached whom they were for."""
+"""The outcome of frames that reached their destination."""
 
 
 def film(
@@ -115,7 +115,7 @@ def _writer(out: pathlib.Path) -> animation.AbstractMovieWriter:
     if out.suffix == ".gif":
         return _Gif(fps=rate)
     need_writer(out)
-    # What players on phones and in browsers show.
+    # This format plays on phones and in browsers.
     return animation.FFMpegWriter(fps=rate, codec="h264", extra_args=["-pix_fmt", "yuv420p", "-movflags", "+faststart"])
 
 
@@ -165,12 +165,12 @@ class _Scene:
         width, height = self.figure.get_size_inches()
         left = 1 - (ASIDE + style.MARGIN) / width
         engine.set(rect=(0.01, 0.01, left, 1 - 0.45 / height))  # type: ignore[union-attr,call-arg]
-        # Once: nothing moves any more.
+        # The layout is computed once: nothing moves afterwards.
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
 
     def show(self, start_s: float, end_s: float) -> None:
-        """What was on the air between two moments."""
+        """Shows the frames on the air between two moments."""
         self._title.set_text(f"{end_s:.{_digits(self._speed)}f} s")
         self._route(end_s)
         for layer in self._layers:
@@ -227,7 +227,7 @@ class _Scene:
         at: float = 0.0,
         ha: str = "left",
     ) -> Text:
-        """A text in the column on the right, so many lines down."""
+        """A text in the column on the right, this number of lines down."""
         width, height = self.figure.get_size_inches()
         x = 1 - (ASIDE * (1 - at) + style.MARGIN * at) / width
         y = 1 - (style.MARGIN + down * 0.17) / height
@@ -235,7 +235,7 @@ class _Scene:
 
 
 class _Layer:
-    """What is on the air on one radio."""
+    """Frames on the air on one radio."""
 
     def __init__(self, ax: Axes, radio: Radio, frames: pl.DataFrame, kinds: dict[str, str]) -> None:
         self.ax, self._radio = ax, radio

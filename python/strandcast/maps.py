@@ -21,13 +21,13 @@ from strandcast.errors import StrandcastError
 from strandcast.topology import Radio, Route, Topology
 
 COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE, style.ORANGE, style.SKY)
-"""Of flows, in the order in which they come; each further round of them is darker."""
+"""Colours of flows, in the order in which they come; each further round of them is darker."""
 LABELLED = 60
 """With more nodes than this only those on routes have their names written."""
 BESIDE = 3.6
 """Points between routes that share a hop."""
 EDGE = 0.08
-"""Of a map's larger side, left free around its nodes."""
+"""Part of a map's larger side that is left free around its nodes."""
 STEPS = (1, 2, 5)
 """A scale bar is such a number of metres, times a power of ten."""
 
@@ -120,7 +120,7 @@ def ground(ax: Axes, radio: Radio, routes: Sequence[Route], title: str = "") -> 
 
 
 def draw_routes(ax: Axes, radio: Radio, routes: Sequence[Route], colours: dict[str, str]) -> list[Artist]:
-    """Draws routes with an arrowhead on each hop, beside each other where they share one; gives what was drawn."""
+    """Draws routes with an arrowhead on each hop, in parallel lanes where they share one; returns the artists."""
     drawn: list[Artist] = []
     lanes: dict[frozenset[str], list[int]] = collections.defaultdict(list)
     ways: dict[frozenset[str], tuple[str, str]] = {}
@@ -151,7 +151,7 @@ def draw_routes(ax: Axes, radio: Radio, routes: Sequence[Route], colours: dict[s
 
 
 def legend(routes: Sequence[Route], colours: dict[str, str]) -> list[Artist]:
-    """What lines and marks mean."""
+    """Entries of the legend for lines and marks."""
     shown = {route.flow for route in routes}
     lines = [Line2D([], [], color=colour, label=flow) for flow, colour in colours.items() if flow in shown]
     if any(route.kind == "retransmission" for route in routes):

@@ -29,7 +29,7 @@ The interval holds whatever the distribution is. With fewer than 10 runs it is t
 
 
 def metrics() -> pl.DataFrame:
-    """Every metric that results name: `name, unit, together, meaning`, as docs/results.md has them.
+    """Every metric that results name: `name, unit, together, meaning`, as in docs/results.md.
 
     `unit` is empty of counts and shares; `together` says how flows alike are taken together: `sum`, `mean` or `max`.
     """
@@ -37,7 +37,7 @@ def metrics() -> pl.DataFrame:
 
 
 class Metrics(abc.ABC):
-    """Results that have metrics. Those of a sweep have its grid's keys as columns in front of all others."""
+    """Results that have metrics. Those of a sweep have its grid's keys as their first columns."""
 
     _ahead: tuple[str, ...] = ()
     """The columns in front."""
@@ -49,7 +49,7 @@ class Metrics(abc.ABC):
     def metric(
         self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
     ) -> pl.DataFrame:
-        """One metric, a row a run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
+        """One metric, a row per run: `scheme, seed, subject, value`; of a sweep the grid's keys come first.
 
         Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
 
@@ -108,7 +108,7 @@ class Metrics(abc.ABC):
     ) -> xarray.DataArray:
         """One metric as an array over `scheme`, `seed` and `subject`, with `part` and the grid's keys as in `metric`.
 
-        Needs `strandcast[xarray]`. What no run has is NaN: `.mean("seed")` is the mean over runs.
+        Needs `strandcast[xarray]`. A value without a run is NaN: `.mean("seed")` is the mean over runs.
 
         Args:
             name: The metric, as in `metric`.
@@ -126,7 +126,7 @@ class Metrics(abc.ABC):
         return array(self.metric(name, kind=kind, subject=subject, part=part), name)
 
     def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
-        """Why there is no such metric, and what there is."""
+        """Message that there is no such metric, with the metrics that there are."""
         return unknown(self._collect(), name, kind, subject, part)
 
 
@@ -144,7 +144,7 @@ def parts(found: pl.DataFrame, part: str | None) -> list[str]:
 
 
 def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
-    """The differences of runs with the same seed, as `Result.paired` has them, for each value of the other columns.
+    """The differences of runs with the same seed, as in `Result.paired`, for each value of the other columns.
 
     Raises:
         ValueError: There is no such scheme, or only one.
@@ -170,13 +170,13 @@ def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
     columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
     columns |= {name: runs.schema[name] for name in same}
     table = pl.DataFrame(rows, schema=columns | OVER_RUNS | {"p": pl.Float64}, orient="row")
-    # The grid's keys of a sweep stand in front, as in its other frames.
+    # The grid's keys of a sweep are the first columns, as in its other frames.
     ahead = same[: same.index("subject")]
     return table.select(*ahead, pl.exclude(ahead))
 
 
 def over_runs(runs: pl.DataFrame) -> pl.DataFrame:
-    """A metric over runs, as `Sweep.summary` has it, for each value of the columns other than `seed`."""
+    """A metric over runs, as in `Sweep.summary`, for each value of the columns other than `seed`."""
     keys = [column for column in runs.columns if column not in ("seed", "value")]
     rows = [(*group, *_over(one["value"].to_list())) for group, one in runs.group_by(keys, maintain_order=True)]
     return pl.DataFrame(rows, schema={name: runs.schema[name] for name in keys} | OVER_RUNS, orient="row")
@@ -191,7 +191,7 @@ def _over(values: list[float]) -> tuple[float, ...]:
 
 
 def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:
-    """Why runs have no such metric, and what they have."""
+    """Message that runs have no such metric, with the metrics that they have."""
     of_kind = runs.filter(pl.col("subject_kind") == kind)
     if of_kind.is_empty():
         return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"

@@ -1,4 +1,4 @@
-"""What links allow: how much of a live flow can be on time at most, whatever the scheme."""
+"""Limits of links: upper bounds on the share of a live flow that is on time, for any scheme."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from strandcast.scenario import Scenario
 from strandcast.truth import Numbers, content, forward_paths
 
 BIN_S = 0.01
-"""Length of the bins of the bounds that are no matching, in seconds."""
+"""Length of the bins of the bounds that are not matchings, in seconds."""
 
 FINE_S = 0.001
-"""The same where what is lost is known, and a link has a rate and no opportunities."""
+"""Length of the bins, in seconds, if losses are known and a link has a rate and no opportunities."""
 
 SEAL, IP_UDP, IP, COMMON, DATA = 29, 28, 20, 12, 16
 """Bytes of a sealed envelope; of headers: IPv4 with and without UDP, SCTP, a DATA chunk (RFC 9260 §3)."""
@@ -29,9 +29,9 @@ TCP = 52
 
 @dataclasses.dataclass(frozen=True)
 class Oracle:
-    """What the links of a live flow allow.
+    """Limits that the links of a live flow set.
 
-    Counted are messages captured between the warm-up and so long before the end that they can be late by then.
+    Messages count if they are captured between the warm-up and the end less the time after which they would be late.
 
     Attributes:
         flow: Its name.
@@ -57,7 +57,7 @@ class Oracle:
     rate_bps: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as `strandcast oracle --json` prints it, without the flow's name."""
+        """The content of `strandcast oracle --json`, without the flow's name."""
         return {key: value for key, value in dataclasses.asdict(self).items() if key != "flow"}
 
 
@@ -119,7 +119,7 @@ def _oracle(scenario: Scenario, name: str) -> Oracle:
 
 
 def _counted(flow: Mapping[str, Any], warmup_s: float, time_s: float, latency_s: float) -> tuple[float, float]:
-    """When messages are captured that count."""
+    """Times between which a message must be captured to count."""
     start = flow["start"]
     if not isinstance(start, int | float):
         problem = "it starts at a random time, so that there is no oracle of it"
@@ -202,7 +202,7 @@ def _fitting(flow: Mapping[str, Any]) -> int:
 
 
 def _headers(flow: Mapping[str, Any]) -> int:
-    """Bytes in front of the data of a packet, at IP level."""
+    """Bytes before the data of a packet, at IP level."""
     if flow["transport"] == "sctp":
         below = IP_UDP if flow["sctp"]["encapsulation"] == "udp" else IP
         return below + COMMON + DATA + (SEAL if flow["seal"] else 0)

@@ -17,7 +17,7 @@ from strandcast.version import VERSION, results_epoch
 
 
 def stamp() -> tuple[int, str]:
-    """What two processes must have alike for their results to belong together."""
+    """Values that must be equal in two processes for their results to belong together."""
     return results_epoch(), VERSION
 
 
@@ -31,7 +31,7 @@ class Base:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Base:
-        """What a scenario was before anything was set."""
+        """The scenario before anything was set."""
         source = scenario._source
         return cls(source.text, source.file, tuple(source.files.items()))
 
@@ -90,13 +90,13 @@ def orders(lacking: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Base, Order]]:
 
 
 class Failures:
-    """What runs raised: they don't stop the others, the first is raised in the end."""
+    """Exceptions of runs: they don't stop other runs, the first is raised in the end."""
 
     def __init__(self) -> None:
         self.all: list[BaseException] = []
 
     def add(self, cell: Cell, seed: int, error: BaseException, *, told: bool = False) -> None:
-        """Keeps what a run raised, with a note which run it was unless the error tells that itself."""
+        """Keeps a run's exception, with a note that names the run unless the exception does that itself."""
         if not told:
             error.add_note(f"in the run of {cell}, seed {seed}; other runs are kept")
         self.all.append(error)
@@ -107,6 +107,6 @@ class Failures:
     def raise_first(self) -> None:
         """Raises the first one, if there is one."""
         if len(self.all) > 1:
-            self.all[0].add_note(f"other runs that failed, too: {len(self.all) - 1}")
+            self.all[0].add_note(f"other runs that also failed: {len(self.all) - 1}")
         if self.all:
             raise self.all[0]

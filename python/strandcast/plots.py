@@ -26,11 +26,11 @@ UNITS = {
 """The end of a metric's name, to a factor and the unit it is drawn in."""
 
 HEIGHT = 2.6
-"""Of a row of axes, in inches."""
+"""Height of a row of axes, in inches."""
 
 
 class Recorded(Protocol):
-    """What is drawn of a `Trace`."""
+    """Values of a `Trace` that are drawn."""
 
     name: str
     quantity: str
@@ -41,7 +41,7 @@ class Recorded(Protocol):
 
     @property
     def times_s(self) -> pl.Series:
-        """When each value begins to hold."""
+        """Time from which on each value holds."""
 
     @property
     def values(self) -> pl.Series:
@@ -70,7 +70,7 @@ def trace(trace: Recorded, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
             frame = trace.rate(bin_s)
             label = "rate (Mbit/s)"
             times, values = frame["time_s"], frame["rate_bps"] * UNITS["bps"][0]
-            # The last bin has a length, too.
+            # The last bin also has a length.
             times, values = times.extend(pl.Series([trace.duration_s])), values.extend(values.tail(1))
         ax.plot(times, values, drawstyle="steps-post", label=trace.name)
         ax.set_xlabel("time (s)")
@@ -93,7 +93,7 @@ def traces(all_of_them: Sequence[Recorded], bin_s: float = 0.5) -> Figure:
 
 
 def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None, caption: str = "") -> Figure:
-    """Draws a metric of time series over time: a row a scheme, a line a flow, path or link.
+    """Draws a metric of time series over time: a row per scheme, a line per flow, path or link.
 
     Args:
         frame: As `Result.series` is, of one seed.
@@ -167,7 +167,7 @@ def metric(
                     continue
                 median, low, high = (row[column][0] * factor for column in ("median", "low", "high"))
                 look = looks[scheme]
-                # Beside each other in the order of their seeds.
+                # The points stand next to each other in the order of their seeds.
                 beside = [at + 0.3 * (n / max(len(mine) - 1, 1) - 0.5) for n in range(len(mine))]
                 here_ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
                 bars = [[median - low], [high - median]]
@@ -187,7 +187,7 @@ def metric(
         bars_of = "95 % interval" if most >= _native.FEWEST else "range"
         seeds = runs["seed"].unique().sort()
         which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot a run"
+        caption = f"median and {bars_of} of {most} run{'s' * (most > 1)}, {which}; a dot per run"
         style.head(figure, title or name, "\n".join(filter(None, (caption, origin))))
     return figure
 
@@ -233,7 +233,7 @@ def _axes() -> Axes:
 
 
 def _unit(metric: str) -> tuple[float, str]:
-    """What to multiply a metric with, and its name with the unit."""
+    """Factor for a metric, and its name with the unit."""
     name, _, end = metric.rpartition("_")
     factor, unit = UNITS.get(end, (1, ""))
     return (factor, f"{name.replace('_', ' ')} ({unit})") if unit and name else (1, metric.replace("_", " "))

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """What every policy is: it may hear all signals and may ask to be woken.
+    """Base class of policies: a policy may receive all signals and may ask to be woken.
 
-    One object is made for each association and each of its ends. What the core tells it is all it may decide by: no
-    clock, no global randomness. Then the same seed gives the same run.
+    One object is made for each association and each of its ends. It may decide only by the arguments that the core
+    passes to it: it reads no clock and no global randomness. Then the same seed gives the same run.
 
     Attributes:
         base: The scheme whose other parts it keeps, with its parameters, as `"cmt,rtx=same"`.
@@ -71,18 +71,18 @@ class Policy:
         """
 
     def hears_deliveries(self) -> bool:
-        """Whether `on_signal` hears `Signal.Delivered`, for each packet that arrives. Asked once, when it is made."""
+        """Returns whether `on_signal` receives `Signal.Delivered` for each arriving packet. Asked once, when made."""
         return False
 
     def hears_arrivals(self) -> bool:
-        """Whether `on_signal` hears `Signal.PeerArrivals`, for which the peer is asked. Asked once, when it is made."""
+        """Returns whether `on_signal` receives `Signal.PeerArrivals` from the peer. Asked once, at the start."""
         return False
 
     def act(self, view: View, flight: Flight) -> Act | None:  # noqa: ARG002
         """The next thing to do of its own accord. Not called unless the class has its own.
 
-        Asked before anything more is sent, if there was any signal but `Sent` since it was asked last, until it answers
-        None, at most 256 times. What can't be done (no such chunk or path, nothing in flight there) is refused.
+        Asked before more is sent, if any signal but `Sent` has come since the last question, until it answers None, at
+        most 256 times. An act that is impossible (no such chunk or path, nothing in flight there) is refused.
 
         Args:
             view: All paths.
@@ -104,7 +104,7 @@ class Policy:
     def advice(self, view: View) -> tuple[float, float] | None:  # noqa: ARG002
         """The rates that an encoder should choose, bit/s of payload; not overridden: what the base says.
 
-        Asked when something happened, at most every 100 ms. The application is told when they change by 2 % or more.
+        Asked when something happened, at most every 100 ms. The application receives changes of 2 % or more.
 
         Args:
             view: All paths.
@@ -137,7 +137,7 @@ class Scheduler(Policy, abc.ABC):
         """The path whose window should shrink, since what is in flight there holds other paths up.
 
         Asked when `next` held everything back, and when a buffer is full while a path has room (`view.blocked`). The
-        windows hear of it as a `LossEvent` with the trigger "head of line". Answers are ignored while the last penalty
+        windows receive it as a `LossEvent` with the trigger "head of line". Answers are ignored while the last penalty
         of the path is less than a round trip ago, or nothing is in flight there.
 
         Args:
@@ -163,7 +163,7 @@ class Scheduler(Policy, abc.ABC):
         """
 
     def next_repair(self, view: View, offer: RepairOffer) -> int | None:
-        """The path of a repair symbol that is due beside messages, where the base repairs (`fec=`).
+        """The path of a repair symbol that is due in addition to messages, where the base repairs (`fec=`).
 
         Not overridden: of the paths with room by which it would come in time, the one that carried the fewest of the
         messages that it covers.
@@ -194,7 +194,7 @@ class CongestionControl(Policy, abc.ABC):
         """
 
     def aggregate(self) -> float | None:
-        """The limit over all paths in bytes; None: there is none. Not overridden: what the base has.
+        """The limit over all paths in bytes; None: without such a limit. Not overridden: that of the base.
 
         Asked when `limit` is.
         """
@@ -205,13 +205,13 @@ Maker = type[Policy] | Callable[[], Policy]
 """A policy's class, or whatever makes a policy."""
 
 Scheme = str | Maker
-"""What stands for a scheme: its text (`"cmt,rtx=same"`), or what makes a policy."""
+"""A scheme: its text (`"cmt,rtx=same"`), or an object that makes a policy."""
 
 Callbacks = Mapping[str, Callable[..., object]]
 Plan = tuple[str, Callable[[int], Callbacks]]
 
 _packing = threading.Lock()
-"""What is pickled by value is said to a whole process."""
+"""Lock: the list of modules that are pickled by value belongs to the whole process."""
 
 _BASES = "sc.Scheduler or sc.CongestionControl"
 _CALLBACKS = {
@@ -228,7 +228,7 @@ _CALLBACKS = {
     "limit": CongestionControl,
     "aggregate": CongestionControl,
 }
-"""What may be called, by where it is defined: what a class leaves as it is there is never called."""
+"""Methods that are called, by the class that defines them: a method that is not overridden is never called."""
 
 
 def schemes(name: str | None = None) -> pl.DataFrame:
@@ -238,8 +238,9 @@ def schemes(name: str | None = None) -> pl.DataFrame:
         name: A scheme, as `"cmt"`; None: all.
 
     Returns:
-        A row a scheme: `scheme, summary, paper, parameters` (their names) and a column a part, as `scheduler`, which is
-        null where a scheme has no such. Of one scheme a row a parameter: `parameter, default, values, meaning`.
+        A row per scheme: `scheme, summary, paper, parameters` (their names) and a column per part, as `scheduler`,
+        which is null where a scheme has no such part. For one scheme, a row per parameter: `parameter, default, values,
+        meaning`.
 
     Raises:
         SchemeError: There is no such scheme.
@@ -251,7 +252,7 @@ def schemes(name: str | None = None) -> pl.DataFrame:
         _native.canonical(name)
         mine = next((one["parameters"] for one in told if one["name"] == name), None)
         if mine is None:
-            raise SchemeError(f"{name} is no scheme's bare name; there are {', '.join(one['name'] for one in told)}")
+            raise SchemeError(f"{name} is not a scheme's bare name; there are {', '.join(one['name'] for one in told)}")
         keys = [(key["name"], key["default"], key["values"], key["summary"]) for key in mine]
         columns = dict.fromkeys(("parameter", "default", "values", "meaning"), pl.String)
         return pl.DataFrame(keys, schema=columns, orient="row")
@@ -266,17 +267,17 @@ def schemes(name: str | None = None) -> pl.DataFrame:
 
 
 def name_of(scheme: Scheme) -> str:
-    """What results call a scheme: its text as it is written shortest, or the policy's name.
+    """Name of a scheme in results: its shortest text, or the policy's name.
 
     Raises:
-        SchemeError: There is no such scheme, or what was given is none.
+        SchemeError: There is no such scheme, or the argument is not a scheme.
     """
     made = resolve(scheme)
     return _native.canonical(made) if isinstance(made, str) else _named(_sample(made))
 
 
 def key_of(scheme: Scheme, scenario: Scenario | None = None) -> str:
-    """What identifies a scheme in stores of results: its text as it is written shortest, or `NAME@DIGEST`.
+    """Identity of a scheme in stores of results: its shortest text, or `NAME@DIGEST`.
 
     Keys stay that are given as they are by default, if the `scheme_defaults` of a flow of the scenario set them
     otherwise; without a scenario, if those of any profile do.
@@ -287,7 +288,7 @@ def key_of(scheme: Scheme, scenario: Scenario | None = None) -> str:
     another X.Y of Python.
 
     Raises:
-        SchemeError: There is no such scheme, or what was given is none.
+        SchemeError: There is no such scheme, or the argument is not a scheme.
         StrandcastError: The policy holds something that would be another in each process.
     """
     made = resolve(scheme)
@@ -302,7 +303,7 @@ def packed(scheme: Scheme) -> bytes:
 
     Raises:
         SchemeError: There is no such scheme, or it can't be sent.
-        StrandcastError: As `key_of` has it.
+        StrandcastError: As for `key_of`.
     """
     import cloudpickle
 
@@ -311,7 +312,7 @@ def packed(scheme: Scheme) -> bytes:
         return bytes(cloudpickle.dumps(made))
     sample = _sample(made)
     with _packing, contextlib.ExitStack() as stack:
-        # What a program itself defines is sent by value in any case.
+        # Definitions of the program itself are sent by value in any case.
         for name in _digest(made, sample).modules - {"__main__"} - cloudpickle.list_registry_pickle_by_value():
             if name in sys.modules:
                 cloudpickle.register_pickle_by_value(sys.modules[name])
@@ -324,7 +325,7 @@ def packed(scheme: Scheme) -> bytes:
 
 
 def load(spec: str) -> type[Policy]:
-    """The policy's class that `FILE.py:CLASS` or `package.module:CLASS` names, with `,base=…` behind it if wanted.
+    """The policy's class that `FILE.py:CLASS` or `package.module:CLASS` names, followed by `,base=…` if given.
 
     `key=value` pairs after the base belong to it, and without a `base` to the class's own.
 
@@ -351,7 +352,7 @@ def resolve(scheme: Scheme) -> str | Maker:
     if isinstance(scheme, str):
         return load(scheme) if ":" in scheme.partition(",")[0] else scheme
     if not callable(scheme):
-        raise SchemeError(f"{scheme!r} is no scheme: give its text, or a class derived from {_BASES}")
+        raise SchemeError(f"{scheme!r} is not a scheme: give its text, or a class derived from {_BASES}")
     return scheme
 
 
@@ -369,8 +370,8 @@ def contract(scheme: Scheme, cases: int = 8, *, seed: int | None = None) -> None
     """Tests that a policy keeps the contract all policies must keep.
 
     A toy association whose paths lose, fail, leave, join and are suspended drives it, then everything recovers; after
-    that come signals without any sense. Data must go on and arrive in the end, same input must give same output, only
-    paths that are there may be named, windows must not be empty, and nothing may raise: docs/adding-a-scheme.md.
+    that come signals without any sense. Data must continue and arrive in the end, same input must give same output,
+    only paths that are there may be named, windows must not be empty, and nothing may raise: docs/adding-a-scheme.md.
 
     Args:
         scheme: The policy's class.
@@ -378,8 +379,8 @@ def contract(scheme: Scheme, cases: int = 8, *, seed: int | None = None) -> None
         seed: The only case to run, as an error names it.
 
     Raises:
-        ContractError: It is broken; the message names the case. What the policy raised itself is the cause.
-        SchemeError: It is no policy.
+        ContractError: It is broken; the message names the case. An exception of the policy itself is the cause.
+        SchemeError: It is not a policy.
     """
     made = resolve(scheme)
     if isinstance(made, str):
@@ -409,7 +410,7 @@ def _make(scheme: Maker, seed: int) -> Policy:
 def _sample(scheme: Maker) -> Policy:
     """A policy to look at."""
     if isinstance(scheme, type) and not _is_policy(scheme):
-        raise SchemeError(f"{scheme.__name__} is no policy: derive it from {_BASES}, and write their methods")
+        raise SchemeError(f"{scheme.__name__} is not a policy: derive it from {_BASES}, and write their methods")
     return _make(scheme, 0)
 
 
@@ -431,7 +432,7 @@ def _named(policy: Policy) -> str:
 
 
 def _callbacks(policy: Policy) -> Callbacks:
-    """What the policy's class has of its own."""
+    """Methods that the policy's class defines itself."""
     mine = type(policy)
     own = [name for name, kind in _CALLBACKS.items() if getattr(mine, name, vars(kind)[name]) is not vars(kind)[name]]
     return {name: getattr(policy, name) for name in own}

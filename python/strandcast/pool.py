@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 MOST_DEATHS = 3
 """How many processes a run may cost before it is given up."""
 BEGIN = "import sys; sys.path[:] = {path!r}; from strandcast.pool import work; work({number})"
-"""What a process runs: it imports from where this one does, and not the program that was started, which would begin the
-sweep once more."""
+"""Program of a process: it imports from the same places as this process.
+
+It does not import the main program, which would begin the sweep once more.
+"""
 
 
 def compute(store: Store, lacking: Sequence[tuple[Cell, int]], workers: int, bar: tqdm[Any]) -> None:
@@ -134,7 +136,7 @@ class _Worker:
             self.connection.send((number, None if known else base, order))
 
     def answer(self) -> Packed | BaseException | str | None:
-        """What it says: a packed run, what a run raised, nothing if it has only become ready, or how it ended."""
+        """Answer of the process: a packed run, a run's exception, None if it has become ready, or how it ended."""
         try:
             answer = self.connection.recv()
         except (EOFError, OSError):
@@ -157,7 +159,7 @@ def _started() -> Iterator[_Worker]:
     command = [sys.executable, "-c", BEGIN.format(path=[*map(str, sys.path)], number=theirs.fileno())]
     # All processors are taken by runs.
     environment = os.environ | {"POLARS_MAX_THREADS": "1"}
-    # Ctrl-C comes to all processes of a terminal; until it ignores that, a new one must not hear it.
+    # Ctrl-C comes to all processes of a terminal; a new process must not receive it until it ignores it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         with theirs:
@@ -175,7 +177,7 @@ def _started() -> Iterator[_Worker]:
 
 
 def work(number: int) -> None:
-    """What a process does: it makes one run after the other, until the process that began it is gone.
+    """Makes one run after the other, until the process that began this one is gone.
 
     Args:
         number: The file descriptor of its end of a pipe.
@@ -205,7 +207,7 @@ def work(number: int) -> None:
 
 
 def _listen(connection: Connection, asked: queue.SimpleQueue[Any]) -> None:
-    """Hears what to do, even while a policy decides for ever; ends the process when nobody asks any more."""
+    """Receives requests, even while a policy never returns; ends the process when no more can come."""
     try:
         while True:
             asked.put(connection.recv())
@@ -214,7 +216,7 @@ def _listen(connection: Connection, asked: queue.SimpleQueue[Any]) -> None:
 
 
 def _packed(error: BaseException) -> bytes:
-    """What a run raised, with the lines it came from; if that can't be sent, what it says."""
+    """A run's exception with its traceback; if that can't be sent, its text."""
     import cloudpickle
     from tblib import pickling_support
 

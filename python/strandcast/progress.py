@@ -25,15 +25,15 @@ def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None, unit: s
     else:
         # Not tqdm.auto, which warns where there are no widgets.
         from tqdm import tqdm
-    # A notebook shows standard error though it is no terminal.
+    # A notebook shows standard error although it is not a terminal.
     if shown is None:
         shown = kernel or sys.stderr.isatty()
     return tqdm(total=total, initial=initial, disable=not shown, unit=unit)
 
 
 def _in_kernel() -> bool:
-    """Whether this is a notebook's process, and not IPython in a terminal or a plain interpreter."""
-    # What nobody has loaded can't be running.
+    """Returns whether this is a notebook's process, and not IPython in a terminal or a plain interpreter."""
+    # A module that is not loaded can't be running.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and "IPKernelApp" in shell.config

@@ -86,11 +86,12 @@ def run(
         warn: Whether to look for probable mistakes: `Result.warnings`, each of which is also a `ScenarioWarning`.
 
     Raises:
-        TypeError: `scenario` is none.
+        TypeError: `scenario` is not a `Scenario`.
         ScenarioError: The scenario can't be built.
         SchemeError: There is no such scheme, it has no such parameter, two have the same name, or the list is empty.
         ValueError: A number of `runs`, `seed`, `jobs` or `series` makes no sense.
-        PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
+        PolicyError: A policy's answer makes no sense. An exception of a policy is raised as it is; a note names the
+        run.
     """
     given(scenario)
     specs, plans = _named(scheme, scenario._source)
@@ -121,7 +122,7 @@ def run(
 
 
 def warnings(scenario: Scenario, scheme: policies.Scheme | Sequence[policies.Scheme] | None = None) -> list[str]:
-    """Probable mistakes of a scenario with the schemes that run, as `Result.warnings` has it.
+    """Probable mistakes of a scenario with the schemes that run, as in `Result.warnings`.
 
     Raises:
         ScenarioError: The scenario can't be built.
@@ -137,10 +138,10 @@ def warned(lines: Iterable[str]) -> None:
 
 
 def given(scenario: object) -> None:
-    """Refuses what is no scenario.
+    """Refuses what is not a scenario.
 
     Raises:
-        TypeError: It is none.
+        TypeError: `scenario` is not a `Scenario`.
     """
     if not isinstance(scenario, Scenario):
         how = f"Scenario.load({scenario!r}) reads a file" if isinstance(scenario, str | os.PathLike) else "load one"
@@ -151,7 +152,7 @@ def check(runs: int, seed: int, jobs: int | None = None, series: float | None = 
     """Refuses numbers that make no sense, and gives `runs`, `seed` and `jobs` as Python's own.
 
     Raises:
-        ValueError: One is no number, too small or too large.
+        ValueError: A value is not a number, is too small or is too large.
     """
     whole = []
     for name, number in ("runs", runs), ("seed", seed), ("jobs", 1 if jobs is None else jobs):
@@ -177,12 +178,12 @@ def check(runs: int, seed: int, jobs: int | None = None, series: float | None = 
 
 @contextlib.contextmanager
 def traced(scenario: Scenario, scheme: policies.Scheme, seed: int) -> Iterator[pl.LazyFrame]:
-    """The trace of one run, as `Result.trace` has it, to be looked at inside `with`.
+    """The trace of one run, as in `Result.trace`, for use inside `with`.
 
     It stays on the disk, and only what is asked of it comes into memory.
 
     Raises:
-        StrandcastError: The run fails, as `run` has it.
+        StrandcastError: The run fails, as for `run`.
     """
     with _traced(scenario._source, *_named(scheme, scenario._source), seed) as events:
         yield events
@@ -229,7 +230,7 @@ def _canonical(spec: str, source: _native.Source) -> str:
     """A scheme as it is written shortest.
 
     Raises:
-        SchemeError: There is none; several in one text are a list.
+        SchemeError: The argument is not a scheme; several schemes are a list, not one text.
     """
     try:
         return source.canonical(spec)
@@ -241,7 +242,7 @@ def _canonical(spec: str, source: _native.Source) -> str:
 
 
 class Result(Metrics):
-    """What came of runs: tables, a row a number.
+    """Results of runs: tables, with a row per number.
 
     Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share`, `cross` or
     `radio`, with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its
@@ -297,7 +298,7 @@ class Result(Metrics):
 
     @property
     def _given(self) -> bool:
-        """Whether schemes were given, in place of those of the scenario."""
+        """Returns whether schemes were given, in place of those of the scenario."""
         return bool(self.json.get("schemes"))
 
     @property
@@ -353,8 +354,8 @@ class Result(Metrics):
             seed: Which run; None: the first one.
 
         Returns:
-            A row an event, in their order: `time_s, event, flow, path, link, packet, length, payload, again, what`, as
-            docs/cli.md tells of `simulate --trace`; `length` and `payload` are bytes, null is what an event has not.
+            A row per event, in their order: `time_s, event, flow, path, link, packet, length, payload, again, what`, as
+            in docs/cli.md for `simulate --trace`; `length` and `payload` are bytes, null is a value that is absent.
 
         Raises:
             ValueError: There is no such run.
@@ -377,7 +378,7 @@ class Result(Metrics):
         raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
 
     def _remade(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
-        """The run as `_one` has it, if it can be made again.
+        """The run as in `_one`, if it can be made again.
 
         Raises:
             ValueError: There is no such run.
@@ -408,7 +409,7 @@ class Result(Metrics):
         scheme: str | None = None,
         seed: int | None = None,
     ) -> Explanation:
-        """Makes one run again and tells what happened to a frame or message: its packets, and what it waited for.
+        """Makes one run again and explains the history of a frame or message: its packets and waits.
 
         Args:
             flow: The flow it belongs to.
@@ -487,7 +488,7 @@ class Result(Metrics):
         ax: Axes | None = None,
         width: float | None = None,
     ) -> Figure:
-        """Draws one metric: each scheme's median with its 95 % interval, and a dot a run; a panel a subject.
+        """Draws one metric: each scheme's median with its 95 % interval, and a dot per run; a panel per subject.
 
         Args:
             name: The metric, as in `metric`; None: `missed_ratio` if a flow has it, else `goodput_bps`.
@@ -514,7 +515,7 @@ class Result(Metrics):
         return plots.metric(runs, means, name, self._title, origin=self._origin, ax=ax, width=width)
 
     def plot_series(self, name: str, *, subject: str | None = None, seed: int | None = None) -> Figure:
-        """Draws time series of one run of each scheme: a panel a scheme, a line a flow, path or link.
+        """Draws time series of one run of each scheme: a panel per scheme, a line per flow, path or link.
 
         Args:
             name: The metric, as `cwnd_bytes`.
@@ -567,7 +568,7 @@ class Result(Metrics):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Explanation:
-    """What happened to a frame or message.
+    """History of a frame or message.
 
     Attributes:
         text: For people; it is also what `print` and notebooks show.

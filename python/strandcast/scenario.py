@@ -18,13 +18,13 @@ import strandcast._native as _native
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
-"""What a key can be set to: as in the file, quantities as text (`"20 ms"`) or as numbers in SI units."""
+"""Values of a key: as in the file, with quantities as text (`"20 ms"`) or as numbers in SI units."""
 
 
 class Scenario:
     """A scenario that has been read and checked; docs/scenarios.md lists its keys.
 
-    A number without a unit that is probably not meant (`delay = 300`) is told by a `ScenarioWarning` when it is read.
+    A number without a unit that is probably not meant (`delay = 300`) gives a `ScenarioWarning` when it is read.
     It never changes: `set` gives another one. So it can be a key of a dict, and two that say the same are equal. It
     carries its text and the files it refers to, so it can be sent to another machine.
     """
@@ -109,7 +109,7 @@ class Scenario:
         return self.with_sets([f"{key}={toml(value)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
-        """Another scenario with `KEY=VALUE` settings applied, as `--set` has them; this one stays as it is.
+        """Another scenario with `KEY=VALUE` settings applied, as for `--set`; this one stays as it is.
 
         Raises:
             ScenarioError: A setting is wrong.
@@ -121,7 +121,7 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Title of the scenario."""
         return self._source.title
 
     @property
@@ -136,7 +136,7 @@ class Scenario:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What was changed in the file, as `KEY=VALUE`, in this order."""
+        """Changes to the file, as `KEY=VALUE`, in their order."""
         return tuple(self._source.sets)
 
     @property
@@ -156,21 +156,21 @@ class Scenario:
 
     @property
     def runs(self) -> int:
-        """How often it is run unless somebody says otherwise."""
+        """Number of runs unless the caller gives another one."""
         return self._source.runs
 
     def resolved(self) -> dict[str, Any]:
         """All that it says, defaults included, in the words of a scenario file.
 
         Numbers are plain, in SI units: times are seconds, rates bit/s, sizes bytes, shares 0 to 1; only a queue's limit
-        in bytes is text with a unit, as a plain one counts packets. What is not there has no key: an outage that does
-        not end, the size of messages that fill a packet. `Scenario.parse` makes the same scenario of it.
+        in bytes is text with a unit, as a plain one counts packets. An absent value has no key: the end of an outage
+        that does not end, the size of messages that fill a packet. `Scenario.parse` makes the same scenario of it.
         """
         resolved: dict[str, Any] = json.loads(self._source.written)
         return resolved
 
     def check(self, scheme: str | None = None) -> Check:
-        """What is known before it runs, as `strandcast check` tells it: routes, round trips, queues, what looks wrong.
+        """Facts before a run, as from `strandcast check`: routes, round-trip times, queues, probable mistakes.
 
         Args:
             scheme: Scheme in place of that of the flows with `compare = true`, as in `sc.run`; None: as it is.
@@ -221,12 +221,12 @@ class ProbableMistake(NamedTuple):
     place: str
     """Where: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
     message: str
-    """What is odd, and how to mend it."""
+    """The oddity, and how to mend it."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Check:
-    """What is known of a scenario before it runs.
+    """Facts about a scenario before it runs.
 
     Attributes:
         text: For people; it is also what `print` and notebooks show.
@@ -241,7 +241,7 @@ class Check:
 
     @property
     def paths(self) -> pl.DataFrame:
-        """A row a path of a flow.
+        """A row per path of a flow.
 
         Columns `flow, path, transport, scheme`, then `base_rtt_ms` (with empty queues), `bottleneck` (the slowest
         link), `bottleneck_bps`, `bdp_bytes` (what fills the path), `loss_ratio` (at random), `fair_bps` (if all links
@@ -274,7 +274,7 @@ def _noted(source: _native.Source, before: Sequence[str] = ()) -> _native.Source
 
 
 def outside() -> int:
-    """How many frames up the first one is that is not of this package."""
+    """Number of frames up to the first one outside of this package."""
     frame, level = sys._getframe(1), 1
     package = str(pathlib.Path(__file__).parent)
     while frame.f_back and frame.f_code.co_filename.startswith(package):
@@ -288,7 +288,7 @@ def rebuilt(text: str, file: str, sets: Sequence[str], files: dict[str, str]) ->
 
 
 def toml(value: object) -> str:
-    """A value as TOML has it on one line.
+    """A value as TOML on one line.
 
     Raises:
         TypeError: It is nothing that TOML has.
@@ -317,7 +317,7 @@ def _quoted(text: object) -> str:
     """A text or key in quotes.
 
     Raises:
-        TypeError: It is no text.
+        TypeError: It is not a text.
     """
     if not isinstance(text, str):
         raise TypeError(f"a scenario has no keys or texts of type {type(text).__name__}: {text!r}")

@@ -7,9 +7,9 @@
     FOLDER/_scenarios/files/SHA256
 
 The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second has time series, of
-scenarios with `run.series`; the third has what `strandcast figures` takes of packet traces, of some runs; the fourth
-tells what the hash stands for, and the fifth has the traces that scenarios refer to. A run is done when its first file
-is there. No file has a path of the machine that wrote it.
+scenarios with `run.series`; the third has the bins that `strandcast figures` keeps of packet traces, of some runs; the
+fourth has the scenario of the hash, and the fifth has the traces that scenarios refer to. A run is done when its first
+file is there. No file has a path of the machine that wrote it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SCHEMA = {
     "metric": pl.String,
     "value": pl.Float64,
 }
-"""What a frame of results has; in the files the scheme is missing, as their folder has it."""
+"""Columns of a frame of results; files leave out the scheme, which their folder names."""
 
 SERIES = {
     "seed": pl.UInt64,
@@ -59,11 +59,11 @@ SERIES = {
     "metric": pl.String,
     "value": pl.Float64,
 }
-"""What a frame of time series has."""
+"""Columns of a frame of time series."""
 
 
 TRIES = 10
-"""How often a file is begun whose folder is gone again at once."""
+"""Number of attempts to begin a file whose folder is deleted at once."""
 
 
 CELLS = 16
@@ -71,7 +71,7 @@ CELLS = 16
 
 
 class Key(NamedTuple):
-    """What a cell's results are kept under."""
+    """Key under which a cell's results are kept."""
 
     hash: str
     """The scenario's hash."""
@@ -80,7 +80,7 @@ class Key(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What results call the scheme."""
+        """Name of the scheme in results."""
         return self.spec.rpartition("@")[0] or self.spec
 
 
@@ -93,7 +93,7 @@ class Cell:
 
     @functools.cached_property
     def key(self) -> Key:
-        """What its results are kept under.
+        """Key under which its results are kept.
 
         Raises:
             SchemeError: There is no such scheme, or it has no such parameter.
@@ -192,7 +192,7 @@ class Store:
         self._write(self._packets(cell.key, flow) / f"{seed}.parquet", table)
 
     def packets(self, cell: Cell | Key, flow: str, seeds: Iterable[int] | None = None) -> dict[int, pl.DataFrame]:
-        """What was taken of the packet traces of a cell's runs, by seed.
+        """Bins of the packet traces of a cell's runs, by seed.
 
         Args:
             cell: Whose.
@@ -241,7 +241,7 @@ class Store:
         self._write(folder / "point.json", (json.dumps(about, indent=1) + "\n").encode())
 
     def _write(self, path: pathlib.Path, content: bytes) -> None:
-        """Writes a file beside the others and moves it to its place, once all of it is on the disk."""
+        """Writes a file under another name and moves it to its place, once all of it is on the disk."""
         # Folders may be shared by machines: neither processes nor threads have numbers of their own.
         part = self.folder / "_part" / secrets.token_hex(16)
         try:
@@ -269,7 +269,7 @@ class Store:
             (self.folder / "_part").rmdir()
 
     def frame(self, cell: Cell | Key) -> pl.DataFrame:
-        """What there is of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, by seed.
+        """Results of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, by seed.
 
         Raises:
             StoreError: A file can't be read.
@@ -279,7 +279,7 @@ class Store:
     def frames(
         self, cells: Iterable[Cell | Key], seeds: Iterable[int] | None = None, where: pl.Expr | None = None
     ) -> list[pl.DataFrame]:
-        """A frame a cell, as `frame` has it; with `seeds` or `where` only these runs and rows.
+        """A frame per cell, as in `frame`; with `seeds` or `where` only these runs and rows.
 
         Raises:
             StoreError: A file can't be read.
@@ -345,12 +345,12 @@ class Store:
         return sorted(name for name in _names(folder) if (folder / name / "point.json").exists())
 
     def about(self, scenario: str) -> dict[str, Any]:
-        """What the scenario of this hash is.
+        """Description of the scenario with this hash.
 
         `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `files` (path to SHA-256), `version`, `commit`.
 
         Raises:
-            StoreError: That is not told here, or can't be read.
+            StoreError: The store has no description of it, or it can't be read.
         """
         path = self.folder / "_scenarios" / scenario / "point.json"
         try:
@@ -410,7 +410,7 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
 def pack_series(result: Result) -> bytes:
     """The time series of a single run as a Parquet file; empty: it has none.
 
-    Of flows with a `count` it has what all of them delivered, under the name that they share, and nothing else.
+    Flows with a `count` appear only as their sum, under the name that they share.
     """
     if result.series.is_empty():
         return b""
@@ -467,7 +467,7 @@ def _names(folder: pathlib.Path) -> list[str]:
 
 
 def _fill(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file and has it on the disk: some disks say only then that they are full."""
+    """Writes a file and flushes it to the disk: some disks report only then that they are full."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -44,7 +44,7 @@ def sweep(
 ) -> Sweep:
     """Runs a scenario with each combination of settings and each scheme, from the same seeds.
 
-    Runs whose files are in `out` are not made again: what was interrupted goes on, and a wider grid, more schemes or
+    Runs whose files are in `out` are not made again: an interrupted sweep continues, and a wider grid, more schemes or
     more runs cost only what is new. If a run fails, the others are made all the same; then its exception is raised.
 
     Args:
@@ -64,7 +64,7 @@ def sweep(
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
     Raises:
-        TypeError: `scenario` is none.
+        TypeError: `scenario` is not a `Scenario`.
         SweepError: The grid is of a wrong type, the schemes are empty, or say something twice; or `runs` or `seed`
             makes no sense.
         ScenarioError: There is no such key, or it can't have such a value.
@@ -202,11 +202,11 @@ class Point(NamedTuple):
     values: Mapping[str, Value]
     """Each of the grid's keys and its value here."""
     key: Key
-    """What results are kept under."""
+    """Key under which its results are kept."""
 
 
 class Sweep(Metrics):
-    """What came of a sweep, as frames; the grid's keys are columns of each.
+    """Results of a sweep, as frames; the grid's keys are columns of each.
 
     Results that neither these columns nor the scheme's name would tell apart are never mixed: where several scenarios
     have the same keys, `scenario`, the beginning of their hashes, is one more key; policies that differ under one name
@@ -238,7 +238,7 @@ class Sweep(Metrics):
         A folder with results of several scenarios also has their titles, in the column `title`.
 
         Raises:
-            StoreError: There are none, or they can't be read.
+            StoreError: There are no results, or they can't be read.
         """
         store = Store(folder)
         keys = store.keys()
@@ -357,7 +357,7 @@ class Sweep(Metrics):
         scheme: str | None = None,
         seed: int | None = None,
     ) -> pl.DataFrame:
-        """Time series: the grid's keys, then as `Result.series`. Their runs are made again, as no file has them.
+        """Time series: the grid's keys, then as `Result.series`. Their runs are made again, since no file keeps them.
 
         Args:
             step: Their step in seconds.
@@ -367,7 +367,7 @@ class Sweep(Metrics):
 
         Raises:
             ValueError: There is no such run.
-            SweepError: The scenario or scheme of a run is not known any more.
+            SweepError: The scenario or scheme of a run is no longer known.
         """
         check(1, 0, series=step)
         return self._beside([(cell, result.series) for cell, result in self._again(at, scheme, seed, step)])
@@ -375,7 +375,7 @@ class Sweep(Metrics):
     def frames(
         self, at: Mapping[str, Value] | None = None, *, scheme: str | None = None, seed: int | None = None
     ) -> pl.DataFrame:
-        """Frames of videos: the grid's keys, then as `Result.frames`. Their runs are made again, as no file has them.
+        """Frames of videos: the grid's keys, then as `Result.frames`. Their runs are made again: no file keeps them.
 
         Args:
             at: As in `series`.
@@ -384,7 +384,7 @@ class Sweep(Metrics):
 
         Raises:
             ValueError: There is no such run.
-            SweepError: The scenario or scheme of a run is not known any more.
+            SweepError: The scenario or scheme of a run is no longer known.
         """
         return self._beside([(cell, result.frames) for cell, result in self._again(at, scheme, seed)])
 
@@ -398,7 +398,7 @@ class Sweep(Metrics):
         scheme: str | None = None,
         seed: int | None = None,
     ) -> Explanation:
-        """Makes one run again and tells what happened to a frame or message, as `Result.explain`.
+        """Makes one run again and explains what happened to a frame or message, as `Result.explain`.
 
         Args:
             flow: The flow it belongs to.
@@ -410,7 +410,7 @@ class Sweep(Metrics):
 
         Raises:
             ValueError: There is no such run, flow, frame or message.
-            SweepError: The scenario or scheme of the run is not known any more.
+            SweepError: The scenario or scheme of the run is no longer known.
         """
         cell = self._matching(at, scheme)[0]
         first = min(self.seeds or self.store.seeds(cell.key)) if seed is None else seed
@@ -421,7 +421,7 @@ class Sweep(Metrics):
         """The cells at these points, of this scheme.
 
         Raises:
-            ValueError: There is none.
+            ValueError: No cell fits.
         """
         found = [
             cell
@@ -467,7 +467,7 @@ class Sweep(Metrics):
         return pl.concat(whole)
 
     def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
-        """What there is of all cells, or those rows of it."""
+        """Results of all cells, or those rows of them."""
         found = self.store.frames([cell.key for cell in self.cells], self.seeds, where)
         values = [[pl.lit(value, column.dtype).alias(column.name) for value in column] for column in self._columns]
         names = [pl.lit(name).alias("scheme") for name in self._schemes]
@@ -476,7 +476,7 @@ class Sweep(Metrics):
         return whole
 
     def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
-        """Why there is no such metric, and what there is."""
+        """Message that there is no such metric, with the metrics that there are."""
         there = self.frame()
         if there.is_empty():
             return f"no metric {name!r}: {self.store.folder} has no runs of this sweep"
@@ -512,7 +512,7 @@ def _apart(cells: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _columns(keys: Sequence[str], cells: Sequence[Point]) -> pl.DataFrame:
-    """The grid's keys as columns, a row a cell; values that are no plain numbers or texts as TOML."""
+    """The grid's keys as columns, a row per cell; values other than plain numbers or texts as TOML."""
     columns = []
     for key in keys:
         values = [cell.values.get(key) for cell in cells]
@@ -531,6 +531,6 @@ def _settings(sets: Sequence[str]) -> dict[str, Value]:
 
 
 def _order(cell: Point) -> tuple[Any, ...]:
-    """Numbers by size, those with units too, texts behind them."""
+    """Order of cells: numbers by size, also those with units, then texts."""
     numbers = [math.inf if (number := si(value)) is None else number for value in cell.values.values()]
     return tuple(cell.values), numbers, list(map(str, cell.values.values())), cell.key

@@ -19,7 +19,7 @@ from strandcast.sweeps import Sweep, sweep
 
 ABOUT = """Run a scenario with each combination of settings and each scheme, on all cores or on a Dask cluster.
 
-Results are kept, a Parquet file a run: what was interrupted goes on with the same command, and a wider grid, more
+Results are kept, a Parquet file per run: the same command continues an interrupted sweep, and a wider grid, more
 schemes or more runs cost only what is new. In Python, sc.Sweep.open(FOLDER) has them as tables."""
 AFTER = """Exit codes: 0 done, 1 a policy failed, 2 wrong command line, scenario or scheme, or a run failed otherwise,
 3 results can't be written or read, 5 the cluster can't be reached or was lost, 130 interrupted."""
@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     try:
         done = sweep(scenario, grid, schemes, out=asked.out, client=asked.cluster, **wanted)
     except KeyboardInterrupt:
-        return failed(f"interrupted; what is finished is in {asked.out}, the same command goes on", INTERRUPTED)
+        return failed(f"interrupted; finished runs are in {asked.out}, the same command continues", INTERRUPTED)
     except (StrandcastError, OSError):
         raise
     except Exception as error:
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
 
 
 def policys(error: BaseException) -> list[traceback.FrameSummary]:
-    """Where a policy raised an error: what comes after this package called it; nothing if the error is of others."""
+    """Frames of a policy that raised an error, after the call from this package; empty for errors of others."""
     frames = traceback.extract_tb(error.__traceback__)
     package = pathlib.Path(__file__).parent
     ours = [at for at, frame in enumerate(frames) if pathlib.Path(frame.filename).is_relative_to(package)]
@@ -178,7 +178,7 @@ def _axis(text: str) -> tuple[str, list[Value]]:
         listed: list[Value] = tomllib.loads(f"values = [{values}]")["values"]
     except tomllib.TOMLDecodeError:
         if not set(values).isdisjoint("[]{}\"'"):
-            raise argparse.ArgumentTypeError(f"{values} is no list of values in TOML; put texts in quotes") from None
+            raise argparse.ArgumentTypeError(f"{values} is not a list of values in TOML; put texts in quotes") from None
         listed = [parse(value.strip()) for value in values.split(",")]
     return key, listed
 

@@ -29,7 +29,7 @@ COLUMNS = {
     "bytes": pl.Int64,
     "outcome": pl.String,
 }
-"""Of the frames' table. `to` is null, or empty, for frames to all; `radio` may stand beside them."""
+"""Columns of the frames' table. `to` is null, or empty, for frames to all; a column `radio` is possible."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Topology:
 
     @property
     def moving(self) -> bool:
-        """Whether nodes of a radio move, so that their places are known at the end of the run alone."""
+        """Returns whether nodes of a radio move, so that their places are known at the end of the run alone."""
         return any(radio.moving for radio in self.radios.values())
 
     def at(self, time_s: float) -> list[Route]:
@@ -123,7 +123,7 @@ def frames(folder: pathlib.Path) -> pl.DataFrame:
     """The frames of the run in `folder`, in order of their start.
 
     Raises:
-        StoreError: There are none, or they can't be read.
+        StoreError: There are no frames, or they can't be read.
     """
     found = next((folder / name for name in FRAMES if (folder / name).is_file()), None)
     if found is None:
@@ -143,7 +143,7 @@ def frames(folder: pathlib.Path) -> pl.DataFrame:
 
 
 class _BadError(Exception):
-    """What is wrong with a text that is JSON."""
+    """Mistake in a text that is JSON."""
 
 
 def _topology(told: Any) -> Topology:
@@ -196,7 +196,7 @@ def _table(told: Any, key: str, where: str) -> dict[str, Any]:
     value = told.get(key) if isinstance(told, dict) else None
     if not isinstance(value, dict):
         name = f"{where}.{key}" if where else key
-        raise _BadError(f"{name} is missing" if value is None else f"{name} is no table of names")
+        raise _BadError(f"{name} is missing" if value is None else f"{name} is not a table of names")
     return value
 
 

@@ -30,13 +30,13 @@ Kind = Literal["csv", "mahimahi"]
 
 
 class Trace:
-    """A recorded link, as docs/scenarios.md has it under “Traces”.
+    """A recorded link, as in docs/scenarios.md under “Traces”.
 
     Attributes:
         name: The file's name.
-        kind: `"csv"`: a number that holds from each time on until the next; `"mahimahi"`: the moments at which so many
+        kind: `"csv"`: a number that holds from each time on until the next; `"mahimahi"`: the moments at which 1500
             bytes may leave a link.
-        quantity: What the values are called in a CSV file's line of headings, if it has one; `"bytes"` of mahimahi's.
+        quantity: Name of the values in a CSV file's line of headings, if it has one; `"bytes"` for mahimahi.
     """
 
     def __init__(self, name: str, kind: Kind, quantity: str, frame: pl.DataFrame) -> None:
@@ -111,7 +111,7 @@ class Trace:
         """Milliseconds at which 1500 bytes may leave, of a trace of rates.
 
         Raises:
-            TraceError: There is none.
+            TraceError: The trace never has 1500 bytes.
         """
         whole = max(math.ceil(self.duration_s * 1e3 - EPSILON), 1)
         ends = np.minimum(np.arange(1, whole + 1) / 1e3, self.duration_s)
@@ -190,7 +190,7 @@ class Trace:
             sums = np.append(0.0, np.cumsum(values[:-1] * np.diff(starts)))
             return np.asarray(np.interp(times_s, starts, sums))
         sums = np.append(0.0, np.cumsum(values * 8))
-        # What leaves at a bin's end is the bin's, and what leaves at 0 the first one's.
+        # Bytes that leave at a bin's end belong to the bin, and bytes that leave at 0 to the first one.
         return np.where(times_s > 0, sums[np.searchsorted(starts, times_s + EPSILON, side="right")], 0.0)
 
     def __repr__(self) -> str:
@@ -234,7 +234,7 @@ def _columns(text: str, name: str) -> tuple[Numbers, Numbers]:
 
 
 def _heading(text: str) -> str:
-    """What a CSV file's line of headings calls the values; `value` if it has none."""
+    """Name of the values in a CSV file's line of headings; `value` if it has none."""
     contents = (line.partition("#")[0].strip() for line in text.splitlines())
     words = [word.strip() for word in next(filter(None, contents)).split(",")]
     return words[1] if len(words) > 1 and words[1][:1].isalpha() else "value"

@@ -33,19 +33,19 @@ def main(arguments: list[str]) -> int:
         "folder of a run with radios",
     )
     parser.add_argument("--out", type=_picture, help=f"the picture: {', '.join(KINDS)}; named after what is drawn")
-    parser.add_argument("--bin", type=_seconds, default=0.5, metavar="SECONDS", help="of mahimahi's rates; 0.5")
+    parser.add_argument("--bin", type=_seconds, default=0.5, metavar="SECONDS", help="bin of mahimahi's rates; 0.5")
     parser.add_argument(
-        "--metric", help="of a folder: the series to draw; cwnd_bytes, or the map where there are radios"
+        "--metric", help="for a folder: the series to draw; cwnd_bytes, or the map where there are radios"
     )
-    parser.add_argument("--subject", help="of a folder: the flow or link; all")
-    parser.add_argument("--seed", type=int, help="of a folder: the run; the first one")
+    parser.add_argument("--subject", help="for a folder: the flow or link; all")
+    parser.add_argument("--seed", type=int, help="for a folder: the run; the first one")
     parser.add_argument(
-        "--at", type=_moment, metavar="SECONDS", help="of radios: draw the routes of this moment; the end"
+        "--at", type=_moment, metavar="SECONDS", help="for radios: draw the routes at this time; the end"
     )
-    parser.add_argument("--film", type=_film, metavar="FILE", help="of radios: a film, .mp4 (takes ffmpeg) or .gif")
-    parser.add_argument("--from", dest="since", type=_moment, metavar="SECONDS", help="of a film: where it begins")
-    parser.add_argument("--until", type=_moment, metavar="SECONDS", help="of a film: where it ends")
-    parser.add_argument("--length", type=_seconds, default=20.0, metavar="SECONDS", help="of a film; 20")
+    parser.add_argument("--film", type=_film, metavar="FILE", help="for radios: a film, .mp4 (needs ffmpeg) or .gif")
+    parser.add_argument("--from", dest="since", type=_moment, metavar="SECONDS", help="for a film: its beginning")
+    parser.add_argument("--until", type=_moment, metavar="SECONDS", help="for a film: its end")
+    parser.add_argument("--length", type=_seconds, default=20.0, metavar="SECONDS", help="length of a film; 20")
     wanted = parser.parse_args(arguments)
     first: pathlib.Path = wanted.what[0]
     if wanted.film:
@@ -125,7 +125,7 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
 
 
 def _origin(folder: pathlib.Path) -> list[str]:
-    """What made the runs of a folder, if it has their result."""
+    """Origin of the runs of a folder, if it has their result."""
     import strandcast.saved as saved
 
     if not (folder / "result.json").exists():

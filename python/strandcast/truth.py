@@ -1,4 +1,4 @@
-"""What a scenario's links are as functions of time: how much may leave when, how long it takes, what is lost."""
+"""A scenario's links as functions of time: the bits that may leave, their delay, and losses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ForwardPath:
 
     @property
     def known(self) -> bool:
-        """Whether it is known which packets would be lost, and when the others would arrive."""
+        """Returns whether it is known which packets would be lost, and when the others would arrive."""
         losses = self.survival.known and bool(np.isin(self.survival.values, (0.0, 1.0)).all())
         return losses and self.delay_s.known and (self.rate_bps is None or self.rate_bps.known)
 
@@ -78,11 +78,11 @@ OPPORTUNITY = 1500
 def forward_paths(scenario: Scenario, flow: str) -> list[ForwardPath]:
     """The paths of a flow, in the direction of the data.
 
-    Of several links with a rate only the slowest one counts, the others take no time: what is found out by them is a
+    For several links with a rate only the slowest one counts, the others take no time: results are then a
     bound.
 
     Raises:
-        ScenarioError: Something that is no function of time decides over them: others on the same links, a radio.
+        ScenarioError: The paths are not functions of time: others use the same links, or there is a radio.
     """
     all_of_it = scenario.resolved()
     paths: dict[str, list[str]] = {name: path["via"] for name, path in all_of_it["flows"][flow]["paths"].items()}
@@ -142,13 +142,13 @@ def _merged(courses: list[Course], how: np.ufunc) -> Course:
 
 
 def _survivals(scenario: Scenario, table: Tables, time_s: float) -> list[Course]:
-    """Of each cause of loss the share that it leaves."""
+    """Share that each cause of loss leaves."""
     left = [_kept(scenario, model, time_s) for model in table["loss"].values()]
     if table["corrupt"]:
         left.append(Course.constant(1 - table["corrupt"], known=False))
     delay_s = float(_course(scenario, table["delay"], time_s, "least").values.min())
     for down in table["down"].values():
-        # What is on its way when a link goes down is lost, too.
+        # Packets in transit when a link goes down are also lost.
         first, last = max(float(down["from"]) - delay_s, 0.0), float(down.get("to", math.inf))
         times, values = [0.0, first, last], [1.0, 0.0, 1.0]
         begin = 1 if first == 0 else 0
@@ -215,7 +215,7 @@ def _trace(scenario: Scenario, number: Tables) -> Trace:
 
 
 def content(scenario: Scenario, name: str) -> str:
-    """What is in a file that a scenario names."""
+    """Content of a file that a scenario names."""
     return scenario.files[str(pathlib.Path(scenario.file).parent / name)]
 
 

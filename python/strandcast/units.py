@@ -1,4 +1,4 @@
-"""Numbers with units, as scenario files have them (docs/scenarios.md)."""
+"""Numbers with units, as in scenario files (docs/scenarios.md)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def parse(text: str, quantity: str | None = None) -> float:
         quantity: What it has to be: `rate`, `time`, `size`, `share`, `packets` or `ratio`; None: what the unit says.
 
     Raises:
-        ValueError: It is no number, has no such unit, or is another quantity.
-        TypeError: It is no text.
+        ValueError: It is not a number, has no such unit, or is another quantity.
+        TypeError: It is not a text.
     """
     if not isinstance(text, str):
         raise TypeError(f"a text is needed, as '50 Mbit/s', not {text!r}")

@@ -1,4 +1,4 @@
-"""Which version of the package this is, and of what results."""
+"""Version of the package and epoch of its results."""
 
 from __future__ import annotations
 

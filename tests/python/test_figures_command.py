@@ -43,8 +43,8 @@ def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
     [
         ("guo2011", "there is no paper guo2011; there are guo2010, xu2015, cao2016, lee2017, liu2019 and all"),
         ("liu2019 --figure 1", "--figure 1: paper liu2019 has 4; 5; 6; 7, 8, 9"),
-        ("liu2019 --runs 0", "0 is no whole number from 1 on"),
-        ("liu2019 --runs few", "few is no whole number"),
+        ("liu2019 --runs 0", "0 is not a whole number from 1 on"),
+        ("liu2019 --runs few", "few is not a whole number"),
         ("liu2019 --scheme x", "--scheme x: these figures have cmt, cmt-la"),
         ("liu2019 --out /dev/null", "--out /dev/null: that is a file"),
         ("liu2019 --results /dev/null", "--results /dev/null: that is a file"),

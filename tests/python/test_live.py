@@ -232,7 +232,7 @@ def test_an_input_of_other_things_than_bytes_is_told(clip: bytes) -> None:
             sender(5, target)
         with pytest.raises(ValueError, match="live"):
             sender(clip, target, live=True)
-    with pytest.raises(TypeError, match="no output"):
+    with pytest.raises(TypeError, match="not an output"):
         receiver(5)
 
 

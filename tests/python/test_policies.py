@@ -451,7 +451,7 @@ def test_a_policy_acts_of_its_own_accord(two_paths: sc.Scenario) -> None:
 
 
 class Vague(Turns):
-    """Answers what is no act."""
+    """Answers what is not an act."""
 
     def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
         """A cause that does not exist."""
@@ -459,7 +459,7 @@ class Vague(Turns):
 
 
 def test_an_act_that_is_none_is_an_error(two_paths: sc.Scenario) -> None:
-    with pytest.raises(sc.PolicyError, match="no cause: congestion, wireless or path failure"):
+    with pytest.raises(sc.PolicyError, match="not a cause: congestion, wireless or path failure"):
         sc.run(two_paths, Vague, runs=1)
 
 

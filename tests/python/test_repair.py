@@ -42,7 +42,7 @@ def test_every_network_is_one_and_no_two_are_alike() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--seeds", "0"], "repair: argument --seeds: 0 is no whole number from 1 on"),
+        (["--seeds", "0"], "repair: argument --seeds: 0 is not a whole number from 1 on"),
         (["--program", "/nowhere"], "repair: no /nowhere: cargo build --release -p strandcast-cli, or --program FILE"),
         (
             ["--program", sys.executable, "--quick", "--write"],

@@ -381,7 +381,7 @@ def test_mistakes(two_paths: Scenario) -> None:
         sc.run(two_paths, "cmt", runs=0)
     with pytest.raises(TypeError, match=r"a Scenario is needed, not 'f\.toml'; Scenario\.load\('f\.toml'\) reads"):
         sc.run("f.toml")  # type: ignore[arg-type]
-    with pytest.raises(sc.SchemeError, match="is no scheme: give its text"):
+    with pytest.raises(sc.SchemeError, match="is not a scheme: give its text"):
         sc.run(two_paths, object())  # type: ignore[arg-type]
     with pytest.raises(sc.SchemeError, match="no schemes are given"):
         sc.run(two_paths, [])

@@ -195,7 +195,7 @@ def test_wrong_units_are_told() -> None:
         ("20 ms", "rate", "is a time, not a rate"),
         ("10 mbit", "rate", 'did you mean "10 Mbit/s"'),
         ("10 parsec", None, "there is no unit `parsec`"),
-        ("soon", None, "is no number"),
+        ("soon", None, "is not a number"),
         ("1 s", "tempo", "there is no quantity `tempo`"),
     ]:
         with pytest.raises(ValueError, match=told):

@@ -286,7 +286,7 @@ def test_an_mp4_goes_through_ffmpeg(plot: Plot, monkeypatch: pytest.MonkeyPatch)
 BROKEN: list[tuple[Any, str]] = [
     ("{", "is not JSON"),
     ([], "radios is missing"),
-    ({"radios": []}, "radios is no table of names"),
+    ({"radios": []}, "radios is not a table of names"),
     ({"radios": {}}, "radios is empty"),
     ({"radios": {"w": {"nodes": {}}}}, "radios.w.range_m is null; it is a number"),
     ({"radios": {"w": {"range_m": 0, "nodes": {}}}}, "radios.w.range_m is 0; it is more than 0 m"),

@@ -32,7 +32,7 @@ def wanted() -> str:
 
 
 def complaint() -> str | None:
-    """What is wrong with the compiler; None if nothing is."""
+    """Fault of the compiler; None without one."""
     how = HOW.format(wanted=wanted())
     if not (shutil.which("cargo") and shutil.which("rustc")):
         return f"strandcast is compiled from Rust source: {how}"
@@ -60,19 +60,19 @@ def say() -> None:
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """What a wheel needs; pip asks this first."""
+    """Requirements of a wheel; pip asks for them first."""
     look()
     return maturin.get_requires_for_build_wheel(config_settings)
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
-    """What an editable installation needs."""
+    """Requirements of an editable installation."""
     look()
     return maturin.get_requires_for_build_editable(config_settings)
 
 
 def get_requires_for_build_sdist(config_settings: Any = None) -> list[str]:
-    """What a source distribution needs."""
+    """Requirements of a source distribution."""
     look()
     return maturin.get_requires_for_build_sdist(config_settings)
 

@@ -7,11 +7,11 @@
     python tools/firsttry simulate [--scheme SCHEME]... [--jobs 2] ...   all cells in the simulator
     python tools/firsttry cells         the cells that are run over sockets, and what windows can carry
 
-Cells are in cells.py, what may be lost in them in rule.py; both were fixed before the first run. Over sockets runs are side
-by side, each in namespaces of its own (root, a C compiler, srt-tools). A run beside which a timer was more than 50 ms late
-does not count and is made again. Results are rows of tools/firsttry/results/WHAT.csv (or --results FILE) by the program's
-digest; what is there is not run again. `--write` puts the tables into docs/measurements/first-try.md. Without `--program`:
-target/release/strandcast.
+Cells are in cells.py, what may be lost in them in rule.py; both were fixed before the first run. Over sockets runs are
+side by side, each in namespaces of its own (root, a C compiler, srt-tools). A run during which a timer was more than 50
+ms late does not count and is made again. Results are rows of tools/firsttry/results/WHAT.csv (or --results FILE) by the
+program's digest; what is there is not run again. `--write` puts the tables into docs/measurements/first-try.md. Without
+`--program`: target/release/strandcast.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from store import Store
 PAGE = ROOT / "docs/measurements/first-try.md"
 RESULTS = Path(__file__).parent / "results"
 JOBS = {"sockets": 8, "presets": 8, "reorder": 4, "simulate": 2, "cells": 1}
-# Those that are defaults, or are meant to be; and so many cells for the others.
+# Schemes that are defaults, or are meant to be; and the number of cells for the others.
 DEFAULTS = ["bond", "strand"]
 FEW = 10
 
@@ -45,8 +45,8 @@ def options(words: list[str]) -> argparse.Namespace:
         "--scheme", action="append", help=f"default: {', '.join(DEFAULTS)}; of `simulate` and `presets` all"
     )
     parser.add_argument("--times", type=whole, default=sockets.REPETITIONS, help="runs of each cell")
-    parser.add_argument("--only", help="of `sockets`: cells whose line has this text")
-    parser.add_argument("--base", type=Path, help="of `sockets`: another program, whose scheme is told beside it")
+    parser.add_argument("--only", help="for `sockets`: cells whose line has this text")
+    parser.add_argument("--base", type=Path, help="for `sockets`: another program, whose scheme is shown next to it")
     parser.add_argument("--results", type=Path)
     parser.set_defaults(jobs=None)
     asked = parser.asked(words, needs_program=lambda asked: asked.what != "cells")
@@ -73,7 +73,7 @@ def over_sockets(asked: argparse.Namespace, store: Store) -> dict[str, str]:
             digest = sockets.run(asked.program, store, some, scheme, asked.jobs, beside=beside, times=asked.times)
         if asked.base:
             base = sockets.alone(asked.base, store, some, schemes[0], asked.jobs, asked.times)
-    # Of the cells in which losses were reported, some have two links or another rate: the simulator runs the grid.
+    # Some of the cells in which losses were reported have two links or another rate: the simulator runs the grid.
     simulated = {"every pair": Store(RESULTS / "simulate.csv")}
     return {
         "sockets: summary": tables.summary(store, sets, schemes, digest),

@@ -1,4 +1,4 @@
-"""What is tried: cells of an input, a network and a use, and which of them are run over sockets."""
+"""Cells of an input, a network and a use, and the choice of those that are run over sockets."""
 
 import itertools
 import random
@@ -39,7 +39,7 @@ class Cell:
     sealed: bool
     latency_ms: int
     links: int = 1
-    # Each packet is delayed by up to so much more; whether packets keep their order; a limit in Mbit/s, 0: none.
+    # Greatest extra delay of a packet; whether packets keep their order; a limit in Mbit/s, 0: none.
     jitter_ms: float = 0.0
     ordered: bool = True
     link_mbps: float = 0.0
@@ -72,7 +72,7 @@ class Cell:
 
     @classmethod
     def read(cls, row: Mapping[str, str]) -> "Cell":
-        """From columns of a table."""
+        """Reads a cell from columns of a table."""
         of = {name: float(row[name]) for name in NAMES if name != "input"}
         whole = {name: int(of[name]) for name in ("latency_ms", "links")}
         return cls(row["input"], **(of | whole | {name: bool(of[name]) for name in ("sealed", "ordered")}))
@@ -80,7 +80,7 @@ class Cell:
 
 NAMES = tuple(one.name for one in fields(Cell))
 
-# What was reported to lose with the default scheme, and did not lose with `cmt`.
+# Cells that were reported to lose with the default scheme, and did not lose with `cmt`.
 REPORTED = (
     *(Cell("burst-100", 4, 0, idle, False, 300) for idle in (0, 3)),
     *(Cell("burst-40", 4, 0, idle, False, 300) for idle in (0, 3)),

@@ -1,8 +1,8 @@
-"""What goes in: a transport stream in blocks of a pipe, in bursts over UDP, or with large key frames.
+"""Inputs: a transport stream in blocks of a pipe, in bursts over UDP, or with large key frames.
 
-A name is a kind and a number: `pipe-8192` writes blocks of so many bytes, `burst-40` sends what was encoded in so many ms
-at once (25 frames a second; `burst-20`: 50), `key-400` has frames of 40 ms of which each hundredth is a key frame of so
-many kB. A schedule is the same for real sockets and for the simulator.
+A name is a kind and a number. `pipe-8192` writes blocks of that number of bytes. `burst-40` sends the data of that
+number of ms at once (25 frames a second; `burst-20`: 50). `key-400` has frames of 40 ms of which each hundredth is a
+key frame of that number of kB. A schedule is the same for real sockets and for the simulator.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from itertools import pairwise
 # Seven packets of a transport stream: a datagram, and a message of `send`.
 DATAGRAM = 1316
 TS = 188
-# Of `key`: frames a second, and frames from key frame to key frame.
+# For `key`: frames a second, and frames from key frame to key frame.
 FRAMES, GROUP = 25, 100
 
 
@@ -27,16 +27,16 @@ class Input:
         """The one of a name.
 
         Raises:
-            ValueError: There is none.
+            ValueError: There is no such input.
         """
         kind, _, number = name.partition("-")
         if kind not in ("pipe", "burst", "key") or not number.isdecimal() or int(number) < 1:
-            raise ValueError(f"{name} is no input: pipe-BYTES, burst-MS or key-KB")
+            raise ValueError(f"{name} is not an input: pipe-BYTES, burst-MS or key-KB")
         return cls(kind, int(number))
 
     @property
     def piped(self) -> bool:
-        """Whether it goes to standard input."""
+        """Returns whether it goes to standard input."""
         return self.kind == "pipe"
 
     def every_s(self, bps: float) -> float:
@@ -68,7 +68,7 @@ def schedule(name: str, bps: float, seconds: float) -> list[tuple[float, int]]:
         elif n % GROUP == 0:
             size = float(one.largest(bps))
         else:
-            # What the key frame leaves of the rate, in equal parts.
+            # The key frame leaves this part of the rate, in equal parts.
             size = max(bps / 8 * GROUP * every - one.largest(bps), 0.0) / (GROUP - 1)
         whole.append(whole[-1] + size)
     datagrams = [int(total / DATAGRAM + 1e-9) for total in whole]

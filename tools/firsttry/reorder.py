@@ -16,7 +16,8 @@ from testbed import Testbed
 # Bulk: seconds, those of them that do not count, and the rate of each link.
 BULK_S, WARMUP_S, BULK_MBPS = 12, 4, 10.0
 BULK = "burst-1"
-# Bulk over links with overtaking keeps this of what it has over the same links in order (docs/measurements/first-try.md).
+# Bulk over links with overtaking keeps this of what it has over the same links in order
+# (docs/measurements/first-try.md).
 KEPT = 0.9
 
 
@@ -38,7 +39,7 @@ def bulk(run: Run, program: Path, job: int) -> Measures:
         testbed = Testbed(run.cell, run.repetition, job)
         with testbed:
             links = list(range(1, run.cell.links + 1))
-            # Of a source that sends nothing there is the guard.
+            # The guard of a source that sends nothing.
             silent = [*sockets.SOURCE, BULK, run.cell.bps, 0, 0, BULK_S, sockets.IN_PORT]
             guard = testbed.start("c", silent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             try:
@@ -69,13 +70,13 @@ def measured(program: Path, store: Store, scheme: str, jobs: int, times: int) ->
 
 
 def named(cell: Cell) -> str:
-    """A case, as the tables have it."""
+    """Name of a case in the tables."""
     paths = "one path" if cell.links == 1 else f"{cell.links} paths"
     return f"{paths}, {cell.rtt_ms / 2:g} ms + U(0, {cell.jitter_ms:g})"
 
 
 def live_table(store: Store, names: list[str], digest: str) -> str:
-    """A row a case: lost packets in % with overtaking, and in order."""
+    """A row per case: lost packets in % with overtaking, and in order."""
     rows = []
     for over, kept in zip(reordered(False), reordered(True)):
         cells = []
@@ -109,7 +110,7 @@ def shown(name: str) -> str:
 
 
 def bulk_table(store: Store, names: list[str], digest: str) -> str:
-    """A row a case: goodput with overtaking, as a share of that in order."""
+    """A row per case: goodput with overtaking, as a share of that in order."""
     rows = []
     for over, kept in zip(bulk_cells(ordered=False), bulk_cells(ordered=True)):
         cells, verdict = [], ""

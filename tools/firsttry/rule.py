@@ -1,4 +1,4 @@
-"""What a default must not lose: where windows can carry an input in time, nothing; elsewhere, no more than others do."""
+"""Losses that a default may have: none where windows can carry an input in time; elsewhere, no more than others."""
 
 import math
 from collections.abc import Sequence
@@ -6,30 +6,31 @@ from collections.abc import Sequence
 from cells import Cell
 from inputs import DATAGRAM, Input
 
-# Fixed before the first run. A window begins with so many packets and doubles each round trip, and packets are paced: the
+# Fixed before the first run. A window begins with this number of packets and doubles each round trip, and packets are
+# paced: the
 # last packet of a round leaves a round trip after its first one.
 INITIAL_WINDOW = 10
-# What the link has to carry beyond the stream's rate.
+# Factor of the stream's rate that the link has to carry.
 SPARE = 1.5
 # How much more than `cmt` may be lost elsewhere, as a share.
 GRACE = 0.005
 # Two hosts' own time, where the link has none.
 LEAST_RTT_S = 0.0002
-# Bursts behind so many seconds are carried if those before them are.
+# Seconds from which on bursts are carried if those before them are.
 LOOK_S = 10.0
 # Times are decimal.
 ROUNDING_S = 1e-9
 
 
 def rounds(packets: int) -> int:
-    """Round trips in which so many packets have left: the least n with initial window × (2ⁿ − 1) of at least that."""
+    """Round trips in which `packets` have left: the least n with initial window × (2ⁿ − 1) of at least that."""
     return max(math.ceil(math.log2(packets / INITIAL_WINDOW + 1)), 1) if packets else 0
 
 
 def carried(
     largest: int, bps: float, every_s: float, rtt_s: float, latency_s: float, link_bps: float = math.inf
 ) -> bool:
-    """Whether windows can carry bursts that come every so often in time, the first of them the largest.
+    """Returns whether windows can carry bursts each `every_s` in time, the first of them the largest.
 
     All that came until burst k is out rounds(packets until then) round trips after the first one. With one more round
     trip for the way and the answer, that is in time if, for each k,
@@ -50,7 +51,7 @@ def carried(
 
 
 def can_carry(cell: Cell) -> bool:
-    """Whether a cell is one in which nothing may be lost.
+    """Returns whether a cell is one in which nothing may be lost.
 
     Several links count as one that has their rates together, since each of them begins with a window of its own. Where
     packets are delayed differently the longest delays count.
@@ -62,7 +63,7 @@ def can_carry(cell: Cell) -> bool:
 
 
 def passed(can: bool, ours: Sequence[float], expired: float, others: dict[str, Sequence[float]]) -> bool | None:
-    """Whether a cell is passed; None: another contestant, which it takes, was not run.
+    """Returns whether a cell is passed; None: another contestant, which it takes, was not run.
 
     Args:
         can: Windows can carry it.

@@ -31,7 +31,7 @@ DIGEST = "0123456789ab"
 
 
 def raises(call) -> bool:
-    """Whether a call refuses its input."""
+    """Returns whether a call refuses its input."""
     try:
         call()
     except ValueError:
@@ -50,7 +50,7 @@ def covered() -> bool:
 
 
 def covering_of(*sizes: int) -> bool:
-    """Arrays of other factors have all pairs, too."""
+    """Arrays of other factors also have all pairs."""
     factors = [range(size) for size in sizes]
     rows = cells.covering(factors, "x")
     return all(
@@ -75,7 +75,7 @@ def key_frames() -> bool:
 
 
 def as_messages() -> bool:
-    """What a block leaves goes into the first message of the next one."""
+    """The rest of a block goes into the first message of the next one."""
     found = inputs.messages("pipe-8192", 4e6, 1)
     return [n for _, n in itertools.groupby(at for at, _ in found)] != [] and (
         sum(at == 0 for at, _ in found) == 6 and sum(0 < at < 0.02 for at, _ in found) == 6
@@ -90,7 +90,7 @@ def numbered() -> bool:
 
 
 def missing(drop: range, cut: int = 0, tail: int = 0) -> float:
-    """What is found missing of 100 datagrams of which these are dropped, and so many bytes at the beginning."""
+    """Packets found missing of 100 datagrams without those in `drop`, and without `cut` bytes at the beginning."""
     stream = source.Bytes(4e6).taken(100 * 1316)
     kept = b"".join(stream[n * 1316 : (n + 1) * 1316] for n in range(100) if n not in drop)[cut:]
     told = {"packets": source.numbered_in(len(stream)), "input_drops": 0, "sent.json": {"expired": 3, "messages": 100}}
@@ -104,7 +104,7 @@ def missing(drop: range, cut: int = 0, tail: int = 0) -> float:
 def carried(
     largest: int, rtt_ms: float, latency_ms: float, bps: float = 4e6, every_s: float = 0.04, **link: float
 ) -> bool:
-    """Whether windows can."""
+    """Returns whether windows can carry the input."""
     return rule.carried(largest, bps, every_s, rtt_ms / 1000, latency_ms / 1000, **link)
 
 
@@ -128,7 +128,7 @@ def kept(*rows: tuple[Cell, str, str, float], drop: float = 0.0) -> store.Store:
 
 
 def verdict(ours: float, cmt: float | None, srt: float | None, cell: Cell = CELL) -> bool | None:
-    """Of a cell in which so many of 1000 packets were lost."""
+    """Verdict on a cell in which this number of 1000 packets was lost."""
     rows = [(cell, "bond", DIGEST, ours)]
     rows += [(cell, "cmt", DIGEST, cmt)] if cmt is not None else []
     rows += [(cell, "srt", "", srt)] if srt is not None else []
@@ -143,7 +143,7 @@ def words(name: str, contestant: str = "bond", *, sealed: bool = False) -> str:
 
 
 def simulated(*late_ms: str) -> store.Measures:
-    """What is kept of a run with a keep-alive, which is late, and messages so late."""
+    """Measures of a run with a keep-alive, which is late, and messages that are this late."""
     rows = [
         {"scheme": "bond", "flow": "video", "frame": str(n), "late_ms": late} for n, late in enumerate(("5", *late_ms))
     ]
@@ -229,7 +229,7 @@ CASES = {
     "nothing is missing": lambda: missing(range(0)) == 0,
     "what is missing": lambda: missing(range(5, 8)) == 21,
     "the first is missing": lambda: missing(range(1)) == 5,
-    "what begins within a packet": lambda: missing(range(0), cut=600) == 2,
+    "a stream that begins within a packet": lambda: missing(range(0), cut=600) == 2,
     "an end that does not count": lambda: missing(range(99, 100), tail=7) == 0 and missing(range(98, 100), tail=7) == 7,
     "round trips of packets": lambda: (
         [rule.rounds(n) for n in (0, 1, 10, 11, 30, 31, 310, 311)] == [0, 1, 1, 2, 2, 3, 5, 6]

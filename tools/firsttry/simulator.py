@@ -20,13 +20,13 @@ LOOPBACK_MS = 0.02
 # A sender without input sends a byte each second.
 KEEP_ALIVE_S = 1.0
 SEED = 1
-# Behind the last message, besides latency and round trip.
+# Time after the last message, in addition to latency and round trip.
 AFTER_S = 1.0
 FLOW = "video"
 
 
 def app(cell: Cell, folder: Path) -> str:
-    """What the flow sends, as a value of TOML; files that it takes are written to a folder.
+    """Application of the flow, as a value of TOML; files that it takes are written to a folder.
 
     A trace of messages: each is a unit of its own, so that it is known which came when. Keep-alives of the idle time are
     messages of a byte, of which one begins the stream, since a trace begins with its first line.
@@ -124,7 +124,7 @@ def measured(program: Path, store: Store, schemes: list[str] | None, jobs: int) 
 
 
 def summary(store: Store, names: list[str], digest: str, few: list[Cell]) -> str:
-    """A row a scheme: cells, and those of them that windows can carry and in which something was lost."""
+    """A row per scheme: cells, and those of them that windows can carry and in which something was lost."""
     rows = []
     for name in names:
         of = {cell: kept[0] for cell in (full() if name in ALL else few) if (kept := store.of(cell, name, digest))}

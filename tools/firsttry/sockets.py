@@ -1,4 +1,4 @@
-"""Cells over real sockets, so many side by side, each in namespaces of its own (root)."""
+"""Cells over real sockets, several side by side, each in namespaces of its own (root)."""
 
 import contextlib
 import hashlib
@@ -32,16 +32,16 @@ from peers import PACKET, numbered
 
 PORT, IN_PORT = contestants.PORT, contestants.IN_PORT
 SOURCE = [sys.executable, str(Path(__file__).resolve().parent / "source.py")]
-# A run beside which a timer was later than that does not count; it is made again so often.
+# Lateness of a timer above which a run does not count, and the number of tries.
 MOST_STALL_MS, MOST_TRIES = 50.0, 6
 REPETITIONS = 3
-# From the start of the sender until the source's clock begins, and how long a stream may go on behind its last burst,
-# besides latency and round trip.
+# Time from the start of the sender until the source's clock begins, and time for which a stream may continue after its
+# last burst, in addition to latency and round trip.
 BEFORE_S, AFTER_S = 0.2, 1.0
 LONG_S = 30.0
 # Bytes of a pipe that srt-live-transmit may hold.
 HELD = 16_384
-# What our program asks for at its input; the default, which srt-live-transmit has, does not hold a key frame.
+# Buffer that our program requests for its input; the default, which srt-live-transmit has, does not hold a key frame.
 RECEIVE_BUFFER = 4 << 20
 # SRT's, where ours is sealed.
 PASSPHRASE = "a phrase of some length"
@@ -114,7 +114,7 @@ def once(run: Run, program: Path, job: int, seconds: float) -> Measures:
 
 
 def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path, seconds: float) -> dict:
-    """Sends the stream; what source and programs told.
+    """Sends the stream; returns the reports of source and programs.
 
     Raises:
         RunError: A program did not start.
@@ -152,7 +152,7 @@ def streamed(testbed: Testbed, run: Run, words: tuple[list, list], folder: Path,
 
 
 def report(source: subprocess.Popen, timeout_s: float) -> dict:
-    """What a source tells at its end.
+    """Report of a source at its end.
 
     Raises:
         RunError: It failed, or does not end.
@@ -200,7 +200,7 @@ def ended(near: subprocess.Popen, far: subprocess.Popen, *, ours: bool) -> list[
 
 
 def summary(file: Path) -> dict:
-    """The last line of JSON of a program, empty if it told none."""
+    """The last line of JSON of a program, empty if it printed none."""
     lines = file.read_text(errors="replace").splitlines()
     return json.loads(lines[-1]) if lines else {}
 
@@ -215,7 +215,7 @@ def behind(run: Run, seconds: float) -> int:
 
 
 def counted(out: Path, told: dict, tail: int = 0) -> Measures:
-    """What is missing in the output but for so many packets at its end, and what our programs say of it."""
+    """Packets missing in the output but for `tail` at its end, and our programs' own counts."""
     came = {number for number, _ in numbered(aligned(out.read_bytes() if out.exists() else b""))}
     sent, received = told.get("sent.json", {}), told.get("received.json", {})
     whole = int(told["packets"]) - tail
@@ -231,7 +231,7 @@ def counted(out: Path, told: dict, tail: int = 0) -> Measures:
 
 
 def aligned(data: bytes) -> bytes:
-    """From the first packet on: a stream that begins within a block begins with a part of one."""
+    """Data from the first whole packet on: a stream that begins within a block begins with a part of one."""
     for first in range(min(PACKET, len(data))):
         if data[first : first + 3 * PACKET : PACKET] == b"\x47" * 3:
             return data[first:]
@@ -254,7 +254,7 @@ def check(program: Path) -> str:
 
 
 def made(program: Path, store: Store, runs: list[Run], jobs: int, work=measured) -> None:
-    """Makes what is missing of some runs: light ones side by side, heavy ones behind them one at a time.
+    """Makes the missing runs: light ones side by side, then heavy ones one at a time.
 
     Raises:
         RunError: A run failed.
@@ -293,13 +293,13 @@ def told(kept: Measures) -> str:
 
 
 def alone(program: Path, store: Store, some: list[Cell], scheme: str, jobs: int, times: int) -> str:
-    """Measures a scheme of a program and nothing beside it. The program's digest."""
+    """Measures a scheme of a program and nothing else. Returns the program's digest."""
     made(program, store, [Run(cell, scheme, n) for n in range(1, times + 1) for cell in some], jobs)
     return check(program)
 
 
 def run(program: Path, store: Store, some: list[Cell], scheme: str, jobs: int, *, beside: bool, times: int) -> str:
-    """Measures a scheme in some cells; others beside it in all of them or where it lost something. The program's digest.
+    """Measures a scheme in some cells, and others in all of them or where it lost something. The program's digest.
 
     Raises:
         RunError: A run failed.
@@ -313,7 +313,7 @@ def run(program: Path, store: Store, some: list[Cell], scheme: str, jobs: int, *
 
 
 def verdict(store: Store, cell: Cell, scheme: str, digest: str) -> bool | None:
-    """Whether a cell is passed; None: not run."""
+    """Returns whether a cell is passed; None: not run."""
     kept = store.of(cell, scheme, digest)
     others = {
         name: [share(one) for one in store.of(cell, name, "" if name == "srt" else digest)] for name in ("cmt", "srt")

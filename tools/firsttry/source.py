@@ -1,7 +1,7 @@
-"""The source of a run, in its namespace, with the guard beside it: source.py INPUT BPS SECONDS IDLE_S TAIL_S TO.
+"""The source of a run, in its namespace, with the guard: source.py INPUT BPS SECONDS IDLE_S TAIL_S TO.
 
 TO is a UDP port of 127.0.0.1, or `-` for standard output, which is closed at the end. The stream is numbered
-(tools/bench/links/peers.py) and begins behind the idle time. A thread beside it sleeps 10 ms again and again, from the
+(tools/bench/links/peers.py) and begins after the idle time. Another thread sleeps 10 ms again and again, from the
 start until the tail's end, and finds out by how much the machine made it late. Prints a line of JSON on standard error:
 `packets` that are numbered, `stall_ms` the longest lateness of that thread, `source_ms` the longest of a burst.
 """
@@ -69,7 +69,7 @@ class Datagrams:
     """A UDP port of this machine."""
 
     def __init__(self, port: int) -> None:
-        """Which."""
+        """Opens a socket to this port."""
         self.to, self.out = ("127.0.0.1", port), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     def put(self, data: bytes) -> None:
@@ -81,7 +81,7 @@ class Datagrams:
 
 
 def numbered_in(size: int) -> int:
-    """Numbered packets in the first bytes of a stream; each so many datagrams one has two tables."""
+    """Numbered packets in the first bytes of a stream; each `TABLES_EVERY` datagrams one has two tables."""
     whole, rest = divmod(size, DATAGRAM)
     tables = 2 * math.ceil(whole / TABLES_EVERY)
     last = rest // TS - (0 if whole % TABLES_EVERY else 2)

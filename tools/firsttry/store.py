@@ -1,4 +1,4 @@
-"""Results, a row for each run that counts, in a CSV file to which a bench goes on adding."""
+"""Results, a row for each run that counts, in a CSV file to which a bench adds rows."""
 
 import csv
 import threading
@@ -17,7 +17,7 @@ MEASURES = (
     # Datagrams that the kernel dropped before the program read them.
     "input_drops",
     "goodput_bps",
-    # The longest that a timer beside the run was late, and how many runs before this one did not count for that.
+    # The greatest lateness of a timer during the run, and the number of earlier runs that did not count for that.
     *("stall_ms", "repeated"),
 )
 KEYS = (*NAMES, "contestant", "repetition", "program")
@@ -25,7 +25,7 @@ KEYS = (*NAMES, "contestant", "repetition", "program")
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What a row is of; `program` is a digest, empty if it is not ours."""
+    """Identity of a row; `program` is a digest, empty if it is not ours."""
 
     cell: Cell
     contestant: str

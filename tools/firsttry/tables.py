@@ -15,9 +15,9 @@ SAID = {True: "met", False: "**missed**", None: "to be run"}
 def cells(
     store: Store, some: list[Cell], schemes: list[str], digest: str, base: str = "", simulated: Store | None = None
 ) -> str:
-    """A row a cell: what each contestant lost, and the verdicts.
+    """A row per cell: what each contestant lost, and the verdicts.
 
-    Beside the first scheme: the same of another program (`base`), and in the simulator.
+    Next to the first scheme: the results of another program (`base`), and in the simulator.
     """
     first, *more = schemes
     rows = []
@@ -38,7 +38,7 @@ def cells(
 
 
 def presets(store: Store, some: list[Cell], names: list[str], digest: str) -> str:
-    """A row a preset: runs, those in which something was lost, and the most that was."""
+    """A row per preset: runs, those in which something was lost, and the most that was."""
     rows = []
     for name in names:
         kept = [one for cell in some for one in store.of(cell, name, digest)]
@@ -58,7 +58,7 @@ def lost(kept: list[Measures]) -> str:
 
 
 def summary(store: Store, sets: dict[str, list[Cell]], schemes: list[str], digest: str) -> str:
-    """A row a scheme and set of cells."""
+    """A row per scheme and set of cells."""
     rows = []
     for scheme, (name, some) in itertools.product(schemes, sets.items()):
         of = [verdict for cell in some if (verdict := sockets.verdict(store, cell, scheme, digest)) is not None]

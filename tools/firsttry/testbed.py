@@ -20,7 +20,7 @@ import netns
 
 WIRE = Path(__file__).parent / "wire.c"
 OUT = ROOT / "target" / "firsttry"
-# Of a wire with a rate: waits longer than that are losses.
+# For a wire with a rate: longer waits are losses.
 QUEUE_MS = 100
 # Packets that a device holds until the wire reads them.
 DEVICE_QUEUE = 20_000

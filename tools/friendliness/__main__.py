@@ -1,14 +1,14 @@
-"""How friendly, greedy and quick our windows are: RFC 6356's three goals for each window that drives MPTCP flows.
+"""Friendliness, greed and speed of our windows: RFC 6356's three goals for each window that drives MPTCP flows.
 
     python3 tools/friendliness [PART...] [--program FILE] [--windows A,B] [--seeds 10] [--jobs 2] [--quick] [--write]
     python3 tools/friendliness list         # the program's windows, and the networks of each part
 
 Parts: improve, harm, balance (goals 1, 2, 3 of RFC 6356), respond (seconds until a changed capacity is used), sum and
-buffers (two paths without others, and with small receive windows), beside (schemes over one path beside TCPs, in queues
+buffers (two paths without others, and with small receive windows), `beside` (schemes over one path with TCPs, in queues
 of 0.05 to 8 products, and alone). Default: all. `--quick`: one seed of a few cells of
 goals 1 to 3, in less than a minute. `--write` puts the tables into docs/measurements/friendliness.md, which describes networks
 and marks. Runs are kept in target/friendliness by scenario and program and not made again, so that an interrupted bench
-goes on where it stopped. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
+continues where it stopped. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 
 Marks that windows miss are results, printed bold. The exit code is 1 if uncoupled windows keep goal 2's mark: then the
 bench could not tell a friendly window from another one.
@@ -45,7 +45,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     if asked.quick and asked.write:
-        parser.error("what --quick measures is not for the documentation")
+        parser.error("results of --quick are not for the documentation")
     return asked
 
 

@@ -1,4 +1,4 @@
-"""The part `beside`: schemes over one path beside TCPs, in queues of 0.05 to 8 products, and alone where packets are lost."""
+"""The part `beside`: schemes over one path with TCPs, in queues of 0.05 to 8 products, and alone with losses."""
 
 from collections.abc import Iterator
 from itertools import product

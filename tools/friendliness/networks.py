@@ -1,4 +1,4 @@
-"""The networks of the bench as scenario files: ours (MPTCP) beside TCPs, every packet with data 1500 bytes long.
+"""The networks of the bench as scenario files: ours (MPTCP) with TCPs, every packet with data 1500 bytes long.
 
 Profile `linux`: SACK, timestamps, acknowledgements for every second segment and at most 40 ms late, RTO of at least
 200 ms. With the second of profile `rfc` each timeout would silence a flow of a few segments for a hundred round trips of
@@ -55,7 +55,7 @@ class Flow:
     paths: tuple[tuple[str, ...], ...]
     count: int = 1
     receive_window: int = WIDE
-    # It begins between 0 and so many seconds.
+    # It begins between 0 and this number of seconds.
     start_s: float = 1
     # Further lines.
     more: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Sctp:
-    """Ours over SCTP by a scheme, in profile `live`: bulk, or a stream of so many bit/s whose messages have a second."""
+    """Ours over SCTP by a scheme, in profile `live`: bulk, or a stream of this rate whose messages have a second."""
 
     name: str
     scheme: str
@@ -108,7 +108,7 @@ class Network:
     warmup_s: float
     links: tuple[Link, ...]
     flows: tuple[Flow | Sctp, ...]
-    # Access links in front of the first node of a shared one: name, additional round trip in ms.
+    # Access links before the first node of a shared one: name, additional round trip in ms.
     access: tuple[tuple[str, float], ...] = ()
     # Step of a time series, seconds.
     series_s: float | None = field(default=None)
@@ -125,7 +125,7 @@ class Network:
 
 
 def bdp(mbps: float, rtt_ms: float, times: float = 1) -> int:
-    """Packets in so many products of bandwidth and round trip, at least two."""
+    """Packets in this number of products of bandwidth and round trip, at least two."""
     return max(round(times * mbps * rtt_ms * 1e3 / 8 / PACKET), 2)
 
 
@@ -182,7 +182,7 @@ def balance(cc: str, rtts: tuple[int, int], buffer: float, kind: str) -> Network
     return Network(*times(rtts, buffer), separate(rtts, buffer), (both(cc), *rivals))
 
 
-# When a capacity changes, and how long a run goes on then.
+# Time at which a capacity changes, and time for which a run continues then.
 CHANGE_S, AFTER_S = 60, 100
 
 
@@ -211,18 +211,18 @@ def pair(cc: str, links: str = "xy", window: int = WIDE, more: tuple[str, ...] =
     return Network(70, 10, used, (flow,))
 
 
-# Schemes beside TCPs, and alone on a link that loses packets.
+# Schemes with TCPs, and alone on a link that loses packets.
 BESIDE_MBPS, BESIDE_RTT_MS = 10, 100
 LIVE_SHARE = 0.9
 
 
 def stream_bps(others: int) -> float:
-    """What a live stream sends beside so many, media: 0.9 of a fair share of the link."""
+    """Media rate of a live stream with this number of others: 0.9 of a fair share of the link."""
     return LIVE_SHARE * BESIDE_MBPS * 1e6 / (others + 1) * MESSAGE / MESSAGE_PACKET
 
 
 def beside(scheme: str | None, live: bool, kind: str, others: int, buffer: float) -> Network:
-    """Ours beside `others` TCPs of a kind; without a scheme one more TCP is in its place, by `cubic` a CUBIC one."""
+    """Ours with `others` TCPs of a kind; without a scheme one more TCP is in its place, by `cubic` a CUBIC one."""
     link = Link("l", BESIDE_MBPS, BESIDE_RTT_MS, bdp(BESIDE_MBPS, BESIDE_RTT_MS, buffer))
     if scheme in (None, "cubic"):
         ours: Sctp | Flow = Flow("ours", scheme or kind, (("l",),))

@@ -20,7 +20,7 @@ TITLES = {"reno": "Reno", "cubic": "CUBIC"}
 
 @dataclass
 class Bench:
-    """What is asked for, and what was found out."""
+    """Arguments and results of the bench."""
 
     program: Program
     windows: list[str]
@@ -29,7 +29,7 @@ class Bench:
     quick: bool = False
     # Goal, then window: marks kept and missed, with the cell's name.
     verdicts: dict[str, dict[str, list[tuple[float, bool, str]]]] = field(default_factory=dict)
-    # What is wrong with the bench itself.
+    # Fault of the bench itself.
     broken: str | None = None
 
     def results(self, wanted: list[Network]) -> Callable[[Network], Result]:
@@ -198,7 +198,7 @@ def both_paths(bench: Bench) -> Iterator[tuple[str, str]]:
 
 
 def small_windows(bench: Bench) -> Iterator[tuple[str, str]]:
-    """The same with small receive windows."""
+    """Utilisation with small receive windows."""
     windows = [word for word in verdicts.BUFFERED if word in bench.windows]
     sizes = [int(times * networks.PAIR_BYTES) for times in (0.5, 1, 2)]
     ways: dict[str, tuple[str, ...]] = {
@@ -245,7 +245,7 @@ GOALS = {"1": "improves throughput", "2": "does no harm", "3": "balances congest
 
 
 def summary(bench: Bench) -> str:
-    """How many marks each window keeps, and the worst of each goal."""
+    """Number of marks that each window keeps, and the worst of each goal."""
 
     def text(goal: str, window: str) -> str:
         found = bench.verdicts.get(goal, {}).get(window)

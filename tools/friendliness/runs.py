@@ -14,7 +14,7 @@ from networks import CHANGE_S, Network, pair
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "friendliness"
-# What is kept of a run.
+# Metrics of a run that are kept.
 KEPT = {"goodput_bps", "timeouts", "utilisation", "opportunistic_resends", "head_of_line_penalties"}
 
 # By "flow", "flow/path" or "link", then metric: a value per seed.
@@ -42,7 +42,7 @@ class Program:
         return {network: json.loads(self._file(network, seeds).read_text()) for network in networks}
 
     def takes(self, network: Network) -> bool:
-        """Whether the program accepts a scenario."""
+        """Returns whether the program accepts a scenario."""
         with tempfile.TemporaryDirectory() as folder:
             return self._call("check", network, folder).returncode == 0
 

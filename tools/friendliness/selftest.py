@@ -23,7 +23,7 @@ def link(rates: list[tuple[float, float]]) -> dict[float, float]:
 
 
 def near(value: float | None, expected: float) -> bool:
-    """Whether two seconds are equal but for rounding."""
+    """Returns whether two seconds are equal but for rounding."""
     return value is not None and abs(value - expected) < 1e-6
 
 

@@ -5,13 +5,13 @@ from statistics import fmean, stdev
 
 # Goal 1 (RFC 6356 §2): ours, of a TCP on the best of its paths.
 LEAST_OF_BEST = 0.95
-# Goal 2: ours, of the mean TCP beside it.
+# Goal 2: our goodput, as a multiple of the mean TCP on the same link.
 MOST_OF_ONE = 1.1
 # Goal 3: the share over the more congested path, of that of uncoupled windows.
 MOST_OF_UNCOUPLED = 0.7
-# Schemes beside TCPs: of a fair share.
+# Schemes with TCPs: multiples of a fair share.
 FAIR = (0.5, 1.5)
-# Responsiveness: this share of the capacity, in each second of so many from then on.
+# Responsiveness: this share of the capacity, in each second of this number from then on.
 USED, HELD_S = 0.9, 3
 # Windows alone on two paths: goodput, of the payload capacity of both.
 LEAST_OF_SUM = 0.95
@@ -25,12 +25,12 @@ NEVER = 1e9
 UNCOUPLED = ("uncoupled", "reno")
 # A window with keys is a row of its own.
 VARIANTS = {"mpmtp": ("mpmtp,delta=one",)}
-# What is held to LEAST_OF_SUM; the others are reported.
+# Windows that are held to LEAST_OF_SUM; the others are reported.
 FILLING = {
     *("uncoupled", "reno", "ewtcp", "lia", "balia", "cubic", "mpcubic", "mpsqrt", "mpiad"),
     "mpmtp,delta=one",
 }
-# What is held to LEAST_WITH_BUFFER.
+# Windows that are held to LEAST_WITH_BUFFER.
 BUFFERED = ("uncoupled", "reno", "cubic", "lia")
 
 # 97.5 % quantiles of Student's t by degrees of freedom, up to 10 runs; beyond, the last one (it is a bound).
@@ -59,7 +59,7 @@ class Ratio:
     """A mean to a mean, with the interval of the ratios by seed."""
 
     def __init__(self, ours: list[float], theirs: list[float]) -> None:
-        """Of runs with the same seeds."""
+        """Ratio of the means of runs with the same seeds."""
         mean = fmean(theirs)
         self.mean = fmean(ours) / mean
         self.half_width = half_width([one / mean for one in ours])
@@ -101,13 +101,15 @@ def balances(ratio: Ratio, base: Ratio) -> bool:
 
 
 def broken(of_uncoupled: dict[tuple[int, ...], list[Ratio]]) -> str | None:
-    """Why the bench itself is wrong, if uncoupled windows pass goal 2 anywhere with equal round trips."""
+    """Fault of the bench itself, if uncoupled windows pass goal 2 anywhere with equal round trips."""
     equal = [ratio for rtts, ratios in of_uncoupled.items() if len(set(rtts)) == 1 for ratio in ratios]
     if not equal:
         return "uncoupled windows were not run with equal round trips"
     least = min(ratio.mean for ratio in equal)
     if least <= MOST_OF_ONE:
-        return f"uncoupled windows took only {least:.2f} of a TCP's share: what they pass shows nothing of the others"
+        return (
+            f"uncoupled windows had only {least:.2f} times the goodput of a TCP: goal 2 shows nothing about the others"
+        )
     return None
 
 

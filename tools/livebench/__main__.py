@@ -5,17 +5,17 @@
                            [--ours strand|bond] [--repeats 5] [--write]
     python tools/livebench report ...   only of what was run
     python tools/livebench compare --results FILE --beside FILE --scheme SCHEME [--scheme OTHER] ...
-                           a scheme beside itself or another one, of the rows of two files
-    python tools/livebench sockets [--jobs 4] ...  over emulated links in real time, beside RIST and SRT (root)
+                           a scheme compared with itself or another one, from the rows of two files
+    python tools/livebench sockets [--jobs 4] ...  over emulated links in real time, with RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
     python tools/livebench suspicion [--traces FOLDER] ... needless suspicions and returning paths
-    python tools/livebench fairness ... what is left to TCPs on a bottleneck (docs/measurements/friendliness.md)
-    python tools/livebench triage ...   what giving up whole frames early is worth (docs/schemes/strand.md)
+    python tools/livebench fairness ... shares that TCPs keep on a bottleneck (docs/measurements/friendliness.md)
+    python tools/livebench triage ...   worth of giving up whole frames early (docs/measurements/strand.md)
 
 The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
 tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
-again (store.py), so that an interrupted bench goes on where it stopped, on another machine as well. `--write` puts the
-tables into docs/measurements/live.md. What runs needs the Python package (tools/venv --package), for the oracle. Without
+again (store.py), so that an interrupted bench continues where it stopped, on another machine as well. `--write` puts the
+tables into docs/measurements/live.md. Runs need the Python package (tools/venv --package), for the oracle. Without
 `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
@@ -54,13 +54,13 @@ def seeds_named(text: str) -> str:
 
 
 def share(text: str) -> float:
-    """Of the greatest rate: above 0, and 2 at the most."""
+    """Share of the greatest rate: above 0, and at most 2."""
     try:
         found = float(text)
     except ValueError:
         found = 0.0
     if not 0 < found <= 2:
-        raise argparse.ArgumentTypeError(f"{text} is no share above 0 and of 2 at the most")
+        raise argparse.ArgumentTypeError(f"{text} is not a share above 0 and of at most 2")
     return found
 
 
@@ -70,23 +70,23 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("what", nargs="?", choices=WHAT, default="grid")
     parser.add_argument("--seeds", type=seeds_named, default=SETS[0], help=f"{', '.join(SETS)}, or others as 901-905")
     parser.add_argument(
-        "--first", type=whole, help="only the first seeds of the set; of sockets, a try of so many cells"
+        "--first", type=whole, help="only the first seeds of the set; for sockets, a try of this number of cells"
     )
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, help="ms; of the grid, unless given")
-    parser.add_argument("--share", action="append", type=share, help="of the greatest rate; of the grid, unless given")
+    parser.add_argument("--share", action="append", type=share, help="share of the greatest rate; that of the grid")
     parser.add_argument(
         "--scheme",
         action="append",
-        help="of the grid with its own seeds only these; of `silence`, `suspicion` and `sockets` ours; else any",
+        help="for the grid with its own seeds only these; for `silence`, `suspicion` and `sockets` ours; else any",
     )
     parser.add_argument(
         "--repeats", type=whole, default=1, help="runs for each cell and seed, at bitrates that differ by a millionth"
     )
     parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
     parser.add_argument("--results", type=Path)
-    parser.add_argument("--beside", type=Path, help="of `compare`: results of the other one")
-    parser.add_argument("--traces", type=Path, help="of `suspicion`: recorded uplinks in mahimahi's format")
+    parser.add_argument("--beside", type=Path, help="for `compare`: results of the other one")
+    parser.add_argument("--traces", type=Path, help="for `suspicion`: recorded uplinks in mahimahi's format")
     asked = parser.asked(words, needs_program=lambda asked: asked.what not in ("report", "compare"))
     if asked.what == "grid" and asked.seeds in SETS and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
         parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
@@ -126,7 +126,7 @@ def grid(asked: argparse.Namespace) -> dict[str, str]:
 
 
 def beside(asked: argparse.Namespace) -> dict[str, str]:
-    """The tables of a scheme beside another one."""
+    """The tables of a scheme compared with another one."""
     some, numbers = asked_cells(asked), seeds(asked.seeds)[: asked.first]
     for file in (asked.results, asked.beside):
         if not file.is_file():
@@ -159,7 +159,7 @@ def suspicions(asked: argparse.Namespace) -> dict[str, str]:
 
 
 def over_sockets(asked: argparse.Namespace) -> dict[str, str]:
-    """The table of real sockets, beside other programs."""
+    """The table of real sockets, with other programs."""
     ours, file = (asked.scheme or [asked.ours])[0], asked.results or RESULTS / "sockets.csv"
     found = sockets.run(asked.program, ours, asked.network, file, asked.first, asked.jobs)
     if asked.write:

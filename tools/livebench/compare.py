@@ -1,4 +1,4 @@
-"""One scheme beside another one, or beside itself as another program has it, over the same cells and traces."""
+"""One scheme compared with another one, or with the same one of another program, over the same cells and traces."""
 
 from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
@@ -9,14 +9,14 @@ from measures import Measures
 from store import Store
 from verdicts import NEVER_WORSE, Interval, bootstrap
 
-# Of a cell with a seed: ours, and what it is compared with.
+# Measures of a cell with a seed: ours, and those that it is compared with.
 Pairs = dict[tuple[Cell, int], tuple[Measures, Measures]]
-# Where nearly all that is late is due to a TCP.
+# Network where nearly all lateness is due to a TCP.
 APART = "shared"
 
 
 def pairs(ours: tuple[Store, str], theirs: tuple[Store, str], cells: Iterable[Cell], seeds: Iterable[int]) -> Pairs:
-    """What two stores have of a scheme each, of the same files of links.
+    """Rows that two stores have of a scheme each, of the same files of links.
 
     Raises:
         RunError: There is no pair.
@@ -65,7 +65,7 @@ def where(pairs: Pairs, which: Callable[[Cell], bool]) -> Pairs:
 
 
 def told(pairs: Pairs, names: tuple[str, str]) -> Mapping[str, str]:
-    """A row a network, and the cells in which ours is worse; `names` are ours and theirs."""
+    """A row per network, and the cells in which ours is worse; `names` are ours and theirs."""
     cells = {cell for cell, _ in pairs}
     rows = [
         row(name, where(pairs, lambda cell, name=name: cell.network == name))

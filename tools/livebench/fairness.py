@@ -1,8 +1,8 @@
-"""What a scheme leaves to TCPs on a bottleneck: `tools/livebench fairness`. Its cells, networks, marks and tables.
+"""Shares that a scheme leaves to TCPs on a bottleneck: cells, networks, marks and tables.
 
-Ours has one to three paths over one bottleneck, beside TCPs; or, *apart*, two paths over bottlenecks of their own. In
-the reference one more TCP of the same kind is in its place, over one path, and sends what ours sends. Nothing here runs
-anything (fairness_runs.py).
+Ours has one to three paths over one bottleneck, together with TCPs; or, *apart*, two paths over bottlenecks of their
+own. In the reference one more TCP of the same kind is in its place, over one path, and sends what ours sends. Nothing
+here runs anything (fairness_runs.py).
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,10 +18,10 @@ PACKET, MESSAGE = 1500, GRID["message_bytes"]
 # A message on the wire: IP, UDP, SCTP, chunk.
 MESSAGE_PACKET = MESSAGE + 20 + 8 + 12 + 16
 
-# The marks, fixed before the first run. TCPs keep so much of what they have beside one more of their kind ...
+# The marks, fixed before the first run. TCPs keep this part of their rate with one more of their kind ...
 KEEPS = 0.8
-# ... and ours gets so much of a fair share: of what one of all would have if all were TCPs with everything to send, or
-# of what it has to send if that is less.
+# ... and ours gets this part of a fair share: of the rate of one flow if all were TCPs with everything to send, or of
+# the rate that it has to send if that is less.
 GETS = 0.5
 # The reference's name among schemes.
 REFERENCE = "tcp"
@@ -47,11 +47,11 @@ class Cell:
         return self.app, self.kind, self.tcps, self.paths
 
     def rates_mbps(self) -> list[float]:
-        """Of the bottlenecks."""
+        """Rates of the bottlenecks."""
         return [RULES["mbps"]] if self.place == SHARED else [float(word) for word in self.place.split("+")]
 
     def reference(self) -> "Cell":
-        """The same with a TCP in our place."""
+        """This cell with a TCP in our place."""
         return Cell(self.place, self.app, self.kind, self.tcps, 1, self.buffer)
 
 
@@ -77,7 +77,7 @@ def _apart() -> Iterator[Cell]:
 
 
 def stream_bps(cell: Cell) -> float | None:
-    """What a live cell sends, media; None of bulk."""
+    """Media rate of a live cell; None for bulk."""
     share = RULES["apps"][cell.app] * RULES["mbps"] * 1e6 / (cell.tcps + 1)
     return share * MESSAGE / MESSAGE_PACKET or None
 
@@ -124,7 +124,7 @@ def tcp(name: str, kind: str, bottleneck: int) -> list[str]:
 
 
 def app(cell: Cell, *, expire: bool) -> str:
-    """What ours sends; a TCP gives nothing up."""
+    """Application of our flow; a TCP gives nothing up."""
     rate = stream_bps(cell)
     if rate is None:
         return 'app = { kind = "bulk" }'
@@ -140,7 +140,7 @@ def quoted(words: list[str]) -> str:
 
 
 def of_run(rows: Mapping[tuple[str, str, str, str], float], cell: Cell) -> dict[str, float]:
-    """What is kept of a run's table.
+    """Measures from a run's table.
 
     Raises:
         RunError: It lacks a flow.
@@ -160,17 +160,17 @@ def fair_bps(results: Results, cell: Cell) -> float:
 
 
 def kept(results: Results, cell: Cell, scheme: str) -> float:
-    """What the mean TCP has beside ours, of what it has beside one more of its kind."""
+    """Rate of the mean TCP with ours, as a share of its rate with one more of its kind."""
     return results[cell, scheme]["tcp_bps"] / results[cell.reference(), REFERENCE]["tcp_bps"]
 
 
 def got(results: Results, cell: Cell, scheme: str) -> float:
-    """What ours has, of a fair share."""
+    """Rate of ours, as a share of a fair one."""
     return results[cell, scheme]["ours_bps"] / fair_bps(results, cell)
 
 
 def beside(results: Results, scheme: str) -> str:
-    """A row for each kind of cell, a column a buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
+    """A row for each kind of cell, a column per buffer: kept by TCPs, got by ours, in %; what misses its mark is bold."""
     heads = ["ours sends", "TCPs", "paths", *(f"{buffer:g} BDP" for buffer in RULES["buffers_bdp"])]
     mine = [cell for cell, of in results if of == scheme and cell.place == SHARED]
     rows = []
@@ -194,7 +194,7 @@ def bold(share: float, met: bool) -> str:
 
 
 def apart(results: Results, schemes: list[str]) -> str:
-    """A row a cell whose paths share nothing: goodput of each scheme in Mbit/s."""
+    """A row per cell whose paths share nothing: goodput of each scheme in Mbit/s."""
     rows = []
     for cell in sorted({cell for cell, _ in results if cell.place != SHARED}):
         some = [results.get((cell, scheme)) for scheme in schemes]
@@ -205,7 +205,7 @@ def apart(results: Results, schemes: list[str]) -> str:
 
 
 def verdicts(results: Results, schemes: list[str]) -> str:
-    """How many cells of each scheme keep each mark, and the worst one."""
+    """Number of cells of each scheme that keep each mark, and the worst one."""
     rows = []
     for scheme in schemes:
         for paths in RULES["paths"]:
@@ -219,7 +219,7 @@ def verdicts(results: Results, schemes: list[str]) -> str:
 
 
 def judged(shares: Mapping[Cell, float], mark: float) -> str:
-    """How many keep a mark, and the least."""
+    """Number of shares that keep a mark, and the least."""
     worst = min(shares, key=lambda cell: shares[cell])
     met = sum(share >= mark for share in shares.values())
     where = f"{worst.app}, {worst.tcps} {worst.kind}, {worst.buffer:g} BDP"

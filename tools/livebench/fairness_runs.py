@@ -1,6 +1,7 @@
 """Runs of `tools/livebench fairness`, and their rows in tools/livebench/results/fairness-SEEDS.csv.
 
-A row counts for its scenario and the program that made it: no golden run shows what the simulated TCP beside ours does.
+A row counts for its scenario and the program that made it: no golden run shows the behaviour of the simulated TCP in
+these runs.
 """
 
 import csv
@@ -53,7 +54,7 @@ class Rows:
 
 
 def digest(cell: Cell, scheme: str) -> str:
-    """Of a scenario."""
+    """Digest of a scenario."""
     return hashlib.sha256(fairness.scenario(cell, scheme).encode()).hexdigest()[:8]
 
 

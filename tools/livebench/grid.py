@@ -1,4 +1,4 @@
-"""What is measured: grid.toml, and the cells that it makes."""
+"""The grid of measurements: grid.toml, and the cells that it makes."""
 
 import tomllib
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What is kept of a run: from the tables that `simulate --csv` writes. Nothing here runs anything."""
+"""Measures of a run: from the tables that `simulate --csv` writes. Nothing here runs anything."""
 
 import csv
 import math
@@ -22,7 +22,7 @@ class MeasureError(Exception):
 
 
 def of_stream(messages: list[Message], latency_s: float, time_s: float = TIME_S) -> Measures:
-    """What a viewer gets of a stream.
+    """Measures of a stream from the viewer's side.
 
     late            share of messages not out `grace_ms` after their latency
     undecodable     share of pictures that lack a message, or one before them in their group does
@@ -46,7 +46,7 @@ def of_stream(messages: list[Message], latency_s: float, time_s: float = TIME_S)
 
 
 def pictures(captured_s: Iterable[float], late: list[bool]) -> list[bool]:
-    """Which pictures can be decoded, in the order of capture; a group begins anew each `group` pictures from 0 s on."""
+    """Pictures that can be decoded, in the order of capture; a group begins anew each `group` pictures from 0 s on."""
     lacking: dict[int, bool] = {}
     for at, is_late in zip(captured_s, late):
         picture = math.floor(at * GRID["pictures"] + 1e-6)
@@ -61,7 +61,7 @@ def pictures(captured_s: Iterable[float], late: list[bool]) -> list[bool]:
 
 
 def freezes(shown: list[bool]) -> int:
-    """How often a picture stays on for longer than `freeze_ms`: one that n others should have followed, n + 1 times."""
+    """Number of freezes longer than `freeze_ms`: a picture that n others should have followed stays for n + 1 times."""
     count = missing = 0
     for one in [*shown, True]:
         if not one:
@@ -77,7 +77,7 @@ def of_run(folder: Path, latency_s: float, first_links: Iterable[str]) -> Measur
 
     wire            bytes at IP level in both directions over bytes of media
     redundancy      data that came again, and repair symbols, as a share of messages
-    tcp_bps         goodput of a TCP beside it, 0 if there is none
+    tcp_bps         goodput of a TCP on the same link, 0 without one
 
     Args:
         folder: The tables.
@@ -113,6 +113,6 @@ def of_run(folder: Path, latency_s: float, first_links: Iterable[str]) -> Measur
 
 
 def back_bps(rows: dict[tuple[str, str, str, str], float], link: str) -> float:
-    """What the flow sends back over a link: its share where there are others, else all."""
+    """Rate that the flow sends back over a link: its share where there are others, else all."""
     own = rows.get(("share", link, f"reverse/{FLOW}", "served_bps"))
     return rows["link", link, "reverse", "served_bps"] if own is None else own

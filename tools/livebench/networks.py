@@ -1,6 +1,6 @@
 """The networks of the bench: what their links do, as traces that a seed makes.
 
-Traces are files beside a scenario, so that the simulator, the emulator of links in real time and the oracle read the
+Traces are files next to a scenario, so that the simulator, the emulator of links in real time and the oracle read the
 same. A loss is a time, never a packet: `loss.uniform.rate` is a trace of 0 and 1. A link that stands still keeps what
 waits (rate 0); one that loses does not.
 
@@ -37,7 +37,7 @@ class Link:
     lost: list[Span] = field(default_factory=list)
     # Seconds and ms from then on; empty: as `delay_ms`.
     delays: list[tuple[float, float]] = field(default_factory=list)
-    # Up to so much more, drawn for each packet, in both directions.
+    # Greatest extra delay, drawn for each packet, in both directions.
     jitter_ms: float = 0
     queue_bytes: int | None = None
     # Lines of its table.
@@ -77,7 +77,7 @@ def course(
 
 
 def spans(draw: random.Random, time_s: float, pause, length) -> list[Span]:
-    """What takes turns: pauses and spans, both drawn, pauses first."""
+    """Spans that alternate with pauses, both drawn, pauses first."""
     found, now = [], pause(draw)
     while now < time_s:
         end = now + length(draw)
@@ -102,17 +102,17 @@ def log_uniform(low: float, high: float):
 
 
 def stay(draw: random.Random) -> float:
-    """How long a cell serves: lognormal with a mean of MEAN_STAY_S."""
+    """Time for which a cell serves: lognormal with a mean of MEAN_STAY_S."""
     return draw.lognormvariate(math.log(MEAN_STAY_S) - 0.5 * 0.8**2, 0.8)
 
 
 def gap(draw: random.Random) -> float:
-    """How long a handover takes."""
+    """Duration of a handover."""
     return draw.uniform(0.3, 1.5) if draw.random() < 0.1 else draw.gammavariate(2, 0.04)
 
 
 def cellular(draw: random.Random, name: str, mbps: float, delay_ms: float, time_s: float) -> Link:
-    """An uplink that hands over: it stands still meanwhile, and has another rate behind it."""
+    """An uplink that hands over: it stands still meanwhile, and has another rate afterwards."""
     still = spans(draw, time_s, stay, gap)
     rates: list[float] = []
     for until in [*(end for _, end in still), time_s]:
@@ -168,7 +168,7 @@ def fading(draw: random.Random, time_s: float) -> Network:
 
 
 def suspension(draw: random.Random, time_s: float) -> Network:
-    """Wi-Fi whose station leaves its channel for 100 to 200 ms, often, and now and then longer; beside LTE."""
+    """Wi-Fi whose station leaves its channel for 100 to 200 ms, often, and now and then longer; with LTE."""
     wifi = Link("wifi", course(draw, 10 * MBIT, time_s, 0.4, 0.9), 8)
     short = spans(draw, time_s, exponential(3), uniform(0.1, 0.2))
     wifi.still = merged(short + spans(draw, time_s, exponential(30), uniform(0.5, 1.5)))
@@ -176,14 +176,14 @@ def suspension(draw: random.Random, time_s: float) -> Network:
 
 
 def policer(draw: random.Random, time_s: float) -> Network:
-    """An uplink that drops what exceeds a rate, almost without a queue, beside one with a deep queue."""
+    """An uplink that drops what exceeds a rate, almost without a queue, and one with a deep queue."""
     limited = steady("policed", draw.uniform(3, 6), 20, time_s)
     limited.queue_bytes = 12_000
     return Network([limited, cellular(draw, "deep", 4, 45, time_s)])
 
 
 def zombie(draw: random.Random, time_s: float) -> Network:
-    """An uplink that falls to a twentieth of its rate with a queue of 2 to 30 s of that, beside a good one."""
+    """An uplink that falls to a twentieth of its rate with a queue of 2 to 30 s of that, and a good one."""
     bad, slow = steady("zombie", 6, 30, time_s), 0.3 * MBIT
     for first, last in spans(draw, time_s, exponential(15), uniform(4, 12)):
         for n in range(math.floor(first / STEP_S), min(math.ceil(last / STEP_S), len(bad.rates))):
@@ -193,7 +193,7 @@ def zombie(draw: random.Random, time_s: float) -> Network:
 
 
 def one_way(draw: random.Random, time_s: float) -> Network:
-    """An uplink on which one direction dies for seconds, then for good the other; beside two others."""
+    """An uplink on which one direction dies for seconds, then for good the other; with two others."""
     first = draw.uniform(10, 20)
     middle = first + draw.uniform(3, 10)
     last = middle + draw.uniform(5, 15)
@@ -204,7 +204,7 @@ def one_way(draw: random.Random, time_s: float) -> Network:
 
 
 def flap(draw: random.Random, time_s: float) -> Network:
-    """An uplink that is there for 1 to 15 s and away for as long, beside one that stays."""
+    """An uplink that is there for 1 to 15 s and away for as long, and one that stays."""
     flapping = steady("flapping", 8, 20, time_s)
     flapping.lost = spans(draw, time_s, uniform(1, 15), uniform(1, 15))
     return Network([flapping, cellular(draw, "cell", 4, 45, time_s)])
@@ -220,14 +220,14 @@ def shared(draw: random.Random, time_s: float) -> Network:
     tcp += 'tcp.receive_window = 16777216\npaths.one.via = ["in1", "bottleneck"]\n'
     cell = cellular(draw, "cell", 3, 50, time_s)
     paths = {"one": ["in1", "bottleneck"], "two": ["in2", "bottleneck"], "cell": ["cell"]}
-    # Beside a TCP a flow may have half of what is shared.
+    # With a TCP on the same link a flow may have half of what is shared.
     fair = rate * MBIT / 2 + cell.mean_bps() * 0.8
     return Network([*access, bottleneck, cell], tcp, fair * 1316 / 1372, paths)
 
 
 # Where links are far faster than a video.
 VIDEO_BPS = 8 * MBIT
-# What `strandcast send` sends while its input says nothing.
+# Keep-alive of `strandcast send` while its input is silent.
 ALIVE = 'keep_alive = "1 s"'
 
 
@@ -245,7 +245,7 @@ def lan(draw: random.Random, time_s: float) -> Network:
 
 
 def idle(draw: random.Random, time_s: float) -> Network:
-    """Wi-Fi and LTE in front of an encoder that begins late, and stops for some seconds; bursts of 100 ms."""
+    """Wi-Fi and LTE for an encoder that begins late, and stops for some seconds; bursts of 100 ms."""
     wifi, lte = steady("wifi", 40, draw.uniform(0.5, 4), time_s), steady("lte", 15, 40, time_s)
     wifi.jitter_ms, lte.jitter_ms = draw.uniform(0.5, 2), draw.uniform(2, 8)
     first, middle = draw.uniform(6, 9), draw.uniform(25, 35)

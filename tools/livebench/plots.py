@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).resolve().parents[2] / "docs/images"
 # The share that pictures of the grid are of.
 SHARE = 0.8
-# Of late messages in %: below it the scale is linear.
+# Share of late messages in % below which the scale is linear.
 LINEAR = 0.1
 TICKS = {0: "0", 0.1: "0.1", 1: "1", 10: "10", 100: "100"}
 COLUMNS = 5
@@ -33,7 +33,7 @@ def scale(ax: "Axes") -> None:
 
 
 def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) -> None:
-    """A panel a network: late messages by latency, a line a scheme, means over seeds."""
+    """A panel per network: late messages by latency, a line per scheme, means over seeds."""
     import strandcast.figures.style as style
 
     schemes, names = columns(results), list(dict.fromkeys(cell.network for cell, _ in sorted(results)))
@@ -61,7 +61,9 @@ def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) 
         figure.supxlabel("latency (ms)", size=9)
         figure.supylabel("late (%)", size=9)
         lines = list(next(iter(figure.axes)).get_lines())
-        caption = f"{SHARE} of the greatest rate; means over {len({seed for _, seed in results})} traces; simulator"
+        caption = (
+            f"share {SHARE} of the greatest rate; means over {len({seed for _, seed in results})} traces; simulator"
+        )
         style.head(figure, "Late messages by latency", caption, lines)
         style.save(figure, IMAGES, name)
 
@@ -69,7 +71,7 @@ def late(results: Mapping[tuple[Cell, int], Mapping[str, Measures]], name: str) 
 def beside(
     found: Mapping[tuple[Cell, int], Mapping[str, Mapping[str, float]]], contestants: Sequence[str], name: str
 ) -> None:
-    """A panel a network: late messages of each contestant over sockets, a group a cell, a dot a trace."""
+    """A panel per network: late messages of each contestant over sockets, a group per cell, a dot per trace."""
     import strandcast.figures.style as style
 
     names = list(dict.fromkeys(cell.network for cell, _ in sorted(found)))

@@ -25,7 +25,7 @@ class Instance:
     """A network of a seed, as files, and what the oracle says of it by latency."""
 
     scenario: Path
-    # Of its files.
+    # Digest of its files.
     digest: str
     paths: dict[str, list[str]]
     # Greatest rate in bit/s, and share that is late at any rate.
@@ -52,7 +52,7 @@ class Instance:
         return cls(scenario, digest, paths, oracle, network.app)
 
     def bitrate(self, cell: Cell) -> float:
-        """Of the video, bit/s."""
+        """Rate of the video, bit/s."""
         return self.oracle[cell.latency_ms][0] * cell.share
 
 
@@ -63,7 +63,7 @@ def contents(folder: Path) -> str:
 
 
 def asked(network: networks.Network, scenario: Path, latency_ms: int) -> tuple[float, float]:
-    """What the oracle says: the greatest rate, and the share late at any rate."""
+    """Result of the oracle: the greatest rate, and the share late at any rate."""
     if network.rate_bps is not None:
         return network.rate_bps, 0.0
     import strandcast as sc
@@ -74,7 +74,7 @@ def asked(network: networks.Network, scenario: Path, latency_ms: int) -> tuple[f
 
 
 def app(bitrate_bps: float, latency_ms: int) -> dict[str, object]:
-    """What the flow sends, for the oracle."""
+    """Application of the flow, for the oracle."""
     size = GRID["message_bytes"]
     return {"kind": "video", "rate": bitrate_bps, "size": size, "deadline": latency_ms / 1000, "expire": True}
 
@@ -139,7 +139,7 @@ class Program:
 
 
 def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
-    """What a store has of these cells and seeds, where it has all schemes that it has at all of them.
+    """Rows of a store for these cells and seeds, where it has all schemes that it has at all of them.
 
     Files of networks are not made for it: of each cell and seed the links of its last row count.
     """
@@ -157,7 +157,7 @@ def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
 
 
 def written(cell: Cell, instance: Instance) -> None:
-    """Writes what a cell's flow sends, beside its network, unless keys say it."""
+    """Writes the application of a cell's flow next to its network, unless keys have it."""
     if instance.app:
         return
     sent = instance.scenario.parent / trace(cell)
@@ -166,7 +166,7 @@ def written(cell: Cell, instance: Instance) -> None:
 
 
 def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed: int) -> list[str]:
-    """What makes a run, from the network's folder."""
+    """Command of a run, from the network's folder."""
     source = f"rate={instance.bitrate(cell):.0f},{instance.app}" if instance.app else f'trace="{trace(cell)}"'
     sent = f'{{kind="video",{source},size={GRID["message_bytes"]}'
     sets = [f'flows.video.app={sent},deadline="{cell.latency_ms} ms",expire=true}}']
@@ -178,6 +178,6 @@ def command(cell: Cell, instance: Instance, scheme: str, path: str | None, seed:
 
 
 def trace(cell: Cell) -> str:
-    """The file of a cell's video, beside its network."""
+    """The file of a cell's video, next to its network."""
     share = f"{100 * cell.share:.6f}".rstrip("0").rstrip(".")
     return f"video-{cell.latency_ms}-{share}.txt"

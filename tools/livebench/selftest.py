@@ -29,12 +29,12 @@ CELL = Cell("fades", 500, 0.8)
 
 
 def of(*late: float, step_s: float = 0.04) -> measures.Measures:
-    """Measures of a message a picture in 500 ms, each so late."""
+    """Measures of a message per picture in 500 ms, each so late."""
     return measures.of_stream([(5 + n * step_s, 5 + n * step_s + by) for n, by in enumerate(late)], 0.5)
 
 
 def behind(*late: list[int]) -> dict:
-    """A stream without a late message, behind emulators; of 500 packets each way so many were late by 1, 5, 20 ms."""
+    """A stream without a late message; of 500 packets in each direction this number were late by 1, 5, 20 ms."""
     ways = [{"delivered": {"packets": 500}, "late": each, "worst_ms": 1.0} for each in late]
     return sockets.judged(of(0.1), *([{"forward": way, "reverse": way}] for way in ways))
 
@@ -50,13 +50,13 @@ def half_again(*chunks_a_s: int) -> float:
 
 
 def suspected(needless: float) -> list[str]:
-    """The row of two runs of a minute over two paths, each with so many needless suspicions."""
+    """The row of two runs of a minute over two paths, each with this number of needless suspicions."""
     one = {"needless_stalled": needless, "stalled": 3 * needless, "dead": 0.0, "paths": 2}
     return suspicion.needless_row("some", 5, [one, one], 60)
 
 
 def shown(*missing: int) -> list[bool]:
-    """Of two groups of pictures, those that can be decoded if these miss."""
+    """Pictures of two groups that can be decoded if these miss."""
     return measures.pictures((n / GRID["pictures"] for n in range(50)), [n in missing for n in range(50)])
 
 
@@ -67,7 +67,7 @@ def pair(trace: str = "fades 1", ours: float = 0.0, best: float = 0.1, **others:
 
 
 def tables_of(*rows: str) -> measures.Measures | str:
-    """What is kept of a run of 1000 messages from 5 s on, each 100 ms late, with these rows of a table of runs."""
+    """Measures of a run of 1000 messages from 5 s on, each 100 ms late, with these rows of a table of runs."""
     with tempfile.TemporaryDirectory() as folder:
         frames = [f"bond,1,video,{n},I,{5 + n * 0.05},,{5.1 + n * 0.05},\n" for n in range(1000)]
         Path(folder, "frames.csv").write_text(
@@ -115,7 +115,7 @@ def written() -> bool:
 
 
 def sources() -> dict[str, str]:
-    """What each network has in its scenario and in a cell's command."""
+    """Sources of each network in its scenario and in a cell's command."""
     found = {}
     for name in GRID["networks"]:
         network = networks.make(name, 1, 60)
@@ -188,7 +188,7 @@ def by_trace() -> bool:
 
 
 def silent(rows: list[dict[str, str]], last_ms: float, resent_ms: float) -> bool:
-    """Whether a trace with a hole at 7 s shows this."""
+    """Returns whether a trace with a hole at 7 s shows this."""
     found = silence.left(rows, 7)
     return found is not None and near(found["last_ms"], last_ms) and near(found["resent_ms"], resent_ms)
 
@@ -198,7 +198,7 @@ EPOCHS = "4 - by_hand\n4 a/x.toml:cmt 12\n"
 
 
 def versions(golden: str, epochs: str) -> list[str]:
-    """Of two schemes, by these texts."""
+    """Versions of two schemes, by these texts."""
     return [store.version(scheme, None, golden, epochs) for scheme in ("bond,cc=lia", "cmt")]
 
 
@@ -212,7 +212,7 @@ def versioned() -> bool:
 
 
 def raises(what) -> bool:
-    """Whether it is refused."""
+    """Returns whether it is refused."""
     try:
         what()
     except benches.RunError:
@@ -221,12 +221,12 @@ def raises(what) -> bool:
 
 
 def row(**of: float) -> measures.Measures:
-    """What is kept of a run."""
+    """Measures of a run."""
     return dict.fromkeys(store.MEASURES, 0.0) | of
 
 
 def kept() -> bool:
-    """What a store got another one reads again; what is of other links or of another program does not count."""
+    """A store reads the rows of another one again; rows of other links or of another program do not count."""
     with tempfile.TemporaryDirectory() as folder:
         file, program, other = (Path(folder, name) for name in ("kept.csv", "one", "two"))
         program.write_text("one")
@@ -246,7 +246,7 @@ def kept() -> bool:
 
 
 def two_programs() -> str:
-    """What is said of rows of ours that two programs made."""
+    """Error about rows of ours that two programs made."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kept.csv")
         for n in range(2):
@@ -279,7 +279,7 @@ def ours(name: str) -> bool:
 
 
 def stores(late: list[float], its: list[float], scheme: str = "bond", links: str = "links") -> compare.Pairs:
-    """Pairs of two stores with a row a seed: `strand`, late by so much, and another one."""
+    """Pairs of two stores with a row per seed: `strand`, late by these shares, and another one."""
     found = [store.Store(Path("/nonexistent"), None) for _ in range(2)]
     for one, name, shares, of in zip(found, ("strand", scheme), (late, its), ("links", links), strict=True):
         one.rows = {store.Key(CELL, 101 + n, name, of): row(late=share) for n, share in enumerate(shares)}
@@ -288,7 +288,7 @@ def stores(late: list[float], its: list[float], scheme: str = "bond", links: str
 
 
 def wanted_seeds(text: str) -> list[int]:
-    """Which seeds are asked for; none if it is refused."""
+    """The requested seeds; none if the text is refused."""
     try:
         return grid.seeds(text)
     except ValueError:
@@ -300,7 +300,7 @@ LIVE = fairness.Cell(fairness.SHARED, "live", "cubic", 4, 2, 1)
 
 
 def shares(cell: fairness.Cell, ours_bps: float, tcp_mbps: float) -> tuple[float, float, str]:
-    """What four TCPs keep and ours gets, and how that is shown: five TCPs have 4 Mbit/s each, four beside a stream 4.1."""
+    """Shares that four TCPs keep and ours gets, as text: five TCPs have 4 Mbit/s each, four with a stream 4.1."""
     of = {
         (BULK.reference(), fairness.REFERENCE): (4e6, 4.0),
         (LIVE.reference(), fairness.REFERENCE): (3e6, 4.1),
@@ -312,7 +312,7 @@ def shares(cell: fairness.Cell, ours_bps: float, tcp_mbps: float) -> tuple[float
 
 
 def flows(*tcps: float) -> dict[str, float]:
-    """What is kept of a run of ours beside TCPs."""
+    """Measures of a run of ours with TCPs."""
     rows = {("flow", f"tcp0-{n}", "", "goodput_bps"): bps for n, bps in enumerate(tcps)}
     rows[("flow", "ours", "", "goodput_bps")] = 2.0
     return fairness.of_run(rows | {("path", "ours", "p0", "goodput_bps"): 1.0}, BULK)
@@ -331,11 +331,11 @@ def fairness_kept() -> bool:
 
 
 CASES = {
-    "what TCPs keep and ours gets": lambda: shares(BULK, 2e6, 3)[:2] == (0.75, 0.5),
+    "shares that TCPs keep and ours gets": lambda: shares(BULK, 2e6, 3)[:2] == (0.75, 0.5),
     "a stream has no more than it sends": lambda: (
         near(shares(LIVE, fairness.stream_bps(LIVE) or 0, 4.1)[1], 1) and shares(LIVE, 2e6, 4.1)[0] == 1
     ),
-    "what is sent beside four TCPs": lambda: near(fairness.stream_bps(LIVE), 0.9 * 4e6 * 1316 / 1372),
+    "rate of a stream with four TCPs": lambda: near(fairness.stream_bps(LIVE), 0.9 * 4e6 * 1316 / 1372),
     "a missed mark is bold": lambda: (
         shares(BULK, 1.9e6, 3.2)[2] == "80, **48**" and shares(BULK, 2e6, 3)[2] == "**75**, 50"
     ),
@@ -357,7 +357,7 @@ CASES = {
     "an option that plays in time is kept": lambda: (
         [sockets.corrected(500, median) for median in (56.0, 500.0, None)] == [500, 500, 500]
     ),
-    "an option is halved at the most": lambda: sockets.corrected(500, 5000.0) == 250,
+    "an option is at most halved": lambda: sockets.corrected(500, 5000.0) == 250,
     "a stream behind an emulator in time": lambda: behind([0, 0, 0])["sound"] and behind([0, 0, 0])["late"] == 0,
     "a stream behind one that was late": lambda: not behind([90, 90, 90])["sound"],
     "a trial behind one that was late": lambda: not behind([90, 90, 90], [0, 0, 0])["sound"],
@@ -376,10 +376,10 @@ CASES = {
     "cells that are complete": complete,
     "strand beside bond": lambda: ours("strand"),
     "bond beside strand": lambda: ours("bond"),
-    "a scheme beside another one": lambda: (
+    "a scheme compared with another one": lambda: (
         str(compare.difference(stores([0.02, 0.04], [0.01, 0.01]), "late")) == "2.000 (1.000–3.000)"
     ),
-    "a scheme beside itself before": lambda: near(
+    "a scheme compared with itself before": lambda: near(
         compare.difference(stores([0.02], [0.03], "strand"), "late").value, -1
     ),
     "runs that are later, and earlier": lambda: (
@@ -408,7 +408,7 @@ CASES = {
         == ["strand", "bond", "bond,cc=lia"]
     ),
     "a scheme alone is not judged": lambda: (
-        "not run beside" in tables.all_of({(CELL, 101): {"strand": row()}}, "strand")["verdicts"]
+        "not run with" in tables.all_of({(CELL, 101): {"strand": row()}}, "strand")["verdicts"]
     ),
     "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 14 * 4 * 4,
     "sources as real encoders are": bursty,
@@ -416,8 +416,8 @@ CASES = {
     "test seeds apart from tuning seeds": lambda: not set(grid.seeds("test")) & set(grid.seeds("tuning")),
     "ours is one of the schemes": lambda: grid.OURS in grid.MULTIPATH,
     "late behind the grace": lambda: of(0.1, 0.52, 0.5201)["late"] == 1 / 3,
-    "what never came is late": lambda: measures.of_stream([(5.0, None), (5.1, 5.2)], 0.5)["late"] == 0.5,
-    "what is captured too late or too early does not count": lambda: (
+    "a message that never came is late": lambda: measures.of_stream([(5.0, None), (5.1, 5.2)], 0.5)["late"] == 0.5,
+    "a message captured too late or too early does not count": lambda: (
         measures.of_stream([(4.9, None), (5.0, 5.1), (59.6, None)], 0.5)["messages"] == 1
     ),
     "a lost picture breaks its group": lambda: shown(20).count(False) == 5 and shown(20)[25],
@@ -435,7 +435,7 @@ CASES = {
         )
         == 2
     ),
-    "what a run costs": costs,
+    "costs of a run": costs,
     "a metric that is missing": lambda: "duplicate_packets" in str(tables_of(ROWS[0], ROWS[3])),
     "spans over a course": held,
     "spans that overlap": lambda: networks.merged([(3, 4), (1, 2), (1.5, 3)]) == [(1, 4)],
@@ -455,7 +455,7 @@ CASES = {
     "too redundant": lambda: not verdicts.frugal([pair(redundancy=0.06), pair(redundancy=0.05)]).met,
     "never worse": lambda: verdicts.never_worse({"a": [pair(ours=0.1009)], "b": [pair()]}).met is True,
     "worse in a cell": lambda: verdicts.never_worse({"a": [pair(ours=0.1011)], "b": [pair()]}).met is False,
-    "what must be late is not ours": lambda: (
+    "messages that must be late are not ours": lambda: (
         verdicts.bounded([pair(ours=0.52, always=0.5)]).met is True and verdicts.bounded([pair(ours=0.06)]).met is False
     ),
     "traces are drawn with all their cells": by_trace,

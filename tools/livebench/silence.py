@@ -1,4 +1,4 @@
-"""How soon a scheme leaves a path that falls silent: `tools/livebench silence`.
+"""Time until a scheme leaves a path that falls silent: `tools/livebench silence`.
 
 A stream over two paths, of which the one that carries it falls silent for good, in one direction or both. Measured from
 the trace of packets: from the hole's start to the last new data sent there, and from then until all that was lost in it
@@ -24,9 +24,9 @@ from runs import OUT
 RULES = GRID["silence"]
 # Fixed before the first run, ms.
 MOST_P50, MOST_P99, MOST_RESENT = 200, 300, 100
-# Sent in so many seconds before the hole, or the path was not in use.
+# Time before the hole in which something must have been sent, or the path was not in use.
 USED_S = 0.5
-# What is sent later may still be on its way at the end.
+# Packets sent later may still be in transit at the end.
 END_S = RULES["time_s"] - 1
 MBPS = 8
 
@@ -39,7 +39,7 @@ class Case:
     hole: str
 
     def draws(self) -> dict[str, float]:
-        """What the seed says: packets per second, delays and jitter in ms, when the hole begins."""
+        """Draws of the seed: packets per second, delays and jitter in ms, start of the hole."""
         draw = random.Random(f"silence {self.seed}")
         low, high = RULES["packets_per_s"]
         return {
@@ -75,7 +75,7 @@ class Case:
 
 
 def left(rows: list[dict[str, str]], hole_s: float) -> dict[str, float | None] | None:
-    """What a trace shows; None: the path was not in use as the hole began.
+    """Times that a trace shows; None: the path was not in use as the hole began.
 
     last_ms     from the hole's start to the last new data on the path; 0: none
     resent_ms   from then until the last of what was lost there was sent by another path; inf: some never was; None:
@@ -136,7 +136,7 @@ def run(program: Path, case: Case, scheme: str) -> dict[str, float | None] | Non
 
 
 def percentile(values: list[float], share: float) -> float:
-    """By nearest rank."""
+    """The percentile by nearest rank."""
     return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
 
 

@@ -1,4 +1,4 @@
-"""The same networks over real sockets, beside others: `tools/livebench sockets` (root, Debian's rist-tools, srt-tools).
+"""The same networks over real sockets, with others: `tools/livebench sockets` (root, Debian's rist-tools, srt-tools).
 
 Links are emulated in real time between namespaces, by the simulator's own link and from the same traces
 (tools/bench/links); one meter outside of all contestants numbers packets of a transport stream and notes when each
@@ -43,7 +43,7 @@ SETTINGS = {
     "SRT": "Debian's srt-tools, not bonded: `latency` = the option at both ends; the best path by hindsight",
     "MPTCP": "the kernel's: a subflow for each link, messages older than the option are not sent, 13 kB not sent at most",
 }
-# The emulator is there so long before the stream, and goes on behind it.
+# Time by which the emulator begins before the stream; it continues after it.
 BEFORE_S = 5
 # A try (`--first`).
 SHORT_S = 20
@@ -52,7 +52,7 @@ TRIAL_S = 10
 
 
 def names(instance: Instance, ours: str) -> list[str]:
-    """Who sends: ours, RIST and MPTCP over all links, SRT over each alone, since Debian's has no bonding."""
+    """Contestants: ours, RIST and MPTCP over all links, SRT over each alone, since Debian's has no bonding."""
     return [ours, "rist", "mptcp", *(f"srt@{n}" for n in range(1, len(instance.paths) + 1))]
 
 
@@ -115,7 +115,7 @@ def measured(one: Run, programs: tuple[Path, Path], seconds: int, job: int) -> d
 
 
 def streamed(one: Run, programs: tuple[Path, Path], seconds: int, option_ms: int, job: int) -> tuple[dict, list[dict]]:
-    """A stream of so long, with a latency as the contestant's option: what came of it, and the emulator's counters.
+    """Results of a stream of `seconds` with a latency as the contestant's option, and the emulator's counters.
 
     Raises:
         RunError: A contestant did not run to its end.
@@ -132,7 +132,7 @@ def streamed(one: Run, programs: tuple[Path, Path], seconds: int, option_ms: int
             result = contestants.live(env, command, one.name, option_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
         raise RunError(f"{one}: {error}") from None
-    return result, environment.counters or [{"error": "the emulator told nothing"}]
+    return result, environment.counters or [{"error": "the emulator printed nothing"}]
 
 
 def corrected(latency_ms: int, median_ms: float | None) -> int:
@@ -145,7 +145,7 @@ def corrected(latency_ms: int, median_ms: float | None) -> int:
 
 
 def judged(kept: dict, *counters: list[dict]) -> dict:
-    """What was measured, and whether the emulator was in time, in the trial as well, for it to count."""
+    """The measures, and whether the emulator was in time, in the trial as well, for them to count."""
     return {**kept, "sound": all(netns.lateness(one)["sound"] for one in counters)}
 
 
@@ -162,7 +162,7 @@ def mean_bps(trace: Path) -> float:
 
 
 def kept_in(file: Path) -> dict[tuple[str, ...], dict[str, float]]:
-    """What was measured so far."""
+    """Results so far."""
     if not file.exists():
         return {}
     with file.open(newline="") as lines:
@@ -190,7 +190,7 @@ def check(program: Path) -> Path:
 
 
 def asked_for(ours: str, only: list[str] | None, first: int | None) -> list[Run]:
-    """What is measured, in the grid's order."""
+    """Runs of the measurement, in the grid's order."""
     some = [one for one in grid() if not only or one[0].network in only][:first]
     instances = {(cell.network, seed): Instance.made(cell.network, seed) for cell, seed in some}
     return [
@@ -202,9 +202,9 @@ def asked_for(ours: str, only: list[str] | None, first: int | None) -> list[Run]
 
 
 def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None, jobs: int) -> Found:
-    """Measures what is missing, so many side by side, and gives all, by contestant as it is told.
+    """Measures the missing runs, `jobs` side by side, and returns all, by the names of contestants in tables.
 
-    `only`: networks, `first`: only so many cells, of 20 s, of which nothing is kept.
+    `only`: networks, `first`: number of cells, of 20 s, of which nothing is kept.
 
     Raises:
         RunError: A program is missing, or a run failed.
@@ -231,7 +231,7 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
             print(
                 f"{one}: {100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}", flush=True
             )
-            # A try of some seconds is no result.
+            # A try of some seconds is not a result.
             if kept["sound"] and not first:
                 add(file, one.key(ours, digest), kept)
             if kept["sound"] or first:
@@ -249,12 +249,12 @@ def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int
 
 
 def contestants_of(ours: str) -> list[str]:
-    """As they are told."""
+    """Names of contestants in tables."""
     return [ours, "MPTCP", "RIST", "SRT, best path"]
 
 
 def shown(by_name: dict[str, dict[str, float]], whole: list[str], ours: str) -> dict[str, dict[str, float]]:
-    """What is told of a cell and seed: of SRT the path with the fewest late, by hindsight, once all are there."""
+    """Results of a cell and seed for tables: for SRT the path with the fewest late, once all are there."""
     alone = [name for name in whole if name.startswith("srt@")]
     srt = [by_name[name] for name in alone if name in by_name]
     best = min(srt, key=lambda kept: kept["late"], default=None) if len(srt) == len(alone) else None
@@ -263,7 +263,7 @@ def shown(by_name: dict[str, dict[str, float]], whole: list[str], ours: str) -> 
 
 
 def told(found: Found, ours: str) -> dict[str, str]:
-    """Tables: verdicts beside the best of the others, means of each contestant, late packets of each cell."""
+    """Tables: verdicts compared with the best of the others, means of each contestant, late packets of each cell."""
     names = contestants_of(ours)
     whole = {instance: by for instance, by in found.items() if len(by) == len(names)}
     pairs: dict[str, list[verdicts.Pair]] = {}
@@ -295,7 +295,7 @@ def summary(name: str, found: Found) -> list[str]:
 
 
 def rows(found: Found, names: list[str]) -> list[list[str]]:
-    """A row a cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
+    """A row per cell: late packets of each contestant in %, means over the seeds there are; the fewest are bold."""
     made = []
     for cell in dict.fromkeys(cell for cell, _ in found):
         some = [by for (other, _), by in found.items() if other == cell]
@@ -309,5 +309,5 @@ def rows(found: Found, names: list[str]) -> list[list[str]]:
 
 
 def marked(value: float, least: float) -> str:
-    """A share in %, bold if there is none below."""
+    """A share in %, bold if no other is lower."""
     return f"**{value:.2f}**" if value <= least else f"{value:.2f}"

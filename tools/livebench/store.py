@@ -27,7 +27,7 @@ TESTS = ROOT / "crates/lab/tests"
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What a row is of; `links` is of the network's files."""
+    """Identity of a row; `links` is the digest of the network's files."""
 
     cell: Cell
     seed: int
@@ -36,7 +36,7 @@ class Key:
 
 
 def version(scheme: str, program: Path | None, golden: str, epochs: str) -> str:
-    """Which version of a scheme that is, of the texts of golden.txt and epochs.txt.
+    """Version of a scheme, from the texts of golden.txt and epochs.txt.
 
     Raises:
         RunError: No golden run has the scheme's preset.
@@ -55,7 +55,7 @@ class Store:
     """A file of results; new ones are added at its end."""
 
     def __init__(self, file: Path, program: Path | None) -> None:
-        """Of a program; None takes what there is of schemes that are being worked on, if it is of one program."""
+        """Opens the results of a program; None takes those of schemes in development, if they are of one program."""
         self.file, self._lock = file, threading.Lock()
         self._versions: dict[str, str] = {}
         self._program, self._texts = program, [(TESTS / name).read_text() for name in ("golden.txt", "epochs.txt")]
@@ -65,7 +65,7 @@ class Store:
                 self._read(csv.DictReader(lines))
 
     def version(self, scheme: str) -> str:
-        """Whose rows count."""
+        """Version whose rows count."""
         if scheme not in self._versions:
             self._versions[scheme] = version(scheme, self._program, *self._texts)
         return self._versions[scheme]

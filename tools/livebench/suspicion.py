@@ -1,10 +1,10 @@
-"""How often a scheme suspects paths that are well, and how soon one that returns is used: `tools/livebench suspicion`.
+"""Needless suspicions of a scheme, and the time until it uses a path that returns: `tools/livebench suspicion`.
 
-*Needless* suspicions are the scheme's own count: something arrived by the path within 50 ms. They are per path and minute,
-of the networks of the grid, and of uplinks that somebody recorded (`--traces FOLDER`, files in mahimahi's format), each
-beside a link that is always well. A path is declared dead in error if its link is never away for a second. Paths that
-return are those of two links that together just carry a stream; from the trace of packets, it is counted how long after
-its return a path carries half of what it did.
+*Needless* suspicions are the scheme's own count: something arrived by the path within 50 ms. They are per path and
+minute, of the networks of the grid, and of uplinks that somebody recorded (`--traces FOLDER`, files in mahimahi's
+format), each together with a link that is always well. A path is declared dead in error if its link is never away for a
+second. Paths that return are those of two links that together just carry a stream; from the trace of packets, it is
+counted how long after its return a path carries half of what it did.
 """
 
 import csv
@@ -31,7 +31,7 @@ BYTES = GRID["message_bytes"]
 
 
 def simulated(program: Path, words: Sequence[object], folder: Path) -> Counters:
-    """What the scheme counted in a run, and the other metrics of its flow.
+    """Counts of the scheme in a run, and the other metrics of its flow.
 
     Raises:
         RunError: The program refuses it.
@@ -61,7 +61,7 @@ def stream(bps: float) -> str:
 
 
 def in_folder(scenario: str, work: Callable[[Path], Counters]) -> Counters:
-    """Does something beside a scenario that is called net.toml."""
+    """Calls `work` in a folder with a scenario that is called net.toml."""
     with tempfile.TemporaryDirectory(prefix="strandcast-suspicion-") as name:
         folder = Path(name)
         (folder / "net.toml").write_text(scenario)
@@ -77,7 +77,7 @@ class Bench:
     jobs: int
 
     def all(self, work: Callable[[int], Counters], seeds: Sequence[int]) -> list[Counters]:
-        """What each seed gives."""
+        """Results of each seed."""
         with ThreadPoolExecutor(self.jobs) as pool:
             return list(pool.map(work, seeds))
 
@@ -90,7 +90,7 @@ class Bench:
         return {**found, "paths": len(instance.paths)}
 
     def goodput(self, name: str, seed: int, scheme: str) -> float:
-        """Of bulk over a network of the grid, bit/s."""
+        """Goodput of bulk over a network of the grid, bit/s."""
         instance = Instance.made(name, seed)
         words = ["simulate", instance.scenario.name, "--set", 'flows.video.app={kind="bulk"}', "--scheme", scheme]
         found = simulated(self.program, [*words, "--runs", "1", "--seed", seed], instance.scenario.parent)
@@ -119,7 +119,7 @@ class Bench:
         """A stream of half of what a recorded uplink carries over it, from another moment for each seed."""
         at = [int(line) for line in trace.read_text().split()]
         if not at or at[-1] < 1000 * TIME_S:
-            raise RunError(f"{trace}: a recording of {TIME_S} s at the least is needed")
+            raise RunError(f"{trace}: a recording of at least {TIME_S} s is needed")
         begin = round(random.Random(f"{trace.name} {seed}").random() * (at[-1] - 1000 * TIME_S))
         kept = [ms - begin for ms in at if begin <= ms < begin + 1000 * TIME_S]
         rate = len(kept) * 1500 * 8 / TIME_S
@@ -134,7 +134,7 @@ class Bench:
         return in_folder(scenario, work)
 
     def returns(self, deaths: int, seed: int) -> Counters:
-        """How long after its last return a path carries half of what it did, in ms."""
+        """Time after its last return until a path carries half of what it did, in ms."""
         draw = random.Random(f"returns {deaths} {seed}")
         away, there = RULES["away_s"], RULES["there_s"]
         begins = [8 + draw.random() + n * (away + there) for n in range(deaths)]
@@ -156,7 +156,7 @@ class Bench:
 
 
 def half_again(rows, begin_s: float, back_s: float) -> float:
-    """How long from `back_s` until the path carries half of what it did in the three seconds before `begin_s`, in ms.
+    """Time from `back_s` until the path carries half of what it did in the three seconds before `begin_s`, in ms.
 
     It is the end of the first half second in which it does; infinite: never.
     """
@@ -213,7 +213,7 @@ def kept(name: str, found: list[Counters]) -> list[str]:
 
 
 def returned(deaths: int, most_s: float, found: list[Counters]) -> list[str]:
-    """A row: when a path that was away so often is used again."""
+    """A row: the time until a path that was away this number of times is used again."""
     values = [one["half_ms"] for one in found]
     p50, p90 = percentile(values, 0.5), percentile(values, 0.9)
     told = [f"{ms / 1000:.1f}" if ms < math.inf else "never" for ms in (p50, p90, max(values))]

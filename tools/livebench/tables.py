@@ -1,4 +1,4 @@
-"""What is told of the runs: the tables of docs/measurements/live.md. Nothing here runs anything."""
+"""Tables of docs/measurements/live.md from the runs. Nothing here runs anything."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -23,7 +23,7 @@ def others(kept: Mapping[str, Measures], ours: str) -> list[Measures]:
 
 
 def by_cell(results: Results, ours: str = OURS) -> dict[str, list[verdicts.Pair]]:
-    """What verdicts are of. Traces are networks with their seeds; the best other one has the fewest late there."""
+    """Pairs to judge. Traces are networks with their seeds; the best other one has the fewest late there."""
     found: dict[str, list[verdicts.Pair]] = {}
     for (cell, seed), kept in sorted(results.items()):
         mine = kept[ours]
@@ -40,7 +40,7 @@ def mean(results: Results, cells: Sequence[Cell], scheme: str, measure: str) -> 
 
 
 def late(results: Results) -> str:
-    """A row a cell: late messages of each scheme in %; the fewest are bold."""
+    """A row per cell: late messages of each scheme in %; the fewest are bold."""
     rows = []
     for cell in sorted({cell.first for cell, _ in results}):
         repeats = [other for other, _ in results if other.first == cell]
@@ -54,7 +54,7 @@ def late(results: Results) -> str:
 
 
 def summary(results: Results) -> str:
-    """A row a scheme: means over all cells."""
+    """A row per scheme: means over all cells."""
     cells = sorted({cell for cell, _ in results})
     rows = []
     for scheme in columns(results):
@@ -70,7 +70,7 @@ def summary(results: Results) -> str:
 
 
 def networks(results: Results) -> str:
-    """A row a network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
+    """A row per network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
     rows = []
     for network in dict.fromkeys(cell.network for cell, _ in sorted(results)):
         cells = [c for c, _ in results if c.network == network and c.first.share <= verdicts.MOST_SHARE]
@@ -87,7 +87,7 @@ def tcp(results: Results) -> str:
     if not cells:
         return "No cell has one.\n"
     row = [f"{mean(results, cells, scheme, 'tcp_bps') / 1e6:.2f}" for scheme in columns(results)]
-    return table(["", *columns(results)], [["TCP beside it, Mbit/s", *row]])
+    return table(["", *columns(results)], [["TCP on the same link, Mbit/s", *row]])
 
 
 def judged(found: Sequence[verdicts.Verdict]) -> str:
@@ -97,7 +97,7 @@ def judged(found: Sequence[verdicts.Verdict]) -> str:
 
 
 def all_of(results: Results, ours: str) -> dict[str, str]:
-    """All tables by the names of their marks; verdicts are about `ours`, if it was run beside others."""
+    """All tables by the names of their marks; verdicts are about `ours`, if it was run with others."""
     judge = ours in columns(results) and len(columns(results)) > 1
     return {
         "summary": summary(results),
@@ -105,6 +105,6 @@ def all_of(results: Results, ours: str) -> dict[str, str]:
         "tcp": tcp(results),
         "verdicts": judged(verdicts.all_of(by_cell(results, ours)))
         if judge
-        else f"`{ours}` was not run beside others.\n",
+        else f"`{ours}` was not run with others.\n",
         "late": late(results),
     }

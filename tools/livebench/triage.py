@@ -1,4 +1,4 @@
-"""What giving up whole frames early is worth: `tools/livebench triage`.
+"""Worth of giving up whole frames early: `tools/livebench triage`.
 
 A video of pictures, as many a second and as many a group as in the grid: of each group the first is `key` times as long
 as a P picture, and as many bytes leave in each second. Each picture leaves at once. Seeds are those for tuning.
@@ -35,7 +35,7 @@ class Found:
 
 
 def kinds(b_pictures: int) -> str:
-    """The types of a group in the order of sending: so many B pictures behind each P, shown before it."""
+    """The types of a group in the order of sending: this number of B pictures after each P, shown before it."""
     return "I" + ("P" + "B" * b_pictures) * ((GRID["group"] - 1) // (1 + b_pictures))
 
 
@@ -47,7 +47,7 @@ def video(bitrate_bps: float, b_pictures: int) -> str:
     lines, step = [], 1 + b_pictures
     for n in range(int(TIME_S * GRID["pictures"])):
         start, place = n - n % len(group), n % len(group)
-        # A P is shown behind the B pictures that are sent behind it.
+        # A P is shown after the B pictures that are sent after it.
         within, run = (place - 1) % step, place - (place - 1) % step
         shown = place if place == 0 else run + (step - 1 if within == 0 else within - 1)
         kind = group[place]
@@ -56,7 +56,7 @@ def video(bitrate_bps: float, b_pictures: int) -> str:
 
 
 def decodable(pictures: Iterable[Picture]) -> list[bool]:
-    """Which can be decoded: a P needs the last I or P, a B the last two; groups are closed."""
+    """Pictures that can be decoded: a P needs the last I or P, a B the last two; groups are closed."""
     found, last, before = [], False, False
     for kind, came in pictures:
         if kind == "B":
@@ -68,7 +68,7 @@ def decodable(pictures: Iterable[Picture]) -> list[bool]:
 
 
 def of_frames(file: Path, latency_s: float) -> Found:
-    """What became of the pictures of a run, of its table of frames."""
+    """Outcomes of the pictures of a run, from its table of frames."""
     with file.open() as lines:
         rows = [row for row in csv.DictReader(lines) if row["flow"] == FLOW]
     latest = latency_s + GRACE_S + ROUNDING_S
@@ -133,7 +133,7 @@ def measured(
 
 
 def worse(found: dict[tuple[Cell, int, str, int], Found], schemes: list[str], b: int) -> str:
-    """Of each scheme beside the first: in how many runs more is undecodable, and in how many less, by 0.1 points."""
+    """For each scheme, the number of runs with more, and with fewer, undecodable than the first, by 0.1 points."""
     rows = []
     for share in RULES["shares"]:
         for scheme in schemes[1:]:

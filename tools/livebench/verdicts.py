@@ -45,7 +45,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was asked, what was found, and whether that is enough; None: there was nothing to judge."""
+    """Requirement, result, and whether that is enough; None: there was nothing to judge."""
 
     asked: str
     found: str
@@ -101,7 +101,7 @@ def bounded(pairs: Sequence[Pair]) -> Verdict:
     """On time, of what can be."""
     shares = [(1 - pair.ours) / (1 - pair.always) for pair in pairs if pair.always < 1]
     mean = fmean(shares)
-    return Verdict(f"on time at least {ON_TIME:.0%} of what can be", f"{mean:.2%} in the mean", mean >= ON_TIME)
+    return Verdict(f"on time at least {ON_TIME:.0%} of the possible", f"{mean:.2%} in the mean", mean >= ON_TIME)
 
 
 def all_of(by_cell: Mapping[str, Sequence[Pair]]) -> list[Verdict]:

@@ -3,10 +3,10 @@
     python3 tools/repair [--program FILE] [--preset bond] [--seeds 30] [--jobs 2] [--quick] [--write]
 
 A video of 4 Mbit/s over two links that lose (tools/repair/video.toml), in each cell of tools/repair/grid.py with
-retransmission alone and with each code. Runs are kept in target/repair/runs by scenario, scheme and program and not made
-again, so that an interrupted bench goes on where it stopped. Means and intervals go to target/repair/PRESET.csv, the runs
-to target/repair/PRESET.json. `--quick`: 3 seeds of four cells. `--write` puts the tables into docs/measurements/repair.md. Without
-`--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
+retransmission alone and with each code. Runs are kept in target/repair/runs by scenario, scheme and program and not
+made again, so that an interrupted bench continues where it stopped. Means and intervals go to target/repair/PRESET.csv,
+the runs to target/repair/PRESET.json. `--quick`: 3 seeds of four cells. `--write` puts the tables into
+docs/measurements/repair.md. Without `--program`: target/release/strandcast (`cargo build --release -p strandcast-cli`).
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
 
 
 def bench(asked: argparse.Namespace) -> None:
-    """The same, once the command line is read."""
+    """Runs the bench with these arguments."""
     grid = cells(asked.quick)
     program = Program(asked.program, asked.preset, asked.seeds or (QUICK_SEEDS if asked.quick else SEEDS), asked.jobs)
     results = program.all((cell, mode) for cell in grid for mode in MODES)

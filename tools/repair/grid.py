@@ -1,4 +1,4 @@
-"""What is run: networks, losses, deadlines, ways of repair, and what is measured. Fixed before the first full run.
+"""The grid: networks, losses, deadlines, ways of repair, and measures. Fixed before the first full run.
 
 Trials of two and three seeds of four cells moved two things: runs were of 40 s, the first 5 s left out, and bursts ended by
 packets. With a round trip of 300 ms and losses of 5 % windows take 15 s to open, with or without repair; and where packets
@@ -17,9 +17,9 @@ BURSTS = (1, 5, 20)
 LATENCIES_MS = (300, 500, 1000)
 # A burst lasts as long as so many packets of a link that carries half of the 380 messages a second.
 PACKETS_A_SECOND = 190
-# A queue holds so many seconds of its link.
+# Time of its link that a queue holds, seconds.
 QUEUE_S = 0.1
-# Of the scenario file: what is captured from the first to the second, and can be late by then, counts.
+# Times of the scenario file: messages captured from the first to the second, that can be late by then, count.
 WARMUP_S, TIME_S = 20, 60
 SEEDS = 30
 QUICK_SEEDS = 3
@@ -36,7 +36,7 @@ MODES = {
 }
 PRESETS = ("bond", "lia")
 
-# What is kept of each run: shares in %, but for `recovered`.
+# Measures of each run: shares in %, but for `recovered`.
 MEASURES = ("messages", "pictures", "redundancy", "recovered", "sent")
 """
 messages    % of the video's messages that were late or never came
@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def sets(self) -> list[str]:
-        """What is set in tools/repair/video.toml, as `KEY=VALUE`."""
+        """Changes to tools/repair/video.toml, as `KEY=VALUE`."""
         return [
             *(set_ for link, mbps in zip(("one", "two"), self.rates) for set_ in self._link(f"links.{link}", mbps)),
             f'flows.video.app.deadline="{self.latency_ms} ms"',
@@ -85,7 +85,7 @@ class Cell:
 
     @property
     def losses(self) -> str:
-        """How it loses, in words."""
+        """Losses of the cell, in words."""
         how = "single" if self.burst == 1 else f"bursts of {self.burst}"
         return f"{100 * self.loss:g} %, {how}" + (" that packets end" if self.by_packet else "")
 

@@ -13,7 +13,7 @@ from grid import MODES, OFF, TIME_S, WARMUP_S, Cell
 OUT = ROOT / "target" / "repair"
 SCENARIO = Path(__file__).parent / "video.toml"
 FLOW = "video"
-# Of the trace of the video: bytes of a message, messages and pictures a second.
+# Trace of the video: bytes of a message, messages and pictures a second.
 MESSAGE_BYTES, MESSAGES_A_SECOND, PICTURES_A_SECOND = 1316, 380, 25
 
 # Measure, then a value per seed, in the order of seeds.
@@ -47,7 +47,7 @@ class Program:
         return f"{self.preset},{MODES[mode]}"
 
     def command(self, cell: Cell, mode: str) -> list[str]:
-        """What makes the runs, from the root of the repository."""
+        """Command of the runs, from the root of the repository."""
         sets = [word for one in cell.sets for word in ("--set", one)]
         return ["simulate", str(SCENARIO.relative_to(ROOT)), *sets, "--scheme", self.scheme(mode)]
 
@@ -67,7 +67,7 @@ class Program:
 
 
 def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> Result:
-    """What is kept of the table of all runs.
+    """Measures from the table of all runs.
 
     Raises:
         RunError: A run lacks a metric.
@@ -101,7 +101,7 @@ def counted(latency_s: float) -> range:
 
 
 def late_pictures(frames: Path, latency_s: float) -> dict[int, int]:
-    """How many pictures of each seed lack a message at their deadline."""
+    """Number of pictures of each seed that lack a message at their deadline."""
     late: dict[int, set[int]] = {}
     inside = counted(latency_s)
     with frames.open() as lines:

@@ -31,7 +31,7 @@ def message(captured_s: float, late_ms: str, seed: int = 1) -> str:
 
 
 def read(mode: str, *lines: str) -> dict[str, list[float]] | str:
-    """What is kept of rows of a table of runs; the reason if it can't be."""
+    """Measures from rows of a table of runs; the reason if they can't be read."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "runs.csv")
         text = "scheme,seed,subject_kind,subject,part,metric,value\n" + "".join(f"bond,{line}\n" for line in lines)
@@ -73,7 +73,7 @@ CASES = {
     "single losses replace bursts": lambda: (
         "links.one.loss={uniform={rate=0.02}}" in Cell((5, 5), 20, 0.02, 1, 300).sets
     ),
-    "each code both ways, and none": lambda: (
+    "each code in both modes, and none": lambda: (
         len(grid.MODES) == 5 and all(grid.REDUNDANCY in spec for mode, spec in grid.MODES.items() if mode != grid.OFF)
     ),
     # 20 s to 59.48 s.
@@ -82,7 +82,7 @@ CASES = {
         pictures(message(26.0, "12.5"), message(26.01, ""), message(26.02, "-3")) == {1: 1}
     ),
     "on the deadline is in time": lambda: pictures(message(26.0, "0")) == {},
-    "what is captured before or behind does not count": lambda: (
+    "a message captured before or after does not count": lambda: (
         pictures(message(19.99, ""), message(59.49, ""), message(26, "", seed=2)) == {2: 1}
     ),
     "seeds": two_seeds,

@@ -1,4 +1,4 @@
-"""What is told of the runs: the tables of docs/measurements/repair.md, and what they add up to. Nothing here runs anything."""
+"""Tables of docs/measurements/repair.md from the runs, and their sums. Nothing here runs anything."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,14 +41,14 @@ class Mean:
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """Of values of one seed each."""
+    """Mean of values of one seed each."""
     n = len(values)
     half = STUDENT_T[min(n, len(STUDENT_T)) - 1] * stdev(values) / math.sqrt(n) if n > 1 else 0.0
     return Mean(fmean(values), half)
 
 
 def best(means: Mapping[str, Mean]) -> str | None:
-    """Who is less than all others by more than the intervals; nobody if two overlap."""
+    """Mode that is lower than all others by more than the intervals; None if two overlap."""
     first, *others = sorted(means, key=lambda mode: means[mode].mean)
     return first if all(means[first].high < means[other].low for other in others) else None
 
@@ -62,7 +62,7 @@ def against_off(off: Sequence[float], coded: Sequence[float]) -> str:
 
 
 def name(rates: tuple[int, int]) -> str:
-    """What marks call the tables of two links."""
+    """Name of the tables of two links in marks."""
     return "-".join(map(str, rates))
 
 
@@ -72,7 +72,7 @@ def place(cell: Cell) -> str:
 
 
 def late(results: Results, cells: Sequence[Cell], measure: str) -> str:
-    """A row a cell, a column a mode; the best is bold where its interval overlaps no other one."""
+    """A row per cell, a column per mode; the best is bold where its interval overlaps no other one."""
     rows = []
     for cell in cells:
         means = {mode: mean(results[cell, mode][measure]) for mode in MODES}
@@ -82,7 +82,7 @@ def late(results: Results, cells: Sequence[Cell], measure: str) -> str:
 
 
 def spent(results: Results, cells: Sequence[Cell]) -> str:
-    """What repair took and gave: redundancy and recovered messages, in %."""
+    """Costs and results of repair: redundancy and recovered messages, in %."""
     coded = [mode for mode in MODES if mode != OFF]
     rows = []
     for cell in cells:
@@ -128,7 +128,7 @@ def all_of(results: Results, cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def rows_of(results: Results, cells: Sequence[Cell]) -> list[dict[str, object]]:
-    """A row a cell and mode, for CSV."""
+    """A row per cell and mode, for CSV."""
     rows: list[dict[str, object]] = []
     for cell in cells:
         for mode in MODES:

@@ -78,7 +78,7 @@ def main(words: list[str]) -> int:
     if INSIDE not in os.environ:
         if guarded("soak", lambda: trial.encoded(ROOT / "target/soak")):
             return 1
-        # Whatever it started ends with it.
+        # All processes that it started end with it.
         inside = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
         inside += [sys.executable, str(Path(__file__).parent), *words, "--seed", str(asked.seed)]
         os.execvpe("unshare", inside, os.environ | {INSIDE: "1"})

@@ -1,4 +1,4 @@
-"""What goes wrong in a trial: kinds of faults, and a plan of them drawn from a seed."""
+"""Faults of a trial: their kinds, and a plan of them drawn from a seed."""
 
 import errno
 import os
@@ -18,16 +18,18 @@ SENDER, RECEIVER = "sender", "receiver"
 OTHER_SIDE = {SENDER: RECEIVER, RECEIVER: SENDER}
 HOUR_S = 3600
 LATENCY_MS = 1000
-# From the end of a fault until media sent after it are played, with the latency: where sender, receiver and association live on,
-# and where one of them is made anew (a supervisor's second, a search each second, pauses of up to 8 s after losses in a row).
+# From the end of a fault until media sent after it are played, with the latency: where sender, receiver and association
+# live on, and where one of them is made anew (a supervisor's second, a search each second, pauses of up to 8 s after
+# losses in a row).
 STEADY_S, ANEW_S = 5.0, 15.0
-# The longest silence of what is played in a fault that leaves a link and both programs; and where the sender is started anew.
+# The longest silence of what is played in a fault that leaves a link and both programs; and where the sender is started
+# anew.
 SILENCE_S, SILENCE_ANEW_S = 2.0, 6.0
 # Longer than a start of the sender takes.
 ABSENT_S = 8.0
 # The disk of recordings, and what is left of it as it begins to be full: it is written meanwhile.
 DISK, SPACE_LEFT = "1536m", 1 << 18
-# What else is wrong as SIGTERM comes, and since when.
+# Faults that hold when SIGTERM comes, and the time since which they do.
 BESIDE_END = ("", " after Ctrl-S", " while all links are silent", " while the other side is stopped")
 BEFORE_END_S = 1.0
 # From SIGTERM to the end.
@@ -35,7 +37,7 @@ END_S = LATENCY_MS / 1000 + 1.0
 
 
 class Trial(Protocol):
-    """What faults act on."""
+    """Objects on which faults act."""
 
     network: Network
     watch: Watch
@@ -54,17 +56,17 @@ class Fault:
     side: str
     link: int
     seconds: float
-    # What a kind makes of it: an errno, a direction, an hour forth or back.
+    # Choice that a kind interprets: an errno, a direction, an hour forth or back.
     choice: int
 
     @property
     def bar_s(self) -> float:
-        """How soon media have to play again after its end."""
+        """Time after its end within which media have to play again."""
         return ANEW_S if self.kind in MAKES_ANEW else STEADY_S
 
     @property
     def silence_bar_s(self) -> float | None:
-        """How long nothing may be played meanwhile; none: as long as it lasts."""
+        """Longest silence of the player meanwhile; None: as long as the fault."""
         if self.kind == "no address" and self.side == RECEIVER and self.link == 1:
             return None
         return {"absent": SILENCE_ANEW_S, **dict.fromkeys(PLAYS_ON, SILENCE_S)}.get(self.kind)
@@ -76,7 +78,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Kind:
-    """How a kind of fault is drawn, told and made."""
+    """Drawing, text and action of a kind of fault."""
 
     sides: tuple[str, ...]
     longest_s: float
@@ -277,7 +279,7 @@ def absent(trial: Trial, fault: Fault) -> None:
 
 
 def beside(fault: Fault) -> str:
-    """What happens while no descriptor is left."""
+    """Event while no descriptor is left."""
     if fault.side == RECEIVER:
         return "the sender is killed"
     return "the receiver is killed" if fault.choice & 1 else f"up{fault.link} down and up"
@@ -293,7 +295,7 @@ def place(fault: Fault) -> str:
 
 
 def lost_address(fault: Fault) -> str:
-    """Whose address is gone."""
+    """Owner of the address that is gone."""
     return "the receiver" if fault.side == RECEIVER and fault.link == 1 else place(fault)
 
 
@@ -354,7 +356,7 @@ SHORTEST_S = 0.5
 
 
 def plan(seed: int, count: int, longest_s: float) -> list[Fault]:
-    """So many faults. Each kind on each side comes once before one comes again."""
+    """A plan of `count` faults. Each kind on each side comes once before one comes again."""
     draw, deck, drawn = random.Random(seed), [], []
     every = [(kind, side) for kind, one in KINDS.items() for side in one.sides]
     while len(drawn) < count:

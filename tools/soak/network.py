@@ -16,7 +16,7 @@ CAMERA, AIR, STUDIO = "camera", "air", "studio"
 LINKS = (1, 2, 3)
 SERVICE = "203.0.113.1"
 RATE, QUEUE_MS, BURST = "8mbit", 100, "16kb"
-# Of an address that is another one than before, and of a second one beside it.
+# Numbers of an address in place of the former one, and of a second address.
 FIRST, SECOND = 1, 77
 
 
@@ -102,7 +102,7 @@ class Network:
         ip(CAMERA, f"route replace default via 10.78.{link}.254 dev {device} metric {100 + link}")
 
     def dress_studio(self, link: int) -> None:
-        """The same at the studio."""
+        """Configures an interface of the studio."""
         ip(STUDIO, f"link set down{link} up")
         ip(STUDIO, f"addr replace 10.79.{link}.1/24 dev down{link}")
         ip(STUDIO, f"route replace 10.78.{link}.0/24 via 10.79.{link}.254 dev down{link}")

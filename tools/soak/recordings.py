@@ -1,4 +1,4 @@
-"""What the receiver records, followed as it grows: each packet is checked, and when the last one was sent is known."""
+"""Recordings of the receiver, followed as they grow: each packet is checked, and the time of the last one is known."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ import stream
 from stream import TS
 
 EVERY_S = 0.1
-# A recording beside which a newer one grows, and that has not grown for so long, is finished.
+# Time without growth after which a recording is finished if a newer one grows.
 FINISHED_S = 5.0
 
 
@@ -30,7 +30,7 @@ class Recording:
     cut: str = ""
 
     def wrong(self) -> str:
-        """What is wrong with its end, once it is finished."""
+        """Fault of its end, once it is finished."""
         if self.rest and not self.cut:
             return f"{self.name} ends within a packet: {self.size} bytes"
         return ""

@@ -15,10 +15,10 @@ LEAST_S = 60.0
 
 
 class Report:
-    """Of a trial that has ended."""
+    """Report of a trial that has ended."""
 
     def __init__(self, trial: Trial) -> None:
-        """Of this one."""
+        """Makes the report of a trial."""
         self.trial = trial
 
     def faults(self) -> str:
@@ -49,7 +49,7 @@ class Report:
         return "".join(f"{hole.seen - begun:.1f} s: {hole.count} from {hole.first}\n" for hole in self.elsewhere())
 
     def samples(self) -> str:
-        """What was sampled, as CSV for the log."""
+        """Samples as CSV for the log."""
         begun = self.trial.begun
         rows = ["side,process,seconds,rss_kib,descriptors"]
         for side in self.trial.sides.values():

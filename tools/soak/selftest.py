@@ -33,7 +33,7 @@ def sent(count: int) -> list[bytes]:
 
 
 def marks() -> bool:
-    """Of each form of packet, and what they leave alone."""
+    """Marks of each form of packet, and the bytes that they leave alone."""
     packets = sent(8)
     found = [stream.read_mark(packet) for packet in packets]
     return (
@@ -52,7 +52,7 @@ def clocks() -> bool:
 
 
 def each_bit() -> bool:
-    """A packet of which any bit is another one is no packet as it was sent."""
+    """A packet of which any bit is another one is not a packet as it was sent."""
     packet = sent(1)[0]
     flipped = (
         bytes(b ^ (1 << bit if n == at else 0) for n, b in enumerate(packet)) for at in range(TS) for bit in range(8)
@@ -81,7 +81,7 @@ def joined(*numbers: int) -> bytes:
 
 
 def again_in_time() -> bool:
-    """When media sent after a moment were recorded; and the longest silence."""
+    """Recording time of media sent after a moment; and the longest silence."""
     watch = Watch(Path("/nowhere"))
     watch.progress = [(10.0, int(9e9)), (10.1, int(9.1e9)), (13.0, int(12e9)), (13.1, int(12.1e9))]
     return (

@@ -23,7 +23,7 @@ HOLD, GO_ON = b"\x13", b"\x11"
 
 @dataclass(frozen=True)
 class Sample:
-    """What a process held."""
+    """Resources of a process at a moment."""
 
     at: float
     rss_kib: int
@@ -42,7 +42,7 @@ class Side:
     """One of both."""
 
     def __init__(self, name: str, where: str, command: list[str], shim: Path, folder: Path) -> None:
-        """What runs in which namespace; its lines go to a log."""
+        """Makes a process in a namespace; its lines go to a log."""
         self.name, self.where, self.command = name, where, command
         self.log = (folder / f"{name}.log").open("ab", buffering=0)
         control = folder / f"{name}.control"

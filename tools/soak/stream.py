@@ -1,7 +1,8 @@
 """A real encoder's transport stream, looped, with a mark in each packet, and what finds the marks again.
 
-As a program it is the source of a trial: stream.py CLIP BPS PORT sends to that UDP port of 127.0.0.1 until SIGTERM, seven packets
-per datagram, paced by the rate. Clocks (PCR, PTS, DTS) and continuity counters go on from one round of the clip to the next.
+As a program it is the source of a trial: stream.py CLIP BPS PORT sends to that UDP port of 127.0.0.1 until SIGTERM,
+seven packets per datagram, paced by the rate. Clocks (PCR, PTS, DTS) and continuity counters continue from one round of
+the clip to the next.
 
 A mark is 16 bytes at the end of a packet's payload, or of its adaptation field where the payload is short: number of the packet,
 time at which it was sent (CLOCK_MONOTONIC, ns), and the CRC of the packet but for these four bytes. It lies over some of the
@@ -25,14 +26,14 @@ CLOCK_HZ = 27_000_000
 
 
 def payload_at(packet: bytes) -> int:
-    """Where the payload begins; at the end, if there is none."""
+    """Beginning of the payload; the end of the packet without a payload."""
     adapted, carries = packet[3] & 0x20, packet[3] & 0x10
     begin = 5 + packet[4] if adapted else 4
     return begin if carries else TS
 
 
 def mark_at(packet: bytes) -> int:
-    """Where the mark is."""
+    """Position of the mark."""
     begin = payload_at(packet)
     return TS - MARK.size if begin > TS - 1 or TS - begin >= LEAST else begin - MARK.size
 
@@ -68,7 +69,7 @@ def read_clock(packet: bytes, at: int) -> int:
 
 
 def put_clock(packet: bytearray, at: int, value: int) -> None:
-    """The same."""
+    """Writes a clock of PES headers (PTS, DTS)."""
     head = packet[at] & 0xF0 | 1
     struct.pack_into(
         "!BHH",
@@ -84,7 +85,7 @@ class Packet:
     """One packet of the clip, and where its clocks are."""
 
     def __init__(self, data: bytes) -> None:
-        """Of these bytes."""
+        """Reads a packet."""
         self.data, begin = bytearray(data), payload_at(data)
         self.pid = (data[1] & 0x1F) << 8 | data[2]
         self.counted = bool(data[3] & 0x10) and self.pid != 0x1FFF
@@ -99,7 +100,7 @@ class Packet:
             self.stamps = [(at, read_clock(data, at)) for at in places]
 
     def shifted(self, by: int, counter: int) -> bytearray:
-        """The packet so many ticks of 27 MHz later."""
+        """The packet `by` ticks of 27 MHz later."""
         data = self.data
         if self.pcr is not None:
             base, extension = divmod((self.pcr + by) % (300 << 33), 300)
@@ -115,7 +116,7 @@ class Loop:
     """The clip without end, packet by packet."""
 
     def __init__(self, data: bytes, bps: int) -> None:
-        """Of a clip at this rate."""
+        """Makes a stream of a clip at this rate."""
         self.packets = [Packet(data[at : at + TS]) for at in range(0, len(data) - TS + 1, TS)]
         self.round = len(self.packets) * TS * 8 * CLOCK_HZ // bps
         self.number, self.counters = 0, {}

@@ -126,7 +126,7 @@ class Trial:
         self.threads[-1].start()
 
     def _shim(self) -> Path:
-        """What fails calls and sets clocks, made if it is not there."""
+        """Library that makes calls fail and sets clocks, built if it is missing."""
         source = HERE / "shim.c"
         words = [
             "cc",
@@ -198,7 +198,7 @@ class Trial:
             raise RunError(f"nothing played at all: see {self.folder}")
 
     def _again(self, since: float, patience: float) -> float | None:
-        """When media sent after a moment were recorded."""
+        """Time at which media sent after a moment were recorded."""
         while time.monotonic() < since + patience:
             found = self.watch.played(since, since + patience)
             if found is not None:
@@ -207,7 +207,7 @@ class Trial:
         return None
 
     def _fault(self, number: int, fault: Fault) -> Outcome:
-        """One fault, until media play again and go on."""
+        """One fault, until media play again without a break."""
         self.network.claim((fault.link,) if KINDS[fault.kind].linked else ())
         began = time.monotonic()
         fault_at = began - self.begun

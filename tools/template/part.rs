@@ -1,5 +1,6 @@
-// A template for a new part. It belongs to no crate: copy a section into the file that its first line names, replace `Example`
-// and `example` by your names, and delete what you do not need. Then work through the checklist in CONTRIBUTING.md.
+// A template for a new part. It belongs to no crate: copy a section into the file that its first line names, replace
+// `Example` and `example` by your names, and delete what you do not need. Then work through the checklist in
+// CONTRIBUTING.md.
 //
 // The lines from one `// ----` to the next are one file, or what a file gets. A scheduler's file, for example:
 //
@@ -8,12 +9,13 @@
 //
 // Only the word in specs is written with a hyphen: `LeastUsed = "least-used", least_used: schedule::LeastUsedConfig;`.
 //
-// Paths are below crates/schemes/src. The shortest real parts: congestion/lia.rs, schedule/lowest_rtt.rs, preset/lia.rs.
+// Paths are below crates/schemes/src. The shortest real parts: congestion/lia.rs, schedule/lowest_rtt.rs,
+// preset/lia.rs.
 
 // ==== 1. A congestion control =====================================================================================
 // ---- congestion/example.rs --------------------------------------------------------------------------------------
 
-//! What it does, in one sentence: windows that grow by a weight, so that all of them together grow as one TCP.
+//! One sentence about its behaviour: windows that grow by a weight, so that all of them together grow as one TCP.
 //!
 //! A. Author, B. Author, "Title", journal or RFC, year.
 //!
@@ -46,7 +48,8 @@ keys! {
     }
 }
 
-// A window of its own kind, without an `Avoidance`, implements `WindowPart`; it says why TCP flows can't have it if they can't.
+// A window of its own kind, without an `Avoidance`, implements `WindowPart`; it says why TCP flows can't have it if
+// they can't.
 impl AvoidancePart for Example {
     const PAPER: &'static str = "Author et al., year";
     const SUMMARY: &'static str = "increases weighted by the number of paths, together those of one TCP";
@@ -78,7 +81,7 @@ impl Avoidance for Example {
     //
     //     fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 { ... the share of the window that is left ... }
     //
-    // State that follows signals, heard before `increase` and `decrease`; drop it when a path closes:
+    // State that follows signals, which arrive before `increase` and `decrease`; drop it when a path closes:
     //
     //     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) { ... }
     //
@@ -147,7 +150,8 @@ fn a_loss_leaves_one_half() {
 }
 
 // ---- congestion/tests/table.rs: nothing, or one name --------------------------------------------------------------
-// The tests of all windows take it from the table. If with one path it is not Reno's: `NOT_RENO = &["cubic", "example"]`.
+// The tests of all windows take it from the table. If with one path it is not Reno's: `NOT_RENO = &["cubic",
+// "example"]`.
 
 // Then: cargo test -p strandcast-schemes --lib congestion::tests
 //       tools/scheme example
@@ -155,7 +159,7 @@ fn a_loss_leaves_one_half() {
 // ==== 2. A scheduler ==============================================================================================
 // ---- schedule/example.rs -----------------------------------------------------------------------------------------
 
-//! What it does, in one sentence: the path whose window is the least full.
+//! One sentence about its behaviour: the path whose window is the least full.
 //!
 //! A. Author, B. Author, "Title", journal, year.
 //!
@@ -184,8 +188,8 @@ impl SchedulerPart for ExampleConfig {
         Box::new(Example { run: self.run })
     }
 
-    // Where it needs them: `estimators` that it reads, `paths` that it uses, and `refuses`, one line about parts that it
-    // does not go with.
+    // Where it needs them: `estimators` that it reads, `paths` that it uses, and `refuses`, one line about parts that
+    // it does not go with.
 }
 
 /// The usable path with room whose window is the least full.
@@ -257,7 +261,7 @@ use crate::preset::combine::Combination;
 use crate::scheme::Preset;
 use crate::shelf::SchedulerName;
 
-/// What the paper calls it.
+/// Name and content of the paper.
 pub const PRESET: Preset = Preset {
     name: "example",
     paper: "Author et al. YEAR: Title, journal",

@@ -29,9 +29,9 @@ PROGRAMS = ("ip", "ss", "nstat", "nsenter", "chrt", "iperf3", "mptcpize")
 SYSCTLS = {"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_wmem": "4096 16384 4194304"}
 # A send buffer that is large from the start, in place of one that grows with the subflows' windows.
 LARGE = {"net.ipv4.tcp_wmem": "4096 4194304 4194304"}
-# Of the packets of a run, more than 1 ms late: a tenth of the shorter round trip.
+# Share of a run's packets that may be more than 1 ms late: a tenth of the shorter round trip.
 LATE_SHARE = 0.02
-# What the kernel counted, that explains a goodput.
+# Counters of the kernel that explain a goodput.
 COUNTERS = (
     "TcpRetransSegs",
     "TcpExtTCPSackRecovery",
@@ -62,7 +62,7 @@ class NotSoundError(Exception):
 
 
 def missing() -> str | None:
-    """What this machine lacks for such runs, in one line; `None`: nothing."""
+    """Requirement of such runs that this machine lacks, in one line; `None`: nothing."""
     if sys.platform != "linux" or os.geteuid():
         return "needs root on Linux"
     if not pathlib.Path("/dev/net/tun").exists():
@@ -81,7 +81,7 @@ def missing() -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """What is run: `mptcp-CC` or `tcp-CC@LINK`, what it changes in the scenario, whether the send buffer is large."""
+    """A run: `mptcp-CC` or `tcp-CC@LINK`, its changes to the scenario, whether the send buffer is large."""
 
     contestant: str
     sets: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def run(emulator: pathlib.Path, cell: Cell, seed: int, job: int, warmup: int, se
 
 
 def large_packet(link: dict) -> bool:
-    """Whether the kernel left segments together on a link."""
+    """Returns whether the kernel left segments together on a link."""
     return link.get("forward", {}).get("largest", 0) > netns.MTU
 
 
@@ -141,7 +141,7 @@ def measure(env: netns.Environment, cell: Cell, warmup: int, seconds: int) -> di
 
 
 def inside(env: netns.Environment, side: str, *words: str) -> str:
-    """What a command prints in a namespace."""
+    """Output of a command in a namespace."""
     command = ["nsenter", f"--net=/run/netns/{env.c if side == 'c' else env.s}", *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -188,7 +188,7 @@ def sockets(text: str) -> list[dict]:
 
 
 def number(pattern: str, line: str) -> float:
-    """What a pattern catches; 0 where the kernel says nothing of it."""
+    """Number that a pattern catches; 0 without one in the kernel's line."""
     match = re.search(WORD + pattern, line)
     return float(match[1]) if match else 0.0
 
@@ -232,7 +232,7 @@ def goodput_bps(server: dict, first_s: float, last_s: float) -> float:
     sums = [interval["sum"] for interval in server["intervals"]]
     counted = [one for one in sums if one["start"] > first_s - 0.5 and one["end"] < last_s + 0.5]
     if len(counted) < (last_s - first_s) - 1:
-        raise NotSoundError(f"iperf3 tells of {len(counted)} s")
+        raise NotSoundError(f"iperf3 reports {len(counted)} s")
     return sum(one["bytes"] for one in counted) * 8 / sum(one["seconds"] for one in counted)
 
 

@@ -7,9 +7,11 @@ import tempfile
 
 from ns2 import ACCESS_MBPS, ACCESS_MS
 
-# ns-2 halves the window (`slowdown`), not what is in flight, and lets it grow however full it is (`control_increase_ 0`).
+# ns-2 halves the window (`slowdown`), not what is in flight, and lets it grow however full it is (`control_increase_
+# 0`).
 CC = {"ns2": "reno,cut=window,when-full=off", "ns3": "reno"}
-# What ns-2.35's SCTP agents do, read in their traces: the window begins with 4380 bytes, whatever `initialCwnd_` says; one
+# Behaviour of ns-2.35's SCTP agents, read in their traces: the window begins with 4380 bytes, whatever `initialCwnd_`
+# says; one
 # path halves down to 4 MTU (`sctp.cc`), CMT down to `initialCwnd_` = 2 MTU (`sctp-cmt.cc`).
 SCTP_SCHEME = "sctp,half-floor=4"
 CMT_SCHEME = "cmt,rtx={rtx},pf={pf}"
@@ -22,7 +24,7 @@ def summary(binary: str, name: str, network: dict, profile: str = "ns2") -> dict
 
 
 def run(binary: str, name: str, network: dict, profile: str) -> dict:
-    """What our command says about a network."""
+    """Results of our command for a network."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "network.toml"
         path.write_text(scenario(name, network, profile))

@@ -39,7 +39,7 @@ def data(*lines: str, seconds: int = 5) -> list:
 
 
 def refused(call, words: str) -> bool:
-    """Whether a run is refused, and with these words."""
+    """Returns whether a run is refused, and with these words."""
     try:
         call()
     except linux.NotSoundError as error:
@@ -57,7 +57,7 @@ def sockets_are_read() -> None:
 
 
 def the_control_connection_is_left_out() -> None:
-    """What carries the data has sent the most."""
+    """The connection with the data has sent the most."""
     assert {one["algorithm"] for _, found in data(CONTROL, FIRST, SECOND) for one in found} == {"cubic"}
 
 
@@ -70,7 +70,7 @@ def subflows_are_checked() -> None:
 
 
 def a_fallback_is_noticed() -> None:
-    """TCP's own counters are none, and a run without MP_CAPABLE is no MPTCP."""
+    """TCP's own counters do not count, and a run without MP_CAPABLE is not MPTCP."""
     fine = {"MPTcpExtMPCapableSYNTX": 2, "TcpExtTCPSackShiftFallback": 116, "MPTcpExtMPCapableFallbackACK": 0}
     linux.check_counters(fine, "mptcp")
     assert refused(lambda: linux.check_counters(fine | {"MPTcpExtDssFallback": 1}, "mptcp"), "DssFallback")
@@ -82,7 +82,7 @@ def goodput_is_of_the_time_behind_the_warm_up() -> None:
     sums = [{"start": s, "end": s + 1.001, "seconds": 1.0, "bytes": 1000 * s} for s in range(13)]
     intervals = {"intervals": [{"sum": one} for one in sums]}
     assert linux.goodput_bps(intervals, 10, 12) == 8 * (10_000 + 11_000) / 2
-    assert refused(lambda: linux.goodput_bps(intervals, 10, 30), "tells of 3 s")
+    assert refused(lambda: linux.goodput_bps(intervals, 10, 30), "reports 3 s")
 
 
 def segments_left_together_are_noticed() -> None:

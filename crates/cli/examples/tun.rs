@@ -176,7 +176,7 @@ fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
 fn apply_command(directions: &[Arc<LinkDirection>; 2], line: &str) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let (Some(what), Some(state), Some(which)) = (words.next(), words.next(), words.next()) else {
-        return Err(format!("control: '{line}' is no command"));
+        return Err(format!("control: '{line}' is not a command"));
     };
     let on = state == "on";
     let concerned = match which {

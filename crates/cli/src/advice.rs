@@ -1,45 +1,61 @@
-//! `--advice`: the rates that an encoder should choose, one line of JSON for each change.
+//! `--advice`: the rate that an encoder should choose now. A file has the newest advice alone and is replaced as a
+//! whole, so that no reader sees a part of it; a pipe gets a line for each change.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
-use strandcast::files::{Opened, append_output};
+use serde_json::{Value, json};
+use strandcast::files::{Opened, append_output, spare_keys};
 use strandcast_proto::policy::Advice;
 
 use crate::error::{CliError, why};
 use crate::print;
-use crate::writer::{Plain, Writer};
+use crate::writer::{Plain, Sink, Tell, Trouble, Writer};
 
 /// Maximum queue for the file in bytes.
 const MOST: usize = 64 << 10;
+/// Bytes of a file's first line that are looked at.
+const LINE: u64 = 4096;
 
 /// The file or pipe that is written, if any.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceOutput(Option<Writer>);
 
 impl AdviceOutput {
-    /// Opens `path`. The content of a file stays. A pipe may have no reader yet; lines that do not fit it are dropped,
-    /// since newer advice follows.
+    /// Opens `path`. A pipe may have no reader yet; lines that do not fit it are dropped, since newer advice follows.
     ///
     /// # Errors
-    /// [`CliError::Media`]: it can't be written; [`CliError::Store`]: it is a file of keys.
+    /// [`CliError::Usage`]: the file has other content than advice; [`CliError::Media`]: it can't be written;
+    /// [`CliError::Store`]: it is a file of keys.
     pub(crate) fn open(path: Option<&Path>) -> Result<AdviceOutput, CliError> {
         let Some(path) = path else { return Ok(AdviceOutput(None)) };
         let name = path.display().to_string();
         let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
-        let file = match append_output(path, false)? {
-            Opened::File(file) => file,
-            Opened::Pipe(_) => {
-                // Also for reading, so that it need not have a reader.
-                let flags = OFlags::NONBLOCK.bits() as i32;
-                OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).map_err(cannot)?
-            }
-        };
         let tell = print::troubles("advice", "line", &name);
-        let writer = Writer::start("advice", MOST, move || Plain::new(Ok(Newest(file)), tell));
+        let writer = if path.metadata().map_or(true, |seen| seen.is_file()) {
+            let replaced = Replaced::open(path, tell)?;
+            replaced.replace(None).map_err(cannot)?;
+            Writer::start("advice", MOST, move || replaced)
+        } else {
+            let file = match append_output(path, false)? {
+                Opened::File(file) => file,
+                Opened::Pipe(_) => {
+                    // Also for reading, so that it need not have a reader.
+                    let flags = OFlags::NONBLOCK.bits() as i32;
+                    OpenOptions::new()
+                        .read(true)
+                        .write(true)
+                        .custom_flags(flags)
+                        .open(path)
+                        .map_err(cannot)?
+                }
+            };
+            Writer::start("advice", MOST, move || Plain::new(Ok(Newest(file)), tell))
+        };
         Ok(AdviceOutput(Some(writer.map_err(cannot)?)))
     }
 
@@ -47,24 +63,89 @@ impl AdviceOutput {
     pub(crate) fn write(&mut self, seconds: f64, advice: Advice) {
         let Some(writer) = &self.0 else { return };
         let Advice { rate_bps, safe_bps } = advice;
-        let line = serde_json::json!({ "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let time = (time * 1e3).round() / 1e3;
+        let line = json!({ "time": time, "seconds": seconds, "rate_bps": rate_bps, "safe_bps": safe_bps });
         // Lines that do not fit are counted there.
         writer.put(format!("{line}\n").as_bytes());
     }
+}
+
+/// A file whose content is one line.
+struct Replaced {
+    path: PathBuf,
+    /// The file that takes its place.
+    new: PathBuf,
+    tell: Tell,
+}
+
+impl Replaced {
+    fn open(path: &Path, tell: Tell) -> Result<Replaced, CliError> {
+        spare_keys(path)?;
+        if !is_advice(path) {
+            let why = format!("{} has content that is not advice: name another file", path.display());
+            return Err(CliError::Usage(why));
+        }
+        // A link stays, and leads to the newest content.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.new", std::process::id()));
+        Ok(Replaced { new: path.with_file_name(name), path, tell })
+    }
+
+    /// Replaces the content by `line`; `None`: finds out whether that is possible.
+    fn replace(&self, line: Option<&[u8]>) -> io::Result<()> {
+        // A file of this name is what an earlier error left.
+        match std::fs::remove_file(&self.new) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.new)?;
+        let done = match line {
+            Some(line) => file.write_all(line).and_then(|()| std::fs::rename(&self.new, &self.path)),
+            None => std::fs::remove_file(&self.new),
+        };
+        done.inspect_err(|_| drop(std::fs::remove_file(&self.new)))
+    }
+}
+
+impl Sink for Replaced {
+    fn write(&mut self, bytes: &[u8], _: Option<Vec<String>>) -> io::Result<()> {
+        let newest = bytes.split_inclusive(|byte| *byte == b'\n').next_back();
+        newest.map_or(Ok(()), |line| self.replace(Some(line)))
+    }
+
+    fn dropped(&mut self, _: u64) {
+        // Older advice is of no use.
+    }
+
+    fn failed(&mut self, error: &io::Error) {
+        (self.tell)(Trouble::Failed(error));
+    }
+}
+
+/// Returns whether a file is absent, empty, or begins with a line of advice.
+fn is_advice(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return !path.exists() };
+    let mut line = String::new();
+    let read = BufReader::new(file.take(LINE)).read_line(&mut line);
+    let advice = || serde_json::from_str::<Value>(&line).is_ok_and(|value| value.get("rate_bps").is_some());
+    read.is_ok_and(|length| length == 0) || advice()
 }
 
 /// A pipe that is full gets nothing.
 struct Newest<W>(W);
 
 impl<W: Write> Write for Newest<W> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.write(bytes) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(bytes.len()),
             written => written,
         }
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
 }
@@ -73,22 +154,42 @@ impl<W: Write> Write for Newest<W> {
 mod tests {
     use super::*;
 
+    const WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+
+    fn place(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("strandcast-advice-{}-{name}", std::process::id()))
+    }
+
     #[test]
-    fn each_change_is_a_line() {
-        let path = std::env::temp_dir().join(format!("strandcast-advice-{}", std::process::id()));
-        let mut output = AdviceOutput::open(Some(&path)).expect("a temporary file");
-        for rate_bps in [3_000_000, 2_000_000] {
-            let advice = Advice { rate_bps, safe_bps: 1_000_000 };
-            output.write(1.5, advice);
+    fn a_file_has_the_newest_advice_alone_and_nothing_is_left_beside_it() {
+        let folder = place("folder");
+        std::fs::create_dir_all(&folder).expect("a new folder");
+        let path = folder.join("advice.json");
+        for run_of_it in 1..=2 {
+            let mut output = AdviceOutput::open(Some(&path)).expect("a new file, or one with advice");
+            for rate_bps in [3_000_000, 2_000_000] {
+                let advice = Advice { rate_bps, safe_bps: 1_000_000 };
+                output.write(1.5, advice);
+            }
+            assert!(output.0.is_some_and(|writer| writer.flush(WAIT)));
+            let text = std::fs::read_to_string(&path).expect("it was written");
+            let value: Value = serde_json::from_str(&text).expect("one line of JSON");
+            assert_eq!((&value["rate_bps"], &value["safe_bps"]), (&json!(2_000_000), &json!(1_000_000)));
+            assert_eq!((&value["seconds"], text.lines().count()), (&json!(1.5), 1), "run {run_of_it}");
         }
-        assert!(output.0.is_some_and(|writer| writer.flush(std::time::Duration::from_secs(10))));
-        let text = std::fs::read_to_string(&path).expect("it was written");
+        assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
+        std::fs::remove_dir_all(folder).expect("it is there");
+    }
+
+    #[test]
+    fn a_file_with_other_content_is_refused() {
+        let path = place("other");
+        std::fs::write(&path, "the only copy").expect("a temporary file");
+        let refused = AdviceOutput::open(Some(&path)).expect_err("it has other content");
+        assert!(refused.to_string().contains("name another file"), "{refused}");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"the only copy");
         std::fs::remove_file(&path).expect("it is there");
-        assert_eq!(
-            text,
-            "{\"rate_bps\":3000000,\"safe_bps\":1000000,\"seconds\":1.5}\n\
-             {\"rate_bps\":2000000,\"safe_bps\":1000000,\"seconds\":1.5}\n"
-        );
+        assert!(AdviceOutput::open(Some(&place("absent/file"))).is_err(), "there is no such folder");
     }
 
     #[test]

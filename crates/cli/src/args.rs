@@ -1,9 +1,11 @@
 //! The command line.
 
+mod doctor;
 mod key;
 mod manual;
 mod tariff;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
 
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Perf(PerfArgs),
     /// Pair sender and receiver, once, and manage keys
     Key(KeyArgs),
+    /// Find out what keeps a stream from a receiver, and how to mend it
+    Doctor(DoctorArgs),
     /// Decrypt a recorded stream with the keys of --keylog
     Decrypt(DecryptArgs),
     /// List the schemes that `--scheme` takes
@@ -109,7 +113,7 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), - (standard input) or udp://[GROUP@]HOST:PORT
+    /// FILE (sent at the pace of its clock), - (standard input), udp://[GROUP@]HOST:PORT or srt://[HOST]:PORT
     pub(crate) input: MediaUrl,
     /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
     /// port 9899
@@ -124,7 +128,8 @@ pub(crate) struct SendArgs {
     /// Costs of a path: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5; repeatable
     #[arg(long = "tariff", value_name = "SPEC", value_parser = tariff)]
     pub(crate) tariffs: Vec<LinkTariff>,
-    /// Add the rates that the encoder should choose to FILE or write them to a pipe, a line of JSON for each change
+    /// Keep the rate that the encoder should choose now in FILE, a line of JSON that is replaced as a whole, or write each
+    /// change to a pipe
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
@@ -141,7 +146,7 @@ pub(crate) struct SendArgs {
 pub(crate) struct ReceiveArgs {
     /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,
-    /// FILE, - (standard output) or udp://HOST:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
+    /// FILE, - (standard output), udp://HOST:PORT or srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream
     #[arg(value_parser = media_output)]
     pub(crate) output: MediaUrl,
     /// Overwrite a file that has content

@@ -67,7 +67,7 @@ impl From<Error> for CliError {
 
 /// The last paragraph of every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 the result misses its target (demo) or a policy in Python failed, 2 wrong command line or scenario,
-3 media, results or keys cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
-gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM, 141 standard output was
-closed before a result was written.";
+Exit codes: 0 done, 1 the result misses its target (demo), doctor found something or a policy in Python failed, 2 wrong
+command line or scenario, 3 media, results or keys cannot be read or written, 4 this machine's network (name, interface,
+port), 5 the peer is silent, gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or
+SIGTERM, 141 standard output was closed before a result was written.";

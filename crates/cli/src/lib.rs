@@ -12,6 +12,7 @@ mod check;
 mod console;
 mod decrypt;
 mod demo;
+mod doctor;
 mod error;
 mod explain;
 mod key;
@@ -27,6 +28,7 @@ mod report;
 mod schemes;
 mod secrets;
 mod send;
+mod service;
 mod show;
 mod signals;
 mod simulate;
@@ -85,6 +87,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
+        args::Command::Doctor(args) => block_on(doctor::run(args)),
         args::Command::Decrypt(args) => decrypt::run(&args),
         args::Command::Key(args) => block_on(key::run(args)),
         args::Command::Schemes(args) => schemes::run(&args, listing::list),

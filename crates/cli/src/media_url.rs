@@ -4,18 +4,20 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use strandcast::live::UdpUrl;
+use strandcast::live::{SrtUrl, UdpUrl};
 use strandcast_net::resolve::HostPort;
 
 use crate::secrets::has_secret;
 
-/// A file, a pipe, or a UDP address of media.
+/// A file, a pipe, or an address of media over UDP or SRT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MediaUrl {
     /// `-`: standard input or output.
     Pipe,
     /// `udp://[GROUP@]HOST:PORT`.
     Udp(UdpUrl),
+    /// `srt://[HOST]:PORT?KEY=VALUE…`.
+    Srt(SrtUrl),
     /// Anything else.
     File(PathBuf),
 }
@@ -25,14 +27,19 @@ impl FromStr for MediaUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if has_secret(text) {
-            return Err("a pairing string is no place for media: strandcast key add NAME reads it".to_owned());
+            return Err(
+                "a pairing string is not a place for media: strandcast key add NAME reads it".to_owned()
+            );
         }
         if text == "-" {
             return Ok(MediaUrl::Pipe);
         }
         match text.split_once("://") {
             Some(("udp", _)) => text.parse().map(MediaUrl::Udp),
-            Some((scheme, _)) => Err(format!("{scheme}:// is not supported: expected a file, - or udp://")),
+            Some(("srt", _)) => text.parse().map(MediaUrl::Srt),
+            Some((scheme, _)) => {
+                Err(format!("{scheme}:// is not supported: expected a file, -, udp:// or srt://"))
+            }
             None if text.is_empty() => Err("a file's name cannot be empty".to_owned()),
             None => Ok(MediaUrl::File(PathBuf::from(text))),
         }
@@ -45,6 +52,7 @@ impl fmt::Display for MediaUrl {
             MediaUrl::Pipe => f.write_str("-"),
             MediaUrl::File(path) => path.display().fmt(f),
             MediaUrl::Udp(udp) => udp.fmt(f),
+            MediaUrl::Srt(srt) => srt.fmt(f),
         }
     }
 }
@@ -83,6 +91,7 @@ mod tests {
         let parsed = |text: &str| text.parse::<MediaUrl>().unwrap();
         assert_eq!(parsed("-"), MediaUrl::Pipe);
         assert_eq!(parsed("a/b.ts"), MediaUrl::File("a/b.ts".into()));
+        assert!(matches!(parsed("srt://:9000?latency=200"), MediaUrl::Srt(_)));
         assert!(matches!(parsed("udp://:5004"), MediaUrl::Udp(url) if url.host == "0.0.0.0"));
         for text in ["-", "a/b.ts", "udp://239.1.1.1@192.0.2.1:5004", "udp://[::1]:5004"] {
             assert_eq!(parsed(text).to_string(), text);

@@ -13,6 +13,7 @@ use strandcast_keys::text::{needs_escape, printable};
 use crate::console::{self, unwritten};
 use crate::error::{CliError, why};
 use crate::secrets::redact;
+use crate::service::weight;
 use crate::writer::{Tell, Trouble};
 
 /// Columns of a terminal that does not tell.
@@ -26,7 +27,8 @@ pub(crate) fn columns(terminal: impl AsFd) -> usize {
 
 /// A line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
-    error_bytes(&format!("{}\n", safe(text)));
+    let text = safe(text);
+    error_bytes(&format!("{}{text}\n", weight(&text)));
 }
 
 /// Text that neither controls a terminal nor repeats a secret.

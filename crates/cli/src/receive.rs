@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use strandcast::live::output::{File, Recordings, Udp};
+use strandcast::live::output::{File, Recordings, Srt, Udp};
 use strandcast::live::{Event, Listening, Receiver, ReceiverConfig, Role};
 use strandcast::transport::listen_addresses;
 use strandcast::{Error, Scheme};
@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::{Invitation, gate, gate_line, invitation, spare_store};
 use crate::media_url::MediaUrl;
+use crate::service::Service;
 use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
 use crate::{print, transport};
@@ -38,7 +39,8 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         () = stopped(&mut stop) => return Ok(()),
     };
     let (receiver, mut shown) = opened;
-    let mut asked = false;
+    let (mut service, mut asked) = (Service::find(), false);
+    service.ready();
     loop {
         tokio::select! {
             event = receiver.event() => match event {
@@ -47,8 +49,10 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
             },
             () = stopped(&mut stop), if !asked => {
                 asked = true;
+                service.stopping();
                 receiver.stop();
             }
+            () = service.live() => {}
         }
     }
     shown.monitor.clear();
@@ -80,6 +84,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
         Destination::File(file) => listening.play(file),
         Destination::Recordings(recordings) => listening.play(recordings),
         Destination::Udp(udp) => listening.play(udp),
+        Destination::Srt(srt) => listening.play(srt),
     };
     let json = args.transport.json.then_some(args.output == MediaUrl::Pipe);
     Ok((receiver, Shown { monitor: Monitor::new(Role::Receive, stats), invitation, json }))
@@ -90,6 +95,7 @@ enum Destination {
     File(File),
     Recordings(Recordings),
     Udp(Udp),
+    Srt(Srt),
 }
 
 impl Destination {
@@ -97,6 +103,7 @@ impl Destination {
         Ok(match place {
             MediaUrl::Pipe => Destination::File(File::stdout()?),
             MediaUrl::Udp(url) => Destination::Udp(Udp::open(url).await?),
+            MediaUrl::Srt(url) => Destination::Srt(Srt::open(url).await?),
             MediaUrl::File(path) => match Recordings::of(path)? {
                 Some(recordings) => Destination::Recordings(recordings),
                 None => Destination::File(File::open(path, overwrite).map_err(|error| match error {

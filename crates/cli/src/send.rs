@@ -1,6 +1,6 @@
 //! `strandcast send`.
 
-use strandcast::live::input::{File, Stdin, Udp};
+use strandcast::live::input::{File, Srt, Stdin, Udp};
 use strandcast::live::{Event, Role, Sender, SenderConfig};
 use strandcast::{Error, Scheme};
 use strandcast_keys::catalog::{Catalog, Extra, SharedCatalog};
@@ -11,6 +11,7 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::key::destination;
 use crate::media_url::MediaUrl;
+use crate::service::Service;
 use crate::show::{Monitor, Stats};
 use crate::signals::{self, stopped};
 use crate::{print, transport};
@@ -58,7 +59,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         () = stopped(&mut stop) => return Ok(()),
     };
     let (sender, mut shown) = opened;
-    let mut asked = false;
+    let (mut service, mut asked) = (Service::find(), false);
+    service.ready();
     loop {
         tokio::select! {
             event = sender.event() => match event {
@@ -67,8 +69,10 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
             },
             () = stopped(&mut stop), if !asked => {
                 asked = true;
+                service.stopping();
                 sender.stop();
             }
+            () = service.live() => {}
         }
     }
     match sender.wait().await.map_err(CliError::from) {
@@ -83,6 +87,7 @@ enum Source {
     File(File),
     Stdin(Stdin),
     Udp(Udp),
+    Srt(Srt),
 }
 
 /// Opens everything but the connection.
@@ -93,6 +98,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
     let source = match &args.input {
         MediaUrl::Pipe => Source::Stdin(Stdin::open()),
         MediaUrl::Udp(url) => Source::Udp(Udp::listen(url).await?),
+        MediaUrl::Srt(url) => Source::Srt(Srt::open(url).await?),
         MediaUrl::File(path) => Source::File(File::open(path).await?),
     };
     let to = destination(&args.to, &args.transport.seal)?;
@@ -108,6 +114,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         Source::File(file) => Sender::start(config, file).await,
         Source::Stdin(stdin) => Sender::start(config, stdin).await,
         Source::Udp(udp) => Sender::start(config, udp).await,
+        Source::Srt(srt) => Sender::start(config, srt).await,
     };
     // Its mistakes begin with the name of an option.
     let sender = sender.map_err(|error| match error {

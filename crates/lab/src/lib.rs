@@ -1,7 +1,7 @@
-//! The lab: scenario files, the simulations they describe, and their results. It turns what a file says into a network of
-//! the simulator, runs it, and measures it; schemes are handed in.
+//! The lab: scenario files, the simulations that they describe, and their results. It turns a file into a network of the
+//! simulator, runs it, and measures it. The caller passes the schemes.
 //!
-//! A scenario goes through these calls; each takes what the one before gives:
+//! A scenario goes through these calls. Each takes the result of the one before:
 //!
 //! 1. [`scenario::Document::open`] or [`scenario::parse`] reads it; a mistake is one line with the file, the line and the key;
 //! 2. [`check::check`] says before a run what the network admits, and warns of numbers that look wrong;

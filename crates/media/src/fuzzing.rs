@@ -159,7 +159,7 @@ pub fn ingest(data: &[u8]) {
         hold: Duration::from_millis(u64::from(kind >> 5) * 5),
         ..PackConfig::new(7)
     };
-    let pace = PaceConfig { look_ahead: 8 << 10, fallback_bps: (kind & 8 > 0).then_some(1_000_000) };
+    let pace = PaceConfig { look_ahead: 8 << 10, rate_bps: (kind & 8 > 0).then_some(1_000_000) };
     let mut now = MediaTime::from_millis(1000);
     let mut ingest = if kind & 16 > 0 { Ingest::live(pack) } else { Ingest::paced(now, pace, pack) };
     let (mut given, mut sent, mut sequence) = (0, 0, 0);

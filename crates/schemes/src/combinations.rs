@@ -1,4 +1,4 @@
-//! Which parts go with which: every combination that a spec can name, why some are refused, and the tables of
+//! Combinations of parts that a spec can name, reasons why some are refused, and the tables of
 //! `docs/schemes/combinations.md`. All of it follows from the registry.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const BASE: &str = "cmt";
 /// The words of the key `part`, in the order they are listed to people.
 ///
 /// # Panics
-/// If `part` is none of [`PARTS`].
+/// If `part` is not one of [`PARTS`].
 pub fn words(part: &str) -> &'static [&'static str] {
     let base = lookup(BASE).expect("the registry has it");
     match (base.settings)().roles().iter().find(|k| k.name == part).map(|k| k.values) {
@@ -55,7 +55,7 @@ pub fn spec(combination: &Combination) -> String {
     format!("{BASE}{}", set.collect::<String>())
 }
 
-/// Why the combination is refused, if it is.
+/// Reason why the combination is refused, if it is.
 pub fn conflict(combination: &Combination) -> Option<String> {
     parse_spec(&spec(combination)).err().map(|e| e.to_string())
 }
@@ -89,19 +89,19 @@ pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
     candidates.into_iter().find(|spec| parse_spec(spec).is_ok()).unwrap_or(spec)
 }
 
-/// What makes the parts of `own` those of `combination`; nothing where parts cannot be chosen.
+/// Settings that turn the parts of `own` into those of `combination`; empty where parts cannot be chosen.
 fn changes(own: &dyn Settings, combination: &Combination) -> Vec<String> {
     let differs = |(part, word): &(&&str, &&str)| own.get(part).is_some_and(|chosen| chosen != **word);
     let changed = PARTS.iter().zip(combination).filter(differs);
     changed.map(|(part, word)| format!("{part}={word}")).collect()
 }
 
-/// Whether all of the preset's parts can be exchanged.
+/// Returns whether all of the preset's parts can be exchanged.
 pub fn made_of_parts(preset: &Preset) -> bool {
     !(preset.settings)().roles().is_empty()
 }
 
-/// What `docs/schemes/combinations.md` says between its marks.
+/// Text of `docs/schemes/combinations.md` between its marks.
 pub fn documentation() -> String {
     format!("{}\n{}\n{}", made_of(), table(), windows())
 }
@@ -156,7 +156,7 @@ fn table() -> String {
     out
 }
 
-/// Which presets are made of these parts.
+/// Presets that are made of these parts.
 fn made_of() -> String {
     let (parts, minds): (Vec<&Preset>, Vec<&Preset>) = presets().iter().partition(|p| made_of_parts(p));
     let names =
@@ -187,7 +187,7 @@ fn wrapped(text: &str) -> String {
     out + "\n"
 }
 
-/// Where each window can be used.
+/// Flows and associations that can use each window.
 fn windows() -> String {
     let mut out = String::from("| window | summary | source | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
     for one in congestions() {

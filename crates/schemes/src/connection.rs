@@ -1,4 +1,4 @@
-//! What simulated MPTCP flows take beside their windows: a scheduler, from the same files as those of SCTP associations.
+//! Scheduler of simulated MPTCP flows: it comes from the same files as those of SCTP associations.
 
 use strandcast_keys::catalog::FlowScheduler;
 use strandcast_proto::config::TransportConfig;
@@ -11,13 +11,13 @@ use crate::part::{Estimators, Paths, SchedulerPart, codes};
 use crate::registry::lookup;
 use crate::shelf::{SchedulerName, Schedulers};
 
-/// For those who write something that is no key and value.
+/// Example for errors about text that is not a key and a value.
 const EXAMPLE: &str = "redundant,copies=2";
 /// The key that names the scheduler in the spec of a flow.
 const KEY: &str = "scheduler";
 
-/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow that does `own` about data that hold up its
-/// receive window unless the scheduler says otherwise.
+/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow that does `own` about data that hold up
+/// its receive window unless the scheduler says otherwise.
 ///
 /// # Errors
 /// [`SpecError`], which says in one line what is possible instead.
@@ -47,7 +47,7 @@ fn known() -> impl Iterator<Item = &'static str> + Clone {
     known.map(|(word, _)| word).collect::<Vec<_>>().into_iter()
 }
 
-/// Why MPTCP flows can't have it, if they can't.
+/// Reason why MPTCP flows can't have it, if they can't.
 fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     match part.paths() {
         Paths::Primary => return Some("it uses the primary path, which subflows do not have"),
@@ -62,12 +62,12 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     (!estimators.is_empty()).then_some("it reads estimates that are made of SCTP's paths alone")
 }
 
-/// The windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow, as specs of
-/// their own: the scheduler gets its keys, the windows all others. A preset that is no window stands for its parts, if
-/// flows can have both.
+/// The windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow, as specs
+/// of their own: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
+/// parts, if flows can have both.
 ///
 /// # Errors
-/// A word that is no key and value, or a key that is given twice.
+/// A word that is not a key and a value, or a key that is given twice.
 pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), SpecError> {
     let (name, rest) = split(spec);
     let set = pairs(rest, "cubic,scheduler=lowest-rtt")?;
@@ -90,7 +90,7 @@ pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), Spec
     Ok((window_spec, scheduler_spec))
 }
 
-/// Windows and scheduler of the preset called `name`, if it is no window itself, and flows can have both.
+/// Windows and scheduler of the preset called `name`, if it is not a window itself, and flows can have both.
 fn preset(name: &str) -> Option<(String, String)> {
     if congestions().iter().any(|one| one.name == name) {
         return None;
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(error("redundant,copies"), "'copies' is not key=value, as in redundant,copies=2");
     }
 
-    /// What needs more than subflows have is refused with its reason; all others of the shelf are there.
+    /// A scheduler that needs more than subflows have is refused with its reason; all others of the shelf are there.
     #[test]
     fn schedulers_that_flows_can_not_have_say_why() {
         for (name, why) in [
@@ -142,7 +142,10 @@ mod tests {
             ("nc-mptcp", "it chooses coded symbols"),
         ] {
             let said = error(name);
-            assert!(said.starts_with(&format!("'{name}' is no scheduler of an MPTCP flow: {why}")), "{said}");
+            assert!(
+                said.starts_with(&format!("'{name}' is not a scheduler of an MPTCP flow: {why}")),
+                "{said}"
+            );
             assert!(!known().any(|word| word == name) && !said.contains('\n'));
         }
         for name in known() {

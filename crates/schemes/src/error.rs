@@ -1,8 +1,8 @@
-//! What can be wrong with a scheme's name or its keys.
+//! Mistakes in a scheme's name or its keys.
 
 use strandcast_keys::{BadValue, nearest};
 
-/// What is wrong with a spec, in one line.
+/// Mistake in a spec, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -17,11 +17,11 @@ pub enum SpecError {
         known: String,
     },
     /// A window that TCP and MPTCP flows can't have.
-    #[error("'{name}' is no congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
     NotForTcp {
         /// Its name.
         name: &'static str,
-        /// What is in the way.
+        /// Reason of the refusal.
         why: &'static str,
         /// All names that there are.
         known: String,
@@ -37,11 +37,11 @@ pub enum SpecError {
         known: String,
     },
     /// A scheduler that MPTCP flows can't have.
-    #[error("'{name}' is no scheduler of an MPTCP flow: {why}; there are {known}")]
+    #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; there are {known}")]
     NotForMptcp {
         /// Its name.
         name: &'static str,
-        /// What is in the way.
+        /// Reason of the refusal.
         why: &'static str,
         /// All names that there are.
         known: String,
@@ -57,7 +57,7 @@ pub enum SpecError {
         known: String,
     },
     /// A part is named where a preset is expected.
-    #[error("'{name}' is no scheme but a part, a word of {role}: {example}")]
+    #[error("'{name}' is not a scheme but a part, a word of {role}: {example}")]
     PartAlone {
         /// As given.
         name: String,
@@ -101,7 +101,7 @@ pub enum SpecError {
         parts: String,
         /// The scheme's name.
         scheme: &'static str,
-        /// What the scheme has in their place.
+        /// Parts that the scheme has in their place.
         chosen: String,
     },
     /// The key can't have this value.

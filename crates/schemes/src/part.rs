@@ -1,7 +1,8 @@
-//! What a part is to those that put a scheme together: its keys, what it needs of the other parts, and how it is built.
+//! Interface of a part to the code that puts a scheme together: its keys, its needs of the other parts, and how it is
+//! built.
 //!
-//! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`]. Windows
-//! have rows of their own ([`crate::congestion`]).
+//! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`].
+//! Windows have rows of their own ([`crate::congestion`]).
 
 use core::fmt::Debug;
 
@@ -12,7 +13,7 @@ use strandcast_proto::seeds::Seeds;
 
 use crate::estimate::{Delivery, Silence};
 
-/// Which paths a scheduler uses.
+/// Paths that a scheduler uses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Paths {
     /// Several at a time.
@@ -23,10 +24,10 @@ pub enum Paths {
     Chosen,
 }
 
-/// What a part may ask about the others.
+/// Facts that a part may ask about the others.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Others {
-    /// Which paths the scheduler uses.
+    /// Paths that the scheduler uses.
     pub paths: Paths,
     /// Sender and receiver follow rounds.
     pub rounds: bool,
@@ -43,23 +44,23 @@ pub trait SchedulerPart: Keyed + Debug {
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Whether it looks at what links cost.
+    /// Returns whether it takes the costs of links into account.
     fn tariffs(&self) -> bool {
         false
     }
 
-    /// Which paths it uses.
+    /// Paths that it uses.
     fn paths(&self) -> Paths {
         Paths::All
     }
 
-    /// Why it does not go with the other parts, in one line.
+    /// Reason why it does not go with the other parts, in one line.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
 }
 
-/// Whether a scheduler makes the association code what it sends in blocks.
+/// Returns whether a scheduler makes the association code its data in blocks.
 pub(crate) fn codes(part: &dyn SchedulerPart) -> bool {
     let mut config = TransportConfig::default();
     part.tune(&mut config);
@@ -74,7 +75,7 @@ pub trait LossPart: Keyed + Debug {
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Why it does not go with the other parts, in one line.
+    /// Reason why it does not go with the other parts, in one line.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -88,12 +89,12 @@ pub trait FeedbackPart: Keyed + Debug {
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Whether it makes sender and receiver follow rounds.
+    /// Returns whether it makes sender and receiver follow rounds.
     fn rounds(&self) -> bool {
         false
     }
 
-    /// Why it does not go with the other parts, in one line.
+    /// Reason why it does not go with the other parts, in one line.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -123,7 +124,7 @@ impl Estimators {
         self.own.push(Box::new(estimator));
     }
 
-    /// Whether no part reads any.
+    /// Returns whether the parts read no estimates.
     pub fn is_empty(&self) -> bool {
         !(self.delivery || self.silence) && self.own.is_empty()
     }

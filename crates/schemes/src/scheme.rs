@@ -12,14 +12,15 @@ use strandcast_proto::seeds::Seeds;
 pub struct Preset {
     /// The name in specs.
     pub name: &'static str,
-    /// Where it is described. The table of schemes shows what stands before the first colon or semicolon: authors and year,
+    /// Paper or document that describes it. The table of schemes shows the text before the first colon or semicolon:
+    /// authors and year,
     /// or the name of a document.
     pub paper: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
     /// (role, what plays it) with the defaults.
     pub parts: &'static [(&'static str, &'static str)],
-    /// What can be set, with the preset's defaults.
+    /// Keys, with the preset's defaults.
     pub settings: fn() -> Box<dyn Settings>,
 }
 
@@ -35,7 +36,7 @@ impl Preset {
     }
 }
 
-/// What is set of a scheme, and the scheme that follows.
+/// Settings of a scheme, and the scheme that follows.
 pub trait Settings: Keyed + Debug + Send + Sync {
     /// A scheme for one association; its random draws come from `seeds`.
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
@@ -51,22 +52,22 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Why the chosen parts don't go together, in one line.
+    /// Reason why the chosen parts don't go together, in one line.
     fn conflict(&self) -> Option<&'static str> {
         None
     }
 
-    /// Why what is set does not go together, in one line; asked once all keys are set.
+    /// Reason why the settings do not go together, in one line; asked once all keys are set.
     fn contradiction(&self) -> Option<&'static str> {
         None
     }
 
-    /// Why a key does nothing, though it is set, and which key that is to be given beside it.
+    /// Reason why a key does nothing although it is set, and the key that must also be given.
     fn idle(&self, _key: &str) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// Whether the scheme looks at what links cost.
+    /// Returns whether the scheme takes the costs of links into account.
     fn reads_tariffs(&self) -> bool {
         false
     }
@@ -96,11 +97,11 @@ pub type PartName = (&'static str, &'static str);
 pub struct Listed {
     /// Its name.
     pub name: &'static str,
-    /// What it can be.
+    /// Values of the key.
     pub values: Values,
-    /// What it is unless a spec sets it.
+    /// Default of the key.
     pub default: String,
-    /// What it does, in the parts that have it. `None`: it is there whatever parts are chosen.
+    /// Meaning of the key, in the parts that have it. `None`: it is there whatever parts are chosen.
     uses: Vec<(Option<PartName>, &'static str)>,
 }
 
@@ -116,7 +117,7 @@ impl Listed {
         self.uses.iter().filter_map(|(part, _)| *part)
     }
 
-    /// What it does, with the parts that have it in brackets.
+    /// Meaning of the key, with the parts that have it in brackets.
     pub fn summary(&self) -> String {
         let mut told: Vec<(&str, Vec<String>)> = Vec::new();
         for (part, summary) in &self.uses {

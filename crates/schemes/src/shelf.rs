@@ -1,4 +1,5 @@
-//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`], which is such a shelf.
+//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`], which
+//! is such a shelf.
 
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};
@@ -58,7 +59,7 @@ pub(crate) use shelf;
 shelf! {
     /// The schedulers.
     enum SchedulerName;
-    /// What is set of the schedulers.
+    /// Settings of the schedulers.
     struct Schedulers of SchedulerPart {
         RoundRobin = "round-robin", round_robin: schedule::RoundRobinConfig;
         LowestRtt = "lowest-rtt", lowest_rtt: schedule::LowestRttConfig;
@@ -81,7 +82,7 @@ shelf! {
 shelf! {
     /// The loss policies.
     enum LossName;
-    /// What is set of the loss policies.
+    /// Settings of the loss policies.
     struct Losses of LossPart {
         Sfr = "sfr", sfr: recovery::SfrConfig;
         Rfc = "rfc", rfc: recovery::RfcLossConfig;
@@ -93,7 +94,7 @@ shelf! {
 shelf! {
     /// The feedback policies.
     enum FeedbackName;
-    /// What is set of the feedback policies.
+    /// Settings of the feedback policies.
     struct Feedbacks of FeedbackPart {
         Dac = "dac", dac: feedback::DelayedAckConfig;
         Rfc = "rfc", rfc: feedback::RfcFeedbackConfig;

@@ -15,9 +15,9 @@ use crate::scheme::{Listed, Preset, Settings};
 /// A preset with its parameters: enough to build the scheme of any number of associations.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// Which preset.
+    /// Preset of the spec.
     pub preset: &'static Preset,
-    /// What is set of it.
+    /// Settings of the preset.
     settings: Box<dyn Settings>,
     /// The keys that the spec sets, also to what they are by default.
     given: Vec<String>,
@@ -34,7 +34,7 @@ impl Spec {
         self.settings.tune(config);
     }
 
-    /// Whether the scheme looks at what links cost.
+    /// Returns whether the scheme takes the costs of links into account.
     pub fn reads_tariffs(&self) -> bool {
         self.settings.reads_tariffs()
     }
@@ -65,8 +65,8 @@ impl Spec {
         all
     }
 
-    /// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead. Estimators
-    /// follow from the parts: the preset's are left out if there are others.
+    /// The roles and what plays them: the preset's description, or the word of the part that the spec chose instead.
+    /// Estimators follow from the parts: the preset's are left out if there are others.
     pub fn parts(&self) -> Vec<(&'static str, String)> {
         let preset = parse_spec(self.preset.name).expect("a preset alone is a spec");
         let chosen = |role: &str| {
@@ -82,8 +82,8 @@ impl Spec {
         told.map(part).collect()
     }
 
-    /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key that was
-    /// given as it is by itself is not left out if any of them sets it, for theirs would be taken then.
+    /// The shortest spec that gives the same after these defaults ([`parse_spec_with`], one text for each flow): a key
+    /// that was given as it is by itself is not left out if any of them sets it, for theirs would be taken then.
     pub fn shortest_over<'a>(&self, defaults: impl IntoIterator<Item = &'a str>) -> String {
         let theirs = defaults.into_iter().flat_map(|text| text.split(','));
         let theirs: Vec<&str> =
@@ -118,7 +118,7 @@ impl fmt::Display for Spec {
             self.settings.get(key) != default
         };
         let set = keys.iter().map(|key| key.name).filter(|key| differs(key));
-        // A key that does nothing is read only beside the one that switches it off.
+        // A key that does nothing is read only together with the key that switches it off.
         let switches: Vec<&str> = set.filter_map(|key| self.settings.idle(key)).map(|(_, key)| key).collect();
         for key in keys.iter().map(|key| key.name).filter(|key| differs(key) || switches.contains(key)) {
             if let Some(value) = self.settings.get(key) {
@@ -137,8 +137,8 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     parse_spec_with(spec, "")
 }
 
-/// The same, after those of `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
-/// set: a profile's constants, some of which only some schemes know.
+/// Parses a spec after the `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
+/// set: a profile's constants, some of which only some schemes have.
 ///
 /// # Errors
 /// As [`parse_spec`].
@@ -152,7 +152,7 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
         let key = word.split_once('=').map_or(*word, |(key, _)| key).trim();
         roles.iter().any(|role| role.name == key) || listed.iter().any(|known| known.name == key)
     };
-    // What no part of this preset has is another scheme's.
+    // A key that no part of this preset has is another scheme's.
     let words = defaults.split(',').filter(known).collect::<Vec<_>>().join(",");
     let mut defaults = pairs(Some(words.as_str()).filter(|w| !w.is_empty()), EXAMPLE)?;
     defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
@@ -174,7 +174,7 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     if let Some(why) = settings.contradiction() {
         return Err(SpecError::Conflict(why));
     }
-    // What is switched off on purpose may have settings for when it is not.
+    // A key that is switched off on purpose may have settings for when it is on.
     let said = |key: &str| own.iter().chain(&defaults).any(|(set, _)| *set == key);
     let mut idle = own.iter().filter_map(|(key, _)| settings.idle(key));
     if let Some((why, _)) = idle.find(|(_, switch)| !said(switch)) {
@@ -184,10 +184,10 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     Ok(Spec { preset, settings, given })
 }
 
-/// For those who write something that is no key and value.
+/// Example for errors about text that is not a key and a value.
 const EXAMPLE: &str = "cmt,rtx=same";
 
-/// What to say of `name` in a preset's place, if it is a part: the first spec that takes it.
+/// Error about `name` in a preset's place, if it is a part: it names the first spec that takes the part.
 fn part_alone(name: &str) -> Option<SpecError> {
     presets().iter().find_map(|preset| {
         let roles = (preset.settings)().roles();
@@ -199,7 +199,7 @@ fn part_alone(name: &str) -> Option<SpecError> {
     })
 }
 
-/// Why `settings` have no `key`.
+/// Reason why `settings` have no `key`.
 fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
     let made_of_parts = || presets().iter().filter(|p| !(p.settings)().roles().is_empty());
     let chooses = |p: &Preset| (p.settings)().roles().iter().any(|role| role.name == key);
@@ -294,7 +294,7 @@ mod tests {
         for (part, role) in [("reno", "cc"), ("loss-order", "scheduler")] {
             let line = error(part);
             let (says, example) = line.split_once(": ").expect("an example");
-            assert_eq!(says, format!("'{part}' is no scheme but a part, a word of {role}"));
+            assert_eq!(says, format!("'{part}' is not a scheme but a part, a word of {role}"));
             assert!(example.ends_with(&format!(",{role}={part}")), "{line}");
             parse_spec(example).expect("the example can be used");
         }

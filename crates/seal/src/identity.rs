@@ -3,8 +3,7 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-use snow::params::DHChoice;
-use snow::resolvers::{CryptoResolver as _, DefaultResolver};
+use curve25519_dalek::MontgomeryPoint;
 use strandcast_proto::seeds::Random;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -34,10 +33,7 @@ impl SecretKey {
 
     /// Public key of this private key.
     pub fn public(&self) -> PublicKey {
-        let mut dh =
-            DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("snow is built with Curve25519");
-        dh.set(&self.0);
-        PublicKey(dh.pubkey().try_into().expect("keys of X25519 have 32 bytes"))
+        PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
 
     pub(crate) fn bytes(&self) -> &[u8; 32] {

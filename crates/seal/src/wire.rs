@@ -52,7 +52,7 @@ pub(crate) enum Kind {
 
 /// First two bytes of each id that datagrams carry towards a responder. All datagrams of a session have the same
 /// ones, on all paths and through all handshakes, so that a rule without state can send a session to one worker or
-/// machine ([`RouteBytes::of_datagram`]). They are no secret and give no access.
+/// machine ([`RouteBytes::of_datagram`]). They are not secret and give no access.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteBytes(pub [u8; 2]);
 

@@ -15,7 +15,7 @@ use crate::route::{self, Paths};
 use crate::scheme::Scheme;
 use crate::transport::{open_error, policies};
 
-/// Default limit of the time that connecting takes.
+/// Default limit of the time that connecting takes. The handshake of a host that does not answer ends earlier.
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// Connects to servers over several networks at once.
@@ -52,7 +52,9 @@ impl Client {
         Client { scheme, transport, sctp_port: SCTP_PORT, paths, timeout: CONNECT }
     }
 
-    /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added.
+    /// Adds a path, such as `if=wlan0` or `bind=192.0.2.7`. The client then uses only the paths that were added. While one
+    /// of them works, one that cannot be used is no error: [`Snapshot::links`](crate::Snapshot::links) lists it with the
+    /// reason, and it joins once it can be used.
     #[must_use]
     pub fn path(mut self, path: PathSpec) -> Client {
         self.paths.paths.push(path);
@@ -71,7 +73,7 @@ impl Client {
         Client { sctp_port, ..self }
     }
 
-    /// Sets the time that connecting may take.
+    /// Sets the time that connecting may take: 20 s by default.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Client {
         Client { timeout, ..self }
@@ -84,7 +86,7 @@ impl Client {
     /// [`Error::Peer`]: the host does not answer, or refuses.
     pub async fn connect(&self, host: &str) -> Result<AssociationHandle, Error> {
         let to: HostPort = host.parse().map_err(|error| Error::Usage(format!("{error}")))?;
-        self.open(&[to], host, None).await
+        self.open(&[to], host, None, None).await
     }
 
     /// Connects to a receiver of a store or of a pairing. The connection is encrypted. Call it inside a tokio runtime.
@@ -94,7 +96,8 @@ impl Client {
     #[cfg(feature = "seal")]
     pub async fn connect_to(&self, to: &crate::pairing::Destination) -> Result<AssociationHandle, Error> {
         let reports = crate::pairing::SealReports::default();
-        let connected = self.open(&to.hosts, &to.label, reports.seal(to)).await;
+        let key = to.seal.as_ref().map(|(_, peer)| crate::pairing::fingerprint(&peer.key));
+        let connected = self.open(&to.hosts, &to.label, reports.seal(to), key).await;
         connected.map_err(|error| match reports.refusal(to) {
             Some((words, _)) => Error::Peer(format!("{} {words}", to.label)),
             None => error,
@@ -106,8 +109,10 @@ impl Client {
         hosts: &[HostPort],
         label: &str,
         seal: Option<ClientSeal>,
+        key: Option<String>,
     ) -> Result<AssociationHandle, Error> {
-        let (_, uplinks) = route::routes(hosts, &self.paths).await?;
+        let begun = tokio::time::Instant::now();
+        let (remotes, uplinks) = route::routes(hosts, &self.paths).await?;
         let association = self.start(uplinks, seal)?;
         let why = match tokio::time::timeout(self.timeout, association.connected()).await {
             Ok(Ok(_)) => return Ok(association),
@@ -115,7 +120,14 @@ impl Client {
             Err(_) => CloseReason::NoAnswer,
         };
         association.abort("no answer in time");
-        Err(Error::Peer(format!("{label}: {why}")))
+        Err(Error::Peer(match why {
+            CloseReason::NoAnswer | CloseReason::Unreachable => {
+                let asked: Vec<String> = remotes.iter().flatten().map(ToString::to_string).collect();
+                let after = begun.elapsed().as_secs_f64();
+                format!("no answer from {label} for {after:.0} s: {}", route::unanswered(&asked, key))
+            }
+            why => format!("{label}: {why}"),
+        }))
     }
 
     fn start(&self, uplinks: Vec<Uplink>, seal: Option<ClientSeal>) -> Result<AssociationHandle, Error> {

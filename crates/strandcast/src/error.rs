@@ -1,10 +1,11 @@
 //! Errors of operations.
 
+use std::fmt;
 #[cfg(feature = "net")]
 use std::io;
 
 /// Reason why an operation failed: one line that says what is wrong and how to mend it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The request is not possible.
@@ -28,6 +29,13 @@ pub enum Error {
     /// A task or thread that the operation needed has ended.
     #[error("aborted")]
     Aborted,
+}
+
+/// The same line, so that a program whose `main` returns the error prints it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Returns the system's error message without its number.

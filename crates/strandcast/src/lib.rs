@@ -8,6 +8,7 @@
 //! | `seal` | encrypted connections: [`pairing`], [`Client::connect_to`], [`Server::sealed`] |
 //! | `coding` | erasure codes: coded streams are sent and decoded |
 //! | `live` | live streams that connect again, with events and figures: [`live::Sender`], [`live::Receiver`] |
+//! | `srt` | SRT as input and output of live streams: `live::input::Srt`, `live::output::Srt` |
 //! | `lab` | scenario files, simulations and their results: `strandcast::lab`, for which a [`Scheme`] is a catalog |
 //!
 //! `coding`, `live` and `schemes` are on by default. A [`Scheme`] decides which path takes what; both ends of a connection choose their
@@ -41,6 +42,32 @@
 //! # }
 //! ```
 //!
+//! [`Connection::send`] returns before delivery. To end a transfer, call [`Connection::shutdown`] and await
+//! [`Connection::closed`] at both ends: `CloseReason::Shutdown` means that everything was delivered, any other reason that
+//! data are missing. A program that ends without it leaves its peer waiting for about a minute.
+//!
+//! ```
+//! # use strandcast::{Client, CloseReason, Scheme, SendOptions, Server};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let mut server = Server::new(Scheme::rfc9260()).listen("127.0.0.1:0".parse()?).start()?;
+//! # let client = Client::new(Scheme::rfc9260());
+//! # let address = server.addresses()[0].to_string();
+//! # let (connection, accepted) = tokio::join!(client.connect(&address), server.accept());
+//! # let (connection, accepted) = (connection?, accepted.ok_or("the server has ended")?);
+//! connection.send("the last message".into(), SendOptions::default()).await?;
+//! connection.shutdown();
+//! assert_eq!(connection.closed().await, CloseReason::Shutdown);
+//! // At the other end, messages can be read until there is none:
+//! assert!(accepted.recv().await.is_some());
+//! assert!(accepted.recv().await.is_none());
+//! assert_eq!(accepted.closed().await, CloseReason::Shutdown);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Errors are one line, with what is wrong and how to mend it.
+//!
 //! Configurations of the core get new fields in later versions: set single ones, and take the others from a default, as in
 //! `TransportConfig { mtu: 1300, ..TransportConfig::live() }`.
 //!
@@ -51,6 +78,9 @@
 mod catalog;
 #[cfg(feature = "net")]
 mod client;
+#[cfg(feature = "live")]
+#[doc(hidden)]
+pub mod doctor;
 mod error;
 #[cfg(feature = "seal")]
 #[doc(hidden)]

@@ -83,6 +83,15 @@ pub async fn routes(hosts: &[HostPort], paths: &Paths) -> Result<(Vec<Vec<Socket
     }
 }
 
+/// Text that follows "no answer": the addresses that were asked, the key that was expected there, and what to check.
+pub(crate) fn unanswered(asked: &[String], key: Option<String>) -> String {
+    let who = key.map_or_else(String::new, |key| format!(" as {key}, which this machine is paired with,"));
+    format!(
+        "asked {}; does a receiver listen there{who} and does UDP reach its port (firewall, port forwarding)?",
+        asked.join(", ")
+    )
+}
+
 /// Returns the paths to `remotes`. Each path connects to the remote that answers. The paths are the configured ones, or
 /// else one per interface with a route to any remote. If the first remote that can be reached is this machine, there is
 /// one path inside it.

@@ -29,7 +29,7 @@ pub struct Server {
     gate: Option<crate::pairing::Gate>,
 }
 
-/// A server that listens. Dropping it ends its connections.
+/// A server that listens. Dropping it ends its connections: await their [`closed`](crate::Connection::closed) first.
 #[derive(Debug)]
 pub struct Incoming {
     listener: Listener,
@@ -134,7 +134,8 @@ impl Incoming {
     }
 
     /// Returns the next connection; `None`: its driver was stopped. Cancel safe. A sealed server reads changes of its
-    /// store only inside this call: call it in a loop.
+    /// store only inside this call, so that new pairings and revocations need it: call it in a loop. A server of a single
+    /// connection may stop to call it.
     pub async fn accept(&mut self) -> Option<AssociationHandle> {
         #[cfg(feature = "seal")]
         while let Some(Sealed { gate, look, ready }) = &mut self.seal {

@@ -97,7 +97,7 @@ def label_x(axes: Axes, panel: Panel) -> None:
 
 
 def rank(view: View, point: Point) -> float:
-    """Where a point's group stands: by number, or in the order of the words."""
+    """Position of a point's group: by number, or in the order of the words."""
     value = point.at.get(view.x, "")
     order = list(view.names)
     return order.index(value) if value in order else 0.0 if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Time series of runs in bins: a value a run and bin, and mean and interval over the runs."""
+"""Time series of runs in bins: a value per run and bin, and mean and interval over the runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Course = tuple[tuple[float, Summary], ...]
 """Something over time: seconds, and mean and interval over the runs at that moment, ascending."""
 
 VALUES = {"seed": pl.UInt64, "bin": pl.Int64, "value": pl.Float64}
-"""What a frame of bins has: bin k is from k to k + 1 lengths of a bin."""
+"""Columns of a frame of bins: bin k is from k to k + 1 lengths of a bin."""
 
 
 def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
@@ -29,7 +29,7 @@ def bins(curve: Curve, series: pl.DataFrame) -> pl.DataFrame:
     if samples.is_empty():
         return pl.DataFrame(schema=VALUES)
     length = round(curve.bin_s * 1e6)
-    # In whole microseconds: a series' times are multiples of what is no binary fraction.
+    # In whole microseconds: a series' times are multiples of what is not a binary fraction.
     time = (pl.col("time_s") * 1e6).round().cast(pl.Int64)
     placed = samples.with_columns(((time - 1).clip(0) // length).alias("bin"), time.max().over("seed").alias("end"))
     value = pl.col("value").last() if curve.counted else pl.col("value").mean()
@@ -67,5 +67,5 @@ def summaries(line: Line, values: pl.DataFrame, begin_s: float = 0.0) -> Course:
 
 
 def ends(line: Line) -> bool:
-    """Whether a bin's value is what there is at its end."""
+    """Returns whether a bin's value is the one at its end."""
     return isinstance(line, Packets) and line.quantity in ("sent", "received")

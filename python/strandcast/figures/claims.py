@@ -17,19 +17,20 @@ VERDICTS = (REPRODUCED, PARTLY, UNDECIDED, CONTRADICTED)
 EFFECT = 0.5, 1.5
 """Between these multiples of the paper's number an effect is reproduced,"""
 DEFICIT = 1 / 1.5, 1.5
-"""and between these what a video lacks."""
+"""An effect is reproduced between these multiples of the paper's number."""
 FAR = 3.0
-"""An effect so many times as large as the paper's, or as small, is another one."""
+"""Factor from which on an effect, larger or smaller than the paper's, is another one."""
 WIDE = 0.5
-"""An interval wider than this part of the paper's number decides nothing but what it excludes."""
+"""Part of the paper's number: an interval that is wider decides nothing but what it excludes."""
 
 
 class Judged(NamedTuple):
-    """What became of a claim.
+    """The result of checking a claim.
 
     Attributes:
         ours: The mean of its contrasts, each run's with the same seed; in % of the base if the claim is.
-        holds: At so many contrasts it is reproduced; of a `shift`: the sign is right beyond the interval.
+        holds: The claim is reproduced at this number of contrasts; for a `shift`, the sign is right beyond the
+        interval.
         verdict: `reproduced`, `partly`, `undecided` or `contradicted`; empty of a `shift`.
     """
 
@@ -73,7 +74,7 @@ def scaled(values: list[float], factor: float) -> Summary:
 
 
 def everywhere(verdicts: Sequence[str]) -> str:
-    """What becomes of a claim about all of its points, of which these became of each."""
+    """The verdict on a claim about all of its points, from the verdicts on each point."""
     if len(set(verdicts)) == 1:
         return verdicts[0]
     if CONTRADICTED in verdicts:
@@ -82,7 +83,7 @@ def everywhere(verdicts: Sequence[str]) -> str:
 
 
 def verdict(claim: Claim, ours: Summary) -> str:
-    """What becomes of a claim about one point, or about a mean, that comes out so."""
+    """The verdict on a claim about one point, or about a mean, with this result."""
     low, high, within = ours.low, ours.high, claim.within
     match claim.kind:
         case "effect":
@@ -103,9 +104,9 @@ def verdict(claim: Claim, ours: Summary) -> str:
 
 
 def sized(theirs: float, ours: Summary, band: tuple[float, float]) -> str:
-    """Ours beside a number of the paper's that is reproduced between these multiples of it."""
+    """The verdict on our result if a number of the paper's is reproduced between these multiples of it."""
     low, high = sorted((ours.low / theirs, ours.high / theirs))
-    # What is less than a third of it may have the other sign, too.
+    # A result of less than a third of it may also have the other sign.
     if high < 1 / FAR or low > FAR:
         return CONTRADICTED
     if high - low > WIDE:
@@ -114,7 +115,7 @@ def sized(theirs: float, ours: Summary, band: tuple[float, float]) -> str:
 
 
 def leveled(theirs: float, ours: Summary, within: float) -> str:
-    """Ours beside a level of the paper's that is reproduced within so many per cent of it."""
+    """The verdict on our result if a level of the paper's is reproduced within `within` per cent of it."""
     low, mean, high = (number / theirs for number in (ours.low, ours.mean, ours.high))
     near, far = 1 - within / 100, 1 + within / 100
     if high < near or low > far:

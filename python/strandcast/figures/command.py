@@ -1,4 +1,4 @@
-"""`strandcast figures`: runs, draws and tells of the papers' figures."""
+"""`strandcast figures`: runs, draws and lists the papers' figures."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ PROBE_S = 10
 """Simulated time of a run that is made to guess how long others take."""
 
 DESCRIPTION = """\
-Draws figures of papers beside the papers' numbers, as SVG, with a report page per paper. Runs that are missing are made
-first and kept: what was interrupted goes on. The papers' experiments are in the folder `experiments` of a clone of
-strandcast, not in the package."""
+Draws figures of papers with the papers' numbers, as SVG, with a report page per paper. Runs that are missing are made
+first and kept: the same command continues an interrupted one. The papers' experiments are in the folder `experiments`
+of a clone of strandcast, not in the package."""
 EPILOG = """\
 examples:
   strandcast figures all --plan
@@ -44,12 +44,12 @@ examples:
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What to do.
+    """The work to do.
 
     Attributes:
         known: All papers that there are.
         papers: The papers, each with the figures to draw.
-        schemes: Run only these, and what figures need beside their schemes; none: all.
+        schemes: Run only these, and the schemes that figures need in addition to their own; none: all.
         runs: Runs of each cell; None: as many as the paper's figures are to be of.
         quick: Short runs at fewer points.
         plan: Only tell what there is to do.
@@ -77,7 +77,7 @@ class Selection:
     cluster: str | None
 
     def cells(self, paper: Paper, figure: Figure) -> list[Cell]:
-        """What a figure needs."""
+        """The cells that a figure needs."""
         left = shown(figure, quick=self.quick)
         return [
             cell(paper, figure, point, scheme, quick=self.quick)
@@ -98,9 +98,9 @@ class Selection:
         return packet_orders(paper, figure, schemes, self.runs or paper.runs, quick=self.quick)
 
     def made(self, paper: Paper, figure: Figure) -> Manifest | None:
-        """What a picture of the figure would be made of; None if runs are missing.
+        """The manifest that a picture of the figure would have; None if runs are missing.
 
-        Unless their number is said, as many as all of the figure's cells have, if these are full ones.
+        Without a given number of runs, it has as many as all of the figure's cells have, if these are full.
         """
         most = self.runs or paper.runs
         firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
@@ -136,7 +136,7 @@ def main(argv: list[str]) -> int:
 
 
 class Cluster:
-    """Who makes runs, from the first time that somebody asks."""
+    """The workers that make runs, from the first request on."""
 
     def __init__(self, wanted: Selection, stack: contextlib.ExitStack) -> None:
         self._wanted, self._stack = wanted, stack
@@ -177,7 +177,7 @@ def vary(wanted: Selection, cluster: Cluster) -> None:
 
 
 def make(wanted: Selection, paper: Paper, figure: Figure, cluster: Cluster) -> Manifest | None:
-    """Makes a figure's missing runs, draws it, and tells of it; None if it can't be drawn."""
+    """Makes a figure's missing runs, draws it, and prints its files; None if it can't be drawn."""
     from strandcast.sweeps import complete
 
     begin = time.monotonic()
@@ -211,7 +211,7 @@ def make(wanted: Selection, paper: Paper, figure: Figure, cluster: Cluster) -> M
 
 
 def found(wanted: Selection, paper: Paper, figure: Figure, made: Manifest) -> Found:
-    """What the store has of a figure that was made so."""
+    """The results of the store for a figure with this manifest."""
     return collect(wanted.store, paper, figure, quick=made.quick, runs=made.runs)
 
 
@@ -248,7 +248,7 @@ def tables(wanted: Selection, docs: pathlib.Path) -> list[pathlib.Path]:
 
 
 def plan(wanted: Selection) -> None:
-    """Tells how many runs are missing, and about how long they take; each is counted with the first that needs it."""
+    """Prints how many runs are missing, and about how long they take; the first figure that needs a run counts it."""
     planned: set[tuple[str, str]] = set()
     traced: set[tuple[Key, str, int]] = set()
     whole = 0.0
@@ -269,7 +269,7 @@ def plan(wanted: Selection) -> None:
 
 
 def work(wanted: Selection) -> Iterator[tuple[str, Paper, Figure]]:
-    """What is to be run, each with what to call it."""
+    """The cells to run, each with a name for messages."""
     import strandcast.figures.deviations as deviations
 
     for paper, figures in wanted.papers:
@@ -297,7 +297,7 @@ def guess(missing: list[tuple[Cell, set[int]]]) -> float:
 
 
 def say(path: pathlib.Path) -> None:
-    """Tells of a file that was written."""
+    """Prints the name of a file that was written."""
     print(path, flush=True)
 
 
@@ -351,7 +351,7 @@ def parse(argv: list[str]) -> Selection:
 
 
 def has_full(out: pathlib.Path, papers: Iterable[Paper]) -> bool:
-    """Whether a page in the folder is one of full runs."""
+    """Returns whether a page in the folder is one of full runs."""
     pages = [noted(out, paper.name) for paper in papers]
     return any(made.full for made in pages if made)
 
@@ -366,18 +366,18 @@ def arguments() -> Parser:
     )
     add = parser.add_argument
     add("paper", metavar="PAPER", help="first author and year, as xu2015 (docs/papers.md), or all")
-    add("--figure", metavar="N", action="append", default=[], help="only this figure; may be said several times")
-    add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
+    add("--figure", metavar="N", action="append", default=[], help="only this figure; may be given several times")
+    add("--scheme", metavar="S", action="append", default=[], help="make only its runs; may be given several times")
     add("--runs", metavar="N", type=count, help=f"runs of each cell (what the paper needs; {QUICK_RUNS} with --quick)")
     add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
-    add("--deviations", action="store_true", help="what the papers leave open, one assumption at a time")
+    add("--deviations", action="store_true", help="runs with assumptions that the papers leave open, one at a time")
     either = parser.add_mutually_exclusive_group().add_argument
-    either("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
+    either("--plan", action="store_true", help="only print which runs are missing, and about how long they take")
     either("--draw-only", action="store_true", help="draw what is kept; run nothing")
     folder = pathlib.Path
     add("--out", metavar="DIR", type=folder, help="figures and pages (docs/figures of whole ones, else target/figures)")
     add("--results", metavar="DIR", type=folder, help="where runs are kept (target/figures-results)")
-    add("--tables", metavar="DOCS", type=folder, help="fill the documentation's tables, too")
+    add("--tables", metavar="DOCS", type=folder, help="also fill the documentation's tables")
     where = f"the papers' experiments (${experiments.VARIABLE}, else those of the clone around this folder)"
     add("--experiments", metavar="DIR", type=folder, help=where)
     add("--jobs", metavar="N", type=count, help="runs at the same time on this machine (one a core)")
@@ -388,7 +388,7 @@ def arguments() -> Parser:
 def count(text: str) -> int:
     """A number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
 
 
@@ -411,7 +411,7 @@ def chosen(
 
 
 def numbers(figure: Figure) -> set[str]:
-    """What a figure is called: one that stands for several is called by each of their numbers, too."""
+    """Names of a figure: one that stands for several also has each of their numbers."""
     return {figure.name, *figure.name.split(", ")}
 
 

@@ -28,14 +28,14 @@ CIRCLE = re.compile(r"M (-?[\d.]+) (-?[\d.]+)\s+((?:C(?: -?[\d.]+){6}\s*){8})")
 """Eight curves, as matplotlib draws circles."""
 ROUNDED = ("d", "x", "y")
 OUTLINE = "scale(0.015625)"
-"""Of a letter's outline."""
+"""Factor of a letter's outline."""
 
 
 def compact(svg: str) -> str:
-    """What matplotlib has written as SVG with outlined text, in fewer bytes.
+    """Matplotlib's SVG with outlined text, in fewer bytes.
 
-    Each text is as wide as its outlines were, whatever font a reader has. Formulas stay outlines. What has been made
-    compact stays as it is.
+    Each text keeps the width of its outlines, whatever font a reader has. Formulas stay outlined. SVG that is compact
+    already stays as it is.
     """
     ET.register_namespace("", SVG)
     ET.register_namespace("xlink", XLINK)
@@ -91,14 +91,14 @@ def letters(parent: ET.Element) -> None:
 
 
 def is_comment(one: ET.Element) -> bool:
-    """Whether an element is a comment: its tag is the function that makes them."""
+    """Returns whether an element is a comment: its tag is the function that makes comments."""
     tag: object = one.tag
     return tag is ET.Comment
 
 
 @functools.cache
 def advance(letter: str, bold: bool) -> float:
-    """How far the next letter is."""
+    """Distance to the next letter."""
     font = FT2Font(findfont(FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal")))
     font.set_size(UNITS, 72)
     return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536
@@ -155,7 +155,7 @@ def tight(path: str) -> str:
 
 
 def arcs(circle: re.Match[str]) -> str:
-    """Two arcs in place of the eight curves of a circle, or the curves if they are none."""
+    """Two arcs in place of the eight curves of a circle, or the curves if they do not form a circle."""
     x, top = float(circle[1]), float(circle[2])
     ends = [tuple(map(float, one.split()[4:])) for one in circle[3].split("C")[1:]]
     (right, middle), (below, bottom) = ends[1], ends[3]
@@ -174,6 +174,6 @@ def two_digits(number: re.Match[str]) -> str:
 
 
 def short(number: float) -> str:
-    """The same of a number that is no text."""
+    """A number outside of text, in fewer letters."""
     text = f"{number:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

@@ -1,4 +1,4 @@
-"""What a paper leaves open, one assumption at a time, and what becomes of all of its published figures.
+"""Assumptions that a paper leaves open, changed one at a time, and the results for all of its published figures.
 
 A `Deviation` changes one assumption: what is set in scenarios, or a scheme's parameters. A paper's `Study` has those
 that are of interest, the published figures at some of their points, and the paper's main results. Each claim is judged
@@ -27,19 +27,19 @@ DEFAULT = "as it is"
 
 
 def at(figures: Collection[str], *sets: str) -> Sets:
-    """The same at all points of some figures."""
+    """The same sets at all points of some figures."""
     return lambda figure, _: sets if figure.name in figures else ()
 
 
 def both(first: Sets, second: Sets) -> Sets:
-    """What both set, the first one's before the second one's."""
+    """The sets of both, the first one's before the second one's."""
     return lambda figure, point: (*first(figure, point), *second(figure, point))
 
 
 def reduced(figure: Figure, points: Collection[str] = (), without: Collection[str] = ()) -> Figure:
     """A figure at some of its points and without some schemes.
 
-    Of a claim that leaves it what is about the others; nothing if that is nothing.
+    A claim keeps its contrasts about the others, and goes if it has none.
 
     Args:
         figure: The figure.
@@ -99,7 +99,7 @@ def cells(paper: Paper, *figures: Figure) -> Iterator[Cell]:
 
 
 class Outcome(NamedTuple):
-    """What runs gave for a deviation.
+    """The results of runs for a deviation.
 
     Attributes:
         judged: What became of each claim that has a verdict, by figure and text, of figures that have all runs.
@@ -131,7 +131,7 @@ def incomplete(store: Store, kept: Mapping[str, Iterable[Key]], count: int) -> t
 
 
 def outcome(store: Store, paper: Paper, results: Sequence[Main], lacking: tuple[str, ...]) -> Outcome:
-    """What the store has of a paper that `varied` gave, but for figures that lack runs.
+    """The results of the store for a paper that `varied` returned, without figures that lack runs.
 
     Raises:
         StoreError: A file of the store can't be read.
@@ -203,14 +203,14 @@ def row(study: Study, about: str, name: str, ours: Outcome, default: Outcome) ->
 
 
 def conditions(study: Study, default: Outcome) -> str:
-    """What the numbers are of, in lines of a page's width."""
+    """Conditions of the numbers, in lines of a page's width."""
     names = ", ".join(figure.name for figure in study.figures)
     said = f"{default.runs} of each cell; {len(default.judged)} claims of Figs {names}. {study.notes}"
     return textwrap.fill(said, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def by_figure(study: Study, claims: Collection[tuple[str, str]]) -> str:
-    """How many claims of which figures."""
+    """Number of claims per figure."""
     counts = collections.Counter(figure for figure, _ in claims)
     return ", ".join(f"Fig. {figure.name}: {counts[figure.name]}" for figure in study.figures if counts[figure.name])
 
@@ -246,7 +246,7 @@ def write(docs: pathlib.Path, texts: Mapping[str, str], papers: Sequence[Paper])
 
 
 def on_page(page: str, papers: Sequence[Paper]) -> dict[str, dict[str, list[str]]]:
-    """What deviations of one assumption gain, by papers' names, as the page's tables have it."""
+    """Gains of one assumption's deviations, by papers' names, as in the page's tables."""
     its = {match["names"]: match["text"] for match in BETWEEN.finditer(page)}
     return {
         paper.name: gains.listed(text, [one.title for one in paper.study.deviations if not one.several])

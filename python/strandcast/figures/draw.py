@@ -1,4 +1,4 @@
-"""Pictures of figures: ours with intervals, and the paper's numbers beside them."""
+"""Pictures of figures: our results with intervals, and the paper's numbers next to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOOKS = {
     CONTRADICTED: style.Look(style.VERMILLION, "X"),
     "": style.Look(style.GREY, "o"),
 }
-"""How verdicts look, and what is not judged; the words stand beside them."""
+"""Colours of verdicts, and of claims that are not judged; the words stand next to them."""
 
 
 def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> pathlib.Path | None:
@@ -62,7 +62,7 @@ def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, qui
 
 
 def name(paper: Paper, figure: Figure) -> str:
-    """What the files of a figure are called, without their ending."""
+    """Name of a figure's files, without their ending."""
     return f"{paper.name}-{figure.anchor}"
 
 
@@ -98,7 +98,7 @@ def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
 
 
 def caption(found: Found) -> str:
-    """How many runs a mean is of."""
+    """Number of runs of a mean."""
     fewest, most = found.counts
     runs = f"{most}" if fewest == most else f"{fewest} to {most}"
     text = f"mean of {runs} run{'' if most == 1 else 's'}"
@@ -108,7 +108,7 @@ def caption(found: Found) -> str:
 
 
 def remark(paper: Paper, figure: Figure) -> str:
-    """What a quick picture of a figure lacks."""
+    """Note on the limits of a quick picture of a figure."""
     short = shortened(paper, figure)
     points = "" if figure.thinned is None else ", fewer points"
     return f"QUICK: few runs{f', {short}' if short else ''}{points}"
@@ -190,7 +190,7 @@ def titled(measure: Measure) -> str:
 
 
 def draw_lines(axes: Axes, panel: Panel, gap: float, key: dict[str, Artist]) -> None:
-    """A line a scheme over a number, in its band; ticks keep so much of the axis between them."""
+    """Draws a line per scheme over a number, in its band; ticks keep the part `gap` of the axis between them."""
     view, measure = panel.view, panel.measures[0]
     looks = style.looks(panel.figure.schemes)
     variants = list(dict.fromkeys(point.at.get(view.variant, "") for point in panel.points)) if view.variant else [""]
@@ -224,7 +224,7 @@ def spaced(xs: Sequence[float], gap: float) -> list[float]:
 
 
 def at_x(x: str, found: Iterable[tuple[Point, Summary | None]]) -> list[tuple[float, Summary]]:
-    """What was measured, along the axis."""
+    """Measured values, along the axis."""
     return sorted((float(point.at[x]), ours) for point, ours in found if ours is not None)
 
 
@@ -270,7 +270,7 @@ def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
             right = (i - (len(stated) - 1) / 2) * 7 / 72
             moved = axes.transData + ScaledTranslation(right, 0, axes.figure.dpi_scale_trans)
             x = float(point.at[panel.view.x])
-            # The axes' scale knows of what is not moved only.
+            # The axes' scale takes only values that are not moved into account.
             axes.plot([x], [number], alpha=0)
             draw_paper(axes, (x, number), key, colour=looks[scheme].colour, moved=moved)
 
@@ -279,7 +279,7 @@ def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
 
 
 def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> None:
-    """A row a scheme: a dot with its whisker, beside the band of the one that it is compared with."""
+    """Draws a row per scheme: a dot with its whisker, next to the band of the scheme that it is compared with."""
     measure, point = panel.measures[0], panel.points[0]
     schemes = panel.schemes()
     base = panel.ours(point, panel.view.base, measure)
@@ -323,7 +323,7 @@ def claim_unit(figure: Figure, claim: Claim) -> str:
 
 
 def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged]], key: dict[str, Artist]) -> None:
-    """A row a claim: our difference with its whisker, the paper's, and the verdict in words."""
+    """A row per claim: our difference with its whisker, the paper's, and the verdict in words."""
     unit = claim_unit(figure, claims[0][0])
     axes.axvline(0, color=style.GREY, linewidth=1)
     for i, (claim, judged) in enumerate(claims):

@@ -1,4 +1,4 @@
-"""Which claims a deviation gains: read off the page's tables and kept with the experiment, as causes of verdicts."""
+"""Claims that a deviation gains: read from the page's tables and kept with the experiment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAINS, LOSES = "gains", "loses"
 
 
 def named(figure: str, claim: str) -> str:
-    """What a claim of a figure is called in lists."""
+    """Name of a figure's claim in lists."""
     return f"Fig. {figure}, {claim}"
 
 
@@ -24,7 +24,7 @@ def item(word: str, claim: str) -> str:
 
 
 def listed(text: str, titles: Collection[str]) -> dict[str, list[str]]:
-    """The claims that deviations of these titles gain, as a table's lists have them."""
+    """The claims that deviations of these titles gain, in the form of a table's lists."""
     found: dict[str, list[str]] = {}
     title, start = "", item(GAINS, "")
     for line in text.splitlines():
@@ -49,11 +49,11 @@ def write(folder: pathlib.Path, gains: Mapping[str, list[str]]) -> pathlib.Path 
 
 
 def read(folder: pathlib.Path) -> dict[str, tuple[str, ...]]:
-    """Of each claim that some deviation gains, as `named` calls it, the titles of these; nothing without a file.
+    """Titles of the deviations that gain a claim, by the claim's name of `named`; empty without a file.
 
     Raises:
         OSError: The file can't be read.
-        ValueError: It is no such file.
+        ValueError: The file has another form.
     """
     path = folder / FILE
     if not path.exists():

@@ -1,4 +1,4 @@
-"""How many of a paper's claims came out, by default and by the best single choice of what the paper leaves open."""
+"""Numbers of a paper's claims by verdict, by default and by the best single choice of an open assumption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """How many claims have each verdict, by one choice of what a paper leaves open.
+    """Number of claims with each verdict, for one choice of the assumptions that a paper leaves open.
 
     Attributes:
         taken: The alternatives, by name; none: the default.

@@ -1,4 +1,4 @@
-"""Manifests of pictures and pages, what they were made of: beside them, all in `manifest.json`."""
+"""Manifests of pictures and pages, with the runs that they show: in the same folder, all in `manifest.json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from strandcast.version import results_epoch
 
 FULL = 30
-"""So many runs of each cell are full ones at least."""
+"""Least number of runs of each cell for full results."""
 
 NOTES = "manifest.json"
 """The file with a folder's notes."""
@@ -18,7 +18,7 @@ NOTES = "manifest.json"
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a picture or page was made of.
+    """The runs that a picture or page shows.
 
     Attributes:
         runs: Runs of each cell; of a page of full runs the fewest.
@@ -34,11 +34,11 @@ class Manifest:
 
     @property
     def full(self) -> bool:
-        """Whether conclusions may be drawn from it."""
+        """Returns whether conclusions may be drawn from it."""
         return self.runs >= FULL and not self.quick and not self.schemes
 
     def like(self, other: Manifest | None) -> bool:
-        """Whether it may stand on one page with the other: both are full, each with its own runs, or alike in all."""
+        """Returns whether it may be on one page with the other: both are full, or all is equal."""
         return other is not None and (self == other or (self.full and other.full and self.epoch == other.epoch))
 
 
@@ -52,7 +52,7 @@ def note(folder: pathlib.Path, name: str, made: Manifest) -> None:
 
 
 def noted(folder: pathlib.Path, name: str) -> Manifest | None:
-    """What `NAME` in the folder was made of; None if nobody knows."""
+    """The manifest of `NAME` in the folder; None if it is unknown."""
     try:
         values = notes(folder)[name]
         return Manifest(values["runs"], values["quick"], tuple(values["schemes"]), values["epoch"])

@@ -12,7 +12,7 @@ from matplotlib.transforms import Transform
 import strandcast.figures.style as style
 
 PAPER = "paper"
-"""What the legend calls the paper's numbers."""
+"""Name of the paper's numbers in the legend."""
 CASE, WHISKER = 3.2, 1.2
 """Widths of a whisker's white case and of the whisker, in points."""
 CAP = 2.5
@@ -31,7 +31,7 @@ def whisker(
     Args:
         axes: Where.
         at: The mean's place.
-        half: Half the interval's width, in the axis' unit; None: there is none, and nothing is drawn.
+        half: Half the interval's width, in the axis' unit; None: without an interval, nothing is drawn.
         colour: The whisker's.
         across: It lies along the x axis.
     """

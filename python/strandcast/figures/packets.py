@@ -1,4 +1,4 @@
-"""What packet traces of runs tell over time, kept in bins.
+"""Numbers over time from packet traces of runs, kept in bins.
 
 A trace (docs/cli.md) of two minutes has hundreds of megabytes, what is drawn of it some kilobytes: a few runs are made
 again with their trace, it is reduced to bins at once, and the store keeps these in its folder `_packets`.
@@ -37,10 +37,10 @@ KEPT = {
     "delays": pl.UInt32,
     "delay_sum_ms": pl.Float64,
 }
-"""What is kept of each bin in which a packet with data was sent or arrived.
+"""Columns kept of each bin in which a packet with data was sent or arrived.
 
 Bin k is from k to k + 1 lengths `BIN_S`, without its end. `sent` and `received` are the highest TSN by its end, counted
-from 1, the first one sent; `steps`, `jitters` and `delays` how many numbers the sums beside them are of.
+from 1, the first one sent. `steps`, `jitters` and `delays` are the numbers of values in the sums after them.
 """
 SUMS = {
     "step": ("step_sum", "steps"),
@@ -85,7 +85,7 @@ def complete(store: Store, orders: Iterable[Order], *, jobs: int | None = None, 
             for future in made:
                 future.result()
         except BaseException:
-            # What runs already ends; the rest does not begin.
+            # Runs that have begun may end; the others do not begin.
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     store.tidy()
@@ -148,7 +148,7 @@ def _arrivals(mine: pl.DataFrame, sent: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_arrivals(arrivals: pl.DataFrame) -> pl.DataFrame:
-    """What arrivals give in each bin."""
+    """Columns that arrivals give in each bin."""
     step, jitter = pl.col("step"), pl.col("jitter")
     apart = arrivals.with_columns(step=_short_way(pl.col("tsn").diff()).abs(), jitter=pl.col("delay_ms").diff().abs())
     return apart.group_by(_bin("time_s")).agg(
@@ -175,7 +175,7 @@ def _short_way(difference: pl.Expr) -> pl.Expr:
 
 
 def bins(line: Packets, kept: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
-    """What is drawn of the packets of runs, by seed: `seed, bin, value`, as `binned.bins` has it."""
+    """Values to draw of the packets of runs, by seed: `seed, bin, value`, as in `binned.bins`."""
     whole = [pl.DataFrame(schema=VALUES)]
     each = round(line.bin_s / BIN_S)
     assert each * BIN_S == line.bin_s, "a multiple of the bins that are kept"

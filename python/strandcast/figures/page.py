@@ -25,7 +25,7 @@ from strandcast.version import VERSION, results_epoch
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What became of a claim, in words.
+    """The result of a claim, in words.
 
     Attributes:
         claim: What the paper says.
@@ -68,7 +68,7 @@ class Part:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many claims have each verdict, by default."""
+        """Number of claims with each verdict, by default."""
         return collections.Counter(row.verdict for row in self.rows if row.verdict and row.default)
 
 
@@ -117,7 +117,7 @@ def report(
 
 
 def explanations(paper: Paper, made: Manifest) -> list[Finding]:
-    """What was found of a paper: from full runs, so pages of others don't tell it."""
+    """Findings about a paper: from full runs, so that pages of other runs leave them out."""
     return list(paper.findings) if made.full else []
 
 
@@ -174,7 +174,7 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
 
 
 def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
-    """What runs the scheme of a term at its point."""
+    """The command that runs the scheme of a term at its point."""
     figure = found.figure
     point = figure.point(term.point)
     wanted = cell(paper, figure, point, term.scheme, quick=quick)

@@ -1,4 +1,4 @@
-"""Which panels a view makes, of what was measured."""
+"""Panels of a view, with measured results."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Panel:
     measures: tuple[Measure, ...]
     points: tuple[Point, ...]
     scheme: str = ""
-    """Of curves over time that are compared: whose they are."""
+    """Scheme of the curves over time; empty if panels do not compare curves."""
     curves: tuple[Line, ...] = ()
-    """What is drawn over time."""
+    """Curves drawn over time."""
     row: int = 0
-    """Of time: which of the view's rows it is in, before long ones are broken."""
+    """Row of the view, for panels over time, before long rows are broken."""
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """Text above it."""
         title = words(self.view, self.view.title, self.points[0])
         what = self.scheme if self.view.compare == "curves" or len(self.view.curves) == 1 else self.curves[0].label
         return ", ".join(filter(None, (what, title)))
 
     @property
     def unit(self) -> str:
-        """What is along its axis: a unit, or of time the view's label."""
+        """Label of its axis: a unit, or the view's label for panels over time."""
         return self.measures[0].unit if self.measures else self.view.label
 
     @property
@@ -54,11 +54,11 @@ class Panel:
 
     @property
     def figure(self) -> Figure:
-        """What it is a part of."""
+        """Figure that contains it."""
         return self.found.figure
 
     def ours(self, point: Point, scheme: str, measure: Measure) -> Summary | None:
-        """What we measured; None if nothing."""
+        """Measured value; None without runs."""
         return self.found.summaries.get((point.name, scheme, measure.name))
 
     def theirs(self, point: Point, scheme: str, measure: Measure) -> float | None:
@@ -69,7 +69,7 @@ class Panel:
         return self.figure.paper.get(key, said(self.figure).get(key))
 
     def schemes(self) -> tuple[str, ...]:
-        """Who was measured here, in the figure's order."""
+        """Schemes that were measured here, in the figure's order."""
         return tuple(
             scheme
             for scheme in self.figure.schemes
@@ -77,7 +77,7 @@ class Panel:
         )
 
     def lines(self) -> list[tuple[str, Line, Course]]:
-        """What there is of curves over time: of which scheme, what, and its course."""
+        """Curves over time: scheme, line and course of each."""
         (point,) = self.points
         some = (self.scheme,) if self.scheme else self.figure.schemes_at(point)
         courses = ((scheme, self.found.courses.get((point.name, scheme), {})) for scheme in some)
@@ -95,7 +95,7 @@ def said(figure: Figure) -> dict[Key, float]:
 
 
 def is_number(claim: Claim) -> bool:
-    """Whether a claim is about a scheme's number, not about a difference."""
+    """Returns whether a claim is about a scheme's number, not about a difference."""
     return claim.base is None and all(len(contrast) == 1 for contrast in claim.contrasts)
 
 
@@ -128,7 +128,7 @@ def in_columns(rows: Iterable[list[Panel]], columns: int = COLUMNS) -> list[list
 
 
 def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
-    """As few rows of at most so many panels as will do, as alike as can be."""
+    """The least number of rows of at most `columns` panels, as equal in length as possible."""
     lines = -(-len(row) // columns)
     width = -(-len(row) // max(lines, 1))
     return [row[i : i + width] for i in range(0, len(row), max(width, 1))]
@@ -137,8 +137,8 @@ def _broken(row: list[Panel], columns: int) -> list[list[Panel]]:
 def over_time(view: View, found: Found) -> list[list[Panel]]:
     """Panels of curves over time; only those where there is something to draw.
 
-    Curves are compared in a panel a scheme, a row a point, and schemes in a panel a point, a row a curve; where a row
-    would have but one panel, all stand in one.
+    Curves are compared in a panel per scheme, a row per point, and schemes in a panel per point, a row per curve; where
+    a row would have but one panel, all stand in one.
     """
     figure = found.figure
     points = [point for point in figure.points if view.fits(point.at)]

@@ -1,4 +1,4 @@
-"""What runs gave for a figure."""
+"""Results of runs for a figure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from strandcast.store import Store
 
 QUICK_S = 60
-"""So long are runs at most, of figures drawn quickly."""
+"""Greatest length of runs for figures that are drawn quickly."""
 
 SUBJECT = ["subject_kind", "subject", "part", "metric"]
 LIMITS = (
@@ -39,16 +39,16 @@ LIMITS = (
 
 
 Courses = Mapping[Line, binned.Course]
-"""What is drawn of a scheme at a point over time. What has no runs is not there."""
+"""Courses of a scheme at a point over time; a line without runs is left out."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What runs gave for a figure.
+    """Results of runs for a figure.
 
     Attributes:
-        figure: The figure; of a quick one what is left of it.
-        seeds: Each measure's number for each seed. What has no runs is not there.
+        figure: The figure, reduced to its quick form if it is a quick one.
+        seeds: Each measure's number for each seed; a measure without runs is left out.
         means: Means over the runs of metrics of the compared flow, by point and scheme.
         courses: What views draw over time, by point and scheme.
     """
@@ -65,7 +65,7 @@ class Found:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The fewest and the most runs that a number is of; 0 if there are none."""
+        """The smallest and the largest number of runs of a number; 0 without numbers."""
         sizes = [len(seeds) for seeds in self.seeds.values()]
         return min(sizes, default=0), max(sizes, default=0)
 
@@ -78,11 +78,11 @@ class Found:
         return max((ours.n for course in taken for _, ours in course), default=0)
 
     def judge(self, claim: Claim) -> Judged | None:
-        """What becomes of one of the figure's claims; None if a run is missing."""
+        """The result of one of the figure's claims; None if a run is missing."""
         return judge(claim, lambda term: self.seeds.get(term.key, {}))
 
     def limit(self, point: str, scheme: str) -> str:
-        """What keeps the flow from being faster, as `strandcast simulate` says it; `-`: its metrics don't tell."""
+        """Reason why the flow is not faster, as in `strandcast simulate`; `-` if its metrics don't show it."""
         means = self.means.get((point, scheme), {})
         random, queue = means.get("lost_random_packets", 0.0), means.get("lost_queue_packets", 0.0)
         if means.get("rwnd_blocked_ratio", 0.0) >= 0.5:
@@ -103,7 +103,7 @@ def network(path: pathlib.Path) -> Scenario:
 
 
 def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
-    """What is run for a scheme at a point; `quick`: no longer than `QUICK_S`."""
+    """The run of a scheme at a point; `quick`: at most `QUICK_S` long."""
     sets = (*point.sets, *paper.sets.get(scheme, ()))
     scenario = network(paper.folder / (point.scenario or figure.scenario)).with_sets(sets)
     return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
@@ -130,7 +130,7 @@ def cut(scenario: Scenario) -> list[str]:
 
 
 def simulated_s(scenario: Scenario) -> float:
-    """How long a run is."""
+    """Length of a run."""
     return float(scenario.resolved()["run"]["time"])
 
 
@@ -142,7 +142,7 @@ def measured_s(scenario: Scenario, flow: str) -> float:
 
 
 def start_s(flow: Mapping[str, Any]) -> float:
-    """When a flow of a resolved scenario begins; 0 if that is drawn."""
+    """Start of a flow of a resolved scenario; 0 if it is drawn."""
     start = flow["start"]
     return 0.0 if isinstance(start, Mapping) else float(start)
 
@@ -153,7 +153,7 @@ def shown(figure: Figure, *, quick: bool = False) -> Figure:
 
 
 def shortened(paper: Paper, figure: Figure) -> str:
-    """What a quick figure's plot must say beside QUICK, as `60 s of 200 s`; empty if its runs are not shortened."""
+    """Note for a quick figure's plot after QUICK, as `60 s of 200 s`; empty if its runs are not shortened."""
     scenario = network(paper.folder / figure.scenario).with_sets(figure.points[0].sets)
     sets = cut(scenario)
     if not sets:
@@ -223,7 +223,7 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
 
 
 def drawn_at(paper: Paper, figure: Figure, point: Point) -> dict[Line, float]:
-    """What is drawn over time at a point, and from when on."""
+    """Lines drawn over time at a point, and the time from which on they are drawn."""
     views = [view for view in paper.views.get(figure.name, ()) if view.fits(point.at)]
     return {line: view.begin_s for view in views for line in view.curves}
 
@@ -249,9 +249,9 @@ def packet_orders(
     Args:
         paper: The figure's paper.
         figure: The figure, whole.
-        schemes: Who is asked for.
+        schemes: The requested schemes.
         runs: Runs of each cell; traces are made of `packets.RUNS` of them at most.
-        quick: Of short runs at fewer points.
+        quick: Short runs at fewer points.
     """
     figure = shown(figure, quick=quick)
     seeds = tuple(range(1, min(runs, packets.RUNS) + 1))
@@ -290,6 +290,6 @@ def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, floa
 
 
 def flow_means(frame: pl.DataFrame, flow: str) -> dict[str, float]:
-    """Means over a cell's runs of what tells the flow's limits."""
+    """Means over a cell's runs of the metrics that show the flow's limits."""
     mine = (pl.col("subject_kind") == "flow") & (pl.col("subject") == flow) & pl.col("metric").is_in(LIMITS)
     return dict(frame.filter(mine).group_by("metric").agg(pl.col("value").mean()).sort("metric").rows())

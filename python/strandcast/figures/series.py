@@ -19,15 +19,14 @@ class Reading(NamedTuple):
         subject: The flow.
         parts: Its paths, whose values are added up; of the flow itself an empty name.
         name: The series.
-        how: What is read: its `mean`; its `variation`, the standard deviation over the mean; the `gap`, the mean
-            distance of two paths, added up nowhere; the `growth` of what is counted since the start, of runs that go
-            on to `end_s`; its `burst`, the largest growth in a step; its `fluctuation`, the standard deviation over
-            the mean of how much it grows in a step; or the `wait` for a value of at least `level`, in seconds from
-            `begin_s` on; what does not come is waited for to the end.
-        begin_s: What is before does not count.
-        end_s: Nor what is behind.
-        step_s: How long a step of `burst` and `fluctuation` is.
-        level: What `wait` waits for.
+            distance of two paths, added up nowhere; the `growth` of a count since the start, in runs that continue to
+            `end_s`; its `burst`, the largest growth in a step; its `fluctuation`, the standard deviation over the
+            mean of its growth in a step; or the `wait` for a value of at least `level`, in seconds from `begin_s`
+            on, to the end of the run if the value does not come.
+        begin_s: Start of the time that counts.
+        end_s: End of the time that counts.
+        step_s: Length of a step of `burst` and `fluctuation`.
+        level: Value for which `wait` waits.
         scale: The factor.
     """
 
@@ -44,7 +43,7 @@ class Reading(NamedTuple):
 
 
 def rows(of: Reading | Curve) -> pl.Expr:
-    """Which rows of a frame are the series."""
+    """Expression for the rows of a frame that are the series."""
     same = {"subject_kind": of.kind, "subject": of.subject, "metric": of.name}
     return pl.all_horizontal(pl.col("part").is_in(of.parts), *(pl.col(name) == value for name, value in same.items()))
 
@@ -102,13 +101,13 @@ def _number(reading: Reading, time_s: pl.Series, values: pl.Series) -> float | N
 
 
 def _before(reading: Reading, time_s: pl.Series, values: pl.Series) -> float:
-    """What had been counted when the time that counts began."""
+    """Count at the start of the time that counts."""
     earlier = values.filter(time_s <= reading.begin_s)
     return 0.0 if earlier.is_empty() else _float(earlier[-1])
 
 
 def _grown(reading: Reading, time_s: pl.Series, values: pl.Series) -> dict[float, float]:
-    """By how much it grew in each step of the time that counts."""
+    """Growth in each step of the time that counts."""
     counts = (time_s > reading.begin_s) if reading.begin_s else (time_s >= 0)
     return steps(time_s.filter(counts), values.filter(counts), _before(reading, time_s, values), reading.step_s)
 
@@ -118,7 +117,7 @@ def steps(time_s: pl.Series, counted: pl.Series, before: float = 0.0, step_s: fl
     step_us = round(step_s * 1e6)
     grown: dict[float, float] = {}
     for time, value in zip(time_s, counted, strict=True):
-        # In whole microseconds: a series' times are multiples of what is no binary fraction.
+        # In whole microseconds: a series' times are multiples of what is not a binary fraction.
         step = max(0, round(time * 1e6) - 1) // step_us * step_us / 1e6
         grown[step] = grown.get(step, 0.0) + value - before
         before = value

@@ -1,4 +1,4 @@
-"""What a figure is: a network, points, schemes, measures, the paper's numbers and what it claims."""
+"""Description of a figure: a network, points, schemes, measures, the paper's numbers and its claims."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Measure:
 
 
 def missing(psnr_db: float, rate: float) -> float:
-    """What is missing of a video's rate at this PSNR, by eq. 17 of Xu et al. (2015): |EXP - CRT|, EXP the rate."""
+    """Missing part of a video's rate at this PSNR, by eq. 17 of Xu et al. (2015): |EXP - CRT|, EXP the rate."""
     return float(rate * 10 ** (-psnr_db / 20))
 
 
@@ -103,7 +103,7 @@ class Term(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Where its numbers are."""
+        """Place of its numbers."""
         return self.point, self.scheme, self.measure
 
 
@@ -140,7 +140,7 @@ class Claim:
 
     @property
     def of_mean(self) -> bool:
-        """Whether it is about the mean of its contrasts, not about each of them."""
+        """Returns whether it is about the mean of its contrasts, not about each of them."""
         return self.mean or self.kind == "effect"
 
     @property
@@ -168,7 +168,7 @@ class Figure:
         measures: What is measured; the first is what the figure shows.
         claims: What the paper says.
         paper: The paper's numbers.
-        notes: What a reader must know beside the title.
+        notes: Text that a reader needs in addition to the title.
         thinned: The same figure with fewer points; None: it has few enough.
         linear: Up to this number, of either sign, the axis of the claims' differences is linear, beyond it logarithmic;
             None: it is linear.
@@ -187,12 +187,12 @@ class Figure:
     linear: float | None = None
 
     def schemes_at(self, point: Point) -> tuple[str, ...]:
-        """Who runs at a point."""
+        """Schemes that run at a point."""
         return self.schemes if point.schemes is None else point.schemes
 
     @property
     def published(self) -> bool:
-        """Whether the paper has this figure; ours have a word behind the number."""
+        """Returns whether the paper has this figure; our own figures have a word after the number."""
         return not re.search("[a-z]", self.name)
 
     @property
@@ -202,7 +202,7 @@ class Figure:
 
     @property
     def anchor(self) -> str:
-        """What links call the figure's section; with the paper's name before it, its picture is called so, too."""
+        """Anchor of the figure's section; with the paper's name before it, the name of its picture."""
         return "fig-" + re.sub("[^0-9a-z]+", "-", self.name.lower())
 
     def point(self, name: str) -> Point:
@@ -216,7 +216,7 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where a paper was published.
+    """Publication of a paper.
 
     Attributes:
         authors: All of them, with initials, separated by commas.
@@ -250,7 +250,7 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What somebody found who looked into runs.
+    """Insight of somebody who studied runs.
 
     Attributes:
         title: What it is about.
@@ -265,7 +265,7 @@ class Finding:
     explains: tuple[str, ...] = ()
 
     def is_why(self, figure: Figure, claim: Claim) -> bool:
-        """Whether it tells why a claim of a figure came out otherwise."""
+        """Returns whether it explains why a claim of a figure came out otherwise."""
         return figure.name in self.figures and any(re.search(pattern, claim.text) for pattern in self.explains)
 
 
@@ -283,7 +283,7 @@ class Alternative:
     marks: Mapping[str, str]
 
     def marked(self, text: str) -> bool:
-        """Whether a claim is judged so."""
+        """Returns whether a claim is judged so."""
         return any(mark in text for mark in self.marks)
 
     def without(self, text: str) -> str:
@@ -294,7 +294,7 @@ class Alternative:
 
 
 Sets = Callable[[Figure, Point], Iterable[str]]
-"""What is set at a point of a figure, as `KEY=VALUE`, behind what the point sets."""
+"""Settings at a point of a figure, as `KEY=VALUE`, applied after the settings of the point."""
 
 
 def nothing(_figure: Figure, _point: Point) -> Iterable[str]:
@@ -311,7 +311,7 @@ class Deviation:
         about: The assumption: deviations of one assumption stand together.
         sets: What is set in the scenarios.
         specs: Schemes' specs in place of the paper's.
-        schemes: What schemes set in the scenario behind what they set anyway, by their names.
+        schemes: Settings of the scenario for schemes, by their names, applied after their usual settings.
         several: Whether it changes more than one assumption: what it gains has no single cause.
     """
 
@@ -329,7 +329,7 @@ class Deviation:
 
 
 class Main(NamedTuple):
-    """A main result of a paper: a number that the table shows beside the claims.
+    """A main result of a paper: a number that the table shows in addition to the claims.
 
     Attributes:
         label: What the table calls it.
@@ -348,7 +348,7 @@ class Main(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """What is varied of a paper.
+    """Variations of a paper's assumptions.
 
     Attributes:
         figures: The published figures, at those points that are run.
@@ -378,9 +378,9 @@ class Paper:
         views: How each figure is drawn, by the figures' names.
         findings: What was found in its runs.
         runs: Runs of each cell that its figures are to be of.
-        sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
-        open: What it leaves open: of each the alternatives to the default.
-        study: What is varied of it, one assumption at a time; None: nothing.
+        sets: Settings of the scenario for schemes, as `KEY=VALUE`, applied after those of a point.
+        open: Assumptions that the paper leaves open: for each, the alternatives to the default.
+        study: Variations of its assumptions, one at a time; None: without variations.
         gains: Of each claim that comes out with another assumption, as `gains.named` calls it, which ones these are.
     """
 
@@ -403,11 +403,11 @@ class Paper:
         return self.source.key
 
     def found(self, figure: Figure, claim: Claim) -> list[str]:
-        """The titles of findings that tell why a claim of a figure came out otherwise."""
+        """The titles of findings that explain why a claim of a figure came out otherwise."""
         return [one.title for one in self.findings if one.is_why(figure, claim)]
 
     def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
-        """The titles of deviations by which it comes out, each of one assumption."""
+        """The titles of deviations with which the claim is reproduced, each of one assumption."""
         return self.gains.get(named(figure.name, claim.text), ())
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:
@@ -431,38 +431,38 @@ def more(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -
 
 
 def by(effect: float, unit: str, measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """A is above B by so much; in % of B if that is the unit."""
+    """Claim that A is above B by `effect`, in % of B if that is the unit."""
     base = alone(measure, b, points) if unit == "%" else None
     contrasts = difference(measure, a, b, points)
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "effect", effect, base, unit)
 
 
 LEVEL = 10.0
-"""So many per cent a level may be off."""
+"""Permitted deviation of a level, in per cent."""
 
 
 def level(
     effect: float, measure: str, scheme: str, points: Sequence[str], where: str = "", *, mean: bool = False
 ) -> Claim:
-    """A scheme has so much: at each of the points, or in the mean of them."""
+    """Claim that a scheme has the value `effect`: at each of the points, or in the mean of them."""
     contrasts = alone(measure, scheme, points)
     return Claim(f"{measure}{where}: {scheme}", contrasts, "level", effect, within=LEVEL, mean=mean)
 
 
 def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "", within: float = 5) -> Claim:
-    """A has as much as B, within so many per cent."""
+    """Claim that A has as much as B, within `within` per cent."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
     return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%", within)
 
 
 def shift(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """What another part or value does: A - B in % of B."""
+    """Effect of another part or value: A - B in % of B."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
     return Claim(f"{measure}{where}: {a} - {b}", contrasts, "shift", None, base, "%")
 
 
 def unjudged(claim: Claim) -> Claim:
-    """What is shown as a claim is, and not judged."""
+    """A claim that is shown, and not judged."""
     return dataclasses.replace(claim, kind="shift")
 
 

@@ -23,7 +23,7 @@ from strandcast.figures.compact import compact
 from strandcast.figures.manifest import whole
 
 WIDTH = 8.4
-"""Of a picture, in inches: 806 px in a browser."""
+"""Width of a picture, in inches: 806 px in a browser."""
 DPI = 160
 """Dots per inch of pictures that have dots."""
 MARGIN = 0.12
@@ -69,7 +69,7 @@ RC: dict[Any, Any] = {
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """How a scheme looks everywhere: in colour, and by line, marker and hatch in grey, too."""
+    """Appearance of a scheme in all pictures: colour, line, marker and hatch."""
 
     colour: str
     marker: str
@@ -113,7 +113,7 @@ SPARE = (
 
 
 def looks(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
-    """How each of these schemes looks in a picture; one that has no look of its own takes a spare one.
+    """Appearance of each of these schemes in a picture; a scheme without a look of its own takes a spare one.
 
     Args:
         schemes: Their names, as `"cmt-cl"` or, with parameters, `"cmt-cl rc=normalised"`.
@@ -188,7 +188,7 @@ def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | N
 
 
 def _legend(figure: Figure, artists: list[Artist], down: float) -> float:
-    """Puts a legend so many inches from the top, in as few rows as it needs; gives its height."""
+    """Puts a legend `down` inches from the top, in as few rows as it needs; returns its height."""
     width, height = figure.get_size_inches()
     tall = 0.0
     for rows in range(1, len(artists) + 1):

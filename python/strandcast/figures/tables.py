@@ -17,12 +17,12 @@ from strandcast.figures.spec import Claim, Figure, Measure, Paper
 from strandcast.stats import Summary
 
 Results = Mapping[str, Found]
-"""What runs gave for a paper's figures, by their names."""
+"""Results of runs for a paper's figures, by their names."""
 
 NARROW = 2, 4
-"""With up to so many measures and schemes each measure has a table of its own, a column a scheme."""
+"""Greatest numbers of measures and schemes with which each measure has a table, a column per scheme."""
 WIDTH = 118
-"""So many characters wide are lines of a page's prose that are made here."""
+"""Width of the lines of a page's prose that are made here, in characters."""
 BETWEEN = re.compile(r"(?P<begin><!-- measured: (?P<names>[^>]+?) -->\n)(?P<text>.*?)(?P<end><!-- end -->)", re.DOTALL)
 VARIED = "paper-networks.md"
 """The page with the tables of what papers leave open, varied."""
@@ -83,7 +83,7 @@ def grid(found: Found) -> list[str]:
 
 
 def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
-    """Ours beside the paper's numbers."""
+    """Our results and the paper's numbers, side by side."""
     rows = []
     for (point, scheme, name), theirs in found.figure.paper.items():
         ours, measure = found.summaries.get((point, scheme, name)), found.figure.measure(name)
@@ -97,7 +97,7 @@ def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
 
 
 def claims(found: Found, schemes: Callable[[str], bool] = lambda _: True, *, bound: bool = False) -> list[list[str]]:
-    """What became of the paper's claims; `bound`: with what keeps the flows from being faster."""
+    """Results of the paper's claims; `bound`: with the reasons why the flows are not faster."""
     rows = []
     for claim in found.figure.claims:
         if not any(schemes(term.scheme) for contrast in claim.contrasts for term in contrast):
@@ -129,7 +129,7 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
 
 
 def binds(found: Found, claim: Claim) -> str:
-    """What keeps the flows of a claim from being faster, and of several points at how many."""
+    """Reasons why the flows of a claim are not faster, with their number of points if there are several."""
     limits: dict[str, collections.Counter[str]] = {}
     for point, scheme in dict.fromkeys((term.point, term.scheme) for one in claim.contrasts for term in one):
         limit = found.limit(point, scheme)
@@ -148,7 +148,7 @@ def counted(limits: collections.Counter[str]) -> str:
 
 
 def verdicts(paper: Paper, results: Results) -> str:
-    """How many claims of each figure have each verdict, for docs/reproduction.md."""
+    """Number of claims of each figure with each verdict, for docs/reproduction.md."""
     judged = cases(paper, results)
     rows = []
     for figure in paper.figures:
@@ -164,7 +164,7 @@ def verdicts(paper: Paper, results: Results) -> str:
 
 
 def by_default(judged: Sequence[Case], figure: Figure) -> Counts:
-    """How many claims of a published figure have each verdict, by default; none of a figure of ours."""
+    """Number of claims of a published figure with each verdict, by default; none for a figure of our own."""
     its = (case for case in judged if case.figure.name == figure.name and figure.published and not case.taken)
     return Counts(case.judged.verdict for case in its)
 
@@ -198,7 +198,7 @@ def claims_table(rows: list[list[str]]) -> str:
 
 
 def with_cause(rows: list[list[str]], verdict: str) -> tuple[int, int]:
-    """How many claims of a table that have this verdict have a cause, and how many have none."""
+    """Number of claims of a table with this verdict that have a cause, and number of those without one."""
     whys = [row[-1] for row in rows if row[-2] == verdict]
     unknown = whys.count(NO_CAUSE)
     return len(whys) - unknown, unknown
@@ -210,7 +210,7 @@ def rows_of(text: str) -> list[list[str]]:
 
 
 def of_causes(docs: pathlib.Path, papers: Sequence[Paper]) -> str:
-    """How many contradicted claims of each paper have a cause, by the page of all claims; nothing without one."""
+    """Number of contradicted claims of each paper that have a cause, from the page of all claims, if it exists."""
     page = docs / VERDICTS_PAGE
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     its = {match["names"]: match["text"] for match in BETWEEN.finditer(text)}
@@ -236,7 +236,7 @@ def renewed_claims(paper: Paper, before: str) -> str:
 
 
 def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
-    """What was found to be the cause of a claim's failure, as links to it."""
+    """Causes that were found for a claim's failure, as links to them."""
     if verdict not in (CONTRADICTED, PARTLY):
         return ""
     found = [f"[{title}]({paper.name}.md#what-we-found)" for title in paper.found(figure, claim)]
@@ -246,7 +246,7 @@ def why(paper: Paper, figure: Figure, claim: Claim, verdict: str) -> str:
 
 
 def heading(figure: Figure) -> str:
-    """Of a figure's section on its paper's page."""
+    """Heading of a figure's section on its paper's page."""
     return f"Fig. {figure.name}: {figure.title}"
 
 
@@ -256,12 +256,12 @@ def link(paper: Paper, figure: Figure, folder: str = "reproduction/") -> str:
 
 
 def anchor(title: str) -> str:
-    """Of a section with this heading."""
+    """Anchor of a section with this heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def findings(paper: Paper) -> str:
-    """What was found in a paper's runs, as a list for its page."""
+    """Findings about a paper's runs, as a list for its page."""
     items = (f"- **{one.title[:1].upper()}{one.title[1:]}.** {one.text}" for one in paper.findings)
     return "".join(
         textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
@@ -305,7 +305,7 @@ def folded(summary: str, lines: list[str]) -> list[str]:
 
 
 def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: Sequence[str]) -> str:
-    """What papers say of some schemes, and what we measured, for their page; nothing if a paper of theirs has none."""
+    """Numbers of papers about some schemes, with our results, for their page; empty if a paper has no results."""
 
     def mine(scheme: str) -> bool:
         # Without its parameters.
@@ -333,7 +333,7 @@ def section(head: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def runs(*results: Found) -> str:
-    """How many runs numbers are of."""
+    """Number of runs of results."""
     counts = [found.counts for found in results]
     fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
     text = f"{most}" if fewest == most else f"{fewest} to {most}"
@@ -368,7 +368,8 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     Args:
         docs: Where the pages are.
         papers: All papers.
-        results: What runs gave, by papers' names. Tables that are about others, too, stay as they are, but for causes.
+        results: Results of runs, by papers' names. A table that is also about other papers stays as it is, but for
+        causes.
 
     Raises:
         OSError: A page can't be read or written.
@@ -389,6 +390,6 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
         return of_schemes(papers, results, names)
 
     folders = docs / "reproduction", docs / "schemes"
-    # What counts the verdicts' causes comes behind these.
+    # The page that counts the verdicts' causes comes after these.
     files = (*(page for folder in folders for page in sorted(folder.glob("*.md"))), docs / "reproduction.md")
     return [page for page in files if page.exists() and fill(page, text)]

@@ -1,4 +1,4 @@
-"""How a figure is drawn: which of its points make a panel, an axis, a line."""
+"""Description of a figure's drawing: the points that make a panel, an axis, a line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A line beside those of the schemes: what somebody else reaches.
+    """A line in addition to those of the schemes: the value that somebody else reaches.
 
     Attributes:
         label: What the legend calls it.
@@ -60,16 +60,16 @@ Quantity = Literal["sent", "received", "step", "largest step", "jitter", "delay"
 
 @dataclasses.dataclass(frozen=True)
 class Packets:
-    """What packet traces (docs/cli.md) tell of a flow of SCTP, in bins, as a view of kind `time` draws it.
+    """Values from packet traces (docs/cli.md) of an SCTP flow, in bins, drawn by a view of kind `time`.
 
     Attributes:
         label: What the legend or the panel's title calls it.
         flow: The flow.
-        quantity: `sent` and `received`, the highest TSN by the bin's end, counted from the first one; `step`, the mean
-            of |tsn_k - tsn_k-1| of packets with data that arrive in the bin, `largest step` the largest of these;
-            `jitter`, the mean of |D_k - D_k-1| of the network delays D of these packets, in ms; `delay`, the mean of
-            D, in ms.
-        bin_s: How long a bin is, in seconds: a multiple of `packets.BIN_S`.
+        quantity: `sent` and `received`: the highest TSN by the bin's end, counted from the first one. `step`: the mean
+            |tsn_k - tsn_k-1| over packets with data that arrive in the bin; `largest step`: the largest of these.
+            `jitter`: the mean |D_k - D_k-1|, in ms, where D is the network delay of such a packet; `delay`: the mean D,
+            in ms.
+        bin_s: Length of a bin, in seconds: a multiple of `packets.BIN_S`.
     """
 
     label: str
@@ -79,7 +79,7 @@ class Packets:
 
 
 Line = Curve | Packets
-"""What is drawn over time."""
+"""Values that can be drawn over time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ class View:
 
     Attributes:
         kind: `lines` over a number; `bars` side by side, by words or numbers, from 0 on; `points`, the same as dots
-            with whiskers, whose axis begins where differences show; `dots`, a row a scheme; `time`, curves over the
+            with whiskers, whose axis begins where differences show; `dots`, a row per scheme; `time`, curves over the
             time of runs.
         measures: What is shown; none by `time`.
         x: The key along the axis; of bars and points empty if the measures stand there themselves.
@@ -100,12 +100,12 @@ class View:
         names: Other words for values of keys; bars stand in their order.
         where: Only points with these places. A key that a point lacks has the value "".
         base: The scheme of `dots` with which the others are compared.
-        references: Lines beside the schemes'.
+        references: Lines in addition to those of the schemes.
         equal: Panels have the same axes: all those of the picture's views that say so and have the same kind and unit.
             Without it the panels of one measure that stand in a row have the same axes, and those of `time`.
         curves: What `time` shows.
-        compare: What the lines of a panel of `time` are: the `curves`, with a panel a scheme and a row a point, or the
-            `schemes`, with a panel a point and a row a curve.
+        compare: What the lines of a panel of `time` are: the `curves`, with a panel per scheme and a row per point, or
+            the `schemes`, with a panel per point and a row per curve.
         begin_s: `time` shows nothing that is before, in seconds.
         zero: The other axis of `time` begins at 0.
         logarithmic: The other axis of `time` is logarithmic from 1 on, and linear below it.
@@ -131,6 +131,6 @@ class View:
     logarithmic: bool = False
 
     def fits(self, at: Mapping[str, float | str]) -> bool:
-        """Whether a point at these places is one of the view."""
+        """Returns whether a point at these places is one of the view."""
         there = self.kind != "lines" or self.x in at
         return there and all(at.get(key, "") == value for key, value in self.where.items())

@@ -67,7 +67,7 @@ def opened(source: Input, *, live: bool | None, failure: Failure) -> str | bytes
 
 
 def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
-    """An output as the native module takes it; objects are written to by a thread until the stream ends.
+    """An output in the form that the native module takes; a thread writes to objects until the stream ends.
 
     Raises:
         TypeError: It is not an output.
@@ -78,7 +78,7 @@ def taken(target: Output, *, failure: Failure) -> str | _native.Drain:
     if write is None and callable(target):
         write = _whole(target)
     if not callable(write):
-        raise TypeError(f"{target!r} is no output: give a path, a URL, an object with write, or a function")
+        raise TypeError(f"{target!r} is not an output: give a path, a URL, an object with write, or a function")
     drain = _native.Drain(_name(target))
     _serve(_drain, drain, write, failure)
     return drain
@@ -110,12 +110,12 @@ def _pieces(source: Readable | Iterable[bytes] | Callable[[], bytes | None]) -> 
         call = source
         return iter(lambda: call() or None, None)
     raise TypeError(
-        f"{source!r} is no input: give a path, a URL, bytes, an object with read, an iterable or a function"
+        f"{source!r} is not an input: give a path, a URL, bytes, an object with read, an iterable or a function"
     )
 
 
 def _some(data: bytes | None) -> bytes:
-    """What an object's `read` returned; nothing is the end.
+    """Bytes that an object's `read` returned; nothing is the end.
 
     Raises:
         BlockingIOError: It has nothing yet: only objects that wait are inputs.
@@ -151,7 +151,7 @@ def _drain(drain: _native.Drain, write: Callable[[bytes], object], failure: Fail
                 count = write(data if len(rest) == len(data) else bytes(rest))
                 if count == 0 or (count is None and isinstance(getattr(write, "__self__", None), io.RawIOBase)):
                     raise BlockingIOError("the output took nothing")
-                # An object may take a part. What returns no number has taken all.
+                # An object may take a part. An object that returns no number has taken everything.
                 rest = rest[count:] if type(count) is int else rest[:0]
     except BaseException as error:  # noqa: BLE001 - it is raised where the stream is waited for.
         failure.raised = error

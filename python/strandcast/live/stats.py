@@ -268,7 +268,7 @@ class SendSummary:
     bytes: int
     """Bytes of media in them."""
     expired: int
-    """Messages that expired before delivery, as far as the sender has been told."""
+    """Messages that expired before delivery, as far as the sender has received reports."""
     messages_dropped: int
     """Messages of frames that the scheme gave up before any of them was sent."""
     reconnects: int

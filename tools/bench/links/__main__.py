@@ -1,4 +1,4 @@
-"""Strandcast beside RIST, SRT and the kernel's TCP over emulated links, on real sockets.
+"""Strandcast compared with RIST, SRT and the kernel's TCP over emulated links, on real sockets.
 
     sudo python3 tools/bench/links run [EXPERIMENT...] [--schemes A,B] [--runs N] [--jobs N]
     python3 tools/bench/links report        # tables and verdicts of what was measured; 1 if a bar is missed
@@ -6,7 +6,7 @@
     python3 tools/bench/links list          # experiments and how long they take
 
 The links are the simulator's own, between namespaces; networks/*.toml are scenario files, which `make networks` simulates. Contestants go in turn, each run of
-a cell with the same seed for all. What was measured is kept in target/bench/links/NAME.jsonl and not measured again.
+a cell with the same seed for all. Results are kept in target/bench/links/NAME.jsonl and not measured again.
 A run in which the emulator was late is repeated, three times at most, and marked.
 
 Needs root, iproute2, Python 3.11; rist-tools and srt-tools for those contestants.
@@ -53,7 +53,7 @@ def read(path):
 
 
 def key(record):
-    """What makes a record one of its own."""
+    """Fields that identify a record."""
     return record["experiment"], record["cell"], record["contestant"], record["run"]
 
 
@@ -167,7 +167,7 @@ def short(result):
 
 FIGURES = {
     "bulk": ("goodput, Mbit/s", "goodput_bps", 1e-6, 2),
-    "friendliness": ("goodput beside CUBIC and Reno, Mbit/s", "goodput_bps", 1e-6, 2),
+    "friendliness": ("goodput with CUBIC and Reno, Mbit/s", "goodput_bps", 1e-6, 2),
     "uneven-live": ("lost, %", "lost_share", 100, 3),
     "hole": ("lost, %", "lost_share", 100, 3),
     "burst": ("lost, %", "lost_share", 100, 2),
@@ -279,7 +279,7 @@ def main():
     parser.add_argument("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first")
     parser.add_argument("--only", type=names, help="these contestants alone")
     parser.add_argument("--cell", action="append", help="this cell alone, by its name in `list`; may be repeated")
-    parser.add_argument("--runs", type=int, help="of each contestant in each cell; 3 to 10 unless given")
+    parser.add_argument("--runs", type=int, help="runs of each contestant in each cell; 3 to 10 unless given")
     parser.add_argument("--jobs", type=int, default=1, help="environments side by side")
     parser.add_argument("--out", default="results", help="name of the file of results")
     parser.add_argument("--dry-run", action="store_true", help="say what would be measured")

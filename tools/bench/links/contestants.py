@@ -1,4 +1,4 @@
-"""How each contestant is started: bulk from c to s, and live streams from a UDP port in c to a UDP port in s."""
+"""Commands of each contestant: bulk from c to s, and live streams from a UDP port in c to a UDP port in s."""
 
 import itertools
 import json
@@ -61,7 +61,7 @@ def ready(process):
 
 
 def is_tcp(name):
-    """Whether a contestant is the kernel's."""
+    """Returns whether a contestant is the kernel's."""
     return name.startswith(("tcp-", "mptcp-"))
 
 
@@ -153,7 +153,7 @@ def beside_tcp(env, program, contestant, warmup, seconds):
 
 
 def sealed(program, folder):
-    """What our receiver and our sender are started with where they encrypt: options of both, and the receiver's name.
+    """Options of our receiver and our sender where they encrypt, and the receiver's name.
 
     The keys are made in a folder, and paired there.
     """

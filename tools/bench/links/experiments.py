@@ -1,4 +1,4 @@
-"""What is measured: cells of networks and contestants, and the bars that the default scheme has to meet."""
+"""Experiments: cells of networks and contestants, and the bars that the default scheme has to meet."""
 
 import statistics
 import threading
@@ -184,7 +184,7 @@ class Findings:
                 yield f"bulk, {cell.name}: {scheme} / sum", ratio, f">= {share}", ratio >= share
 
     def judge_friendliness(self, cell):
-        """Our share beside the mean of two TCPs."""
+        """Our share, compared with the mean of two TCPs."""
         for scheme, bar in ((self.default, 1.3), ("cmt-cl-fd", 1.5)):
             ours = self.mean("friendliness", cell.name, scheme, "goodput_bps")
             tcps = [self.mean("friendliness", cell.name, scheme, cc) for cc in ("cubic", "reno")]
@@ -212,15 +212,15 @@ class Findings:
             yield f"{what}: lost, %", ours * 100, f"<= {(theirs + slack) * 100:.3f}", ours <= theirs + slack
 
     def judge_hole(self, cell):
-        """Beside RIST."""
+        """Comparison with RIST."""
         yield from self.beside(cell, "rist", 0.0002, f"black hole, {cell.name}")
 
     def judge_burst(self, cell):
-        """Beside SRT."""
+        """Comparison with SRT."""
         yield from self.beside(cell, "srt", 0.0, f"burst, {cell.name}")
 
     def judge_gap(self, cell):
-        """Delivery in order goes on."""
+        """Delivery in order continues."""
         gaps = [g for g in self.values("gap", cell.name, self.default, "gap_s") if g is not None]
         most = max(gaps, default=None)
         yield "black hole: longest gap in order, s", most, "<= 0.3", None if most is None else most <= 0.3

@@ -151,7 +151,7 @@ class Environment:
         for namespace in (self.c, self.s):
             sh(f"ip netns add {namespace}")
             sh(f"ip -n {namespace} link set lo up")
-            # What the kernel says by IPv6 would only be in the way.
+            # IPv6 traffic of the kernel would only disturb the runs.
             sh(f"ip netns exec {namespace} sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv4.conf.all.rp_filter=0")
             sh(f"ip netns exec {namespace} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
         sh(f"ip -n {self.s} addr add {SERVER}/32 dev lo")
@@ -204,7 +204,7 @@ class Environment:
 
 
 def lateness(counters):
-    """How late the emulators were, and whether a run is worth something: packets late by 1, 5, 20 ms, the worst in ms."""
+    """Lateness of the emulators, and whether a run counts: packets late by 1, 5, 20 ms, the worst in ms."""
     if any("error" in link for link in counters):
         return {"late": None, "worst_ms": None, "sound": False}
     ways = [link[way] for link in counters for way in ("forward", "reverse")]

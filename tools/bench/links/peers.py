@@ -1,4 +1,4 @@
-"""What runs inside the namespaces: a numbered transport stream, its receiver, TCP bulk, a burst of UDP.
+"""Programs that run inside the namespaces: a numbered transport stream, its receiver, TCP bulk, a burst of UDP.
 
 Each is `peers.py ROLE ...`, started by the bench, and prints one line of JSON at its end. Times are CLOCK_MONOTONIC, which
 both namespaces share.
@@ -17,7 +17,7 @@ PACKET, IN_DATAGRAM = 188, 7
 MEDIA, TABLE = 0x101, 0x100
 MAGIC = b"LNKS"
 HEAD = struct.Struct("!4sQQ")
-# Every so many datagrams one of the packets holds tables or a clock.
+# Number of datagrams per packet that holds tables or a clock.
 TABLES_EVERY = 20
 
 
@@ -85,7 +85,7 @@ def numbered(datagram):
 
 
 def send_stream(address, port, bps, seconds):
-    """Sends for some seconds at a constant rate. Tells when each packet number was sent: first, and how many."""
+    """Sends for some seconds at a constant rate. Prints when each packet number was sent: first, and how many."""
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     stream, begun = Stream(), time.monotonic_ns()
     print(begun, flush=True)
@@ -98,7 +98,7 @@ def send_stream(address, port, bps, seconds):
             time.sleep((due - now) / 1e9)
             now = time.monotonic_ns()
         first = stream.number
-        # Nobody listens yet, or any more: lost, as on any socket.
+        # Nobody listens yet, or no longer: lost, as on any socket.
         with contextlib.suppress(OSError):
             out.sendto(stream.datagram(now), (address, port))
         starts.extend([now] * (stream.number - first))
@@ -154,7 +154,7 @@ def echo(port):
 
 
 def round_trips(source, address, port, count, size=100):
-    """Round-trip times in ms of so many datagrams of `size` bytes at IP level, one at a time."""
+    """Round-trip times in ms of `count` datagrams of `size` bytes at IP level, one at a time."""
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     out.bind((source, 0))
     out.settimeout(2)
@@ -168,7 +168,7 @@ def round_trips(source, address, port, count, size=100):
 
 
 def tcp_receive(address, port, connections):
-    """Takes connections, and tells the bytes of each, by tenths of a second since its first byte."""
+    """Takes connections, and prints the bytes of each, by tenths of a second since its first byte."""
     listener = socket.create_server((address, port), backlog=8)
     print("ready", flush=True)
     inlets = [listener.accept()[0] for _ in range(connections)]
@@ -196,7 +196,7 @@ def tcp_receive(address, port, connections):
 
 
 def tcp_send(source, address, port, algorithm, seconds):
-    """Bulk by one connection from `source` with a named congestion control; `mptcp` in front of it for MPTCP."""
+    """Bulk by one connection from `source` with a named congestion control, preceded by `mptcp` for MPTCP."""
     words = algorithm.split("-")
     protocol = 262 if words[0] == "mptcp" else socket.IPPROTO_TCP
     out = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)

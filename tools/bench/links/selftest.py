@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def stream_reads_back():
-    """Numbers and times come out as they went in; every packet is whole, counters go on, tables have their CRC."""
+    """Numbers and times come out as they went in; every packet is whole, counters continue, tables have their CRC."""
     stream, numbers, counters = peers.Stream(), [], []
     for n in range(2 * peers.TABLES_EVERY):
         datagram = stream.datagram(1000 * n)
@@ -52,14 +52,14 @@ def losses_are_counted_behind_the_first_second():
 
 
 def old_messages_are_not_sent():
-    """What is older than the latency is dropped, but not the rest of what was begun; the reader gets whole messages."""
+    """Messages older than the latency are dropped, but not the rest of a begun one; the reader gets whole messages."""
     backlog, buffer = tcp_messages.Backlog(0.5), bytearray()
     for n in range(3):
         backlog.add(b"%d" % n * 10, n * 0.2)
     first = backlog.next(0.5)
     backlog.wrote(4)
     assert first == b"\0\n" + b"0" * 10
-    assert backlog.next(2) == first[4:], "a message that was begun goes on"
+    assert backlog.next(2) == first[4:], "a message that was begun continues"
     backlog.wrote(len(first) - 4)
     assert backlog.next(0.8) == b"\0\n" + b"2" * 10
     assert backlog.dropped == 1
@@ -72,7 +72,7 @@ def old_messages_are_not_sent():
 
 
 def back_after_an_outage():
-    """From the links' return to the first packet; a stream that went on is back at once, one that ended never."""
+    """From the links' return to the first packet; a stream that continued is back at once, one that ended never."""
     heard = {"last_came_s": 30.0, "gaps_s": [[3.0, 3.4], [10.02, 18.4]]}
     assert abs(experiments.back(heard, 10, 18) - 0.4) < 1e-9
     assert experiments.back({"last_came_s": 30.0, "gaps_s": [[10.5, 17.9]]}, 10, 18) == 0

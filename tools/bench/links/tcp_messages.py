@@ -22,7 +22,7 @@ class Backlog:
     """Datagrams that wait, with their times."""
 
     def __init__(self, latency_s):
-        """Each is of use for so long."""
+        """Makes a queue of messages that are of use for `latency_s`."""
         self.latency_s, self.waiting, self.rest, self.dropped = latency_s, collections.deque(), b"", 0
 
     def add(self, datagram, now_s):
@@ -40,7 +40,7 @@ class Backlog:
         return self.rest
 
     def wrote(self, count):
-        """So much of it went."""
+        """Records that `count` bytes were written."""
         self.rest = self.rest[count:]
 
 
@@ -52,7 +52,7 @@ def messages(buffer):
 
 
 def send(address, port, in_port, latency_ms):
-    """Until it is ended."""
+    """Sends until it is ended."""
     inlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     inlet.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
     inlet.bind(("127.0.0.1", in_port))
@@ -71,7 +71,7 @@ def send(address, port, in_port, latency_ms):
                 backlog.add(inlet.recv(65536), time.monotonic())
         except BlockingIOError:
             pass
-        # As long as the kernel says that it has room: what it would take beyond that could not be dropped any more.
+        # Only as long as the kernel says that it has room: data beyond that could no longer be dropped.
         while backlog.next(time.monotonic()) and select.select([], [out], [], 0)[1]:
             try:
                 backlog.wrote(out.send(backlog.rest))
@@ -80,7 +80,7 @@ def send(address, port, in_port, latency_ms):
 
 
 def receive(address, port, out_port):
-    """Until the sender ends."""
+    """Receives until the sender ends."""
     inlet = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP)
     inlet.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     inlet.bind((address, port))

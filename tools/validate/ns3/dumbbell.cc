@@ -1,6 +1,6 @@
 // TCP NewReno flows over a dumbbell in ns-3.37: goodput, and how many packets leave links in a second of wall time.
 // Constants are ns-3's own, but for the segment, whether SACK is used, how many segments an acknowledgement stands for and
-// buffers that bind nobody. (ns-3.37's TcpClassicRecovery and a MinRto below 1 s are no reference: with 1 % loss the former
+// buffers that bind nobody. (ns-3.37's TcpClassicRecovery and a MinRto below 1 s are not a reference: with 1 % loss the former
 // sends faster than any formula for Reno allows.)
 // Access links of 100 Mbit/s and 5 ms on both sides of the bottleneck; drop-tail queues; no traces unless --count.
 

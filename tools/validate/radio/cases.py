@@ -34,7 +34,7 @@ class Flow(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What is run on both sides."""
+    """A case that is run on both sides."""
 
     topology: str
     traffic: str
@@ -42,17 +42,17 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What results are kept under."""
+        """Name under which results are kept."""
         return f"{self.topology}-{self.traffic}-{self.routing}"
 
     @property
     def kind(self) -> str:
-        """Of its topology: chain, grid or random."""
+        """Kind of its topology: chain, grid or random."""
         return self.topology.partition("-")[0]
 
     @property
     def seeds(self) -> range:
-        """With which it is run; one grid has to stand for all."""
+        """Seeds of its runs; one grid has to stand for all."""
         return range(1, SEEDS[self.kind] + 1)
 
 
@@ -93,7 +93,7 @@ def digest(case: Case) -> str:
 
 
 def hops(where: list[tuple[float, float]], source: int) -> list[int | None]:
-    """Hops from a node to each on the shortest path within reception range; `None`: there is none."""
+    """Hops from a node to each on the shortest path within reception range; `None` without a path."""
     found: list[int | None] = [None] * len(where)
     found[source] = 0
     edge = [source]
@@ -140,7 +140,7 @@ def connected(drawn: random.Random) -> list[tuple[float, float]]:
 
 
 def clear(where: list[tuple[float, float]]) -> bool:
-    """Whether no distance is so close to a threshold (250 m, 550 m) that rounding would decide."""
+    """Returns whether no distance is so close to a threshold (250 m, 550 m) that rounding would decide."""
     distances = [math.dist(a, b) for i, a in enumerate(where) for b in where[:i]]
     return all(abs(distance - edge) > 0.1 for distance in distances for edge in (RANGE_M, 550))
 

@@ -8,7 +8,7 @@ import cases
 import stats
 
 NEAR, OVERHEAD, CORRELATION = (0.9, 1.1), (0.8, 1.2), 0.9
-# What is off by more, with the reason; docs/measurements/validation.md says how it was found.
+# Cases that are off by more, with the reason; docs/measurements/validation.md says how it was found.
 EXPLAINED: dict[str, str] = {}
 
 
@@ -89,7 +89,7 @@ def group(pairs: list[tuple[dict, dict]]) -> tuple[list[str], list[str]]:
 
 
 def overhead(pairs: list[tuple[dict, dict]], of: Callable[[dict], list[float]]) -> float:
-    """Ours over ns-2's, all networks together; a few messages on either side are no overhead."""
+    """Ours over ns-2's, all networks together; a few messages on either side are not overhead."""
     mine, other = (sum(stats.mean(of(runs)) for runs in side) for side in zip(*pairs, strict=True))
     return mine / other if other else 1.0 if not mine else math.inf
 

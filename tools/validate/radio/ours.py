@@ -58,7 +58,7 @@ def udp() -> list[str]:
 
 
 def run(binary: str, case: cases.Case, seed: int) -> dict:
-    """Goodput of each flow behind the warm-up, and the routers' counts behind it."""
+    """Goodput of each flow after the warm-up, and the routers' counts after it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "case.toml"
         path.write_text(scenario(case))

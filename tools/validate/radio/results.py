@@ -7,7 +7,7 @@ import cases
 
 
 def load(path: pathlib.Path) -> dict:
-    """What the file has, without results of networks that have changed since."""
+    """Content of the file, without results of networks that have changed since."""
     held = json.loads(path.read_text()) if path.exists() else {"version": "", "cases": {}}
     now = {case.name: cases.digest(case) for case in cases.cases()}
     held["cases"] = {name: one for name, one in held["cases"].items() if one["network"] == now.get(name)}

@@ -18,7 +18,7 @@ class Ratio(NamedTuple):
     high: float
 
     def within(self, least: float, most: float) -> bool:
-        """Whether the whole interval is."""
+        """Returns whether the whole interval is within these bounds."""
         return least <= self.low and self.high <= most
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ import tempfile
 import cases
 
 SEGMENT, HEADERS = 1000, 40
-# A datagram of 1000 bytes has 28 bytes of headers; ns-2's AODV and AOMDV add 20 to what the UDP agent is told.
+# A datagram of 1000 bytes has 28 bytes of headers; ns-2's AODV and AOMDV add 20 to the size of the UDP agent.
 DATAGRAM = 1000
 UDP_SIZE = DATAGRAM + 8
 UDP_MBPS = 4.5
@@ -106,7 +106,7 @@ def udp(_case: cases.Case, number: int, flow: cases.Flow) -> list[str]:
 
 
 def run(case: cases.Case, seed: int) -> dict:
-    """Goodput of each flow behind the warm-up, and what the routers' trace counts behind it."""
+    """Goodput of each flow after the warm-up, and the counts of the routers' trace after it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "case.tcl"
         path.write_text(script(case, seed, folder))

@@ -36,7 +36,7 @@ pub(super) fn key_log(args: &SealArgs, store: &Store) -> Result<Option<KeyLog>, 
     let file = options.open(&path).map_err(cannot)?;
     let seen = file.metadata().map_err(cannot)?;
     if !seen.is_file() {
-        let why = format!("{} is no regular file: name another one with --keylog", path.display());
+        let why = format!("{} is not a regular file: name another one with --keylog", path.display());
         return Err(CliError::Media(why));
     }
     refuse_if_public(&path, &seen)?;
@@ -60,5 +60,5 @@ fn begins_as_key_log(file: &File) -> io::Result<bool> {
 }
 
 fn not_a_key_log(path: &Path) -> CliError {
-    CliError::Media(format!("{} is no key log: name a new file with --keylog", path.display()))
+    CliError::Media(format!("{} is not a key log: name a new file with --keylog", path.display()))
 }

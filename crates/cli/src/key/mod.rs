@@ -15,5 +15,6 @@ pub(crate) use command::run;
 pub(crate) use destination::destination;
 pub(crate) use invite::{Invitation, gate, gate_line, invitation};
 pub(crate) use spare::spare_store;
+pub(crate) use store::store;
 pub use store::user_store;
 pub(crate) use target::Target;

@@ -1,4 +1,4 @@
-//! Files of keys are no place for anything else.
+//! Files of keys are not a place for anything else.
 
 use std::path::Path;
 

@@ -106,7 +106,7 @@ async fn client(
     for host in 0..remotes.len() {
         let connect_timeout = if host < last { CONNECT_NEXT } else { CONNECT };
         let addresses = route::in_turn(&remotes, host);
-        // Addresses out of reach from here are no error while there is another one.
+        // Addresses out of reach from here are not an error while there is another one.
         let Ok(uplinks) = route::uplinks(&measurement.args.paths.paths.clone().into(), &addresses) else {
             continue;
         };

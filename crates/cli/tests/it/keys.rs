@@ -302,8 +302,8 @@ fn keys_are_logged_to_private_key_logs_alone() {
     for (mode, content, code, words) in [
         (0o644, "", 3, "chmod 600"),
         (0o640, "STRANDCAST1 ", 3, "chmod 600"),
-        (0o600, "my video", 3, "no key log"),
-        (0o600, "STRANDCAST", 3, "no key log"),
+        (0o600, "my video", 3, "not a key log"),
+        (0o600, "STRANDCAST", 3, "not a key log"),
         (0o600, "", 5, "no answer"),
         (0o600, "STRANDCAST1 0011223344556677 0 AES-128-GCM 00\n", 5, "no answer"),
     ] {
@@ -323,5 +323,5 @@ fn keys_are_logged_to_private_key_logs_alone() {
     let folder = send.replace("keys.txt", ".");
     home.run(&folder).fails(3, &["cannot write"]);
     home.run(&format!("{} /dev/null", send.trim_end_matches(&log.display().to_string())))
-        .fails(3, &["no regular file"]);
+        .fails(3, &["not a regular file"]);
 }

@@ -42,7 +42,8 @@ fn a_recording_is_overwritten_only_on_demand_and_only_by_a_stream() {
     }
 }
 
-/// Statistics and advice are added to what is there; a capture, and one that is made readable, need a new or empty file.
+/// Statistics are added to what is there; a capture, and one that is made readable, need a new or empty file, and advice
+/// replaces nothing but advice.
 #[test]
 fn no_option_empties_a_file() {
     let (port, folder) = (port(), folder("named"));
@@ -66,15 +67,15 @@ fn no_option_empties_a_file() {
     }
     let mode = std::fs::metadata(folder.join("pcap")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644, "what is refused is left as it is");
+    run(&format!("{send} --scheme bond,advice=on --advice {}", place("advice")))
+        .fails(2, &["advice has content that is not advice: name another file"]);
+    assert_eq!(whole("advice"), kept);
     for run_of_it in 1..=2 {
         let receiver = start(&format!("receive 127.0.0.1:{port} {} --overwrite --once", place("out")));
         receiver.says("listening");
-        let (advice, stats) = (place("advice"), place("stats"));
-        run(&format!("{send} --scheme bond,advice=on --advice {advice} --stats={stats}")).succeeds();
+        run(&format!("{send} --stats={}", place("stats"))).succeeds();
         receiver.end().succeeds();
-        for name in ["advice", "stats"] {
-            assert!(whole(name).starts_with(b"the only copy\n"), "{name}, run {run_of_it}");
-        }
+        assert!(whole("stats").starts_with(b"the only copy\n"), "run {run_of_it}");
     }
     let lines = String::from_utf8(whole("stats")).unwrap();
     assert!(lines.lines().skip(1).all(|line| line.starts_with('{') && line.ends_with('}')), "{lines}");

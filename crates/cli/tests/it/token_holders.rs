@@ -166,7 +166,7 @@ mod thorough {
             mib(last),
             begun.elapsed().as_secs_f64()
         );
-        assert!(used > 1000, "{used} paths are no attack");
+        assert!(used > 1000, "{used} paths are not an attack");
         assert!(last - first < (256 << 20) / 8 + BESIDE, "{:.1} MiB more", mib(last - first));
         receiver.signal(nix::sys::signal::Signal::SIGTERM);
         receiver.end().succeeds();

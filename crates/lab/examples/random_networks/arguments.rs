@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Arguments of the program.
 
 use core::str::FromStr;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--onl
   --networks  how many, from number 0 on: 100
   --only      these numbers instead
   --runs      seeds of each, from 1 on, the same for all schemes: 10
-  --scheme    over all paths, and on each path alone beside the others: bond
+  --scheme    over all paths, and on each path alone next to the others: bond
   --alone     also on each path alone, instead of sctp; may be repeated
   --harm      the bars of docs/measurements/live.md: nearly never below the best path alone, and close to the ideal
   --jobs      networks at once: 2
@@ -27,7 +27,7 @@ pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--onl
               only --scheme
   --all-paths also runs paths alone whose rate is below what another one carries";
 
-/// What is asked for.
+/// Arguments of the program.
 #[derive(Debug)]
 pub struct Arguments {
     pub seed: u64,
@@ -37,7 +37,7 @@ pub struct Arguments {
     pub only: Vec<u64>,
     pub runs: u64,
     pub scheme: Option<String>,
-    /// What each path alone is also tried with.
+    /// Schemes that each path alone also runs with.
     pub alone: Vec<String>,
     pub harm: bool,
     pub jobs: usize,
@@ -52,7 +52,7 @@ pub struct Arguments {
 }
 
 fn number<T: FromStr>(option: &str, text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{option}: {text} is no number that fits"))
+    text.parse().map_err(|_| format!("{option}: {text} is not a number that fits"))
 }
 
 impl Arguments {
@@ -61,7 +61,7 @@ impl Arguments {
         self.scheme.as_deref().unwrap_or("bond")
     }
 
-    /// Which of `all` networks are meant.
+    /// Numbers of the networks to run, of `all`.
     pub fn numbers(&self, all: u64) -> Vec<u64> {
         if self.only.is_empty() { (0..all).collect() } else { self.only.clone() }
     }

@@ -14,9 +14,10 @@ const LEAST: f64 = 0.9;
 /// The least median share of the ideal.
 const OF_IDEAL: f64 = 0.95;
 
-/// What all paths of a network carry at most, bit/s of payload: their rates without losses and headers, of those paths
-/// whose data a receive buffer can hold. In order, a buffer of B bytes carries no more than B in a round trip of the
-/// slowest path that is used; the best set of paths is one of all that are no slower than some path.
+/// Most that all paths of a network carry, in bit/s of payload: the sum of the rates, without losses and headers, of
+/// the paths whose data a receive buffer can hold. In order, a buffer of B bytes carries at most B per round trip of
+/// the slowest path in use. The best set of paths therefore consists of all paths whose round-trip time is at most
+/// that of some path.
 pub fn ideal_bps(network: &Scenario, flow: &str) -> f64 {
     let mut paths: Vec<(f64, f64)> =
         network.flows[flow].paths.values().map(|path| of(network, &path.via)).collect();
@@ -63,7 +64,7 @@ fn constant(number: &Number) -> f64 {
     }
 }
 
-/// Whether the shares of the best path alone and of the ideal are good enough, in words.
+/// Returns whether the shares of the best path alone and of the ideal reach their bounds, and prints them.
 pub fn verdict(mut of_best: Vec<f64>, mut of_ideal: Vec<f64>) -> bool {
     of_best.sort_by(f64::total_cmp);
     of_ideal.sort_by(f64::total_cmp);

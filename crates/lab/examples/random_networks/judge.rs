@@ -90,7 +90,7 @@ fn judge(
             let all = contest.all(&runner)?;
             let of = |flow| all.iter().map(|values| goodput(values, flow)).collect::<Result<Vec<_>, _>>();
             let (own, other) = (mean(&of(entry.flow)?) / 1e6, mean(&of("tcp")?) / 1e6);
-            let measured = format!("{own:.2} Mbit/s beside TCP's {other:.2}: {:.2} times", own / other);
+            let measured = format!("{own:.2} Mbit/s, TCP {other:.2}: {:.2} times", own / other);
             (measured, asked_at_most(most, ""), most.is_finite().then_some(own / other <= most))
         }
         Measure::Live { most: limit } => {

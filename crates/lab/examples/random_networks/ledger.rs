@@ -22,7 +22,7 @@ pub struct Ledger {
     done: Mutex<Done>,
 }
 
-/// Which program ran: the first digits of its SHA-256. A scheme that was changed is another program.
+/// Version of this program: the first digits of its SHA-256. A changed scheme is another program.
 fn build() -> Result<String, String> {
     let own = std::env::current_exe().and_then(std::fs::read).map_err(|e| format!("this program: {e}"))?;
     Ok(Sha256::digest(own).iter().take(6).map(|byte| format!("{byte:02x}")).collect())
@@ -45,7 +45,8 @@ fn line(text: &str, build: &str, keep: &[String]) -> Option<(Run, Values)> {
 }
 
 impl Ledger {
-    /// With what `file` holds, to which new runs are added; runs of the schemes `keep` count whatever program did them.
+    /// Opens a ledger with the runs that `file` holds, and adds new runs to it. Runs of the schemes `keep` count
+    /// whatever program made them.
     pub fn open(file: Option<&PathBuf>, keep: &[String]) -> Result<Self, String> {
         let build = build()?;
         let mut done = BTreeMap::new();
@@ -62,7 +63,7 @@ impl Ledger {
         Ok(Ledger { build, done: Mutex::new((done, to)) })
     }
 
-    /// How many runs need not be done.
+    /// Number of runs that are already done.
     pub fn len(&self) -> usize {
         self.lock().0.len()
     }

@@ -1,5 +1,6 @@
-//! What a scheme makes of networks it was not made for: goodput over all paths of random networks, beside the best path
-//! alone with the same scheme or single-path SCTP, the same buffers and the same seeds.
+//! Results of a scheme in networks for which it was not made: goodput over all paths of random networks, compared
+//! with the best path alone. The path alone has the same scheme or single-path SCTP, the same buffers and the same
+//! seeds.
 //!
 //! `cargo run --release -p strandcast-lab --example random_networks -- --scheme cmt --jobs 2 --out runs.jsonl`
 
@@ -67,8 +68,8 @@ fn told(name: &str, outcome: &Outcome, ideal_bps: f64) -> String {
     )
 }
 
-/// Holds the contests of all networks, `asked.jobs` at once, and tells each outcome as it comes: the shares of the best
-/// path alone and of the ideal.
+/// Runs the contests of all networks, `asked.jobs` at once, and prints each outcome when it is there: the shares of
+/// the best path alone and of the ideal.
 fn hold(asked: &Arguments, networks: &[Network]) -> Result<Vec<(f64, f64)>, String> {
     let ledger = Ledger::open(asked.out.as_ref(), &asked.keep)?;
     eprintln!("{} networks, {} seeds each; {} runs are done", networks.len(), asked.runs, ledger.len());
@@ -84,7 +85,7 @@ fn hold(asked: &Arguments, networks: &[Network]) -> Result<Vec<(f64, f64)>, Stri
     })
 }
 
-/// Whether the ratios are good enough, in words.
+/// Returns whether the ratios reach their bounds, and prints them.
 fn verdict(mut ratios: Vec<f64>) -> bool {
     ratios.sort_by(f64::total_cmp);
     let of = |share: f64| ratios[((ratios.len() - 1) as f64 * share).round() as usize];

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use strandcast_lab::scenario::{self, Scenario};
 
-/// What is asked of a network.
+/// Requirement on a network's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// Goodput, at least this share of the best path alone and of all of them added.
     Bulk { of_best: Option<f64>, of_sum: Option<f64> },
     /// Goodput, at most this many times that of flow `tcp`.
     Beside { most: f64 },
-    /// The share of a stream that came too late or not at all, at most this.
+    /// Greatest share of a stream that may come too late or not at all.
     Live { most: Option<f64> },
 }
 
 impl Measure {
-    /// The same with nothing asked.
+    /// This measure without a bound.
     pub fn unbarred(self) -> Measure {
         match self {
             Measure::Bulk { .. } => Measure::Bulk { of_best: None, of_sum: None },
@@ -32,11 +32,11 @@ pub type Bar = (&'static str, Measure);
 
 /// A network of a set.
 pub struct Entry {
-    /// What it is called in tables.
+    /// Name in tables.
     pub name: String,
     /// Its file, from the root of the repository.
     pub file: String,
-    /// What is changed in it.
+    /// Changes to the file, as `key=value`.
     pub sets: Vec<String>,
     /// The flow that is looked at.
     pub flow: &'static str,
@@ -68,7 +68,7 @@ const fn bulk(of_best: f64) -> Measure {
     Measure::Bulk { of_best: Some(of_best), of_sum: None }
 }
 
-/// Rates as LTE and Wi-Fi have them, with stalls; reverse paths that are dead or lossy; two uplinks that meet.
+/// Rates like those of LTE and Wi-Fi, with stalls; reverse paths that are dead or lossy; two uplinks that meet.
 fn traces() -> Vec<Entry> {
     let good = [("bond", bulk(0.95)), ("cmt", Measure::Bulk { of_best: None, of_sum: None })];
     let files = ["lte-wifi", "lte-lte", "lte-lte-wifi", "dead-reverse", "lossy-reverse"];
@@ -89,7 +89,7 @@ fn bench(name: &str, network: &str, sets: Vec<String>, bars: &[Bar]) -> Entry {
     Entry { name: name.into(), file, sets, flow: "ours", bars: bars.to_vec() }
 }
 
-/// The same random loss on both links, both ways.
+/// The same random loss on both links, in both directions.
 fn lossy(rate: &str) -> Vec<String> {
     let way = |link: &'static str| {
         ["", ".reverse"].map(|way| format!("links.{link}{way}.loss.uniform.rate={rate}"))
@@ -126,7 +126,7 @@ fn stream(latency_ms: u32, time_s: u32) -> Vec<String> {
     vec![app, format!("run.time={time_s} s"), "run.warmup=1 s".into()]
 }
 
-/// Live streams beside a slow link, and while the first link is dark from 12 s to 17 s.
+/// Live streams over a fast and a slow link, and while the first link is dark from 12 s to 17 s.
 fn live() -> Vec<Entry> {
     let schemes = ["bond", "cmt", "lia", "redundant"];
     let told = |most: Option<f64>| {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does `work` for each of `tasks`, `jobs` at once; what came of them, in their order, or the first error.
+/// Calls `work` for each of `tasks`, `jobs` at once. Returns the results in their order, or the first error.
 #[allow(clippy::disallowed_methods, reason = "runs side by side share nothing, and each is of one thread")]
 pub fn each<T: Sync, R: Send>(
     tasks: &[T],

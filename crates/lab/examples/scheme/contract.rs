@@ -25,8 +25,8 @@ pub fn cases(spec: &str) -> Result<String, String> {
     Ok(format!("{spec} keeps it in {CASES} cases"))
 }
 
-/// Everything that the subject can be part of: a part in all combinations, a preset with other parts, one at a time, or with
-/// every value of its keys if its parts cannot be exchanged. Of these only each `every`th.
+/// Specs that contain the subject: a part in all combinations, a preset with one other part at a time, or with every
+/// value of its keys if its parts cannot be exchanged. Returns each `every`th of these specs.
 pub fn combinations(subject: &Subject, every: usize) -> Result<String, String> {
     let mut specs: Vec<String> = Vec::new();
     for (key, word) in &subject.parts {
@@ -56,7 +56,7 @@ pub fn combinations(subject: &Subject, every: usize) -> Result<String, String> {
     Ok(format!("{} keep the contract, {refused} are refused", some.len()))
 }
 
-/// What a key can be set to; of numbers the least and the most.
+/// Values to which a key can be set; for numbers the least and the greatest.
 fn values(values: Values) -> Vec<String> {
     match values {
         Values::OneOf(words) => words.iter().map(ToString::to_string).collect(),

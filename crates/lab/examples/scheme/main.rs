@@ -1,5 +1,5 @@
-//! `tools/scheme NAME`: what a scheme, or a part of schemes, has to pass, in one go and without the rest of the workspace:
-//! the contract, the combinations it is part of, the generated documentation, and five runs beside a base.
+//! `tools/scheme NAME`: what a scheme, or a part of schemes, has to pass, in one go and without the rest of the
+//! workspace: the contract, its combinations, the generated documentation, and five runs compared with a base.
 
 mod contract;
 mod pages;
@@ -16,10 +16,10 @@ const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [-
   --base      what the runs are compared with: cmt, or sctp for cmt itself
   --scenario  where they are run, 30 s at most: experiments/xu2015/fig4.toml
   --runs      how many: 5
-  --every     of the combinations only each so many'th: 1, all
+  --every     test only each N'th combination: 1, all
   --check     documentation that is out of date is an error; otherwise it is written";
 
-/// What is asked for.
+/// Arguments of the program.
 #[derive(Debug)]
 struct Arguments {
     name: String,
@@ -62,7 +62,7 @@ impl Arguments {
     }
 }
 
-/// What a name stands for; `lia` is a preset and a window.
+/// Meaning of a name; `lia` is a preset and a window.
 #[derive(Debug)]
 struct Subject {
     /// The spec of a preset, if it is one.
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// What pages call it: the preset of a spec, the word of `cc=balia`.
+    /// Name of the subject in pages: the preset of a spec, the word of `cc=balia`.
     fn name<'a>(&'a self, given: &'a str) -> &'a str {
         match (&self.preset, self.parts.first()) {
             (None, Some((_, word))) => word,

@@ -11,7 +11,7 @@ use strandcast_testing::lab::Presets;
 
 /// Simulated time of a run at most.
 const LONGEST: Duration = Duration::from_secs(30);
-/// What is said of a run: metric, title, by what its number is multiplied.
+/// Numbers that are printed of a run: metric, title, and the factor for its number.
 const TOLD: [(&str, &str, f64); 3] = [
     ("goodput_bps", "goodput kbit/s", 1e-3),
     ("message_delay_p95_ms", "message p95 ms", 1.0),

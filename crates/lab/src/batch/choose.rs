@@ -36,7 +36,7 @@ pub fn split(list: &str, catalog: &dyn Catalog) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
+/// Returns whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
 fn is_key_of(word: &str, spec: &str, catalog: &dyn Catalog) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
     let has_key = |scheme: Description| scheme.keys.iter().any(|key| key.name == word);
@@ -88,7 +88,7 @@ pub fn mark_compared(scenario: &mut Scenario) -> Result<(), AmbiguousFlow> {
     }
 }
 
-/// Whether `key` (such as `flows.video.scheme`) holds the scheme of a compared flow.
+/// Returns whether `key` (such as `flows.video.scheme`) holds the scheme of a compared flow.
 pub fn is_of_scheme(scenario: &Scenario, key: &str) -> bool {
     let compared = scenario.flows.iter().filter(|(_, flow)| flow.compare);
     let mut names = compared.map(|(name, _)| name);

@@ -1,11 +1,11 @@
-//! Why runs end early.
+//! Reasons why runs end early.
 
 use std::fmt;
 
 use crate::result::output::OutputError;
 use crate::simulation::BuildError;
 
-/// Why runs ended early.
+/// Reason why runs ended early.
 #[derive(Debug)]
 pub enum RunError {
     /// The scenario cannot be built with a scheme.

@@ -242,7 +242,8 @@ impl Batch<'_> {
     }
 }
 
-/// The results of `work` for each job with the job's position, in any order. Each thread takes the next job that is left.
+/// The results of `work` for each job with the job's position, in any order. Each thread takes the next job that is
+/// left.
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -302,11 +303,11 @@ struct RunControl<'a> {
     job: &'a Job,
     catalog: &'a dyn Catalog,
     progress: &'a dyn ProgressObserver,
-    /// Why another run has failed.
+    /// Failure of another run, if any.
     failed: &'a OnceLock<RunError>,
     series: Series<'a>,
     error: Option<RunError>,
-    /// The trace cannot be written any more.
+    /// True once the trace can no longer be written.
     broken: Arc<AtomicBool>,
 }
 

@@ -1,4 +1,4 @@
-//! What a flow codes, and what is to be expected of it.
+//! Coding of a flow, and the results to expect from it.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::simulation::transport;
 
 /// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
 const DATA: usize = 12 + 16;
-/// Extra symbols beyond which no random code fails any more: at 2 ^ -60 a block.
+/// Number of extra symbols at which every random code succeeds: a block then fails with probability 2^-60.
 const MOST_EXTRA: u32 = 60;
 
-/// What a flow codes.
+/// Coding of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CodingFacts {
-    /// How.
+    /// Kind of coding.
     pub(super) coding: Coding,
     /// Source symbols of a block; 0: there are no blocks.
     sources: u16,
@@ -29,7 +29,7 @@ pub(super) struct CodingFacts {
     fits: bool,
 }
 
-/// What a flow sends, and how far.
+/// Rate and distance of a flow's data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
     /// bit/s of messages; `None`: as much as the network takes.
@@ -41,7 +41,7 @@ pub(super) struct Load {
 }
 
 impl CodingFacts {
-    /// What `flow` codes with its scheme; `None`: nothing.
+    /// Coding of `flow` with its scheme; `None` if it codes nothing.
     pub(super) fn of(scenario: &Scenario, name: &str, catalog: &dyn Catalog) -> Option<CodingFacts> {
         let flow = scenario.flows.get(name)?;
         let Transport::Sctp { scheme, sctp } = &flow.transport else { return None };
@@ -78,7 +78,7 @@ impl CodingFacts {
                     RepairWhen::Late => "where sending again would be too late",
                 };
                 format!(
-                    "  repair: {}, up to {} beside messages{}, each over up to {window} messages, {when}",
+                    "  repair: {}, up to {} in addition to messages{}, each over up to {window} messages, {when}",
                     code_name(code),
                     percent(redundancy),
                     most.unwrap_or_default(),
@@ -95,7 +95,7 @@ impl CodingFacts {
         }
     }
 
-    /// What is probably a mistake, of a flow with this load.
+    /// Reports probable mistakes in the coding of a flow with this load.
     pub(super) fn warnings(&self, load: &Load, say: &mut dyn FnMut(String)) {
         match (self.coding, self.deadline) {
             (Coding::Repair(_), None) => say(
@@ -119,7 +119,7 @@ impl CodingFacts {
             return;
         }
         let Some(offered) = load.offered_bps else { return };
-        // A repair symbol is earned by so many messages.
+        // This many messages earn one repair symbol.
         let every_s = f64::from(message) * 8.0 / (offered * repair.redundancy);
         let left_s = deadline.as_secs_f64() - load.way.as_secs_f64();
         if every_s > left_s {

@@ -58,7 +58,7 @@ pub(super) struct FlowFacts {
     /// Start and end.
     pub(super) from: Duration,
     pub(super) to: Duration,
-    /// What it codes, if it does.
+    /// Coding of the flow, if it codes.
     pub(super) coding: Option<CodingFacts>,
     /// Its paths.
     pub(super) paths: Vec<PathFacts>,
@@ -92,7 +92,7 @@ pub(super) struct LinkFacts {
     pub(super) queue_packets: Option<f64>,
     /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,
-    /// What it is if it is a radio.
+    /// Facts about the hops of a link that is a radio.
     pub(super) radio: Option<RadioHops>,
 }
 
@@ -141,7 +141,7 @@ pub(super) struct RadioFacts {
 }
 
 impl FlowFacts {
-    /// What it sends, and how far.
+    /// Rate and distance of its data.
     pub(super) fn load(&self) -> Load {
         let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
         Load { offered_bps: self.offered_bps, message: self.message, way }

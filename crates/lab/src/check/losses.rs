@@ -19,7 +19,7 @@ struct Process {
 /// Decay of the correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moves {
-    /// By this factor from packet to packet.
+    /// Correlation is multiplied by this factor at each packet.
     ByPacket(f64),
     /// By exp(-rate · time), rate per second.
     ByTime(f64),
@@ -67,7 +67,7 @@ impl Losses {
         Losses(self.0.iter().map(|process| Process { variance: 0.0, ..*process }).collect())
     }
 
-    /// Whether the state of a model changes only with packets, not with time.
+    /// Returns whether the state of a model changes only with packets, not with time.
     pub(super) fn by_packet(&self) -> bool {
         self.0.iter().any(|process| process.variance > 0.0 && matches!(process.moves, Moves::ByPacket(_)))
     }

@@ -28,7 +28,7 @@ pub(super) enum Repair {
     /// Selective acknowledgements repair all losses of a window: only too few packets after them, or a lost
     /// retransmission.
     Sack,
-    /// Lost retransmissions are repaired, too: only too few packets.
+    /// Lost retransmissions are also repaired: only too few packets lead to a timeout.
     SackAgain,
 }
 
@@ -225,7 +225,7 @@ mod tests {
     fn a_loss_needs_three_packets_behind_it() {
         let independent = |p| Chain { begins: p, goes_on: p, mean: p };
         assert_eq!(too_few(2.0, independent(0.1)), 1.0);
-        // Of three packets all must arrive; of five, three: binomial.
+        // All of three packets must arrive; three of five: binomial.
         assert!((too_few(3.0, independent(0.1)) - (1.0 - 0.729)).abs() < 1e-12);
         let of_five = 1e-5 + 5.0 * 0.9 * 1e-4 + 10.0 * 0.81 * 0.001;
         assert!((too_few(5.0, independent(0.1)) - of_five).abs() < 1e-12);

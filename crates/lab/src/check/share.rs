@@ -9,7 +9,7 @@ use super::pftk::{Sender, packets_per_s};
 const SCTP_MIN_WINDOW: f64 = 4.0;
 /// Rate of a path without any other bound, bit/s.
 const UNBOUNDED: f64 = 1e11;
-/// A channel that is always in use: large beside rates that count as zero.
+/// Rate of a channel that is always in use: large compared with rates that count as zero.
 const CHANNEL: f64 = 1e7;
 /// Rates below this count as zero, bit/s.
 const NEGLIGIBLE: f64 = 1.0;

@@ -34,7 +34,7 @@ fn acknowledgements_that_come_less_often_leave_more_of_the_channel() {
         let rate = json["flows"]["a"]["paths"].as_object().and_then(|paths| paths.values().next());
         rate.and_then(|path| path["fair_bps"].as_f64()).unwrap_or_else(|| panic!("{text}"))
     };
-    // A packet's exchange and so many parts of a SACK's.
+    // The exchange of a packet, and 1/N of the exchange of a SACK with `sack_frequency=N`.
     let (one, two, many) = (
         rate("flows.a.sctp.sack_frequency=1"),
         rate("flows.a.sctp.sack_frequency=2"),
@@ -102,12 +102,12 @@ fn video(sets: &[&str]) -> (String, Vec<String>) {
 fn what_repair_costs_is_told_before_a_run() {
     let (text, warnings) = video(&[]);
     // 5 % of 4 Mbit/s.
-    let line = "  repair: random linear code, up to 5.0 % beside messages, 200 kbit/s at most, each over up to 128 messages, \
+    let line = "  repair: random linear code, up to 5.0 % in addition to messages, 200 kbit/s at most, each over up to 128 messages, \
                 where sending again would be too late\n";
     assert!(text.contains(line), "{text}");
     assert_eq!(warnings, [""; 0]);
     let (text, _) = video(&["flows.v.scheme=lia,fec=raptorq,redundancy=10 %,fec-when=always,fec-window=32"]);
-    let line = "  repair: RaptorQ, up to 10.0 % beside messages, 400 kbit/s at most, each over up to 32 messages, as soon as \
+    let line = "  repair: RaptorQ, up to 10.0 % in addition to messages, 400 kbit/s at most, each over up to 32 messages, as soon as \
                 that allows\n";
     assert!(text.contains(line), "{text}");
     let (text, _) = video(&["flows.v.scheme=lia"]);

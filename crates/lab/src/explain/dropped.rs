@@ -1,4 +1,4 @@
-//! Why a sender dropped a message, in words.
+//! Text with the reason why a sender dropped a message.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use strandcast_proto::policy::{GiveUp, QUEUE, SILENCE, SUSPECTED};
 use super::words::{self, duration, list};
 use crate::simulation::{Cause, CauseKind, DropTrace, Explanation, MessageTrace, PathStanding};
 
-/// Why a message went no further: `never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended: by the scheduler, …`.
+/// Reason why a message was dropped: `never sent: given up after 388.0 ms, 612.0 ms before its lifetime ended: by the
+/// scheduler, …`.
 pub(super) fn words(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> String {
     let after = format!("after {}{}", duration(dropped.at - message.created), lifetime(dropped));
     let reason = reason(dropped);
@@ -23,7 +24,7 @@ pub(super) fn words(explanation: &Explanation, message: &MessageTrace, dropped: 
     format!("never sent: given up {after}: {reason}{longest}")
 }
 
-/// How long before or after the end of its lifetime.
+/// Time between the drop and the end of the message's lifetime.
 fn lifetime(dropped: &DropTrace) -> String {
     match dropped.expires {
         None => String::new(),
@@ -60,7 +61,7 @@ fn reason(dropped: &DropTrace) -> String {
     }
 }
 
-/// What had not arrived of a message that was begun.
+/// Part of a begun message that had not arrived.
 fn left(dropped: &DropTrace) -> String {
     let DropTrace { sent, missing, unsent, .. } = dropped;
     let arrived = match missing {
@@ -88,7 +89,7 @@ fn standing(path: &PathStanding) -> String {
     if facts.is_empty() { name.clone() } else { format!("{name} ({})", facts.join(", ")) }
 }
 
-/// What held the sender back while the message waited, until it was dropped.
+/// Conditions that held the sender back from the message's submission until its drop.
 pub(super) fn held(explanation: &Explanation, message: &MessageTrace, dropped: &DropTrace) -> Vec<Cause> {
     let mut causes = explanation.why(message);
     let sender = |kind| matches!(kind, CauseKind::Held(_) | CauseKind::SendBuffer);

@@ -376,7 +376,7 @@ fn what_was_missing_of_a_message_that_was_given_up() {
     let json: Value = serde_json::from_str(&as_json(&begun, &run(), Query::Message(7))).expect("JSON");
     let dropped = &json["messages"][0]["dropped"];
     assert_eq!((&dropped["missing_chunks"], &dropped["left_ms"]), (&1.into(), &(-12.0).into()));
-    // The other messages of a frame: the cause is named beside their numbers.
+    // The other messages of a frame: the cause is named next to their numbers.
     begun.frame = explanation().frame;
     let first = MessageTrace { number: 5, ..begun.messages[0].clone() };
     begun.messages.insert(0, first);

@@ -240,7 +240,7 @@ fn outcomes(message: &MessageTrace) -> String {
     if message.recovered {
         words.push_str("; recovered");
     }
-    // Repair symbols that did not bring it are none of its ways.
+    // Repair symbols that did not recover the message are left out.
     let its = message.transmissions.iter().filter(|t| !t.beside || message.recovered);
     let arrived = its.filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
     if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {

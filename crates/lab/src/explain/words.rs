@@ -78,12 +78,12 @@ pub(super) fn cause(explanation: &Explanation, cause: &Cause) -> String {
     }
 }
 
-/// Whether one message accounts for more than nine tenths of the time.
+/// Returns whether one message accounts for more than nine tenths of the time.
 fn one_is_to_blame(cause: &Cause) -> bool {
     cause.messages > 0 && 10 * cause.longest > 9 * cause.time
 }
 
-/// Why a message that blocked others took so long.
+/// Reason for the long delivery of a message that blocked others.
 fn waited_for(message: &MessageTrace) -> String {
     let Some(last) = message.completed_by() else {
         return match message.transmissions.last() {
@@ -120,7 +120,7 @@ pub(super) fn blocks(message: &MessageTrace) -> String {
     }
 }
 
-/// How a message's blocks were sent.
+/// Summary of the symbols of a message's blocks.
 fn symbols(message: &MessageTrace) -> String {
     let (sent, lost) = (message.transmissions.len(), message.losses());
     let path = message.completed_by().map_or("", |t| t.path.as_str());
@@ -138,7 +138,8 @@ fn queues(message: &MessageTrace) -> String {
     format!("in the {word} of {}, over path {}", list(&links), packet.path)
 }
 
-/// Why parts of a message were retransmitted, each reason once: `lost at random on lte; timer expired on wifi`.
+/// Reasons for retransmissions of a message's parts, each reason once: `lost at random on lte; timer expired on
+/// wifi`.
 pub(super) fn reasons(message: &MessageTrace) -> String {
     let mut all: Vec<String> = Vec::new();
     for packet in message.own() {
@@ -157,7 +158,7 @@ pub(super) fn reasons(message: &MessageTrace) -> String {
     all.join("; ")
 }
 
-/// Where a packet was lost.
+/// Name of the place where a packet was lost.
 pub(super) fn place_of(place: LossPlace) -> &'static str {
     match place {
         LossPlace::Queue => "dropped by its queue",

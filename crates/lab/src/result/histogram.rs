@@ -52,7 +52,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many numbers there are.
+    /// Number of numbers in it.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -72,8 +72,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The smallest number that at least the share `q` of all do not exceed (nearest rank), at most 0.8 % off; `None` of
-    /// none.
+    /// The smallest number that at least the share `q` of all do not exceed (nearest rank), at most 0.8 % off; `None`
+    /// of none.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;

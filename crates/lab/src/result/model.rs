@@ -1,4 +1,4 @@
-//! What a run says about itself.
+//! Results of a run.
 
 use core::time::Duration;
 use std::borrow::Cow;
@@ -15,15 +15,15 @@ use super::topology::Topology;
 /// One number about one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// What it is about.
+    /// Flow, path, link or radio that it describes.
     pub subject: Subject,
-    /// Which number, with its unit: [`DEFINITIONS`](super::DEFINITIONS), or a counter that a transport named itself.
+    /// Name, with its unit: one of [`DEFINITIONS`](super::DEFINITIONS), or a counter that a transport named itself.
     pub name: &'static str,
     /// The number.
     pub value: f64,
 }
 
-/// What a metric is about.
+/// Subject of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A flow; of several alike `NAME#1`, `NAME#2` and so on, and `NAME` all of them together.
@@ -42,7 +42,7 @@ pub enum Subject {
         /// `forward` or `reverse`.
         direction: String,
     },
-    /// What a flow has of one direction of a link.
+    /// Share of a flow in one direction of a link.
     Share {
         /// The link.
         link: String,
@@ -58,8 +58,8 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name, and part (a path, a link's direction, or
-    /// of a share the direction and the flow; else empty).
+    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name, and part (a path, a link's
+    /// direction, or of a share the direction and the flow; else empty).
     pub fn words(&self) -> [Cow<'_, str>; 3] {
         let (kind, name, part) = match self {
             Subject::Flow(name) => ("flow", name, "".into()),
@@ -80,7 +80,7 @@ impl Subject {
         }
     }
 
-    /// The flow all instances of which this subject is one of (`tcp#2`: `tcp`), or the same of a path.
+    /// Subject for all instances of the flow or path of which this subject is one (`tcp#2`: `tcp`).
     fn together(&self) -> Option<Subject> {
         let base = |name: &str| {
             let (base, number) = name.rsplit_once('#')?;
@@ -102,7 +102,7 @@ impl Subject {
 /// A diagnostic of a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Whose scheme.
+    /// Flow whose scheme reported it.
     pub flow: String,
     /// The scheme's own name.
     pub scheme: String,
@@ -113,13 +113,13 @@ pub struct Diagnostic {
 /// The outcome of a frame of a video.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// How it depends on others; `None`: a header.
+    /// Type of the frame; `None`: a header.
     pub kind: Option<FrameType>,
     /// When it was captured, seconds since the flows' time 0.
     pub captured_s: f64,
-    /// When it is shown.
+    /// Time at which it is shown.
     pub due_s: f64,
-    /// When all of it had been delivered.
+    /// Time at which all of it had been delivered.
     pub whole_s: Option<f64>,
 }
 
@@ -128,30 +128,30 @@ pub struct Frame {
 pub struct RunResult {
     /// Its seed.
     pub seed: u64,
-    /// What the compared flows used.
+    /// Scheme of the compared flows.
     pub scheme: String,
     /// The way it went.
     pub fingerprint: Fingerprint,
-    /// What was measured.
+    /// Measured numbers.
     pub metrics: Vec<Metric>,
     /// Flows with a video that has frames, and their outcomes in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
     /// Where the stations of radios were, and which routes flows took; `None`: there are no radios.
     pub topology: Option<Topology>,
-    /// What schemes had to say of their state at the end.
+    /// Reports of schemes about their state at the end.
     pub diagnostics: Vec<Diagnostic>,
     /// Packets that left a link, each link counting.
     pub packet_hops: u64,
-    /// How long it was, in the simulation.
+    /// Simulated time.
     pub simulated: Duration,
 }
 
 impl RunResult {
     /// Adds what flows of several instances did together: for `tcp#1`, `tcp#2` and so on each of their metrics, summed,
     /// averaged or the largest of them as its [definition](super::DEFINITIONS) says (a transport's own counters:
-    /// summed), and `jain`, the fairness of their goodput. `lives`: the time of each flow in which it was measured. A rate of
-    /// flows together is over the time from the begin of the first to the end of the last, so that it obeys what links can
-    /// carry. Call it once, when all metrics are there.
+    /// summed), and `jain`, the fairness of their goodput. `lives`: the time of each flow in which it was measured. A
+    /// rate of flows together is over the time from the begin of the first to the end of the last, so that it obeys
+    /// what links can carry. Call it once, when all metrics are there.
     pub fn add_aggregates(&mut self, lives: &BTreeMap<String, Window>) {
         let mut groups: BTreeMap<(Subject, &'static str), Vec<Lived>> = BTreeMap::new();
         for metric in &self.metrics {
@@ -189,7 +189,7 @@ fn over_all_time(rates: &[Lived]) -> Vec<f64> {
         (Some(life), Some(all)) if all.seconds() > 0.0 => life.seconds() / all.seconds(),
         _ => 1.0,
     };
-    // Who did not live in the time that counts has no rate, and adds none.
+    // A flow that was absent in the time that counts has no rate, and adds nothing.
     rates.iter().map(|&(life, rate)| rate * part(life)).collect()
 }
 

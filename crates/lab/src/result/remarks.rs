@@ -51,7 +51,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     let inside = start - scenario.run.warmup.as_secs_f64();
     (inside > SLOW_START * counted).then(|| {
         format!(
-            "flow {name}: slow start takes about {}, and run.warmup is {}: much of what counts is no steady state",
+            "flow {name}: slow start takes about {}, and run.warmup is {}: much of the counted time is not in steady state",
             written(start),
             written(scenario.run.warmup.as_secs_f64())
         )
@@ -93,7 +93,7 @@ fn too_few(summary: &Summary) -> Option<String> {
     // Half the width falls with the root of the number of runs.
     let needed = ((n as f64) * (width / WIDTH) * (width / WIDTH)).ceil().max(FEWEST as f64);
     Some(format!(
-        "flow {flow}, {scheme}: {n} runs know the mean goodput to ±{:.0} %; about {needed:.0} would to ±{:.0} %",
+        "flow {flow}, {scheme}: {n} runs give the mean goodput within ±{:.0} %; about {needed:.0} would give it within ±{:.0} %",
         width * 100.0,
         WIDTH * 100.0
     ))
@@ -205,7 +205,10 @@ mod tests {
             told("time = \"10 s\"", VIDEO, "", &runs.collect::<Vec<_>>())
         };
         let few = of(&[1.0, 3.0]);
-        assert_eq!(few, ["flow f, a: 2 runs know the mean goodput to ±635 %; about 32290 would to ±5 %"]);
+        assert_eq!(
+            few,
+            ["flow f, a: 2 runs give the mean goodput within ±635 %; about 32290 would give it within ±5 %"]
+        );
         assert!(of(&[1.0, 1.0, 1.0]).is_empty() && of(&[1.0]).is_empty());
     }
 }

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` of a single run. It holds only where runs are about
-    /// normally distributed.
+    /// Half the width of its 95 % confidence interval by Student's t; `None` of a single run. It holds only where runs
+    /// are about normally distributed.
     pub ci95: Option<f64>,
-    /// How many runs have the metric.
+    /// Number of runs that have the metric.
     pub n: u64,
     /// Median.
     pub median: f64,
-    /// Lower and upper end of the median's interval, which holds for any distribution: with [`FEWEST`] runs or more at 95 % or
-    /// more, with fewer it is the range of the runs.
+    /// Lower and upper end of the median's interval, which holds for any distribution: with [`FEWEST`] runs or more at
+    /// 95 % or more, with fewer it is the range of the runs.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
@@ -23,8 +23,8 @@ pub struct Stat {
     pub nonzero: u64,
     /// The most runs that have the same value.
     pub equal: u64,
-    /// Probability of signs that differ at least as much if neither of two schemes is better (sign test), corrected for the
-    /// number of pairs (Holm); only of differences.
+    /// Probability of signs that differ at least as much if neither of two schemes is better (sign test), corrected for
+    /// the number of pairs (Holm); only of differences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
 }
@@ -35,7 +35,7 @@ pub const FEWEST: u64 = 10;
 const MOSTLY: f64 = 0.8;
 
 impl Stat {
-    /// Of these numbers; `None` of none.
+    /// Statistics of these numbers; `None` without numbers.
     pub fn of(values: &[f64]) -> Option<Stat> {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -56,8 +56,8 @@ impl Stat {
         })
     }
 
-    /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the others can be
-    /// bounded; the same applies where nearly all runs have the same value.
+    /// Returns the interval of several runs. A `rare` metric is 0 in many runs, so that only the share of the others
+    /// can be bounded; the same applies where nearly all runs have the same value.
     pub fn interval(&self, rare: bool) -> Interval {
         let mostly_equal = self.n >= FEWEST && self.equal as f64 >= MOSTLY * self.n as f64;
         if rare || mostly_equal {
@@ -71,8 +71,8 @@ impl Stat {
         }
     }
 
-    /// Returns half the width of the interval of the median as a share of it, of a `rare` metric that of the share of runs in
-    /// which it is not 0. Runs fewer than [`FEWEST`] have none, nor does a median of 0.
+    /// Returns half the width of the interval of the median as a share of it, of a `rare` metric that of the share of
+    /// runs in which it is not 0. Runs fewer than [`FEWEST`] have none, nor does a median of 0.
     pub fn half_width(&self, rare: bool) -> Option<f64> {
         match self.interval(rare) {
             _ if self.n < FEWEST => None,
@@ -129,8 +129,8 @@ fn binomial_at_most(k: u32, n: u32, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all do, the other end holds
-/// with 95 % by itself (with 30 runs 9.5 %: the rule of three says 3 of 30).
+/// Clopper and Pearson's exact 95 % interval of a share that `k` of `n` runs belong to. If none or all do, the other
+/// end holds with 95 % by itself (with 30 runs 9.5 %: the rule of three says 3 of 30).
 pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     let (k, n) = (k as u32, n as u32);
     let tail = if k == 0 || k == n { 0.05 } else { 0.025 };
@@ -147,16 +147,16 @@ pub fn clopper_pearson(k: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability that as many or more of these differences have one sign if each sign is as likely: the sign test, two-sided.
-/// Differences of 0 have none.
+/// The probability that as many or more of these differences have one sign if each sign is as likely: the sign test,
+/// two-sided. Differences of 0 have none.
 pub fn sign_test(differences: &[f64]) -> f64 {
     let positive = differences.iter().filter(|&&d| d > 0.0).count() as u32;
     let negative = differences.iter().filter(|&&d| d < 0.0).count() as u32;
     (2.0 * binomial_at_most(positive.min(negative), positive + negative, 0.5)).min(1.0)
 }
 
-/// Holm's correction of several tests: each probability times the number of those that are not smaller, and never less than
-/// that of a smaller one.
+/// Holm's correction of several tests: each probability times the number of those that are not smaller, and never less
+/// than that of a smaller one.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
@@ -192,7 +192,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// The 0.975 quantile of Student's t distribution.
 ///
 /// # Panics
-/// Of 0 degrees of freedom there is none.
+/// If `degrees` is 0.
 pub fn t_975(degrees: u32) -> f64 {
     assert!(degrees > 0, "one run has no interval");
     let (mut low, mut high) = (0.0, 16.0);
@@ -265,7 +265,8 @@ mod tests {
         assert_eq!(Stat::of(&[]), None);
     }
 
-    /// Ranks of the interval of the median in printed tables of the sign test (two-sided, 5 %): 10: 2 and 9; 20: 6 and 15;
+    /// Ranks of the interval of the median in printed tables of the sign test (two-sided, 5 %): 10: 2 and 9; 20: 6 and
+    /// 15;
     /// 30: 10 and 21; 100: 40 and 61.
     #[test]
     fn the_interval_of_the_median_is_that_of_tables() {
@@ -276,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Of 1024 samples of 10 runs of a population of two values, in equal shares, all are counted: the interval of the median
-    /// leaves its least or greatest median out in 22 of them.
+    /// Of 1024 samples of 10 runs of a population of two values, in equal shares, all are counted: the interval of the
+    /// median leaves its least or greatest median out in 22 of them.
     #[test]
     fn the_interval_of_the_median_covers_whatever_the_distribution() {
         let missed = (0..1024_u32).filter(|bits| {

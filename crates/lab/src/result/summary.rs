@@ -18,7 +18,7 @@ pub const SCHEMA: &str = "strandcast-result-1";
 
 /// A metric's name and what runs say about it.
 pub type Stats = BTreeMap<String, Stat>;
-/// By a name: of a scheme, a link, a direction.
+/// Values by a name: of a scheme, a link, a direction.
 pub type By<T> = BTreeMap<String, T>;
 
 /// The result of all runs of a scenario; as JSON it is what `--json` prints.
@@ -26,7 +26,7 @@ pub type By<T> = BTreeMap<String, T>;
 pub struct Summary {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What was run.
+    /// Scenario of the runs.
     pub scenario: ScenarioName,
     /// Strandcast's version.
     pub version: String,
@@ -50,7 +50,7 @@ pub struct Summary {
     pub radios: By<By<Stats>>,
     /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
     pub paired: By<By<Stats>>,
-    /// What schemes had to say at the end of any run, each once.
+    /// Reports of schemes at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
     /// Schemes that were given in place of those of compared flows; empty: the scenario's own ran.
@@ -62,12 +62,12 @@ pub struct Summary {
     /// Remarks of [`remarks`](super::remarks()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// How fast the machine was: outside of fingerprints, and never the same twice.
+    /// Speed of the machine: outside of fingerprints, and different each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
 }
 
-/// Which scenario.
+/// Name of a scenario and the changes to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioName {
     /// Its title.
@@ -77,7 +77,7 @@ pub struct ScenarioName {
     /// Its file, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// What was changed in it, as `key=value`.
+    /// Changes to the file, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
     /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
@@ -89,8 +89,8 @@ pub struct ScenarioName {
 }
 
 impl ScenarioName {
-    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the machine:
-    /// only the last part of an absolute path is kept.
+    /// Name of a scenario with this hash, read from `file`, with `set` changed in it. Results name no folder of the
+    /// machine: only the last part of an absolute path is kept.
     pub fn of(scenario: &Scenario, hash: &str, file: &Path, set: &[String]) -> Self {
         let file = if file.is_absolute() { file.file_name().map_or(file, Path::new) } else { file };
         ScenarioName {
@@ -104,12 +104,12 @@ impl ScenarioName {
     }
 }
 
-/// Which run.
+/// Seed and scheme of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunName {
     /// Its seed.
     pub seed: u64,
-    /// What the compared flows used.
+    /// Scheme of the compared flows.
     pub scheme: String,
     /// The way it went, 16 hexadecimal digits.
     pub fingerprint: String,
@@ -118,20 +118,20 @@ pub struct RunName {
 /// A flow, and its paths.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowStats {
-    /// Of the flow.
+    /// Statistics of the flow.
     #[serde(flatten)]
     pub metrics: Stats,
-    /// Of each path.
+    /// Statistics of each path.
     pub paths: By<Stats>,
 }
 
 /// A direction of a link, and what of it flows have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkStats {
-    /// Of the link.
+    /// Statistics of the link.
     #[serde(flatten)]
     pub metrics: Stats,
-    /// Of each flow that it served.
+    /// Statistics of each flow that the link served.
     pub flows: By<Stats>,
 }
 
@@ -159,7 +159,7 @@ pub struct Origin {
     pub warnings: Vec<String>,
 }
 
-/// How fast runs were.
+/// Speed of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// Packets that left a link, each link counting, a second of real time.
@@ -191,7 +191,8 @@ impl Sample<'_> {
     }
 }
 
-/// What runs say, by subject, metric and scheme (in order of first appearance). Numbers that are none count as absent.
+/// Samples of all runs, by subject, metric and scheme (in order of first appearance). Values that are not numbers
+/// count as absent.
 pub(super) fn samples(runs: &[RunResult]) -> Vec<Sample<'_>> {
     let schemes = schemes(runs);
     let mut samples: BTreeMap<(&Subject, &'static str, usize), Sample<'_>> = BTreeMap::new();
@@ -220,8 +221,8 @@ fn schemes(runs: &[RunResult]) -> Vec<&str> {
 }
 
 impl Summary {
-    /// Sums up runs, given in an order that does not depend on which of them ended first. `version`: Strandcast's; `seed`:
-    /// the first run's.
+    /// Sums up runs, given in an order that does not depend on which of them ended first. `version`: Strandcast's;
+    /// `seed`: the first run's.
     pub fn of(scenario: ScenarioName, version: &str, seed: u64, runs: &[RunResult]) -> Self {
         let mut all = Fingerprint::new();
         for run in runs {

@@ -67,12 +67,13 @@ const PAIRED: &[Column] = &[
 const PSNR: &str = "psnr_eq17_db";
 const PAPERS: &str = "ns2";
 
-/// Words in front, and the numbers behind them.
+/// Labels of a row, and the numbers after them.
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
-/// The main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of schemes;
-/// how numbers of several runs are written `cell` says, and a line below. Of flows alike only what they do together, of links only directions that carried
-/// something, and shares only of those that were used to the half and served several flows. Below, what schemes had to say.
+/// Main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of
+/// schemes. The function `cell` and a line below the table say how numbers of several runs are written. Equal flows
+/// appear only as their sum, links only in directions that carried something, and shares only of links that were at
+/// least half used and served several flows. Diagnostics of schemes are at the end.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = summary.runs.len();
@@ -192,9 +193,10 @@ fn mean(stats: &Stats, name: &str) -> f64 {
     stats.get(name).map_or(0.0, |stat| stat.mean)
 }
 
-/// What keeps a flow from being faster, as far as its metrics tell: the receive window or the send buffer, whichever blocked
-/// it longer, if both did for half of the time together; the source if that had nothing to send for longer than the congestion window was full; else what most of
-/// its losses were. Of a video, whose source is slow on purpose, only the first.
+/// Reason why a flow is not faster, as far as its metrics show. It is the receive window or the send buffer,
+/// whichever blocked the flow longer, if both together did so for half of the time. Otherwise it is the source, if
+/// that had nothing to send for longer than the congestion window was full. Otherwise it is the cause of most of its
+/// losses. The source of a video is slow on purpose, so that only the first applies to it.
 fn limit(stats: &Stats, is_video: bool) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
@@ -248,10 +250,10 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     }
 }
 
-/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`](super::RARE)) has its mean and the number of runs
-/// in which it is not. Others have the median with its interval; fewer runs than an interval needs have their range; where nearly
-/// all runs are equal, the number of those that differ is written. A star marks a difference of schemes that chance does not
-/// explain.
+/// Text of a number. A single run has its value. A metric that is 0 in many runs ([`RARE`](super::RARE)) has its mean
+/// and the number of runs in which it is not. Others have the median with its interval; fewer runs than an interval
+/// needs have their range; where nearly all runs are equal, the number of those that differ is written. A star marks a
+/// difference of schemes that chance does not explain.
 fn cell(stat: Option<&Stat>, &(name, _, factor, decimals): &Column) -> String {
     let Some(stat) = stat else { return "-".into() };
     let number = |value: f64| format!("{:.decimals$}", value * factor + 0.0);

@@ -45,7 +45,7 @@ pub(super) fn scenario() -> ScenarioName {
     }
 }
 
-/// What a flow has of link b.
+/// Share of a flow in link b.
 fn share(flow: &str, value: f64) -> Metric {
     let (link, direction, flow) = ("b".into(), "forward".into(), flow.into());
     Metric { subject: Subject::Share { link, direction, flow }, name: "served_share", value }

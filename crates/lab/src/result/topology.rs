@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What a picture of a run's radios needs: `topology.json` in a folder of results.
+/// Data for a picture of a run's radios: `topology.json` in a folder of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Topology {
     /// Radios by name.
@@ -16,9 +16,9 @@ pub struct Topology {
 /// A radio's stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RadioMap {
-    /// How far frames are received, metres.
+    /// Range of frames, metres.
     pub range_m: f64,
-    /// Whether its nodes move.
+    /// True if its nodes move.
     pub moving: bool,
     /// Where its nodes are at the end of the run, metres.
     pub nodes: BTreeMap<String, [f64; 2]>,
@@ -31,13 +31,13 @@ pub struct RouteTaken {
     pub flow: String,
     /// When a packet arrived by it first, seconds since the flows' time 0.
     pub time_s: f64,
-    /// Which packets took it.
+    /// Kind of the packets that took it.
     pub kind: RouteKind,
     /// Its nodes, from the source to the destination.
     pub nodes: Vec<String>,
 }
 
-/// Which packets take a route.
+/// Kind of packets that take a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteKind {

@@ -1,4 +1,4 @@
-//! What flows send, as a scenario says it.
+//! Applications of flows, as a scenario describes them.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::value::{Named, Number, TraceFile};
 
-/// What a flow sends: `app = { kind = "bulk" }`.
+/// Data that a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
     /// As much as the transport takes, in messages of `size` bytes.
@@ -45,7 +45,7 @@ pub enum App {
         on: Duration,
         /// Mean time off.
         off: Duration,
-        /// How both are distributed.
+        /// Distribution of both times.
         law: OnOffLaw,
     },
     /// Frames of a video.
@@ -53,7 +53,8 @@ pub enum App {
 }
 
 impl App {
-    /// The same with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA chunks are.
+    /// Returns this application with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA
+    /// chunks are.
     pub fn shortened(&self, bytes: u32) -> App {
         let mut app = self.clone();
         let size = match &mut app {
@@ -92,20 +93,20 @@ pub struct Video {
     pub size: u32,
     /// Time from the capture of a frame until it is played: a frame that is not complete by then is late.
     pub deadline: Duration,
-    /// Whether the sender gives messages up after their deadline (partial reliability).
+    /// True if the sender gives messages up after their deadline (partial reliability).
     pub expire: bool,
     /// Playing time of the media that the player buffers before it begins, and again after an underflow.
     pub prebuffer: Duration,
-    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17: `deadline`, unless
-    /// the file or a paper's profile says otherwise.
+    /// Bytes that are in order later than this after their capture do not count for the PSNR of equation 17:
+    /// `deadline`, unless the file or a paper's profile says otherwise.
     pub psnr_deadline: Duration,
-    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised only if
-    /// given, so that scenarios without it keep their hash.
+    /// The flow sends a message of one byte when it has sent nothing for this time; `None`: never. It is serialised
+    /// only if given, so that scenarios without it keep their hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<Duration>,
 }
 
-/// Where frames come from.
+/// Source of frames.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Frames {
     /// A message of `size` bytes every 8 · `size` / `rate` seconds. Frames have no types.
@@ -117,7 +118,7 @@ pub enum Frames {
     Live {
         /// Mean rate outside of pauses, bit/s.
         rate: f64,
-        /// How much the source hands over at once; `None`: one message.
+        /// Amount that the source hands over at once; `None`: one message.
         burst: Option<Burst>,
         /// Time between two messages of a burst, seconds.
         spacing: Number,
@@ -130,7 +131,7 @@ pub enum Frames {
     Trace {
         /// The file.
         file: TraceFile,
-        /// Whether the trace begins again after its last frame.
+        /// True if the trace begins again after its last frame.
         repeat: bool,
     },
 }
@@ -160,6 +161,7 @@ pub struct Pause {
     pub from: Duration,
     /// End of the pause, counted from the start of the flow.
     pub to: Duration,
-    /// Whether the source hands over at the end of the pause what was due during it; otherwise the video stands still.
+    /// True if the source hands over at the end of the pause what was due during it; otherwise the video stands
+    /// still.
     pub keep: bool,
 }

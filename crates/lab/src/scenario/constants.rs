@@ -106,7 +106,7 @@ fn text(item: &Item<'_>, key: &Key) -> Read<String> {
     })
 }
 
-/// A number, plain or with a unit, as so many of `unit`.
+/// Reads a number, plain or with a unit, in multiples of `unit`.
 fn measured(item: &Item<'_>, text: &str, unit: &str) -> Read<f64> {
     let (quantity, times) = match unit {
         "m" => (Quantity::Distance, 1.0),

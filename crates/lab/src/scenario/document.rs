@@ -12,8 +12,8 @@ use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Location, Value};
 use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
-/// A scenario file with the arguments that change it: it knows where everything was said, so that what only its user
-/// finds wrong (a scheme that does not exist) is told with a line, too.
+/// A scenario file with the arguments that change it. It keeps the place of each value, so that a mistake that only
+/// its user finds (a scheme that does not exist) is also reported with its line.
 #[derive(Debug)]
 pub struct Document {
     file: String,
@@ -26,7 +26,8 @@ impl Document {
     /// Reads a file and applies `--set` arguments to it (`links.b.loss.uniform.rate=0.02`).
     ///
     /// # Errors
-    /// It is no regular file of at most [`LARGEST_SCENARIO`] bytes, is not TOML, or an argument is not `KEY=VALUE`.
+    /// The file is not a regular file of at most [`LARGEST_SCENARIO`] bytes, it is not TOML, or an argument is not
+    /// `KEY=VALUE`.
     pub fn open(path: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let wrong = |message: String| ScenarioError {
@@ -40,7 +41,8 @@ impl Document {
         Document::parse(&text, &file, path.parent().unwrap_or(Path::new("")), sets)
     }
 
-    /// The same of a text; `file` is what errors call it, `folder` where the files it refers to lie.
+    /// Reads a text and applies `--set` arguments to it. Errors call it `file`; files that it refers to are relative
+    /// to `folder`.
     ///
     /// # Errors
     /// The text is not TOML, or an argument is not `KEY=VALUE`.
@@ -58,8 +60,8 @@ impl Document {
         Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
     }
 
-    /// Files that are known already, by path as resolved against the folder: they are not read again, so that a scenario
-    /// comes out the same where they do not lie.
+    /// Files that are known already, by path as resolved against the folder: they are not read again, so that a
+    /// scenario comes out the same where they do not lie.
     pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
         self.files.extend(files);
         self
@@ -73,7 +75,7 @@ impl Document {
         self.read().map(|(scenario, _)| scenario)
     }
 
-    /// The scenario, as [`scenario`](Self::scenario) has it, and which of its numbers are probably not meant.
+    /// The scenario, as from [`scenario`](Self::scenario), and warnings about numbers that are probably not meant.
     ///
     /// # Errors
     /// The first mistake.
@@ -88,8 +90,8 @@ impl Document {
         Source { file: &self.file, folder: &self.folder, files, warnings }
     }
 
-    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key that
-    /// the file does not give has the line of what is above it.
+    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key
+    /// that the file does not give has the line of what is above it.
     pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
         let mut at = &Location::Line(1);
         let mut branch = Some(&self.root);

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in one line.
+//! A mistake in a scenario, as one line.
 
 use core::fmt;
 
@@ -10,13 +10,13 @@ use strandcast_keys::text::printable;
 pub struct ScenarioError {
     /// The file; what was said of it in an argument, if [`set`](Self::set) is there.
     pub file: String,
-    /// Which line of it, counted from 1, if the mistake is in a line.
+    /// Line of the file, counted from 1, if the mistake is in a line.
     pub line: Option<usize>,
     /// The `--set` argument that brought the mistake in.
     pub set: Option<String>,
     /// The key it is about, with those above it (`links.b.rate`); empty if it is about none.
     pub key: String,
-    /// What is wrong, and how to mend it.
+    /// Mistake, and how to mend it.
     pub message: String,
 }
 
@@ -77,5 +77,5 @@ pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Cl
         return format!("; did you mean `{name}`?");
     }
     let names: Vec<&str> = names.into_iter().collect();
-    if names.is_empty() { "; there is none".into() } else { format!("; there are {}", names.join(", ")) }
+    if names.is_empty() { "; there are no names".into() } else { format!("; there are {}", names.join(", ")) }
 }

@@ -1,4 +1,4 @@
-//! Which scenario a result belongs to.
+//! Hash that names the scenario of a result.
 
 use sha2::{Digest, Sha256};
 

@@ -10,10 +10,10 @@ pub const LARGEST_SCENARIO: u64 = 64 << 20;
 /// The largest file that a scenario refers to, bytes: a mahimahi trace of 100 Mbit/s for two hours.
 pub const LARGEST_TRACE: u64 = 512 << 20;
 
-/// The text of a regular file of at most `most` bytes. What has no end, or waits for somebody to write, is not opened.
+/// Text of a regular file of at most `most` bytes. Devices and pipes, which may not end, are not opened.
 ///
 /// # Errors
-/// Why it is none, and what to do about it.
+/// Reason why the file was not read, and how to mend it.
 pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
     let unread = |why: io::Error| format!("can't be read: {why}");
     let kind = metadata(path).map_err(unread)?;

@@ -1,4 +1,4 @@
-//! What a scenario says: every field of the file, with defaults filled in and units turned into SI.
+//! Content of a scenario: every field of the file, with defaults filled in and units converted to SI.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ pub use strandcast_netem::loss::Modulation;
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
-    /// What it shows, for people.
+    /// Purpose of the scenario, for people.
     pub title: String,
-    /// How long it runs, how often, and from when on results count.
+    /// Duration and number of runs, and the time from which results count.
     pub run: Run,
-    /// What hosts add to the network.
+    /// Delays that hosts add to the network.
     pub host: Host,
     /// Hosts and routers.
     pub nodes: Named<Node>,
@@ -28,7 +28,7 @@ pub struct Scenario {
     /// Shared radio channels. Without any the hash is what it was before there were any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub radio: Named<Radio>,
-    /// Whose behaviour is measured.
+    /// Flows, whose behaviour is measured.
     pub flows: Named<Flow>,
     /// Background load.
     pub cross: Named<Cross>,
@@ -72,11 +72,12 @@ pub struct Link {
     pub from: String,
     /// The node it ends at.
     pub to: String,
-    /// From `from` to `to`.
+    /// Direction from `from` to `to`.
     pub forward: Direction,
-    /// Back: `links.NAME.reverse.*`; by default the same rate, delay and queue without loss.
+    /// Direction from `to` to `from`: `links.NAME.reverse.*`; by default the same rate, delay and queue without loss.
     pub reverse: Direction,
-    /// A wireless access link: counts frames and frame errors and tells them to the senders at its ends.
+    /// True for a wireless access link: it counts frames and frame errors and reports them to the senders at its
+    /// ends.
     pub wireless: bool,
     /// Random loss spares background load.
     pub spares_background: bool,
@@ -89,18 +90,18 @@ pub struct Direction {
     pub rate: LinkRate,
     /// Seconds.
     pub delay: Number,
-    /// Whether packets keep their order when the delay changes. It is serialised only if false, so that other links keep their
-    /// hash.
+    /// True if packets keep their order when the delay changes. It is serialised only if false, so that other links
+    /// keep their hash.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_order: bool,
     /// Token bucket before the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policer: Option<Policer>,
-    /// The queue in front of the transmitter.
+    /// Queue before the transmitter.
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
     pub loss: Named<Loss>,
-    /// Retransmission by the link itself; what it was before there was any stays what it was, and so does its hash.
+    /// Retransmission by the link itself. It is left out of the hash when absent, so that older scenarios keep theirs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arq: Option<Arq>,
     /// Packets that arrive behind later ones.
@@ -116,11 +117,11 @@ pub struct Direction {
 /// `queue = { kind = "drop-tail", limit = "50 packets", in_service = false }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Queue {
-    /// Which discipline.
+    /// Discipline.
     pub kind: QueueKind,
-    /// When it is full.
+    /// Capacity.
     pub limit: QueueLimit,
-    /// Whether the packet being sent counts to the limit (as in ns-2).
+    /// True if the packet being sent counts to the limit (as in ns-2).
     pub in_service: bool,
     /// Constants of `codel` and `fq-codel`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,7 +169,7 @@ words! {
     /// Queue disciplines.
     #[derive(Serialize)]
     pub enum QueueKind {
-        /// What arrives at a full queue is dropped.
+        /// Packets that arrive at a full queue are dropped.
         DropTail = "drop-tail",
         /// Packets are dropped when they wait too long.
         Codel = "codel",
@@ -209,7 +210,7 @@ pub enum Loss {
     },
     /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
     Snr {
-        /// How bits become symbols.
+        /// Modulation, which says how many bits a symbol carries.
         #[serde(with = "ModulationWritten")]
         modulation: Modulation,
         /// dB a symbol.
@@ -219,7 +220,7 @@ pub enum Loss {
     List {
         /// The file.
         file: TraceFile,
-        /// Begin again behind the last.
+        /// True if the list begins again after its last entry.
         repeat: bool,
     },
 }
@@ -239,7 +240,7 @@ enum ModulationWritten {
 /// `arq = { retries = 4 }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Arq {
-    /// How many times a packet is sent again that a loss model took; at least 1.
+    /// Number of times that a packet is sent again that a loss model took; at least 1.
     pub retries: u8,
 }
 
@@ -255,11 +256,11 @@ pub struct Reorder {
 /// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several by name: `[links.NAME.down.first]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Down {
-    /// When it begins.
+    /// Start of the outage.
     pub from: Duration,
-    /// When it ends; `None`: never.
+    /// End of the outage; `None`: it does not end.
     pub to: Option<Duration>,
-    /// What the hosts at its ends notice.
+    /// Notice to the hosts at its ends.
     pub mode: DownMode,
     /// Repetition of the outage.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -289,7 +290,7 @@ words! {
 }
 
 words! {
-    /// What an outage looks like to the hosts at the link's ends.
+    /// Notice of an outage to the hosts at the link's ends.
     #[derive(Serialize)]
     pub enum DownMode {
         /// Nothing.
@@ -302,7 +303,8 @@ words! {
 /// `[flows.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Whether its ends are given, or drawn for each run. The default is no part of the hash, as before there was a choice.
+    /// Choice of its ends: given, or drawn for each run. The default is left out of the hash, so that older scenarios
+    /// keep theirs.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
     /// The sending node; empty if it is drawn.
@@ -311,29 +313,29 @@ pub struct Flow {
     pub to: String,
     /// The protocol and its constants.
     pub transport: Transport,
-    /// What it sends.
+    /// Application.
     pub app: App,
-    /// The file gives messages no size: each fills a packet, together with what an SCTP flow's scheme puts in front of
-    /// DATA.
+    /// True if the file gives messages no size: each then fills a packet, together with the bytes that an SCTP flow's
+    /// scheme puts before DATA.
     pub fits: bool,
     /// When it begins, seconds; drawn for each of `count`.
     pub start: Number,
-    /// When it ends; `None`: with the run.
+    /// Time at which it ends; `None`: with the run.
     pub stop: Option<Duration>,
-    /// How many alike, each with its own random draws.
+    /// Number of equal flows, each with its own random draws.
     pub count: u32,
     /// `--scheme` replaces its scheme.
     pub compare: bool,
     /// Its ways through the network; none given: the radio of both ends, else the route with the fewest links, named
     /// `default`.
     pub paths: Named<Path>,
-    /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path of the
-    /// handshake stays the primary; INIT tries the first path by name first.
+    /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path
+    /// of the handshake stays the primary; INIT tries the first path by name first.
     pub primary: Option<String>,
 }
 
 words! {
-    /// Where a flow begins and ends.
+    /// Ends of a flow.
     #[derive(Serialize)]
     pub enum Ends {
         /// At its `from` and `to`.
@@ -356,9 +358,9 @@ pub struct Path {
     pub via: Vec<String>,
     /// Links and radios back, in order; empty: those of `via` reversed.
     pub back: Vec<String>,
-    /// When it joins; `None`: from the start.
+    /// Time at which the path joins; `None`: from the start.
     pub join: Option<Duration>,
-    /// When it leaves; `None`: never.
+    /// Time at which the path leaves; `None`: never.
     pub leave: Option<Duration>,
 }
 
@@ -383,7 +385,8 @@ pub enum Transport {
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
-        /// Scheduler with parameters (`redundant,copies=2`). The default is no part of the hash, as before there were others.
+        /// Scheduler with parameters (`redundant,copies=2`). The default is not part of the hash, as before there were
+        /// others.
         #[serde(skip_serializing_if = "is_lowest_rtt")]
         scheduler: String,
         /// Constants.
@@ -391,7 +394,7 @@ pub enum Transport {
     },
     /// Datagrams, never sent again.
     Udp {
-        /// Bytes of header in front of each: IP and UDP.
+        /// Bytes of header before each message: IP and UDP.
         header: u32,
     },
 }
@@ -409,7 +412,7 @@ fn is_lowest_rtt(scheduler: &str) -> bool {
 }
 
 impl Transport {
-    /// What it uses, as `--scheme` names it: a scheme, windows, or windows with a scheduler.
+    /// Value of `--scheme` that names the same: a scheme, windows, or windows with a scheduler.
     pub fn spec(&self) -> String {
         match self {
             Transport::Sctp { scheme, .. } => scheme.clone(),
@@ -457,7 +460,7 @@ pub struct Tcp {
     pub set: Named<TcpValue>,
 }
 
-/// `[cross.NAME]`: Pareto on/off load as the papers have it.
+/// `[cross.NAME]`: Pareto on/off load as in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
     /// Links it passes, by name, in order; its acknowledgements come back over them reversed.
@@ -476,7 +479,7 @@ pub struct Cross {
     pub shape: f64,
     /// Independent sources that share the load.
     pub sources: u32,
-    /// How long before the flows' time 0 it begins.
+    /// Time by which it begins before the flows' time 0.
     pub lead: Duration,
     /// Constants of its TCP.
     pub tcp: Tcp,

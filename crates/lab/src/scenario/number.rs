@@ -70,7 +70,7 @@ impl Item<'_> {
     pub fn bytes(&self, range: (i64, i64)) -> Read<u64> {
         let n = self.value(Quantity::Size)?;
         if n.abs() > MOST_WHOLE || n != libm::trunc(n) {
-            return Err(self.error(format!("{} is no whole number of bytes", self.node.value.describe())));
+            return Err(self.error(format!("{} is not a whole number of bytes", self.node.value.describe())));
         }
         self.between(n as i64, range)
     }
@@ -158,7 +158,7 @@ impl Item<'_> {
         }
     }
 
-    /// Which kind of changing number it is.
+    /// Form of the changing number in `branch`.
     fn form(&self, branch: &Branch) -> Read<Form> {
         let Some(form) = Form::ALL.into_iter().find(|form| branch.contains_key(form.word())) else {
             let Some((name, node)) = branch.iter().next() else {
@@ -277,13 +277,13 @@ impl Item<'_> {
     }
 }
 
-/// Whether it is a whole number that 64 bits don't hold.
+/// Returns whether `text` is a whole number that 64 bits don't hold.
 fn is_too_long(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     digits.len() > 1 && digits.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_err()
 }
 
-/// What a number may be.
+/// Text with the values that a number may have.
 fn range(quantity: Quantity, minimum: Minimum) -> String {
     match minimum {
         Minimum::Zero => quantity.describe().into(),

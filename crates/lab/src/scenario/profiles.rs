@@ -78,7 +78,7 @@ fn ns2() -> Sctp {
 }
 
 impl Scenario {
-    /// Whose constants the transport of each flow has, by the flow's name; UDP has none.
+    /// Name of the set of constants that the transport of each flow has, by the flow's name; UDP has no constants.
     pub fn profiles(&self) -> Named<String> {
         let of = |flow: &Flow| Some(flow.transport.profile()?.to_owned());
         self.flows.iter().filter_map(|(name, flow)| Some((name.clone(), of(flow)?))).collect()
@@ -112,7 +112,7 @@ impl Transport {
 }
 
 impl Scenario {
-    /// What flows over SCTP set of schemes (`scheme_defaults`), where that is anything.
+    /// Keys of schemes that flows over SCTP set (`scheme_defaults`), without flows that set no key.
     pub fn scheme_defaults(&self) -> Vec<&str> {
         let flows = self.flows.values().filter_map(|flow| match &flow.transport {
             Transport::Sctp { sctp, .. } => Some(&*sctp.scheme_defaults),

@@ -1,4 +1,4 @@
-//! What a scenario says of radios.
+//! Radios of a scenario.
 
 use serde::Serialize;
 use strandcast_keys::{BadValue, Keyed};
@@ -10,11 +10,11 @@ use super::value::{Named, TraceFile};
 /// `[radio.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Radio {
-    /// Whose rules its stations follow (`ns2`).
+    /// Rules that its stations follow (`ns2`).
     pub profile: String,
     /// Routing protocol with parameters (`aomdv,split=even`).
     pub routing: String,
-    /// Where its stations are.
+    /// Places of its stations.
     pub place: Placement,
     /// Its stations by the names of their nodes; a station's address is its position here.
     pub stations: Vec<String>,
@@ -33,7 +33,7 @@ pub enum Placement {
     Nodes,
     /// Nodes in columns and rows, numbered along the rows.
     Grid {
-        /// What the names of its nodes begin with.
+        /// Beginning of the names of its nodes.
         prefix: String,
         /// Nodes from west to east.
         columns: u32,
@@ -44,9 +44,9 @@ pub enum Placement {
     },
     /// Nodes anywhere in a rectangle, drawn for each run.
     Uniform {
-        /// What the names of its nodes begin with.
+        /// Beginning of the names of its nodes.
         prefix: String,
-        /// How many.
+        /// Number of nodes.
         count: u32,
         /// Metres from west to east.
         width: f64,
@@ -55,7 +55,7 @@ pub enum Placement {
     },
     /// Nodes where a file says, a line per node: `x,y` in metres.
     File {
-        /// What the names of its nodes begin with.
+        /// Beginning of the names of its nodes.
         prefix: String,
         /// The file.
         file: TraceFile,
@@ -75,7 +75,7 @@ impl Placement {
         (0..count).map(|number| format!("{prefix}{number}")).collect()
     }
 
-    /// What the names of the nodes it makes begin with; `None`: it makes none.
+    /// Beginning of the names of the nodes that it makes; `None` if it makes none.
     pub fn prefix(&self) -> Option<&str> {
         match self {
             Placement::Nodes => None,

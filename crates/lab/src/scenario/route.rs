@@ -14,7 +14,7 @@ pub enum Hop {
     Link {
         /// The link's name.
         link: String,
-        /// From its `to` to its `from`.
+        /// True for the direction from the link's `to` to its `from`.
         reverse: bool,
     },
     /// A radio, from one of its stations to another.
@@ -28,7 +28,7 @@ pub enum Hop {
     },
 }
 
-/// Why a list of links is no way through the network.
+/// Reason why a list of links is not a route through the network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
@@ -40,7 +40,7 @@ pub enum RouteError {
     UnknownLink {
         /// The name.
         link: String,
-        /// What could be meant.
+        /// Names that could be meant.
         hint: String,
     },
     /// A link that does not touch the node where the ones before it end.
@@ -48,7 +48,7 @@ pub enum RouteError {
     Apart {
         /// The link.
         link: String,
-        /// Where the way has come to.
+        /// Node at which the route is by then.
         node: String,
         /// The link's own nodes.
         ends: String,
@@ -61,8 +61,8 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// A radio on the way of which the node is no station.
-    #[error("`{node}` is no station of radio `{radio}`; give it a place and make it one")]
+    /// A radio on the way of which the node is not a station.
+    #[error("`{node}` is not a station of radio `{radio}`; give it a place and make it one")]
     NoStation {
         /// The radio.
         radio: String,
@@ -80,16 +80,16 @@ pub enum RouteError {
     /// The way ends elsewhere.
     #[error("the way ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
-        /// Where it ends.
+        /// Node at which it ends.
         node: String,
-        /// Where it should.
+        /// Node at which it should end.
         wanted: String,
     },
 }
 
 impl Scenario {
-    /// The names of the links from one node to another: the radio of which both are stations, else as few links as possible,
-    /// a radio counting two, and of several such ways the first by the names. `None`: there is no way.
+    /// The names of the links from one node to another: the radio of which both are stations, else as few links as
+    /// possible, a radio counting two, and of several such ways the first by the names. `None`: there is no way.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }
@@ -117,7 +117,7 @@ impl Scenario {
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
 
-    /// What the link is like in the direction of the hop; `None`: there is no such link, or it is a radio.
+    /// Direction of a link for a hop; `None` for a radio, or if there is no such link.
     pub fn direction(&self, hop: &Hop) -> Option<&Direction> {
         let Hop::Link { link, reverse } = hop else { return None };
         let link = self.links.get(link)?;
@@ -138,12 +138,12 @@ fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
     }
 }
 
-/// Which links and radios each node has: made once, asked for every route.
+/// Links and radios of each node: made once, used for every route.
 #[derive(Debug)]
 pub(super) struct Routes<'a> {
     radios: &'a Named<Radio>,
     nodes: BTreeMap<&'a str, usize>,
-    /// By node: its links, in the order of their names, and the node at the other end of each.
+    /// Links of each node, in the order of their names, and the node at the other end of each; by node.
     links: Vec<Vec<(&'a str, usize)>>,
 }
 
@@ -212,8 +212,8 @@ impl<'a> Routes<'a> {
         Some(names)
     }
 
-    /// By node, how many links lead from it to `to`, as far as that is less than from `from`; and how many ends of links were
-    /// looked at.
+    /// By node, how many links lead from it to `to`, as far as that is less than from `from`; and how many ends of
+    /// links were looked at.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;

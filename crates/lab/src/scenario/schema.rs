@@ -8,8 +8,8 @@ use super::tree::{self, Location};
 use super::units::Quantity;
 
 /// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
-/// accepts every file that [`load`](super::load) accepts; what takes more than one key to see, as a way that is none,
-/// only `load` finds.
+/// accepts every file that [`load`](super::load) accepts. Mistakes that need more than one key to find, such as a
+/// broken route, only `load` finds.
 pub fn schema() -> Value {
     let mut schema = Schema { defs: Map::new() };
     let Value::Object(root) = schema.keys(&RootKeys::KEYS, None) else {

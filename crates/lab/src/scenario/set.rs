@@ -6,8 +6,8 @@ use super::error::ScenarioError;
 use super::table::dotted;
 use super::tree::{self, Branch, Location, Node};
 
-/// Applies one argument: a dotted key (parts that are no bare words in quotes), `=`, and a value as in the file; text
-/// needs no quotes. Nothing behind `=` takes away what the file gives.
+/// Applies one argument: a dotted key (with quotes around parts that are not bare words), `=`, and a value as in the
+/// file. Text needs no quotes. An empty value removes the key that the file gives.
 ///
 /// # Errors
 /// The argument has no key, or takes away what is not there.
@@ -48,7 +48,7 @@ fn split(argument: &str) -> Result<(Vec<String>, &str), &'static str> {
     }
 }
 
-/// One part of a key, and what is behind it.
+/// Splits off the first part of a key, and returns it with the rest.
 fn part(text: &str) -> Option<(String, &str)> {
     for quote in ['"', '\''] {
         if let Some(inside) = text.strip_prefix(quote) {

@@ -122,7 +122,7 @@ macro_rules! amounts {
 }
 
 amounts! {
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     SHARE = Share Zero;
     /// Above 0, to 1.
     SOME_SHARE = Share Positive;
@@ -210,7 +210,7 @@ pub(super) const LIMIT: Sort<QueueLimit> = Sort {
     },
 };
 
-/// How much a source hands over at once. Bytes need a unit, since a plain number is a time.
+/// Amount that a source hands over at once. Bytes need a unit, since a plain number is a time.
 pub(super) const BURST: Sort<Burst> = Sort {
     value_type: ValueType::Burst,
     read: |item| item.burst(),

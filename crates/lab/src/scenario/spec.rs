@@ -1,13 +1,13 @@
-//! What is said of a key: what the schema, the reference and the errors follow from.
+//! Declaration of a key, from which the schema, the reference and the errors follow.
 
 use super::units::Quantity;
 use super::warning::Longest;
 
 /// A table's keys.
 pub(super) struct Keys {
-    /// What the table is called in the schema.
+    /// Name of the table in the schema.
     pub name: &'static str,
-    /// What it stands for.
+    /// Meaning of the table.
     pub doc: &'static str,
     /// Its keys; groups of them are shared between tables.
     pub groups: &'static [&'static [Key]],
@@ -25,28 +25,28 @@ impl Keys {
 
 /// Constants that another crate declares.
 pub(super) struct ConstantSet {
-    /// What the table is called in the schema.
+    /// Name of the table in the schema.
     pub name: &'static str,
-    /// What they are.
+    /// The constants.
     pub keys: fn() -> Vec<Constant>,
 }
 
 /// One of them.
 pub(super) struct Constant {
     pub name: String,
-    /// What it can be, its default and its meaning, where the reference lists it.
+    /// Values, default and meaning of the key, where the reference lists it.
     pub described: Option<[String; 3]>,
 }
 
 /// Tables of several kinds; a key of the table says which one it is.
 pub(super) struct Variants {
-    /// What they are called in the schema.
+    /// Name of the kinds in the schema.
     pub name: &'static str,
     /// The key.
     pub tag: &'static str,
     /// The kind of a table that doesn't say; `None`: the table's name says it.
     pub default: Option<&'static str>,
-    /// What the key means.
+    /// Meaning of the key.
     pub doc: &'static str,
     /// The kinds by name.
     pub each: &'static [(&'static str, &'static Keys)],
@@ -83,18 +83,18 @@ impl Key {
     }
 }
 
-/// What holds where a key isn't given.
+/// Value where a key isn't given.
 #[derive(Clone, Copy)]
 pub(super) enum Default {
     /// It must be given.
     Required,
     /// As if this were written, text without quotes.
     Is(&'static str),
-    /// What is said here in words.
+    /// A value that this text describes.
     Else(&'static str),
 }
 
-/// Which values a key takes.
+/// Values that a key takes.
 #[derive(Clone, Copy)]
 pub(super) enum ValueType {
     /// Any text.
@@ -138,7 +138,7 @@ pub(super) enum ValueType {
 }
 
 impl ValueType {
-    /// What a key takes, for one who has forgotten it.
+    /// Text with the values that a key takes, for error messages.
     pub fn describe(self) -> String {
         match self {
             ValueType::Text => "text in quotes".into(),
@@ -171,13 +171,13 @@ pub(super) enum Minimum {
     Positive,
 }
 
-/// How a number may change.
+/// Ways in which a number may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variation {
     /// In all ways.
     Free,
     /// Not with each packet.
     InTime,
-    /// From run to run.
+    /// It may be drawn anew for each run.
     EachRun,
 }

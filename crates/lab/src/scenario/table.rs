@@ -13,7 +13,7 @@ use super::value::{Named, TraceFile};
 use super::warning::Longest;
 use super::{LARGEST_TRACE, Warning, input, warning};
 
-/// What all parts of one file share.
+/// State that all parts of one file share.
 pub(super) struct Source<'a> {
     /// The file, as errors call it.
     pub file: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Source<'a> {
     pub folder: &'a Path,
     /// Contents of the files read so far.
     pub files: RefCell<BTreeMap<PathBuf, Arc<str>>>,
-    /// What is probably not meant, in the order in which it was read.
+    /// Warnings, in the order of reading.
     pub warnings: RefCell<Vec<Warning>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Table<'a> {
     at: Location,
     branch: Branch,
     keys: &'static Keys,
-    /// What to say if an argument has made this table, where something of the file was meant.
+    /// Message if an argument has made this table by mistake, for example by a misspelt name.
     unknown: Option<String>,
 }
 
@@ -83,12 +83,12 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Whether the file, or an argument, gives a key.
+    /// Returns whether the file, or an argument, gives a key.
     pub fn gives(&self, name: &str) -> bool {
         self.branch.contains_key(name)
     }
 
-    /// What each table of a key says, by name; `table` is the table in it.
+    /// Results of `read` for the tables of a key, by name.
     pub fn named<T>(
         &self,
         key: &Key,
@@ -141,7 +141,7 @@ impl<'a> Table<'a> {
         self.source.error(at, &dotted(&self.key, key.name), message)
     }
 
-    /// Whether an argument has made this table.
+    /// Returns whether an argument has made this table.
     fn is_set(&self) -> bool {
         matches!(self.at, Location::Set(_))
     }
@@ -225,7 +225,7 @@ impl<'a> Item<'a> {
         self.tagged(keys, None)
     }
 
-    /// The same; a key may say its kind.
+    /// Returns this value as a table with these keys; a key may give its kind.
     fn tagged(self, keys: &'static Keys, tag: Option<(&'static Variants, &str)>) -> Read<Table<'a>> {
         let Value::Table(branch) = self.node.value else {
             return Err(self.wrong("a table"));
@@ -251,7 +251,7 @@ impl<'a> Item<'a> {
         let (at, (name, keys)) = match branch.get(kinds.tag) {
             Some(node) => self.part(dotted(&self.key, kinds.tag), node).word(kinds.names(), find)?,
             None => find(implied).ok_or_else(|| {
-                let message = format!("`{implied}` is no {} by itself, and none is given", kinds.tag);
+                let message = format!("`{implied}` is not a {} by itself, and none is given", kinds.tag);
                 self.error(format!("{message}{}", hint(implied, kinds.names())))
             })?,
         };
@@ -327,7 +327,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// What a line says of a key that other kinds have.
+/// Text about a key that only other kinds have.
 fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
     let others = kinds.each.iter().filter(|(_, keys)| keys.has(name)).map(|(other, _)| *other);
     let others: Vec<_> = others.collect();
@@ -344,7 +344,7 @@ fn line(at: &Location) -> usize {
     }
 }
 
-/// What each named table says, by name.
+/// Results of `read` for named tables, by name.
 pub(super) fn named<T, U>(entries: Vec<(String, T)>, mut read: impl FnMut(T) -> Read<U>) -> Read<Named<U>> {
     entries.into_iter().map(|(name, entry)| Ok((name, read(entry)?))).collect()
 }

@@ -1,4 +1,4 @@
-//! Files that a scenario refers to, checked when it is read: a mistake in one is told with its own line.
+//! Files that a scenario refers to, checked when it is read: an error in such a file names its line.
 
 use strandcast_media::trace::FrameTrace;
 use strandcast_netem::link::Opportunities;
@@ -20,7 +20,7 @@ pub(super) fn numbers(
 ) -> Read<()> {
     let trace = Trace::from_csv(&file.text).map_err(|wrong| at_line(item, file, wrong))?;
     if let Some(i) = trace.points().iter().position(|(_, value)| !(0.0..=quantity.most()).contains(value)) {
-        // A heading, if there is one, is the only line that is no point.
+        // A heading, if there is one, is the only line without a point.
         let lines: Vec<(usize, &str)> = content_lines(&file.text).collect();
         let line = lines[lines.len() - trace.points().len() + i].0;
         let value = trace.points()[i].1;

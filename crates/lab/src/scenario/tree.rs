@@ -1,4 +1,4 @@
-//! The file as a tree in which everything knows where it was said.
+//! The file as a tree in which everything has its place in the file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Where something was said.
+/// Place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     /// A line of the file, counted from 1.
@@ -25,7 +25,7 @@ pub(super) struct Node {
 /// A table's values by key.
 pub(super) type Branch = BTreeMap<String, Node>;
 
-/// What TOML can say.
+/// A TOML value.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(String),
@@ -54,9 +54,9 @@ impl Value {
 
 /// A line that is not TOML.
 pub(super) struct NotToml {
-    /// Which line, counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Mistake.
     pub message: String,
 }
 
@@ -72,14 +72,14 @@ pub(super) fn read(text: &str) -> Result<Branch, NotToml> {
         .map_err(|(offset, message)| NotToml { line: lines.at(offset), message })
 }
 
-/// A value of a `--set` argument: as TOML, or the text itself where it is no TOML.
+/// Value of a `--set` argument: as TOML, or the text itself if it is not TOML.
 pub(super) fn value(text: &str, at: &Location) -> Value {
     let parsed = DeValue::parse(text.trim()).ok();
     let read = parsed.and_then(|v| node(v, &|_| at.clone(), at.clone()).ok());
     read.map_or_else(|| Value::Text(text.into()), |node| node.value)
 }
 
-/// Puts `leaf` where `path` says, making the tables on the way.
+/// Puts `leaf` at `path`, and makes the tables of the path that are missing.
 pub(super) fn set(branch: &mut Branch, path: &[String], leaf: Node) {
     let Some((first, rest)) = path.split_first() else { return };
     if rest.is_empty() {
@@ -130,7 +130,7 @@ fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Location, at: Loca
         },
         DeValue::Float(n) => match n.as_str().parse() {
             Ok(n) => Value::Float(n),
-            Err(_) => return Err((offset, format!("{n} is no number"))),
+            Err(_) => return Err((offset, format!("{n} is not a number"))),
         },
         DeValue::Boolean(on) => Value::Switch(on),
         DeValue::Datetime(date) => Value::Date(date.to_string()),
@@ -146,7 +146,7 @@ fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Location, at: Loca
     Ok(Node { at, value })
 }
 
-/// Where a text's lines begin.
+/// Positions at which a text's lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {

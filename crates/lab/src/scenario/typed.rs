@@ -36,11 +36,11 @@ impl<T> Sort<T> {
     }
 }
 
-/// What is declared of a key, whatever its type.
+/// Declaration of a key, whatever its type.
 pub(super) trait Declared {
     fn key(&self) -> &Key;
 
-    /// What is written of it.
+    /// Entry of a written scenario with this value.
     fn with(&self, value: Json) -> Entry {
         (self.key().name, value)
     }
@@ -99,7 +99,7 @@ pub(super) struct VariantsOf<K: 'static> {
 }
 
 impl<K: Kind> VariantsOf<K> {
-    /// What is written of a table's kind.
+    /// Entry of a written scenario with a table's kind.
     pub fn tag(&self, kind: K) -> Entry {
         (self.kinds.tag, kind.word().into())
     }
@@ -227,7 +227,7 @@ impl<'a> Table<'a> {
         self.named(&key.key, |name, item| kind(item, key.kinds, name), |(_, table)| table)
     }
 
-    /// Whether the file, or an argument, gives a key.
+    /// Returns whether the file, or an argument, gives a key.
     pub fn has(&self, key: &impl Declared) -> bool {
         self.gives(key.key().name)
     }
@@ -249,7 +249,7 @@ pub(super) trait Group {
 /// table. Without the table's name they are keys that tables share.
 ///
 /// A field is its documentation, which is the key's meaning, its name, its type and how it is made; a field without
-/// documentation is a key of another table, too, which means the same here.
+/// documentation is also a key of another table, and has the same meaning here.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+

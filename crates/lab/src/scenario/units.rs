@@ -2,7 +2,7 @@
 
 use super::error::{hint, nearest};
 
-/// What a number measures. Without a unit it is in the first one.
+/// Quantity of a number. Without a unit it is in the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// bit/s.
@@ -11,7 +11,7 @@ pub(super) enum Quantity {
     Time,
     /// Bytes.
     Size,
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     Share,
     /// Packets.
     Packets,
@@ -87,7 +87,7 @@ const ALL: &[Quantity] = &[
     Quantity::Speed,
 ];
 
-/// What they are called, in the same order.
+/// Names of the quantities, in the same order.
 const NAMES: [&str; 8] = ["rate", "time", "size", "share", "packets", "ratio", "distance", "speed"];
 
 impl Quantity {
@@ -110,7 +110,7 @@ impl Quantity {
         self.table().iter().map(|(name, ..)| *name)
     }
 
-    /// What it is called, with an example.
+    /// Name of the quantity, with an example.
     pub fn describe(self) -> &'static str {
         match self {
             Quantity::Rate => "a rate as \"10 Mbit/s\", or a number of bit/s",
@@ -154,7 +154,7 @@ impl Quantity {
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {
-            return Err(format!("\"{text}\" is no number; it is {}", self.describe()));
+            return Err(format!("\"{text}\" is not a number; it is {}", self.describe()));
         };
         if unit.is_empty() {
             return Ok(number);
@@ -187,21 +187,22 @@ impl Quantity {
                 format!("\"{text}\" is {}, not {}; units are {}", other.noun(), self.noun(), names())
             }
             (Some(near), _) => {
-                format!("`{unit}` is no unit of {}; did you mean \"{number} {near}\"?", self.noun())
+                format!("`{unit}` is not a unit of {}; did you mean \"{number} {near}\"?", self.noun())
             }
             (None, _) if self == Quantity::Plain => {
                 format!("\"{text}\" has a unit; it is {}", self.describe())
             }
-            (None, _) => format!("`{unit}` is no unit of {}; there are {}", self.noun(), names()),
+            (None, _) => format!("`{unit}` is not a unit of {}; there are {}", self.noun(), names()),
         }
     }
 }
 
-/// Reads a number with or without a unit as scenario files have them: bit/s, seconds, bytes, a share of 1, packets or dB.
-/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: what the unit says.
+/// Reads a number with or without a unit as in scenario files: bit/s, seconds, bytes, a share of 1, packets or dB.
+/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: the unit decides.
 ///
 /// # Errors
-/// It is no number, has no such unit, or there is no such quantity: what is wrong, and how to mend it.
+/// One line with the mistake and its remedy, if the text is not a number, has no such unit, or there is no such
+/// quantity.
 pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
     if let Some(name) = quantity {
         let found = NAMES.iter().zip(ALL).find(|(known, _)| **known == name);
@@ -264,24 +265,27 @@ mod tests {
         let said = |quantity: Quantity, text| quantity.parse(text).expect_err(text);
         assert_eq!(
             said(Quantity::Rate, "10 mbit"),
-            "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+            "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?"
         );
-        assert_eq!(said(Quantity::Rate, "1 mbps"), "`mbps` is no unit of a rate; did you mean \"1 Mbps\"?");
+        assert_eq!(
+            said(Quantity::Rate, "1 mbps"),
+            "`mbps` is not a unit of a rate; did you mean \"1 Mbps\"?"
+        );
         assert_eq!(
             said(Quantity::Rate, "10 ms"),
             "\"10 ms\" is a time, not a rate; units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps"
         );
         assert_eq!(
             said(Quantity::Time, "5 parsec"),
-            "`parsec` is no unit of a time; there are s, ms, us, ns, min, h"
+            "`parsec` is not a unit of a time; there are s, ms, us, ns, min, h"
         );
         assert_eq!(
             said(Quantity::Time, "soon"),
-            "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
+            "\"soon\" is not a number; it is a time as \"50 ms\", or a number of seconds"
         );
     }
 
-    /// Eight times as much is no slip of the pen.
+    /// Eight times as much is not a slip of the pen.
     #[test]
     fn slips_of_the_pen_are_not_taken_for_another_number() {
         let said = |text| Quantity::Rate.parse(text).expect_err(text);
@@ -307,7 +311,7 @@ mod tests {
         assert!(said("20 ms", Some("rate")).starts_with("\"20 ms\" is a time, not a rate"));
         assert!(said("20 ms", Some("rat")).starts_with("there is no quantity `rat`; did you mean `rate`?"));
         assert!(said("20 mbit", None).starts_with("there is no unit `mbit`; did you mean"));
-        assert!(said("fast", None).starts_with("\"fast\" is no number"));
+        assert!(said("fast", None).starts_with("\"fast\" is not a number"));
     }
 
     proptest! {

@@ -18,7 +18,7 @@ pub type Named<T> = BTreeMap<String, T>;
 pub struct TraceFile {
     /// Where it lies, as resolved against the scenario's folder.
     pub path: PathBuf,
-    /// What is in it.
+    /// Text of the file.
     pub text: Arc<str>,
 }
 
@@ -44,7 +44,7 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// How often it is drawn.
+        /// Times at which it is drawn.
         every: Every,
     },
     /// `{ steps = [[time, value], …] }`: from each time on.
@@ -132,7 +132,7 @@ pub enum Offset {
     Random,
 }
 
-/// How often a random number is drawn.
+/// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Every {
     /// Once a run.
@@ -167,7 +167,7 @@ pub enum LinkRate {
     },
 }
 
-/// What fits a queue.
+/// Capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum QueueLimit {
     /// Everything.

@@ -1,4 +1,4 @@
-//! What a scenario can mean, but probably does not.
+//! Warnings: values that a scenario can have, but probably should not.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ impl Warning {
         self.at.place()
     }
 
-    /// Why, and how to mend it.
+    /// Reason of the warning, and how to mend it.
     pub fn message(&self) -> String {
         printable(&self.at.message).into_owned()
     }
@@ -33,23 +33,23 @@ impl fmt::Display for Warning {
     }
 }
 
-/// bit/s: below it a rate without a unit was rather meant in Mbit/s.
+/// Rate in bit/s below which a rate without a unit was probably meant in Mbit/s.
 pub(super) const MIN_RATE: f64 = 1e3;
-/// Seconds: above it a link's delay was rather meant in ms. A geostationary satellite has 0.3 s.
+/// Seconds above which a link's delay was probably meant in ms. A geostationary satellite has 0.3 s.
 pub(super) const LONG_DELAY: f64 = 2.0;
-/// Packets: above it a queue's limit was rather meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
+/// Packets above which a queue's limit was probably meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
 const LONG_QUEUE: f64 = 10_000.0;
 
-/// Seconds above which a time without a unit was rather meant in ms.
+/// Seconds above which a time without a unit was probably meant in ms.
 #[derive(Clone, Copy)]
 pub(super) enum Longest {
     /// Delays of packets.
     Delay,
-    /// What is over in a minute.
+    /// Times of at most a minute.
     Minute,
-    /// What is over in ten minutes.
+    /// Times of at most ten minutes.
     TenMinutes,
-    /// What is over in an hour.
+    /// Times of at most an hour.
     Hour,
     /// The length of a run, and moments in it.
     Day,
@@ -67,7 +67,7 @@ impl Longest {
     }
 }
 
-/// What is odd about `n`, a number without a unit.
+/// Warning about `n`, a number without a unit; `None` if it is likely.
 pub(super) fn warn_if_unlikely(longest: Longest, quantity: Quantity, n: f64) -> Option<String> {
     let (means, rather) = match quantity {
         Quantity::Rate if n > 0.0 && n < MIN_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),

@@ -24,8 +24,8 @@ use super::value::{Named, TcpValue};
 
 /// All that a scenario says, defaults included, as tables that a scenario file takes: read again they are the same
 /// scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units; the limit of a queue in bytes has its
-/// unit, since a plain one counts packets. What is not there has no key: an outage that does not end, the size of
-/// messages that fill a packet.
+/// unit, since a plain one counts packets. A value that is absent has no key: the end of an outage that does not end,
+/// the size of messages that fill a packet.
 pub fn written(scenario: &Scenario) -> Value {
     let Scenario { title, run, host, nodes, links, radio, flows, cross } = scenario;
     let Run { time, warmup, seed, runs, series } = run;
@@ -120,7 +120,8 @@ fn link(link: &Link) -> Value {
     table(ends.into_iter().chain(direction(forward, false)))
 }
 
-/// A direction of a link; `none` tells that it has no retransmission, which another one has by default.
+/// A direction of a link. `none` says that it has no retransmission although the other direction, its default, has
+/// it.
 fn direction(direction: &Direction, none: bool) -> [Entry; 11] {
     let Direction { rate, delay, keep_order, policer, queue, loss, arq, reorder, duplicate, corrupt, down } =
         direction;

@@ -48,7 +48,7 @@ impl Simulation {
     /// Builds `scenario` for one `seed`; `scheme` replaces that of flows to be compared.
     ///
     /// # Errors
-    /// What the catalog says of a scheme, and numbers no link has.
+    /// Errors of the catalog about a scheme, and numbers that a link cannot have.
     pub fn new(
         scenario: &Scenario,
         catalog: &dyn Catalog,
@@ -144,7 +144,7 @@ impl Simulation {
     }
 }
 
-/// What the run's scheme is called: the one asked for, else that of the flow to be compared, else of the first flow.
+/// Name of the run's scheme: the requested one, else that of the compared flow, else of the first flow.
 fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     let flows = || scenario.flows.values();
     let of = |flow: &Flow| flow.transport.spec();

@@ -1,4 +1,4 @@
-//! When the messages of a byte stream were handed in.
+//! Times at which the messages of a byte stream were handed in.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Flows and links as the network has them.
+//! Flows and links in the form that the network uses.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
@@ -32,7 +32,7 @@ const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
 
-/// What all flows of a scenario are built from.
+/// Context from which all flows of a scenario are built.
 pub(super) struct FlowBuilder<'a> {
     pub scenario: &'a Scenario,
     pub catalog: &'a dyn Catalog,
@@ -47,7 +47,7 @@ pub(super) struct BuiltFlow {
     pub receiver: AgentId,
     pub ledger: Option<ByteLedger>,
     pub video: Option<VideoSpec>,
-    /// When it begins and ends.
+    /// Start and end of the flow.
     pub start: Instant,
     pub end: Instant,
 }
@@ -81,7 +81,7 @@ impl FlowBuilder<'_> {
         let paths = self.paths(network, (flow, ends), label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        // The feed was made with the same: what is drawn again is the same again.
+        // The feed was made with the same seeds: numbers drawn again are equal.
         let level = |value: &Number| self.level(&app, value, &seeds, &key).unwrap_or_else(|_| Box::new(0.0));
         let video = video(&app, level, start, end, &key)?;
         let ledger =
@@ -108,7 +108,8 @@ impl FlowBuilder<'_> {
         Ok(BuiltFlow { sender, receiver, ledger, video, start, end })
     }
 
-    /// What the flow sends: messages that are to fill a packet leave room for what the scheme puts in front of DATA.
+    /// Application of the flow. Messages that are to fill a packet leave room for the bytes that the scheme puts
+    /// before DATA.
     fn app(&self, flow: &Flow, scheme: Option<&str>, key: &str) -> Result<App, BuildError> {
         let Transport::Sctp { scheme: own, sctp } = &flow.transport else { return Ok(flow.app.clone()) };
         if !flow.fits {
@@ -312,7 +313,7 @@ impl Pairing {
     }
 }
 
-/// What the builders of all transports need.
+/// Input that the builders of all transports need.
 pub(super) struct Common<'a> {
     pub id: FlowId,
     pub key: &'a str,
@@ -361,7 +362,7 @@ fn changes(paths: &[BuiltPath], tuples: &[[FourTuple; 2]]) -> Vec<PathPlan> {
     plan
 }
 
-/// A path's addresses as the sender has them, and as the receiver does: each path an uplink of the sender's.
+/// A path's addresses as the sender sees them, and as the receiver does: each path is an uplink of the sender.
 fn tuples(path: u8) -> [FourTuple; 2] {
     let ip = |last| IpAddr::V4(Ipv4Addr::new(10, 0, path, last));
     let near = SocketAddr::new(ip(2), 40_000);

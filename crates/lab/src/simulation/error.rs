@@ -1,13 +1,13 @@
-//! Why a scenario cannot be built.
+//! Reasons why a scenario cannot be built.
 
 use core::fmt;
 
-/// Why a scenario cannot be built, as far as only the catalog of schemes can tell.
+/// Reason why a scenario cannot be built, as far as only the catalog of schemes can find it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     /// The key in the scenario.
     pub key: String,
-    /// What is wrong with it, and how to mend it.
+    /// Mistake, and how to mend it.
     pub message: String,
 }
 

@@ -38,9 +38,9 @@ pub trait Recorder: Any + Debug + Send {
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub(super) flows: Vec<Metered>,
-    /// Of background loads, whose flow numbers come behind those of flows.
+    /// Meters of background loads, whose flow numbers follow those of flows.
     pub(super) background: Vec<BackgroundMeter>,
-    /// Who has how much of each link, once all flows are there.
+    /// Shares of flows in the traffic of links, once all flows are there.
     pub(super) shares: Option<ShareMeter>,
     pub(super) routes: RouteLog,
     pub(super) recorder: Option<Box<dyn Recorder>>,
@@ -101,7 +101,8 @@ impl Metered {
     }
 }
 
-/// The number of the message that begins in a chunk. Symbols of blocks don't tell, and repair symbols are none.
+/// Number of the message that begins in a chunk. Symbols of blocks do not carry it, and repair symbols carry no
+/// message.
 fn message_in(framing: Framing, part: &DataPart<'_>) -> Option<u64> {
     match (framing, symbol(framing, part)) {
         (Framing::Blocks, _) | (_, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => None,

@@ -1,4 +1,4 @@
-//! What the numbers of a network stand for.
+//! Names for the numbers of a network.
 
 use strandcast_netem::link::LinkConfig;
 use strandcast_proto::time::Instant;
@@ -13,32 +13,32 @@ use super::plan::ScheduledEvent;
 pub struct Names {
     /// The flows' time 0.
     pub origin: Instant,
-    /// When the run ends.
+    /// End of the run.
     pub end: Instant,
-    /// By number: the flow, and its paths. Background load comes behind flows and has no paths.
+    /// Each flow by its number, with its paths. Background loads follow the flows and have no paths.
     flows: Vec<(String, Vec<String>)>,
-    /// By number: `b`, or `b.reverse`.
+    /// Each direction of a link by its number: `b`, or `b.reverse`.
     links: Vec<String>,
-    /// By number: the radio, and its stations.
+    /// Each radio by its number, with its stations.
     radios: Vec<(String, Vec<String>)>,
     /// When links go down (true) and come up, in order of time.
     outages: Vec<(Instant, DirectedLinkId, bool)>,
 }
 
 impl Simulation {
-    /// What the flows to be compared use, or whichever flow comes first.
+    /// Scheme of the compared flows, or of the first flow if no flow is compared.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// What a direction of a link is like; `None`: there is no such link.
+    /// Configuration of a direction of a link; `None`: there is no such link.
     pub fn link(&self, name: &str, reverse: bool) -> Option<&LinkConfig> {
         let direction = if reverse { "reverse" } else { "forward" };
         let wire = self.wires.iter().find(|wire| wire.link == name && wire.direction == direction)?;
         Some(self.network.wire(wire.id).link.config())
     }
 
-    /// What the numbers of its network stand for.
+    /// Names for the numbers of its network.
     pub fn names(&self) -> Names {
         let flows = self.flows.iter().map(|flow| (flow.name.clone(), flow.paths.clone()));
         let background = self
@@ -121,7 +121,7 @@ impl Names {
         self
     }
 
-    /// Whether the link is down at `from`, or goes down later in the run.
+    /// Returns whether the link is down at `from`, or goes down later in the run.
     pub(super) fn is_down_after(&self, wire: DirectedLinkId, from: Instant) -> bool {
         let of_link = || self.outages.iter().filter(|(at, of, _)| *of == wire && *at <= self.end);
         let before = of_link().take_while(|(at, ..)| *at <= from).last();

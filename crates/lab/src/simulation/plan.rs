@@ -1,4 +1,4 @@
-//! From what a scenario says to what the network is made of.
+//! Plan of a scenario's network.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -37,10 +37,10 @@ pub(super) enum ScheduledEvent {
 /// Links by name, and what is known of them.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// By name: both directions.
+    /// Both directions of each link, by its name.
     pub links: BTreeMap<String, [DirectedLinkId; 2]>,
     pub radios: BTreeMap<String, PlannedRadio>,
-    /// By wire: nominal bit/s (`None`: infinite), and whether packets take no time at all.
+    /// Nominal bit/s of each direction of a link (`None`: infinite), and whether packets take no time at all.
     wires: Vec<(Option<f64>, bool)>,
 }
 
@@ -106,7 +106,7 @@ impl Plan {
         way.iter().map(step).collect()
     }
 
-    /// Whether packets pass all of `steps` in no time.
+    /// Returns whether packets pass all of `steps` in no time.
     pub fn is_instant(&self, steps: &[Step]) -> bool {
         steps.iter().all(|step| link_of(step).is_some_and(|wire| self.wires[wire.index()].1))
     }

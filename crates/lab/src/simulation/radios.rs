@@ -12,18 +12,18 @@ use strandcast_sim::net::{Network, Packet, RadioId};
 use super::{BuildError, Metrics};
 use crate::scenario::{self, Ends, Flow, Placement, Scenario};
 
-/// How often random places are drawn until all stations can reach each other.
+/// Greatest number of draws of random places until all stations can reach each other.
 const DRAWS: u32 = 10_000;
 
 /// A radio that was built.
 #[derive(Debug)]
 pub(super) struct PlannedRadio {
     pub id: RadioId,
-    /// By the names of their nodes.
+    /// Stations by the names of their nodes.
     pub stations: BTreeMap<String, StationId>,
-    /// How far frames are received, metres.
+    /// Range of frames, metres.
     pub range_m: f64,
-    /// Whether its stations move.
+    /// True if its stations move.
     pub moving: bool,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct RadioInfo {
     pub id: RadioId,
     /// The names of its stations' nodes.
     pub stations: Vec<String>,
-    /// How far frames are received, metres.
+    /// Range of frames, metres.
     pub range_m: f64,
-    /// Whether its stations move.
+    /// True if its stations move.
     pub moving: bool,
 }
 
@@ -95,7 +95,8 @@ fn routers(
     Ok(stations.map(router).collect())
 }
 
-/// The radio's constants. Stations that move stay in the bounding box of their places, if the scenario gives no other area.
+/// The radio's constants. Stations that move stay in the bounding box of their places, if the scenario gives no other
+/// area.
 fn config(radio: &scenario::Radio, positions: &[Position], key: &str) -> Result<RadioConfig, BuildError> {
     let mut config = radio.config().map_err(|error| BuildError::new(key, &error.to_string()))?;
     config.check().map_err(|error| BuildError::new(key, &error.to_string()))?;
@@ -124,7 +125,7 @@ fn extent(positions: &[Position], of: fn(&Position) -> f64) -> (f64, f64) {
     if least <= most { (least, most) } else { (0.0, 0.0) }
 }
 
-/// Where the nodes are that have a place.
+/// Places of the nodes that have one.
 fn places<'a>(scenario: &'a Scenario, seeds: &Seeds) -> Result<BTreeMap<&'a str, Position>, BuildError> {
     let mut places = BTreeMap::new();
     for (name, node) in &scenario.nodes {
@@ -176,8 +177,8 @@ impl<'a> Pairs<'a> {
         Pairs { scenario, seeds, drawn: BTreeSet::new() }
     }
 
-    /// The ends of an instance of a flow. Drawn ones are two stations of all its radios, uniformly among the pairs that no
-    /// flow has drawn before.
+    /// The ends of an instance of a flow. Drawn ones are two stations of all its radios, uniformly among the pairs that
+    /// no flow has drawn before.
     pub fn of(&mut self, flow: &'a Flow, name: &str, label: &str) -> Result<[&'a str; 2], BuildError> {
         if flow.ends == Ends::Given {
             return Ok([&flow.from, &flow.to]);

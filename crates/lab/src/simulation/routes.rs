@@ -1,4 +1,4 @@
-//! Which routes the packets of flows take over radios.
+//! Routes of flows' packets over radios.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use strandcast_sim::net::{Frame, Packet, PacketMeta, RadioId, RadioNote};
 
 use crate::result::RouteKind;
 
-/// A packet that has not arrived by then is not followed any more.
+/// Time after which a packet that has not arrived is no longer followed.
 const LOST: Duration = Duration::from_secs(1);
 /// Time between two routes of a flow that are remembered: a flow whose packets take turns would have one per packet.
 const APART: Duration = Duration::from_secs(1);

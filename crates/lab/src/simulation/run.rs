@@ -20,7 +20,7 @@ const EVENTS: usize = 1 << 16;
 
 /// The caller that waits for a run.
 pub trait Control {
-    /// So much of the run is done, 0 to 1; `Break` ends it without a result.
+    /// Reports the part of the run that is done, 0 to 1; `Break` ends it without a result.
     fn progress(&mut self, _done: f64) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -32,7 +32,7 @@ pub trait Control {
 /// Ignores progress.
 impl Control for () {}
 
-/// What else a run does.
+/// Optional outputs of a run.
 #[derive(Debug, Default)]
 pub struct RunOptions {
     /// Step of time series, if any are wanted.
@@ -41,7 +41,8 @@ pub struct RunOptions {
     pub recorder: Option<Box<dyn Recorder>>,
 }
 
-/// All that is planned, in order of time. What repeats is planned a step ahead: a long run needs no more memory.
+/// Planned events, in order of time. Repeated events are planned one step ahead, so that a long run needs no more
+/// memory.
 #[derive(Debug)]
 struct Timeline {
     once: VecDeque<(Instant, ScheduledEvent)>,
@@ -86,7 +87,7 @@ impl Simulation {
             self.network.report_frames();
         }
         self.network.observer_mut().recorder = options.recorder;
-        // Only now: what is sent at time 0 is recorded, too.
+        // The recorder starts only now, so that events at time 0 are also recorded.
         self.network.wake_all();
         let mut timeline = Timeline::new(self, options.series);
         while let Some((at, due)) = timeline.next(self.end) {
@@ -116,7 +117,7 @@ impl Simulation {
         ControlFlow::Continue(())
     }
 
-    /// Tells how far the run is.
+    /// Reports the progress of the run.
     fn progress_check(&self, now: Instant, control: &mut impl Control) -> ControlFlow<()> {
         control.progress(now.as_secs_f64() / self.end.as_secs_f64())
     }
@@ -136,7 +137,7 @@ impl Simulation {
         self.first_radio = self.radios.iter().map(read).collect();
     }
 
-    /// Tells every meter its transport's counters.
+    /// Passes the counters of each transport to its meter.
     fn counters(&mut self, now: Instant) {
         for (index, flow) in self.flows.iter().enumerate() {
             let mut told = Vec::new();

@@ -56,7 +56,7 @@ mod tests {
         Seeds::new(seed, 0).stream("traffic")
     }
 
-    /// U(0, high), drawn anew every so often.
+    /// U(0, high), drawn anew once per `period`.
     fn drawn(high: f64, period: Duration, seed: u64) -> Varying {
         let number = number::Number::Uniform { low: 0.0, high, every: number::Every::Period(period) };
         Varying::new(&number, Seeds::new(seed, 0).stream("number"), Instant::ZERO)

@@ -1,4 +1,4 @@
-//! What is known of radios before a run.
+//! Facts about radios that are known before a run.
 
 use core::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::scenario::Scenario;
 const RTS: u32 = 20;
 const CTS: u32 = 14;
 
-/// What is known of a radio before a run: who reaches whom at the start, and how long frames take.
+/// Facts about a radio that are known before a run: stations that reach each other at the start, and durations of
+/// frames.
 #[derive(Clone, Debug)]
 pub struct RadioSurvey {
     stations: Vec<String>,
@@ -32,7 +33,7 @@ impl Simulation {
         of_flow.map(|info| [info.ends[0].as_str(), info.ends[1].as_str()]).collect()
     }
 
-    /// What is known of a radio of the scenario this was built from; `None`: there is no such radio.
+    /// Facts about a radio of the scenario this was built from; `None`: there is no such radio.
     pub fn survey(&self, scenario: &Scenario, radio: &str) -> Option<RadioSurvey> {
         let RadioInfo { id, stations, .. } = self.radios.iter().find(|info| info.name == radio)?;
         let medium = self.network.air(*id).radio();
@@ -75,12 +76,12 @@ impl Simulation {
 }
 
 impl RadioSurvey {
-    /// How many stations there are.
+    /// Number of stations.
     pub fn stations(&self) -> usize {
         self.graph.len()
     }
 
-    /// Whether any two stations can reach each other, hop by hop.
+    /// Returns whether any two stations can reach each other, hop by hop.
     pub fn is_connected(&self) -> bool {
         self.graph.is_connected()
     }
@@ -96,8 +97,8 @@ impl RadioSurvey {
         self.graph.hops(station(from)?)[station(to)?]
     }
 
-    /// How long one hop of a packet of `bytes` at IP level takes on an idle channel, from the first slot of its backoff to its
-    /// ACK: DIFS, mean backoff, RTS and CTS above the threshold, data, ACK, and SIFS between them.
+    /// Time of one hop of a packet of `bytes` at IP level on an idle channel, from the first slot of its backoff to
+    /// its ACK: DIFS, mean backoff, RTS and CTS above the threshold, data, ACK, and SIFS between them.
     pub fn hop_time(&self, bytes: u32) -> Duration {
         let DcfConfig { slot, sifs, cw_min, inclusive_draw, .. } = self.config.dcf;
         let dcf = &self.config.dcf;
@@ -118,8 +119,8 @@ impl RadioSurvey {
         if bytes + self.config.dcf.data_header > self.config.dcf.rts_threshold { 4 } else { 2 }
     }
 
-    /// How many stations transmit at the same time without sensing each other, on average: all of them, over those that
-    /// each keeps silent, itself included.
+    /// Mean number of stations that transmit at the same time without sensing each other: all stations, divided by
+    /// the number that each keeps silent, itself included.
     pub fn reuse(&self) -> f64 {
         (self.stations() as f64 / (1.0 + self.sensed)).max(1.0)
     }

@@ -76,7 +76,7 @@ impl FlowBuilder<'_> {
         windows.map_err(|error| BuildError::new(key, &error.to_string()))
     }
 
-    /// Background load; `id` tells its packets from those of flows.
+    /// Background load; `id` distinguishes its packets from those of flows.
     pub(super) fn background(
         &self,
         network: &mut Network<Metrics>,
@@ -129,7 +129,7 @@ fn connection(network: &mut Network<Metrics>, common: Common<'_>, sender: Sender
     (network.add_agent(common.id, sender), network.add_agent(common.id, receiver))
 }
 
-/// Which subflow joins and leaves when: the primary path first, all at the start by default.
+/// Times at which subflows join and leave: the primary path first, all at the start by default.
 fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
     let mut plan = Vec::new();
     for i in order {

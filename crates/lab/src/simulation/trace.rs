@@ -48,7 +48,7 @@ impl Trace {
         trace
     }
 
-    /// Writes frames on the air as a table of their own, too: `docs/results.md` says what the columns are.
+    /// Also writes frames on the air, as a table of their own: `docs/results.md` describes the columns.
     pub fn with_frames(mut self, mut frames: Box<dyn Write + Send>) -> Self {
         self.failed = frames.write_all(FRAMES.as_bytes()).err().or(self.failed);
         self.frames = Some(frames);
@@ -58,7 +58,7 @@ impl Trace {
     /// Ends the trace, when the run has ended.
     ///
     /// # Errors
-    /// The first line that could not be written; behind it there are none.
+    /// The first line that could not be written; the trace ends before it.
     pub fn finish(mut self) -> io::Result<()> {
         match self.failed.take() {
             Some(error) => Err(error),
@@ -100,7 +100,7 @@ impl Trace {
     }
 }
 
-/// What there is to say of radios.
+/// Lines about radios.
 impl Trace {
     fn frame(&mut self, now: Instant, radio: RadioId, frame: &FrameRecord) {
         self.begin(now, "frame");
@@ -173,7 +173,7 @@ impl Trace {
     }
 }
 
-/// What the network knows of a packet that is not routing's own.
+/// Identity of a packet in the network; `None` for routing's own packets.
 fn meta_of(packet: &Frame) -> Option<PacketMeta> {
     match packet {
         Frame::Data(datagram) => Some(datagram.body.meta),
@@ -307,7 +307,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// What a packet says, in a few words without commas.
+/// Contents of a packet, in a few words without commas.
 struct Contents<'a>(&'a Body, Framing);
 
 impl fmt::Display for Contents<'_> {

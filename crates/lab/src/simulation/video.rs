@@ -11,8 +11,8 @@ use super::values::frames;
 use crate::result::meter::{VideoFrame, VideoSource, VideoSpec};
 use crate::scenario::{App, Burst, Frames, KeyFrames, Named, Number, Pause, TraceFile, Video};
 
-/// The messages of a video, from `start` on and before `stop`. `level` puts a number to work; `trace` reads one, or has
-/// read it already.
+/// The messages of a video, from `start` on and before `stop`. `level` returns the course of a number; `trace`
+/// reads a trace, or has read it already.
 pub(super) fn video_source(
     video: &Video,
     level: impl FnOnce(&Number) -> Box<dyn Level>,
@@ -53,7 +53,7 @@ fn in_order(pauses: &Named<Pause>) -> Vec<traffic::Pause> {
     all
 }
 
-/// The video that an application sends between `start` and `end`, if it is one; `level` as its source has it.
+/// The video that an application sends between `start` and `end`, if it is one; `level` as in its source.
 pub(super) fn video(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,

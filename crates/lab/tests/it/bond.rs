@@ -1,5 +1,6 @@
-//! What `bond`, the commands' default, makes of random loss, of a shared bottleneck, and of live video beside a slow link or
-//! over one that falls silent (profile `live`), and `strand` where one goes dark for a moment.
+//! Results of `bond`, the commands' default, with random loss, with a shared bottleneck, and with live video over a
+//! fast and a slow link or over a link that falls silent (profile `live`), and of `strand` where one link goes dark
+//! for a moment.
 //! `cargo test -p strandcast-lab --test it bond -- --nocapture` prints the figures.
 
 use std::path::Path;
@@ -9,7 +10,8 @@ use strandcast_lab::scenario;
 use strandcast_lab::simulation::{RunOptions, Simulation};
 use strandcast_testing::lab::*;
 
-/// `links` of (Mbit/s, ms one way, queue in bytes, loss both ways, more keys) between two nodes, and `flows` over them.
+/// `links` of (Mbit/s, ms of delay, queue in bytes, loss in both directions, more keys) between two nodes, and
+/// `flows` over them.
 fn play(links: &[(f64, f64, u64, f64, &str)], flows: &str, time: f64, seed: u64) -> RunResult {
     let mut text = format!("[run]\ntime = {time}\nwarmup = {}\n[nodes.a]\n[nodes.b]\n", time.min(60.0) / 6.0);
     for (i, (rate, delay, queue, loss, more)) in links.iter().enumerate() {
@@ -49,7 +51,7 @@ fn random_loss_of_one_percent_leaves_three_quarters() {
     }
 }
 
-/// Two paths that meet in one link beside a TCP there.
+/// Two paths that meet in one link, which a TCP flow also uses.
 #[test]
 fn two_paths_behind_one_bottleneck_take_little_more_than_a_tcp() {
     let flows = "[nodes.m]\n\
@@ -65,7 +67,7 @@ fn two_paths_behind_one_bottleneck_take_little_more_than_a_tcp() {
         sums = (sums.0 + goodput(&result, "ours"), sums.1 + goodput(&result, "tcp"));
     }
     println!("two paths {:.2}, TCP {:.2} Mbit/s", sums.0 / 3e6, sums.1 / 3e6);
-    assert!(sums.0 <= 1.5 * sums.1, "{:.2} Mbit/s beside {:.2}", sums.0 / 3e6, sums.1 / 3e6);
+    assert!(sums.0 <= 1.5 * sums.1, "{:.2} Mbit/s, TCP {:.2}", sums.0 / 3e6, sums.1 / 3e6);
 }
 
 /// 4 Mbit/s in messages that are dropped at their deadline; the share that was not delivered in time.
@@ -89,7 +91,8 @@ fn a_slow_link_beside_a_fast_one_loses_nothing() {
     }
 }
 
-/// 4 Mbit/s over a link of 2 with 300 ms of queue, 600 ms of latency: what can't be in time is not sent, so that what is sent is.
+/// 4 Mbit/s over a link of 2 with 300 ms of queue, 600 ms of latency: what can't be in time is not sent, so that what
+/// is sent is.
 #[test]
 fn above_capacity_what_arrives_is_in_time() {
     let app = "app = { kind = \"video\", rate = 4e6, size = 1316, deadline = \"600 ms\", expire = true }";
@@ -102,8 +105,8 @@ fn above_capacity_what_arrives_is_in_time() {
     }
 }
 
-/// 8 Mbit/s of UDP fill a link of 8 for 4 s of the 25 measured. A stream of 4 Mbit/s and 1000 ms loses what has no room meanwhile,
-/// and is back at once: less than those 4 s.
+/// 8 Mbit/s of UDP fill a link of 8 for 4 s of the 25 measured. A stream of 4 Mbit/s and 1000 ms loses what has no room
+/// meanwhile, and is back at once: less than those 4 s.
 #[test]
 fn a_burst_of_others_is_survived() {
     let app = "app = { kind = \"video\", rate = 4e6, size = 1316, deadline = \"1000 ms\", expire = true }";
@@ -118,10 +121,10 @@ fn a_burst_of_others_is_survived() {
     }
 }
 
-/// 6 Mbit/s at 300 ms over a link of 10 that loses all for 150 ms each 1.3 s, beside one of 1: `strand` loses next to nothing,
-/// since neither the slow link is given more than it carries nor what waits for the other one is given up. Once the
-/// rate of the slow link was tested, messages that this link could not deliver in time were given up with each hole (seeds 8, 58 and
-/// others).
+/// Two links: 6 Mbit/s at 300 ms over a link of 10 Mbit/s that loses everything for 150 ms each 1.3 s, and a link of
+/// 1 Mbit/s. `strand` loses next to nothing: the slow link gets no more than it carries, and data that wait for the
+/// fast link are not given up. Once the rate of the slow link was tested, messages that this link could not deliver
+/// in time were given up with each hole (seeds 8, 58 and others).
 #[test]
 fn a_slow_link_beside_one_that_goes_dark_for_moments_loses_nothing() {
     let app = "app = { kind = \"video\", rate = 6e6, size = 1316, deadline = \"300 ms\", expire = true }";

@@ -1,4 +1,4 @@
-//! Which buffer keeps a flow over two uneven paths from being faster.
+//! Buffers that limit a flow over two uneven paths.
 
 use std::path::Path;
 
@@ -63,7 +63,8 @@ fn the_buffer_that_blocks_is_named() {
     );
 }
 
-/// Mbit/s of 20 s in profile `rfc` over a link of 21 Mbit/s and 3 ms, and with `slow` two slow ones, with buffers of 117 kB.
+/// Mbit/s of 20 s in profile `rfc` over a link of 21 Mbit/s and 3 ms, and with `slow` two slow ones, with buffers of
+/// 117 kB.
 fn small_buffers(scheme: &str, slow: bool) -> f64 {
     let link = |name: &str, rate: &str, delay: &str, queue: u32| {
         format!(
@@ -85,8 +86,8 @@ fn small_buffers(scheme: &str, slow: bool) -> f64 {
     goodput(&run(&scenario, 1), "f") / 1e6
 }
 
-/// Slow paths take nothing from a fast one, though what they hold fills the buffers: `bond` and `strand` bring what profile `live`
-/// has against that, which `unblock=off` takes away.
+/// Slow paths take nothing from a fast one, though what they hold fills the buffers: `bond` and `strand` bring what
+/// profile `live` has against that, which `unblock=off` takes away.
 #[test]
 fn slow_paths_do_no_harm_through_small_buffers() {
     let alone = small_buffers("sctp", false);

@@ -1,5 +1,5 @@
-//! Every packet with data that a flow sends is accounted for: sent = delivered + duplicates + damaged + refused + lost + in
-//! flight, copies that links make aside.
+//! Every packet with data that a flow sends is accounted for, copies that links make aside:
+//! sent = delivered + duplicates + damaged + refused + lost + in flight.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_testing::lab::run;
 
-/// Two ways that damage, lose and drop packets, in both directions, one of which is down for a while with a full queue. All
-/// flows end long before the run does, but the one over UDP.
+/// Two ways that damage, lose and drop packets, in both directions, one of which is down for a while with a full queue.
+/// All flows end long before the run does, but the one over UDP.
 const NETWORK: &str = r#"
 [run]
 time = "400 s"
@@ -118,7 +118,7 @@ fn all_are_accounted_for(scenario: &Scenario, seeds: RangeInclusive<u64>) {
     }
 }
 
-/// What an outage takes of a flow's packets counts for the flow, also those that were queued and under way.
+/// Packets of a flow that an outage takes count for the flow, also those that were queued and in transit.
 #[test]
 fn outages_take_what_is_under_way() {
     let scenario = network();

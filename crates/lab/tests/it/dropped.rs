@@ -1,4 +1,4 @@
-//! Why messages are never sent or given up: what the explainer says of them, and what is counted, in networks that leave no
+//! Reasons why messages are never sent or given up: the explainer's text and the counts, in networks that leave no
 //! choice. Profile `live`; each flow has more to send than its links carry, or less time than they take.
 
 use core::any::Any;
@@ -17,7 +17,7 @@ use strandcast_proto::time::Instant;
 use strandcast_sim::net::{AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, TraceEvent};
 use strandcast_testing::lab::*;
 
-/// By then rates are known.
+/// Time by which rates are known.
 const KNOWN: Instant = Instant::from_millis(5000);
 const TOO_LATE: DropCause = DropCause::Scheduler(GiveUp::TooLate);
 const MAKES_WAY: DropCause = DropCause::Scheduler(GiveUp::MakesWay);
@@ -116,7 +116,8 @@ fn held(explanation: &Explanation, message: &MessageTrace, kind: CauseKind) -> D
 const FULL: CauseKind = CauseKind::Held(HeldBy::CongestionWindow);
 const TWICE: &str = "rate = \"4 Mbit/s\", size = 1316, deadline = \"600 ms\"";
 
-/// 4 Mbit/s over a link of 2, by a scheme that gives nothing up: messages wait for the window until their 600 ms are over.
+/// 4 Mbit/s over a link of 2, by a scheme that gives nothing up: messages wait for the window until their 600 ms are
+/// over.
 #[test]
 fn what_the_window_has_no_room_for_expires() {
     let scenario = scenario("cmt", TWICE, &[(2.0, 20.0, 75, "")]);
@@ -145,8 +146,8 @@ fn what_would_come_too_late_is_given_up_with_time_left() {
     assert!(way > left.as_secs_f64() / 2.0, "{way} s for {left:?}: {message:?}");
 }
 
-/// A stream of twice the link's rate has 0.6 s of backlog after 0.6 s. The first round trip delivers the packets that the source had
-/// sent by then, which is not the link's rate, and no reason to give anything up before.
+/// A stream of twice the link's rate has 0.6 s of backlog after 0.6 s. The first round trip delivers the packets that
+/// the source had sent by then, which is not the link's rate, and no reason to give anything up before.
 #[test]
 fn nothing_is_given_up_for_the_rate_of_a_first_flight() {
     for scheme in ["bond", "strand"] {
@@ -176,11 +177,11 @@ fn whole_frames_are_given_up() {
     let scenario = scenario("strand,triage=on", &app, &[(2.0, 20.0, 75, "")]);
     let (_, message, dropped) = explained(&scenario, KNOWN, false, DropCause::Group);
     assert!(dropped.expires.expect("it has a lifetime") > dropped.at, "{dropped:?}");
-    assert!(message.ahead > 0, "others wait, too: {message:?}");
+    assert!(message.ahead > 0, "others also wait: {message:?}");
 }
 
-/// Beside a quick link that carries half of what comes, one that takes 300 ms becomes free after some 0.6 s: what has less time
-/// left then waits for the quick one, and keeps what follows it from the free one.
+/// A quick link carries half of the messages, and a link that takes 300 ms becomes free after some 0.6 s. A message
+/// that has less time left then waits for the quick link, and keeps later messages from the free one.
 #[test]
 fn a_message_makes_way_for_those_behind_it() {
     let app = "rate = \"4 Mbit/s\", size = 1316, deadline = \"400 ms\"";

@@ -1,4 +1,4 @@
-//! What the explainer says of messages, against what the network's numbers leave no choice about.
+//! The explainer's causes, in networks whose numbers leave no choice.
 
 use core::any::Any;
 use core::time::Duration;
@@ -90,7 +90,7 @@ fn a_queue_grows_by_what_comes_too_fast() {
     scenario.host.overhead = false;
     let explanation = message(&scenario, 100);
     assert_eq!(explanation.messages[0].transmissions[0].queued(), Duration::from_micros(22_400));
-    // 20 packets wait at most, beside the one that is sent: 21 too many have come after 21 · 8.224 / 0.224 messages.
+    // At most 20 packets wait while one is sent: 21 too many have come after 21 · 8.224 / 0.224 messages.
     let full = (760..800).map(|n| message(&scenario, n)).find(|a| a.messages[0].delivered.is_none());
     let full = full.expect("one in 37 is too many");
     let [packet] = &full.messages[0].transmissions[..] else { panic!("{full:?}") };
@@ -260,8 +260,8 @@ fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Explanation) {
     (main.unwrap_or_else(|| panic!("no cause: {explanation:?}")), explanation)
 }
 
-/// `lte` is dark and the receive buffer small: what is in flight there holds up all that comes by `wifi`, until the timer
-/// has expired and it is sent by `wifi`.
+/// `lte` is dark and the receive buffer small: what is in flight there holds up all that comes by `wifi`, until the
+/// timer has expired and it is sent by `wifi`.
 #[test]
 fn a_full_receive_window_names_the_message_it_waited_for() {
     let scenario = dark_lte("cmt", 64 << 10, 4500);
@@ -274,16 +274,16 @@ fn a_full_receive_window_names_the_message_it_waited_for() {
     assert_eq!((lost.path.as_str(), lost.outcome), ("lte", Outcome::Lost(LossPlace::Down)));
     assert_eq!((came.path.as_str(), came.nth, Some(came)), ("wifi", 2, holder.completed_by()));
     // The timer restarted when the last acknowledgement came by lte, at 2 s; RTO.Min is 1 s (RFC 9260 §16).
-    let expired = lost.timeout.expect("nothing else tells of the loss");
+    let expired = lost.timeout.expect("nothing else reports the loss");
     assert!((Instant::from_millis(2900)..Instant::from_millis(3100)).contains(&expired), "{lost:?}");
     assert_eq!(came.sent, expired);
-    // What the timer gave up is in flight no more, so that the window has room for it.
+    // Data that the timer gave up are no longer in flight, so that the window has room for them.
     assert!((expired..expired + SECOND / 10).contains(&cause.to), "{cause:?}");
     assert!(cause.time > SECOND / 2 && cause.time <= cause.to - cause.from, "{cause:?}");
 }
 
-/// Only `lte` loses packets, and its losses are retransmitted there: a packet that holds up the window for long was lost there,
-/// as often as it was sent before.
+/// Only `lte` loses packets, and its losses are retransmitted there: a packet that holds up the window for long was
+/// lost there, as often as it was sent before.
 #[test]
 fn the_third_transmission_is_counted_as_such() {
     let mut scenario = dark_lte("cmt,rtx=same", 64 << 10, 2001);
@@ -318,7 +318,7 @@ fn a_large_window_is_not_blamed() {
 
 #[test]
 fn each_reason_for_waiting_is_told() {
-    // One bulk flow over 1 Mbit/s and 20 ms each way: 5 kB fill the path, the queue takes 75 kB more.
+    // One bulk flow over 1 Mbit/s with 20 ms of delay: 5 kB fill the path, the queue takes 75 kB more.
     let bulk = |transport| one_link(transport, App::Bulk { size: 1000 }, |_| ());
     let full = |cause: &Cause| (cause.kind, cause.message, cause.full.join(" "), cause.open.join(" "));
     let window = CauseKind::Held(HeldBy::ReceiveWindow);
@@ -328,7 +328,7 @@ fn each_reason_for_waiting_is_told() {
     let congested = CauseKind::Held(HeldBy::CongestionWindow);
     let (cause, explanation) = main_cause(&bulk(sctp("cmt")), 300);
     assert_eq!(full(&cause), (congested, None, p0.clone(), none.clone()), "{explanation:?}");
-    // TCP's window, too.
+    // TCP's window also limits it.
     let Transport::Tcp { cc, mut tcp } = tcp("reno") else { unreachable!() };
     tcp.set.insert("receive_window".into(), TcpValue::Number(4000.0));
     let (cause, _) = main_cause(&one_link(Transport::Tcp { cc, tcp }, cbr(2e6), |_| ()), 200);
@@ -396,12 +396,13 @@ fn the_receive_window_has_a_series_at_both_ends() {
         let point = points.0.iter().find(|(time, name, _)| *name == metric && (time - s).abs() < 0.01);
         point.unwrap_or_else(|| panic!("no {metric} at {s} s: {:?}", points.0)).2
     };
-    // While lte is dark nothing moves any more: what the sender has heard last is what the receiver has left.
+    // While lte is dark nothing moves: the last report of the receiver has the room that it still has.
     for s in [2.5, 2.9] {
         assert_eq!(at("receive_buffered_bytes", s) + at("rwnd_bytes", s), f64::from(64 << 10), "{s} s");
     }
     assert!(at("receive_buffered_bytes", 2.9) > 10e3);
-    // By wifi alone everything comes in order, and is read when its SACK has been sent: 16 bytes per chunk beside its data.
+    // By wifi alone everything comes in order, and is read when its SACK has been sent: a chunk has 16 bytes in
+    // addition to its data.
     assert_eq!(
         (at("receive_buffered_bytes", 4.2), at("rwnd_bytes", 4.2)),
         (0.0, f64::from((64 << 10) - 1016))
@@ -416,7 +417,7 @@ fn what_was_never_sent_is_no_answer() {
     let error = explanation.check(Query::Message(1_000_000)).expect_err("there is none");
     assert_eq!(error.to_string(), "flow 'f' sent no message 1000000 in this run; it sent messages 0 to 124");
     assert_eq!(explain(&scenario, "f", Query::Message(124)).check(Query::Message(124)), Ok(()));
-    // 25 frames per second, again and again, until the run ends: no frame is looked for behind it.
+    // 25 frames per second, again and again, until the run ends: no frame is looked for after it.
     let scenario = one_link(sctp("cmt"), video(false), |_| ());
     let simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
     let error = Explainer::new(&simulation, &scenario, "f", Query::Frame(u32::MAX)).expect_err("too far");
@@ -450,7 +451,7 @@ fn questions_without_answer() {
     assert!(matches!(ask(&scenario, "f", Query::Frame(3)), Some(ExplainError::UnknownFlow { .. })));
 }
 
-/// A video whose messages are given up when they are late: 120 ms, and each way takes 50.
+/// A video whose messages are given up when they are late: 120 ms, over paths with 50 ms of delay.
 fn repaired(scheme: &str) -> Scenario {
     let frames = Frames::Constant { rate: 200e3 };
     let deadline = Duration::from_millis(120);
@@ -513,7 +514,8 @@ fn a_message_in_a_block_came_with_enough_of_its_symbols() {
     }
 }
 
-/// Ten frames per second of one message each, silent for 3.5 s from the start and for 2 s from 7 s on, with keep-alives.
+/// Ten frames per second of one message each, silent for 3.5 s from the start and for 2 s from 7 s on, with
+/// keep-alives.
 #[test]
 fn keep_alives_are_no_messages_of_a_live_source() {
     let pause = [("first", 0.0, 3.5), ("later", 7.0, 9.0)].map(|(name, from, to)| {

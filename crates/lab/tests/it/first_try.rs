@@ -1,6 +1,6 @@
-//! What an evaluator's first try is like: a real encoder's bursts over an idle path, which may be short, or whose packets
-//! overtake each other as `netem delay 40ms 20ms` makes them. The paths have no limit and lose nothing, so that nothing of
-//! the stream need be lost. Each cell prints what was lost of it.
+//! An evaluator's first try: a real encoder's bursts over an idle path, which may be short, or whose packets overtake
+//! each other as `netem delay 40ms 20ms` makes them. The paths have no limit and lose nothing, so that no part of the
+//! stream need be lost. Each cell prints the losses.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,19 +12,19 @@ use strandcast_testing::lab::{Presets, metric};
 
 /// The schemes that are judged.
 const OURS: [&str; 2] = ["bond", "strand"];
-/// What slow start cannot carry in time, this scheme loses as well.
+/// Scheme that may also lose data: those that slow start cannot carry in time.
 const PLAIN: &str = "cmt";
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=2;
 
 /// A stream over one path or two alike.
 #[derive(Clone, Debug)]
 struct Cell {
-    /// What it is called where it is printed.
+    /// Name in the printed lines.
     name: String,
     /// Lines of a link.
     link: String,
     paths: usize,
-    /// What the application is like, besides its kind and size.
+    /// Keys of the application besides its kind and size.
     app: String,
     latency: &'static str,
 }
@@ -57,8 +57,8 @@ impl Cell {
     }
 }
 
-/// Prints each cell, and names those in which each of our schemes loses something; `beside_plain`: more than the plain scheme,
-/// which may lose something in a third of the runs, by slow start.
+/// Prints each cell, and names those in which each of our schemes loses something; `beside_plain`: more than the plain
+/// scheme, which may lose something in a third of the runs, by slow start.
 fn judge(cells: &[Cell], beside_plain: bool) -> [Vec<&str>; 2] {
     let mut plain_loses = 0;
     let mut failed: [Vec<&str>; 2] = Default::default();
@@ -85,14 +85,14 @@ fn judge(cells: &[Cell], beside_plain: bool) -> [Vec<&str>; 2] {
     failed
 }
 
-/// A path whose packets take a time one way, and up to a tenth of it more, or what hosts add, whichever is longer: hosts
-/// wake up late, so that hardly any round trip is as short as the shortest.
+/// A path whose packets take a time one way, and up to a tenth of it more, or what hosts add, whichever is longer:
+/// hosts wake up late, so that hardly any round trip is as short as the shortest.
 fn path(one_way_us: u64) -> String {
     let more = one_way_us + (one_way_us / 10).max(200);
     format!("delay = {{ uniform = [\"{one_way_us} us\", \"{more} us\"], every = \"packet\" }}")
 }
 
-/// What `strandcast send` does in front of an encoder that begins later.
+/// Keys that imitate the time of `strandcast send` before an encoder that begins later.
 const IDLE: &str = "keep_alive = \"1 s\", pause = { from = 0, to = \"3 s\" }";
 
 const BURSTS: [(&str, &str); 7] = [
@@ -204,7 +204,7 @@ fn overtaking() -> Vec<Cell> {
     cells
 }
 
-/// Here the plain scheme is no measure: it loses as well.
+/// Here the plain scheme is not a measure: it loses as well.
 #[test]
 fn nothing_is_lost_where_packets_overtake_each_other() {
     let cells = overtaking();
@@ -212,8 +212,9 @@ fn nothing_is_lost_where_packets_overtake_each_other() {
     assert!(failed.concat().is_empty(), "cells in which {OURS:?} lose messages: {failed:?}");
 }
 
-/// Each packet is held up on its own and waits for those before it, as on a radio that sends again: round trips of 100 to 200 ms, and
-/// no queue that a window could fill. Windows that took it for one did not grow, and lost up to 35 % of the stream.
+/// Each packet is held up on its own and waits for those before it, as on a radio that sends again: round trips of 100
+/// to 200 ms, and no queue that a window could fill. Windows that took it for one did not grow, and lost up to 35 % of
+/// the stream.
 #[test]
 fn delays_of_packets_in_order_are_no_queue() {
     let cell = Cell {

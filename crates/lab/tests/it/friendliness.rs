@@ -1,4 +1,4 @@
-//! What schemes take of a link beside two TCP flows, CUBIC and Reno (profile `live`).
+//! Shares of schemes in a link with two TCP flows, CUBIC and Reno (profile `live`).
 
 use std::path::Path;
 
@@ -28,11 +28,11 @@ fn shares(scheme: &str, seeds: std::ops::RangeInclusive<u64>) -> (f64, f64) {
 #[test]
 fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
     let (tcp, ours) = shares("cmt-cl-fd", 1..=10);
-    assert!(ours <= 1.5 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
+    assert!(ours <= 1.5 * tcp, "{ours:.2} Mbit/s, TCP {tcp:.2}");
     // Nor does it starve.
-    assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
+    assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s, TCP {tcp:.2}");
     let (tcp, ours) = shares("cmt-cl-fd,without-counters=capacity", 1..=2);
-    assert!(ours > 1.5 * tcp, "what the key brings back: {ours:.2} Mbit/s beside {tcp:.2}");
+    assert!(ours > 1.5 * tcp, "what the key brings back: {ours:.2} Mbit/s, TCP {tcp:.2}");
 }
 
 /// The default of the commands takes no more than three tenths above the TCPs' mean, whatever the depth of the
@@ -40,13 +40,13 @@ fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
 #[test]
 fn the_default_takes_what_a_tcp_takes() {
     let (tcp, ours) = shares("bond", 1..=5);
-    println!("bond: {ours:.2} Mbit/s beside {tcp:.2}: {:.2}", ours / tcp);
-    assert!(ours <= 1.3 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
-    assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
+    println!("bond: {ours:.2} Mbit/s, TCP {tcp:.2}: {:.2}", ours / tcp);
+    assert!(ours <= 1.3 * tcp, "{ours:.2} Mbit/s, TCP {tcp:.2}");
+    assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s, TCP {tcp:.2}");
 }
 
-/// Shares of a link of 10 Mbit/s and 100 ms, in a queue of so many packets, of `ours` by a scheme and of the mean of as many
-/// CUBIC flows: of what each would have of the sum. 10 of 40 s do not count.
+/// Share that `scheme` gets of a link of 10 Mbit/s and 100 ms with a queue of `packets` packets and `tcps` CUBIC
+/// flows, divided by an equal share. The first 10 of 40 s do not count.
 fn beside_cubic(scheme: &str, packets: u32, tcps: u32) -> f64 {
     let text = format!(
         r#"
@@ -92,14 +92,14 @@ fn beside_cubic(scheme: &str, packets: u32, tcps: u32) -> f64 {
     ours / (all / f64::from(tcps + 1))
 }
 
-/// Queues of 8, 21, 83 and 332 packets are 0.1, 0.25, 1 and 4 products of bandwidth and delay. A queue shorter than a quarter of the
-/// round trip is a queue: there `bond` had four fifths of the link once.
+/// Queues of 8, 21, 83 and 332 packets are 0.1, 0.25, 1 and 4 products of bandwidth and delay. A queue shorter than a
+/// quarter of the round trip is a queue: there `bond` had four fifths of the link once.
 #[test]
 fn the_default_takes_its_share_of_queues_of_any_depth() {
     for (packets, tcps) in [(8, 1), (21, 1), (21, 4), (83, 1), (332, 4)] {
         for scheme in ["bond", "strand"] {
             let share = beside_cubic(scheme, packets, tcps);
-            println!("{scheme} beside {tcps} in {packets} packets: {share:.2}");
+            println!("{scheme} with {tcps} CUBIC flows, queue of {packets} packets: {share:.2}");
             assert!((0.5..=1.5).contains(&share), "{scheme}, {tcps} CUBIC, {packets} packets: {share:.2}");
         }
     }

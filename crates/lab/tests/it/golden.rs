@@ -1,7 +1,8 @@
-//! Committed scenarios and every preset give the fingerprints and metrics that they gave before, on every machine. A change on
-//! purpose is written into `golden.txt` (what this test prints) and listed in `docs/epochs.md`;
+//! Committed scenarios and every preset give the fingerprints and metrics that they gave before, on every machine. A
+//! change on purpose is written into `golden.txt` (what this test prints) and listed in `docs/epochs.md`;
 //! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Lines are only added
-//! there, never changed, but for the new name of a scenario that was renamed; `N - WORD` begins an epoch that no golden line shows.
+//! there, never changed, but for the new name of a scenario that was renamed; `N - WORD` begins an epoch that no golden
+//! line shows.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use strandcast_testing::lab::Presets;
 
 /// Simulated time: enough for every mechanism of the files to have had its turn.
 const TIME: Duration = Duration::from_secs(30);
-/// Where every preset runs: three paths with losses in bursts and background load.
+/// Scenario in which every preset runs: three paths with losses in bursts and background load.
 const COMPARED: &str = "xu2015/fig4.toml";
 /// A scenario with a primary path, and a seed with which that path loses the first INIT.
 const FIRST_INIT_LOST: (&str, u64) = ("cao2016/fig5.toml", 2);
@@ -106,7 +107,7 @@ fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| line.split_once(' '))
 }
 
-/// What has changed in the golden lines, and what is to be done.
+/// Changes of the golden lines, and the edits that they need.
 fn moved(before: &str, now: &str) -> String {
     let (old, new): (BTreeMap<_, _>, BTreeMap<_, _>) = (named(before).collect(), named(now).collect());
     let changed = old.iter().filter(|(name, gave)| new.get(*name).is_some_and(|now| now != *gave));
@@ -125,7 +126,7 @@ fn digest(text: &str) -> String {
 /// By name, the epoch in which a run's result last moved, and the digest of what it has given since.
 type Known<'a> = BTreeMap<&'a str, (u32, &'a str)>;
 
-/// What `epochs` says: the last epoch, and all names.
+/// Last epoch and all names in `epochs`.
 fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
     let (mut last, mut known) = (0, Known::new());
     for (at, line) in epochs.lines().enumerate() {
@@ -153,7 +154,8 @@ fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
     Ok((last, known))
 }
 
-/// Checks that each golden line is the last that `epochs` knows of its name: within an epoch lines are added, and none moves.
+/// Checks that each golden line is the last line of `epochs` with its name: within an epoch lines are added, and none
+/// moves.
 fn check_epochs(epochs: &str, epoch: u32, golden: &str) -> Result<(), String> {
     let (last, known) = read(epochs)?;
     let lines = |epoch: u32, names: &[(&str, &str)]| -> String {

@@ -1,5 +1,6 @@
-//! A slow path beside a fast one must not cost anything: with the profile `live`, concurrent transfer over both is no worse
-//! than the best one alone. `cargo test -p strandcast-lab --test it head_of_line -- --nocapture` prints the shares.
+//! A slow path in addition to a fast one must not cost anything: with the profile `live`, concurrent transfer over
+//! both is no worse than the best one alone. `cargo test -p strandcast-lab --test it head_of_line -- --nocapture`
+//! prints the shares.
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +15,8 @@ type PathParameters = (u32, u32, u32);
 /// 20 Mbit/s, 10 ms, and its queue of 100 ms.
 const FAST: PathParameters = (20_000_000, 10, 100);
 
-/// 10 s to 70 s of one endless flow of `scheme` over `ways`, fixed buffers of `buffer` bytes, other constants in `more`.
+/// 10 s to 70 s of one endless flow of `scheme` over `ways`, fixed buffers of `buffer` bytes, other constants in
+/// `more`.
 fn flow(scheme: &str, ways: &[PathParameters], buffer: Option<u32>, more: &str, seed: u64) -> RunResult {
     let mut text = String::from("[run]\nwarmup = \"10 s\"\ntime = \"70 s\"\n[nodes.a]\n[nodes.b]\n");
     let mut paths = Vec::new();

@@ -6,7 +6,7 @@ use allocation_counter::measure;
 use strandcast_lab::scenario::*;
 use strandcast_testing::lab::*;
 
-/// The most heap that a run of so many minutes holds at once.
+/// Most heap that a run of `minutes` minutes holds at once.
 fn most_bytes(transport: Transport, minutes: u64) -> u64 {
     let links = [("l1", link("a", "b", 300e3, 0.02, 20)), ("l2", link("a", "b", 300e3, 0.05, 20))];
     let mut flow = flow(transport, App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
@@ -48,7 +48,7 @@ mod thorough {
     }
 }
 
-/// The most heap that a grid of 25 stations holds at once, with four TCP connections for so many minutes.
+/// Most heap that a grid of 25 stations holds at once, with four TCP connections for `minutes` minutes.
 fn most_bytes_of_radio(routing: &str, minutes: u64) -> u64 {
     let text = format!(
         "[run]\ntime = \"{minutes} min\"\n[radio.air]\nrouting = \"{routing}\"\n\

@@ -28,7 +28,7 @@ fn data_take_the_primary_although_the_handshake_took_another_path() {
     }
 }
 
-/// The same of the second path, which INIT takes first then.
+/// The second path can also be the primary one: INIT then takes it first.
 #[test]
 fn whichever_path_is_the_primary() {
     for seed in 1..=30 {

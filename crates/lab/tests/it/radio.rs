@@ -192,7 +192,7 @@ fn drawn_ends_are_distinct_pairs_and_differ_between_runs() {
     assert_eq!(one, ends(1));
     // 12 · 11 pairs.
     let scenario = read(RANDOM, &["flows.udp.count=133"]);
-    let error = Simulation::new(&scenario, &Presets, 1, None).expect_err("there are not so many pairs");
+    let error = Simulation::new(&scenario, &Presets, 1, None).expect_err("there are fewer pairs");
     assert_eq!((error.key.as_str(), error.message.contains("lower `count`")), ("flows.udp.ends", true));
 }
 
@@ -359,14 +359,14 @@ fn mistakes_are_told_in_a_line() {
             &["flows.udp.ends=random"],
             "flows.udp.from: the ends are drawn, so there is no `from`; leave it out",
         ),
-        (&["nodes.x.x=3"], "nodes.x: a place has `x` and `y`; give `y`, too"),
+        (&["nodes.x.x=3"], "nodes.x: a place has `x` and `y`; also give `y`"),
         (
             &["nodes.x={}", "flows.udp.to=x"],
             "flows.udp: no links lead from `n0` to `x`; add some between them",
         ),
         (
             &["nodes.x={}", "flows.udp.to=x", "flows.udp.paths.a.via=[\"air\"]"],
-            "`x` is no station of radio `air`; give it a place and make it one",
+            "`x` is not a station of radio `air`; give it a place and make it one",
         ),
         (&["flows.udp.paths.a.via=[\"ail\"]"], "there is no link `ail`; did you mean `air`?"),
     ] {

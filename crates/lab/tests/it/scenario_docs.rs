@@ -8,7 +8,7 @@ use strandcast_sim::tcp::{Config, Profile};
 
 use crate::schema_check::Schema;
 
-/// Where fragments of the documentation go.
+/// Scenario into which fragments of the documentation are inserted.
 const BASE: &str = r#"
 [nodes.a]
 [nodes.b]
@@ -69,7 +69,7 @@ fn is_read_as_written(scenario: &Scenario, schema: &Schema) {
     assert_eq!(scenario::hash(&again), scenario::hash(scenario), "{text}");
 }
 
-/// What the scenarios that come with the project and those of the documentation leave out.
+/// Keys that the project's scenarios and those of the documentation do not use.
 const RARE: &str = r#"
 title = "Rare \"words\""
 run = { time = "90.000000007 s", warmup = "0.1 s", seed = 9223372036854775801, runs = 7 }
@@ -249,7 +249,8 @@ fn the_documentation_has_all_keys() {
     }
 }
 
-/// The text with what belongs behind each `<!-- kind: name -->`, in place of the block of lines that is there.
+/// The text with the content that belongs after each `<!-- kind: name -->`, in place of the block of lines that is
+/// there.
 fn expand(text: &str, mut content: impl FnMut(&str, &str) -> String) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();

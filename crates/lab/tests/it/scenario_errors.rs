@@ -54,7 +54,7 @@ fn said(old: &str, new: &str) -> String {
     line
 }
 
-/// The line for the good scenario with lines behind it.
+/// Error of the good scenario with more lines after it.
 fn with(more: &str) -> String {
     read(&format!("{GOOD}{more}"), &[]).expect_err(more)
 }
@@ -130,7 +130,7 @@ fn keys_of_other_kinds() {
     );
     assert_eq!(
         said("loss.uniform.rate = 0.01", "loss.wind.rate = 0.01"),
-        "net.toml:13: links.up.loss.wind: `wind` is no model by itself, and none is given; there are uniform, markov, snr, list"
+        "net.toml:13: links.up.loss.wind: `wind` is not a model by itself, and none is given; there are uniform, markov, snr, list"
     );
     assert_eq!(
         said("[flows.rival]", "[flows.rival]\napp = { kind = \"cbr\", rate = 1e6, bytes = 5 }"),
@@ -178,7 +178,7 @@ fn wrong_units_and_numbers() {
     let up = "net.toml:11: links.up.rate: ";
     let units = "units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps";
     for (rate, message) in [
-        ("\"10 mbit\"", "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?".to_string()),
+        ("\"10 mbit\"", "`mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?".to_string()),
         ("\"10 ms\"", format!("\"10 ms\" is a time, not a rate; {units}")),
         ("\"fast\"", "there is no `fast`; a rate is \"10 Mbit/s\", or \"infinite\"".into()),
         ("-1", "-1 is negative; it is a rate as \"10 Mbit/s\", or a number of bit/s, above zero".into()),
@@ -273,7 +273,7 @@ fn traces() {
         "[flows.film]\nfrom = \"a\"\nto = \"b\"\napp = { kind = \"video\", trace = \"bad-frames.txt\" }\n",
     );
     assert!(
-        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is no type of frame; there are I, P, B, and H for a header"),
+        frames.ends_with("data/scenario/bad-frames.txt:3: flows.film.app.trace: `X` is not a type of frame; there are I, P, B, and H for a header"),
         "{frames}"
     );
 }
@@ -460,7 +460,7 @@ fn times_losses_outages_and_load() {
         ("loss.markov = { rate = 0.01 }", "loss.markov: `burst` is missing; it is a number of packets"),
         (
             "loss.markov = { rate = 0.01, burst = 0.5 }",
-            "loss.markov.burst: 0.5 is no length of a burst; it is at least 1 packet",
+            "loss.markov.burst: 0.5 is not a length of a burst; it is at least 1 packet",
         ),
         (
             "loss.markov = { rate = 0.9, burst = 2 }",
@@ -509,7 +509,7 @@ fn arguments() {
     );
     assert_eq!(
         set("links.up.rate=10 mbit"),
-        "--set links.up.rate=10 mbit: links.up.rate: `mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+        "--set links.up.rate=10 mbit: links.up.rate: `mbit` is not a unit of a rate; did you mean \"10 Mbit/s\"?"
     );
     assert_eq!(
         set("links.upp.rate=1"),

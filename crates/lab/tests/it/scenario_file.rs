@@ -1,4 +1,4 @@
-//! What scenario files mean.
+//! Meaning of scenario files.
 
 use core::time::Duration;
 use std::fmt::Write as _;
@@ -388,7 +388,7 @@ fn the_hash_has_traces_by_their_contents() {
 }
 
 proptest! {
-    /// Whatever is done to a file, reading it ends with a scenario or one line.
+    /// Reading a damaged file ends with a scenario or one line.
     #[test]
     fn damaged_files_give_one_line(cut in 0..2000usize, len in 0..40usize, put in "[a-z0-9=\\[\\]{}\"'.,# \n-]{0,12}") {
         let text = include_str!("../../../../scenarios/examples/shared-bottleneck.toml");

@@ -1,4 +1,5 @@
-//! Numbers that are probably not meant, what arguments take away, seeds that are too large, and files that are none.
+//! Warnings about unlikely numbers and about keys that arguments remove; errors of too large seeds, and of paths that
+//! are not files.
 
 use core::time::Duration;
 use std::path::Path;
@@ -37,7 +38,7 @@ fn said(old: &str, new: &str) -> String {
     line
 }
 
-/// What is noted of the scenario with `from` replaced.
+/// Warnings about the scenario with `from` replaced.
 fn noted(from: &str, to: &str) -> Vec<String> {
     assert!(GOOD.contains(from), "{from}");
     let text = GOOD.replacen(from, to, 1);

@@ -159,7 +159,7 @@ fn nothing_more_is_sent_into_an_outage_with_notice() {
         let forward = Subject::Link { link: "l1".into(), direction: "forward".into() };
         metric(&result, &forward, "lost_down_packets")
     };
-    // `cmt` asks every 500 ms whether the path is back: 40 heartbeats. What is more is data.
+    // `cmt` asks every 500 ms whether the path is back: 40 heartbeats. The other packets are data.
     let (silent, notified) = (lost(DownMode::Silent), lost(DownMode::Notify));
     assert!(notified < 45.0 && notified + 15.0 < silent, "{notified} packets, silently {silent}");
 }
@@ -202,7 +202,8 @@ fn a_bulk_flow_over_a_network_that_takes_no_time_is_refused() {
     assert!(goodput(&run(&scenario, 1), "x") > 0.0);
 }
 
-/// What a scheme puts in front of DATA makes messages shorter: else each would be cut in two chunks, and packets.
+/// Bytes that a scheme puts before DATA make messages shorter: otherwise each would be cut in two chunks, and
+/// packets.
 #[test]
 fn messages_without_a_size_fill_packets_whatever_the_scheme() {
     for (scheme, size) in [("sctp", 1344.0), ("cmt", 1344.0), ("sctp-rev", 1324.0)] {
@@ -228,7 +229,7 @@ fn wrong_names_are_told_with_their_key() {
     }
 }
 
-/// Remembers what a sender hears of its links.
+/// Records the samples of links that reach a sender.
 #[derive(Clone, Debug, Default)]
 struct SampleRecorder(Arc<Mutex<Vec<LinkSample>>>);
 
@@ -241,7 +242,7 @@ impl Policy for SampleRecorder {
 
     fn diagnostics(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
         if self.0.lock().expect("one thread").is_empty() {
-            out.push("no link tells of frames");
+            out.push("no link reports frames");
         }
     }
 }
@@ -289,9 +290,9 @@ fn a_wireless_access_link_tells_its_sender_about_frames() {
         (heard, result)
     };
     let (samples, result) = heard(&scenario);
-    assert_eq!(samples, [], "a wired link tells nothing");
+    assert_eq!(samples, [], "a wired link reports nothing");
     let diagnostic = result.diagnostics.iter().map(|r| (&*r.flow, &*r.text)).collect::<Vec<_>>();
-    assert_eq!(diagnostic, [("x", "no link tells of frames")]);
+    assert_eq!(diagnostic, [("x", "no link reports frames")]);
     scenario.links.get_mut("access").unwrap().wireless = true;
     scenario.run.warmup = Duration::ZERO;
     let (samples, result) = heard(&scenario);
@@ -333,8 +334,8 @@ fn a_wireless_access_link_counts_each_transmission() {
     assert!(last.tx_failed as f64 / packets < 1e-3, "10.6 %⁴ are 0.013 %: {last:?}");
 }
 
-/// The ratio at which the link loses frames is the one that the scheme finds in its counters (QPSK on both sides), and it
-/// is in the time series with all that the scheme estimates.
+/// The ratio at which the link loses frames is the one that the scheme finds in its counters (QPSK on both sides), and
+/// it is in the time series with all that the scheme estimates.
 #[test]
 fn the_cross_layer_scheme_finds_the_link_s_ratio() {
     let mut scenario = dumbbell(vec![("x", bulk(sctp("cmt-cl")))]);
@@ -382,6 +383,6 @@ fn random_loss_may_spare_background_load() {
     let (arrived, lost) = run("loss_takes = 'all'");
     assert!((arrived - 0.5).abs() < 0.06 && (lost - 0.5).abs() < 0.06, "{arrived} {lost}");
     let (arrived, lost) = run("loss_takes = 'flows'");
-    // What was offered just before the end has not arrived yet.
+    // Data that were offered just before the end have not arrived yet.
     assert!(arrived > 0.98 && (lost - 0.5).abs() < 0.06, "{arrived} {lost}");
 }

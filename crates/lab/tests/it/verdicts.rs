@@ -1,4 +1,4 @@
-//! Verdicts on paths whose links work: bursts of loss are no reason to give one up (`TransportConfig::failed_after`).
+//! Verdicts on paths whose links work: bursts of loss are not a reason to give one up (`TransportConfig::failed_after`).
 //! `cargo test -p strandcast-lab --test it verdicts -- --nocapture` prints the counts.
 
 use std::path::Path;

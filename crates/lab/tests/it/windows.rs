@@ -7,7 +7,7 @@ use strandcast_lab::simulation::Simulation;
 use strandcast_schemes::{congestions, parse_spec};
 use strandcast_testing::lab::*;
 
-/// Two links of 4 and 2 Mbit/s, 20 ms each way, and a greedy sender on the first `paths` of them.
+/// Two links of 4 and 2 Mbit/s with 20 ms of delay, and a greedy sender on the first `paths` of them.
 fn network(transport: Transport, paths: usize) -> Scenario {
     let links = [("l1", link("a", "b", 4e6, 0.02, 40)), ("l2", link("a", "b", 2e6, 0.02, 40))];
     let both: &[&[&str]] = &[&["l1"], &["l2"]];
@@ -17,7 +17,7 @@ fn network(transport: Transport, paths: usize) -> Scenario {
     scenario
 }
 
-/// What a window leaves unused by its design, as a share of what the others must carry: over all paths, and alone.
+/// Share of the others' least load that a window leaves unused by its design: over all paths, and alone.
 fn modest(window: &str) -> (f64, f64) {
     match window {
         // Halves whenever a queue has doubled.

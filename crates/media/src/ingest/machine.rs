@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::MediaTime;
-use crate::pace::{PaceConfig, PaceError, PcrPacer};
+use crate::pace::{Governor, PaceClock, PaceConfig, PaceError, PcrPacer};
 use crate::pack::{End, Outgoing, PackConfig, Packer};
 use crate::ts::{
     ContinuityChecker, ContinuityCounts, Framer, FramerCounts, Marker, Marks, Packet, Program, TsError,
@@ -44,6 +44,8 @@ pub struct Ingest {
     marker: Marker,
     clock: Clock,
     packer: Packer,
+    /// Watches whether a live input runs faster than its clock.
+    governor: Option<Governor>,
 }
 
 #[derive(Debug)]
@@ -70,6 +72,35 @@ impl Ingest {
         Self::new(Clock::Arrival, pack)
     }
 
+    /// A live input that waits where it is not read, as a pipe does. If it runs faster than its own clock for more than
+    /// `credit`, it is paced by that clock from then on.
+    pub fn pipe(credit: Duration, pack: PackConfig) -> Self {
+        Ingest { governor: Some(Governor::new(credit)), ..Self::live(pack) }
+    }
+
+    /// Accepts anything before the first packet of the stream.
+    pub fn wait_for_stream(&mut self) {
+        self.framer.wait_for_stream();
+    }
+
+    /// Kind of an input that is not a transport stream, if that is known.
+    pub fn looks_like(&self) -> Option<&'static str> {
+        self.framer.looks_like()
+    }
+
+    /// Distance between two packets of the input: 188, 192 or 204 bytes; `None` before the first one.
+    pub fn stride(&self) -> Option<usize> {
+        self.framer.stride()
+    }
+
+    /// Clock by which the input is paced, once that is known; `None` as well for a live input that is not paced.
+    pub fn paced_by(&self) -> Option<PaceClock> {
+        match &self.clock {
+            Clock::Arrival => None,
+            Clock::Pcr { pacer, .. } => pacer.clock(),
+        }
+    }
+
     /// Bytes that a message may have from now on ([`Packer::limit`]).
     pub fn limit_messages(&mut self, bytes: usize) {
         self.packer.limit(bytes);
@@ -82,6 +113,7 @@ impl Ingest {
             marker: Marker::new(),
             clock,
             packer: Packer::new(pack),
+            governor: None,
         }
     }
 
@@ -142,6 +174,11 @@ impl Ingest {
         }
     }
 
+    /// Number of the stream in its messages.
+    pub fn session(&self) -> u32 {
+        self.packer.session()
+    }
+
     /// Statistics until now.
     pub fn stats(&self) -> IngestStats {
         IngestStats {
@@ -166,6 +203,11 @@ impl Ingest {
 
     fn take(&mut self, now: MediaTime, packet: Packet) -> Result<(), PaceError> {
         self.continuity.check(&packet);
+        if self.governor.as_mut().is_some_and(|governor| governor.is_ahead(now, &packet)) {
+            self.governor = None;
+            let pacer = PcrPacer::new(PaceConfig::default());
+            self.clock = Clock::Pcr { pacer, marks: VecDeque::new(), origin: now, last: now };
+        }
         let mark = self.marker.mark(&packet);
         match &mut self.clock {
             Clock::Arrival => self.packer.push(now, &packet, mark),

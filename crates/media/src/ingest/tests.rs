@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::MediaTime;
-use crate::pace::{PaceConfig, PaceError};
+use crate::pace::{PaceClock, PaceConfig, PaceError};
 use crate::pack::PackConfig;
 use crate::testing::Build;
 use crate::ts::{Pcr, TsError};
@@ -69,4 +69,32 @@ fn inputs_that_cannot_be_sent_give_a_reason() {
     timeless.push(at(0), &stream(10)).expect("it may still have a clock");
     let error = timeless.finish(at(0)).expect_err("one reference does not determine a pace");
     assert_eq!(error, IngestError::Pace(PaceError::NoPcr { pid: None, looked_at: 1880 }));
+}
+
+#[test]
+fn a_pipe_that_runs_faster_than_its_clock_is_paced_after_its_credit() {
+    let credit = core::time::Duration::from_millis(300);
+    let mut ingest = Ingest::pipe(credit, PackConfig::new(1));
+    ingest.push(at(0), &stream(2000)).expect("a stream");
+    assert!(!ingest.wants_input(at(0)) && ingest.paced_by() == Some(PaceClock::Pcr));
+    let mut due = Vec::new();
+    while let Some(next) = ingest.poll_timeout() {
+        due.extend(ingest.poll(next).map(|message| message.send_at.as_nanos() / 1_000_000));
+    }
+    let at_once = due.iter().filter(|ms| **ms == 0).count();
+    // 310 packets: seven each in a message.
+    assert!((43..=46).contains(&at_once), "{at_once}");
+    let last = *due.last().expect("there are messages");
+    assert!((1650..1700).contains(&last), "1.7 s of the 2 s are left: {last}");
+    assert_eq!(ingest.stats().continuity.gaps, 0);
+}
+
+#[test]
+fn a_live_input_may_begin_with_anything_if_it_may() {
+    let mut ingest = Ingest::live(PackConfig::new(1));
+    ingest.wait_for_stream();
+    ingest.push(at(0), &b"not video. ".repeat(5000)).expect("it waits");
+    assert_eq!((ingest.stats().framing.packets, ingest.looks_like()), (0, Some("text")));
+    ingest.push(at(1), &stream(20)).expect("a stream");
+    assert_eq!(ingest.stats().framing.packets, 20);
 }

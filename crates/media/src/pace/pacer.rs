@@ -3,24 +3,60 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use crate::ts::{PACKET_LEN, Packet, Pcr};
+use crate::ts::{PACKET_LEN, Packet, Pcr, PesHeader};
 
 /// A larger step between two references starts a new time base. (The standard allows 100 ms between them.)
 const MAX_STEP: u64 = 2 * Pcr::HZ;
+/// A larger step between two time stamps, or two references of a stream with rare ones, starts a new time base.
+const SPARSE_STEP: u64 = 10 * Pcr::HZ;
+/// Maximum number of clocks that are tried.
+const MOST_CLOCKS: usize = 32;
 
 /// Configuration of a [`PcrPacer`] for streams without a clock.
 #[derive(Debug, Clone, Copy)]
 pub struct PaceConfig {
     /// Bytes buffered while waiting for a reference.
     pub look_ahead: usize,
-    /// Bit rate to use if `look_ahead` holds fewer than two references; without it that is an error.
-    pub fallback_bps: Option<u64>,
+    /// Bit rate that replaces the clock of the stream.
+    pub rate_bps: Option<u64>,
 }
 
 impl Default for PaceConfig {
-    /// 8 MiB, no fallback.
+    /// 8 MiB, no rate.
     fn default() -> Self {
-        PaceConfig { look_ahead: 8 << 20, fallback_bps: None }
+        PaceConfig { look_ahead: 8 << 20, rate_bps: None }
+    }
+}
+
+/// Clock by which a stream is paced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PaceClock {
+    /// The PCR that the program map names, or the first one.
+    Pcr,
+    /// The PCR of the program map, with references up to ten seconds apart.
+    SparsePcr,
+    /// The PCR of another PID: that of the program map has none that can be used.
+    OtherPcr(u16),
+    /// Time stamps of the video or audio of a PID: there is no usable PCR.
+    Stamps(u16),
+    /// The bit rate that was given.
+    Rate(u64),
+}
+
+impl core::fmt::Display for PaceClock {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            PaceClock::Pcr => f.write_str("its PCR"),
+            PaceClock::SparsePcr => f.write_str("its PCR, which comes less often than every 2 s"),
+            PaceClock::OtherPcr(pid) => {
+                write!(f, "the PCR of PID {pid}, since the PID of the program map has none that counts")
+            }
+            PaceClock::Stamps(pid) => {
+                write!(f, "the time stamps (DTS) of PID {pid}, since no PCR of it can be used")
+            }
+            PaceClock::Rate(bps) => write!(f, "the rate of {bps} bit/s"),
+        }
     }
 }
 
@@ -28,8 +64,12 @@ impl Default for PaceConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaceError {
-    /// Fewer than two references in the bytes examined.
-    #[error("no pace: fewer than two PCRs{} in the first {looked_at} bytes; give the bit rate instead", on(*pid))]
+    /// No clock in the bytes examined.
+    #[error(
+        "no pace: neither two PCRs{} that differ nor two time stamps in the first {looked_at} bytes; --rate gives the \
+         bit rate",
+        on(*pid)
+    )]
     NoPcr {
         /// The PID that the program map names for the PCR, if it was read.
         pid: Option<u16>,
@@ -39,7 +79,7 @@ pub enum PaceError {
 }
 
 fn on(pid: Option<u16>) -> String {
-    pid.map(|pid| format!(" on PID {pid}")).unwrap_or_default()
+    pid.map(|pid| format!(" on PID {pid} or another one")).unwrap_or_default()
 }
 
 /// A packet and its due time.
@@ -56,10 +96,13 @@ pub struct Paced {
 ///
 /// Packets before the first and after the last reference have the adjacent rate. At a new time base
 /// (`discontinuity_indicator`, a step back, or a step of more than two seconds) time continues at the last rate, as it
-/// does when the references stop.
+/// does when the references stop. A stream without such references in the look-ahead is paced by another clock
+/// ([`PaceClock`]).
 #[derive(Debug)]
 pub struct PcrPacer {
     config: PaceConfig,
+    /// The clock, once it is known.
+    clock: Option<PaceClock>,
     /// The PID the references are taken from.
     pid: Option<u16>,
     /// `pid` is from the program map, not the first PID with a reference.
@@ -100,6 +143,7 @@ impl PcrPacer {
     pub fn new(config: PaceConfig) -> Self {
         PcrPacer {
             config,
+            clock: None,
             pid: None,
             named: false,
             pending: VecDeque::new(),
@@ -118,6 +162,11 @@ impl PcrPacer {
         self.named = true;
     }
 
+    /// The clock by which the stream is paced, once it is known.
+    pub fn clock(&self) -> Option<PaceClock> {
+        self.clock
+    }
+
     /// Accepts the next packet.
     ///
     /// # Errors
@@ -125,16 +174,34 @@ impl PcrPacer {
     pub fn push(&mut self, packet: Packet) -> Result<(), PaceError> {
         let position = self.first + self.pending.len() as u64;
         self.pending.push_back(packet);
-        let adaptation = packet.adaptation();
-        if let Some(pcr) = adaptation.and_then(|a| a.pcr)
-            && *self.pid.get_or_insert(packet.pid()) == packet.pid()
+        if self.clock.is_none()
+            && let Some(bps) = self.config.rate_bps
         {
-            self.on_pcr(position, pcr, adaptation.is_some_and(|a| a.discontinuity));
+            self.clock = Some(PaceClock::Rate(bps));
         }
-        if self.pending.len() * PACKET_LEN >= self.config.look_ahead {
+        if let Some((reference, new_base)) = self.reference(&packet) {
+            self.on_reference(position, reference, new_base);
+        }
+        let known = matches!(self.clock, Some(PaceClock::Rate(_)));
+        if known || self.pending.len() * PACKET_LEN >= self.config.look_ahead {
             self.run_on()?;
         }
         Ok(())
+    }
+
+    /// The reference of the stream's clock in a packet, and whether it begins a new time base.
+    fn reference(&mut self, packet: &Packet) -> Option<(Pcr, bool)> {
+        match self.clock {
+            Some(PaceClock::Rate(_)) => None,
+            Some(PaceClock::Stamps(pid)) => {
+                stamp(packet).filter(|_| packet.pid() == pid).map(|at| (at, false))
+            }
+            Some(PaceClock::OtherPcr(pid)) => pcr(packet).filter(|_| packet.pid() == pid),
+            None | Some(PaceClock::Pcr | PaceClock::SparsePcr) => {
+                let found = pcr(packet)?;
+                (*self.pid.get_or_insert(packet.pid()) == packet.pid()).then_some(found)
+            }
+        }
     }
 
     /// Ends the stream: all packets are timed.
@@ -150,8 +217,19 @@ impl PcrPacer {
         self.ready.pop_front()
     }
 
-    fn on_pcr(&mut self, position: u64, pcr: Pcr, discontinuity: bool) {
-        let step = |last: Pcr| Some(pcr.since(last)).filter(|&step| !discontinuity && step <= MAX_STEP);
+    fn on_reference(&mut self, position: u64, pcr: Pcr, discontinuity: bool) {
+        let most = match self.clock {
+            Some(PaceClock::SparsePcr | PaceClock::Stamps(_)) => SPARSE_STEP,
+            _ => MAX_STEP,
+        };
+        let step = |last: Pcr| Some(pcr.since(last)).filter(|&step| !discontinuity && step <= most);
+        if matches!(self.clock, Some(PaceClock::Stamps(_)))
+            && let State::Starting(Some((_, last))) | State::Running { pcr: Some(last), .. } = self.state
+            && (1..most).contains(&last.since(pcr))
+        {
+            // Time stamps of presentation go back where frames are in another order.
+            return;
+        }
         self.state = match self.state {
             State::Starting(None) => State::Starting(Some((position, pcr))),
             State::Starting(Some((at, last))) => match step(last) {
@@ -159,7 +237,8 @@ impl PcrPacer {
                 Some(0) => return,
                 Some(ticks) => {
                     let rate = Rate { ticks, packets: position - at };
-                    self.release(0, 0, rate);
+                    self.clock.get_or_insert(PaceClock::Pcr);
+                    self.release_until(position, (0, 0), rate);
                     State::Running { position, ticks: rate.over(position), pcr: Some(pcr), rate }
                 }
                 None => State::Starting(Some((position, pcr))),
@@ -168,11 +247,11 @@ impl PcrPacer {
                 Some(Some(0)) => return,
                 Some(Some(step)) => {
                     let rate = Rate { ticks: step, packets: position - at };
-                    self.release(at, ticks, rate);
+                    self.release_until(position, (at, ticks), rate);
                     State::Running { position, ticks: ticks.saturating_add(step), pcr: Some(pcr), rate }
                 }
                 Some(None) | None => {
-                    self.release(at, ticks, rate);
+                    self.release_until(position, (at, ticks), rate);
                     State::Running {
                         position,
                         ticks: ticks.saturating_add(rate.over(position - at)),
@@ -184,16 +263,19 @@ impl PcrPacer {
         };
     }
 
-    /// Times the buffered packets by the last rate, or the fallback.
+    /// Times the buffered packets by the last rate, or by another clock.
     fn run_on(&mut self) -> Result<(), PaceError> {
         let looked_at = self.pending.len() * PACKET_LEN;
-        let (at, ticks, rate) = match (self.state, self.config.fallback_bps) {
+        if let (State::Starting(_), None) = (self.state, self.clock) {
+            self.find_clock();
+        }
+        let (at, ticks, rate) = match (self.state, self.clock) {
             (State::Running { position, ticks, rate, .. }, _) => (position, ticks, rate),
-            (State::Starting(_), Some(bps)) => {
+            (State::Starting(_), Some(PaceClock::Rate(bps))) => {
                 let rate = Rate { ticks: Pcr::HZ * 8 * PACKET_LEN as u64, packets: bps.max(1) };
                 (0, 0, rate)
             }
-            (State::Starting(_), None) => {
+            (State::Starting(_), _) => {
                 return Err(PaceError::NoPcr { pid: self.pid.filter(|_| self.named), looked_at });
             }
         };
@@ -208,6 +290,36 @@ impl PcrPacer {
         Ok(())
     }
 
+    /// Looks for another clock in the buffered packets, all of the stream until now, and times them by it.
+    fn find_clock(&mut self) {
+        let own = self.pid;
+        let mut candidates: Vec<PaceClock> = own.map(|_| PaceClock::SparsePcr).into_iter().collect();
+        let mut add = |clock| {
+            if !candidates.contains(&clock) {
+                candidates.push(clock);
+            }
+        };
+        let others = self.pending.iter().filter(|packet| pcr(packet).is_some() && Some(packet.pid()) != own);
+        others.for_each(|packet| add(PaceClock::OtherPcr(packet.pid())));
+        let stamped = self.pending.iter().filter(|packet| stamp(packet).is_some());
+        stamped.for_each(|packet| add(PaceClock::Stamps(packet.pid())));
+        for clock in candidates.into_iter().take(MOST_CLOCKS) {
+            (self.clock, self.state) = (Some(clock), State::Starting(None));
+            let mut references = Vec::new();
+            for (n, position) in (self.first..).take(self.pending.len()).enumerate() {
+                let packet = self.pending[n];
+                references.extend(self.reference(&packet).map(|(at, new_base)| (position, at, new_base)));
+            }
+            for (position, at, new_base) in references {
+                self.on_reference(position, at, new_base);
+            }
+            if matches!(self.state, State::Running { .. }) {
+                return;
+            }
+        }
+        (self.clock, self.state) = (None, State::Starting(None));
+    }
+
     /// Later packets are placed by the last rate, not by the last reference.
     fn forget_reference(&mut self) {
         match &mut self.state {
@@ -216,14 +328,33 @@ impl PcrPacer {
         }
     }
 
-    /// Releases all buffered packets from position `at`, due at `ticks`, onwards.
-    fn release(&mut self, at: u64, ticks: u64, rate: Rate) {
-        for packet in self.pending.drain(..) {
+    /// Releases the buffered packets up to position `until`, from position `at`, due at `ticks`, onwards.
+    fn release_until(&mut self, until: u64, (at, ticks): (u64, u64), rate: Rate) {
+        while self.first <= until {
+            let Some(packet) = self.pending.pop_front() else { return };
             let due = ticks.saturating_add(rate.over(self.first - at));
             self.first += 1;
             self.ready.push_back(Paced { at: duration(due), packet });
         }
     }
+
+    /// Releases all buffered packets from position `at`, due at `ticks`, onwards.
+    fn release(&mut self, at: u64, ticks: u64, rate: Rate) {
+        self.release_until(u64::MAX, (at, ticks), rate);
+    }
+}
+
+/// The PCR of a packet, and whether it begins a new time base.
+fn pcr(packet: &Packet) -> Option<(Pcr, bool)> {
+    let adaptation = packet.adaptation()?;
+    Some((adaptation.pcr?, adaptation.discontinuity))
+}
+
+/// The time stamp of a packet in which a frame begins: of decoding, or else of presentation.
+fn stamp(packet: &Packet) -> Option<Pcr> {
+    let pes = PesHeader::parse(packet.payload()).filter(|_| packet.unit_start())?;
+    // Time stamps count 90 kHz in 33 bits, as the base of a PCR does.
+    pes.dts.or(pes.pts).map(|stamp| Pcr::from_ticks(stamp * 300))
 }
 
 fn duration(ticks: u64) -> Duration {

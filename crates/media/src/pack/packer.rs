@@ -81,6 +81,11 @@ pub struct Packer {
 }
 
 impl Packer {
+    /// Number of the session.
+    pub fn session(&self) -> u32 {
+        self.config.session
+    }
+
     /// A packer at the beginning of a session.
     pub fn new(mut config: PackConfig) -> Self {
         config.packets_per_message = config.packets_per_message.clamp(1, MAX_PACKETS);

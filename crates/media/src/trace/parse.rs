@@ -94,7 +94,11 @@ fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
             "P" => Some(FrameType::P),
             "B" => Some(FrameType::B),
             "H" => None,
-            _ => return Err(format!("`{kind}` is no type of frame; there are I, P, B, and H for a header")),
+            _ => {
+                return Err(format!(
+                    "`{kind}` is not a type of frame; there are I, P, B, and H for a header"
+                ));
+            }
         },
         time: Duration::from_secs_f64(seconds.ok_or(format!("`{time}` is not the time of a frame"))?),
         bytes: bytes.parse().map_err(|_| format!("`{bytes}` is not a size in whole bytes"))?,

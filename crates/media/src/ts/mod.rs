@@ -4,6 +4,7 @@
 mod continuity;
 mod framer;
 mod h264;
+mod kinds;
 mod marks;
 mod packet;
 mod pes;

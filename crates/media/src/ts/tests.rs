@@ -122,17 +122,68 @@ fn other_inputs_are_refused() {
     assert_eq!(framer.poll(), Ok(None));
     framer.push(b"xy");
     assert!(
-        matches!(framer.poll(), Err(TsError::NotTransportStream { looked_at }) if looked_at > SEARCH_LIMIT)
+        matches!(framer.poll(), Err(TsError::NotTransportStream { looked_at, .. }) if looked_at > SEARCH_LIMIT)
     );
 
     let mut short = Framer::new();
     short.push(b"\x47 is not enough");
     short.finish();
-    assert_eq!(short.poll(), Err(TsError::NotTransportStream { looked_at: 15 }));
+    assert_eq!(short.poll(), Err(TsError::NotTransportStream { looked_at: 15, like: Some("text") }));
 
     let mut empty = Framer::new();
     empty.finish();
     assert_eq!(empty.poll(), Err(TsError::Empty));
+}
+
+/// M2TS (BDAV): 4 bytes before each packet; ETSI EN 300 429: 16 bytes after each.
+#[test]
+fn packets_of_192_and_204_bytes_are_read_as_188() {
+    let packets: Vec<Packet> = (0..40).map(counted).collect();
+    for (before, after, lead) in [(4, 0, 0), (0, 16, 0), (4, 0, 77), (0, 16, 300)] {
+        let mut stream = vec![0x11; lead];
+        for (n, packet) in (0_u8..).zip(&packets) {
+            stream.extend(vec![n.wrapping_mul(71); before]);
+            stream.extend(packet.as_bytes());
+            stream.extend(vec![n.wrapping_mul(71); after]);
+        }
+        for cut in [1, 7, 188, 5000] {
+            let mut framer = Framer::new();
+            let mut found = Vec::new();
+            for piece in stream.chunks(cut) {
+                framer.push(piece);
+                found.extend(core::iter::from_fn(|| framer.poll().expect("a stream")));
+            }
+            framer.finish();
+            found.extend(core::iter::from_fn(|| framer.poll().expect("a stream")));
+            assert_eq!(found, packets, "{before}, {after}, {lead}, cut {cut}");
+            assert_eq!(framer.stride(), Some(PACKET_LEN + before + after));
+            assert_eq!(framer.counts().sync_losses, 0);
+        }
+    }
+}
+
+#[test]
+fn a_patient_framer_waits_for_a_stream() {
+    let mut framer = Framer::new();
+    framer.wait_for_stream();
+    for _ in 0..300 {
+        framer.push(b"GET / HTTP/1.1\r\nHost: studio.example\r\n\r\n and so on, for as long as it likes");
+        assert_eq!(framer.poll(), Ok(None));
+    }
+    assert_eq!(framer.looks_like(), Some("text"));
+    let packets: Vec<Packet> = (0..9).map(counted).collect();
+    framer.push(&bytes(&packets));
+    assert_eq!(core::iter::from_fn(|| framer.poll().expect("a stream")).count(), 9);
+    assert!(framer.counts().skipped_bytes > SEARCH_LIMIT as u64 / 2);
+}
+
+#[test]
+fn what_an_input_looks_like_is_named() {
+    let mut framer = Framer::new();
+    framer.push(b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41");
+    framer.push(&[0; 20_000]);
+    let error = framer.poll().expect_err("it is another kind").to_string();
+    assert!(error.contains("it looks like MP4") && error.contains("ffmpeg -i"), "{error}");
 }
 
 #[test]
@@ -294,6 +345,6 @@ proptest! {
         }
         let counts = framer.counts();
         prop_assert_eq!(counts.packets, packets);
-        prop_assert_eq!(counts.packets * 188 + counts.skipped_bytes, chunks.iter().map(Vec::len).sum::<usize>() as u64);
+        prop_assert_eq!(counts.packets * 188 + counts.skipped_bytes + counts.extra_bytes, chunks.iter().map(Vec::len).sum::<usize>() as u64);
     }
 }

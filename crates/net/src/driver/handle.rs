@@ -1,5 +1,6 @@
 //! Handles for an application's tasks: one association, and a server's queue of accepted associations.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,10 +20,10 @@ use super::uplink::Uplink;
 use crate::clock::Clock;
 
 /// Reason why a message was rejected. The error contains the message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendFailed {
-    /// The association is closed or closing.
+    /// The association is closed or closing. [`AssociationHandle::closed`] returns the reason.
     #[error("the association is closed")]
     Closed(Bytes),
     /// The send queue is full; [`AssociationHandle::send`] waits until there is room.
@@ -33,9 +34,22 @@ pub enum SendFailed {
     Empty,
 }
 
+/// A message's length stands for its content, which does not belong in logs.
+impl fmt::Debug for SendFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendFailed::Closed(payload) => write!(f, "Closed({} bytes)", payload.len()),
+            SendFailed::Full(payload) => write!(f, "Full({} bytes)", payload.len()),
+            SendFailed::Empty => f.write_str("Empty"),
+        }
+    }
+}
+
 /// A handle to an association that a driver runs. Clones refer to the same association; when all are dropped,
-/// it closes as soon as everything is delivered.
+/// it closes as soon as everything is delivered. That needs the runtime: a program that ends at once leaves its peer waiting
+/// for about a minute. Await [`AssociationHandle::closed`] before the program ends.
 #[derive(Clone, Debug)]
+#[doc(alias = "Connection")]
 pub struct AssociationHandle(Arc<Inner>);
 
 #[derive(Debug)]
@@ -86,7 +100,9 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, answer).await
     }
 
-    /// Sends a message, and waits while the send queue is full. Completion does not mean delivery.
+    /// Sends a message, and waits while the send queue is full. Completion does not mean delivery: that is known when
+    /// [`AssociationHandle::closed`] returns `Shutdown`. The other end receives messages as they were sent, with their
+    /// boundaries; with default options they are reliable and ordered. A message may be longer than a packet.
     ///
     /// # Errors
     /// [`SendFailed`], except `Full`.

@@ -34,7 +34,8 @@ impl Interface {
 
     /// Returns whether it may lead to other machines: it is up, has an address that is not link-local, and is not a
     /// bridge, which joins networks of this machine.
-    pub(crate) fn may_lead_out(&self) -> bool {
+    #[doc(hidden)]
+    pub fn may_lead_out(&self) -> bool {
         let bridge = std::path::Path::new("/sys/class/net").join(&self.name).join("bridge");
         self.up && self.addresses.iter().any(|a| !is_link_local(a.ip)) && !bridge.exists()
     }

@@ -109,7 +109,7 @@ mod tests {
     async fn without_an_announcement_nothing_is_reported() {
         let mut events = InterfaceEvents::open();
         // The machine's network may change for other reasons at any time, but not for ever.
-        let quiet = poll_fn(|cx| if events.poll(cx) { Poll::Pending } else { Poll::Ready(()) });
+        let quiet = async { while poll_fn(|cx| Poll::Ready(events.poll(cx))).await {} };
         assert!(tokio::time::timeout(std::time::Duration::from_secs(5), quiet).await.is_ok());
     }
 }

@@ -2,6 +2,7 @@
 
 mod address;
 mod events;
+mod filter;
 mod list;
 mod routes;
 mod spec;
@@ -12,6 +13,10 @@ pub(crate) use address::on_link;
 pub use address::{Interface, InterfaceAddress};
 #[doc(hidden)]
 pub use events::InterfaceEvents;
+#[doc(hidden)]
+pub use filter::rp_filter;
 pub use list::{interfaces, is_here, route_mtu};
 pub use routes::Routes;
+#[doc(hidden)]
+pub use routes::Way;
 pub use spec::{PathError, PathSpec, PathSpecError};

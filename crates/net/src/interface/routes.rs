@@ -6,11 +6,29 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::address::{Interface, on_link};
 
+/// A route over an interface, as the kernel's tables have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Source address of its packets.
+    pub source: IpAddr,
+    /// Number of its table; 254 is the main one, and 0 stands for a table that the kernel does not name.
+    pub table: u32,
+    /// The next router; `None`: the destination is on the link.
+    pub gateway: Option<IpAddr>,
+}
+
+/// Table and router of a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    table: u32,
+    gateway: Option<IpAddr>,
+}
+
 /// Answer of the kernel about a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     /// A route.
-    Route,
+    Route(Entry),
     /// No route.
     None,
     /// It cannot be asked.
@@ -30,6 +48,13 @@ impl Routes {
     /// A socket that is bound to an interface also connects without a route: for IPv4 Linux then assumes that every
     /// destination is on the link. Hence the tables are asked, with each address as the source: rules may depend on it.
     pub(crate) fn source(&mut self, interface: &Interface, remote: SocketAddr) -> Option<IpAddr> {
+        self.way(interface, remote).map(|way| way.source)
+    }
+
+    /// The route to `remote` over `interface`, if there is one in any table that a rule leads to.
+    #[doc(hidden)]
+    pub fn way(&mut self, interface: &Interface, remote: SocketAddr) -> Option<Way> {
+        let way = |source, Entry { table, gateway }| Way { source, table, gateway };
         let (chosen, bound) = by_socket(interface, remote);
         let chosen = chosen.filter(|ip| interface.owns(*ip));
         let others = interface.addresses_for(remote.ip()).filter(|ip| Some(*ip) != chosen);
@@ -37,11 +62,25 @@ impl Routes {
         let first = *sources.first()?;
         let index = interface.index.unwrap_or_default();
         match self.ask(index, bound, None, remote) {
-            Answer::Route => return Some(first),
-            Answer::Unknown => return chosen,
+            Answer::Route(entry) => return Some(way(first, entry)),
+            Answer::Unknown => return chosen.map(|ip| way(ip, Entry::default())),
             Answer::None => {}
         }
-        sources.into_iter().find(|ip| self.ask(index, bound, Some(*ip), remote) == Answer::Route)
+        sources.into_iter().find_map(|ip| match self.ask(index, bound, Some(ip), remote) {
+            Answer::Route(entry) => Some(way(ip, entry)),
+            _ => None,
+        })
+    }
+
+    /// Returns whether a packet from `source` to `remote` would leave by `interface` if no socket were bound to it: a
+    /// strict rp_filter admits answers only then. `None`: the kernel does not say.
+    #[doc(hidden)]
+    pub fn answers_by(&mut self, interface: &Interface, source: IpAddr, remote: SocketAddr) -> Option<bool> {
+        match self.ask(interface.index?, false, Some(source), remote) {
+            Answer::Route(_) => Some(true),
+            Answer::None => Some(false),
+            Answer::Unknown => None,
+        }
     }
 
     /// Asks whether packets to `remote` leave by the interface `index`, from any source or from this one. A socket that
@@ -102,7 +141,7 @@ fn by_socket(interface: &Interface, remote: SocketAddr) -> (Option<IpAddr>, bool
 mod linux {
     use std::net::{IpAddr, SocketAddr};
 
-    use super::Answer;
+    use super::{Answer, Entry};
     use crate::netlink::message::{NLM_F_ACK, NLM_F_DUMP, attributes, u32_at};
     use crate::netlink::{Kernel, Refusal};
 
@@ -113,6 +152,7 @@ mod linux {
     const RTA_DST: u16 = 1;
     const RTA_SRC: u16 = 2;
     const RTA_OIF: u16 = 4;
+    const RTA_GATEWAY: u16 = 5;
     const RTA_TABLE: u16 = 15;
     /// Bytes of `struct rtmsg`.
     const HEADER: usize = 12;
@@ -137,6 +177,11 @@ mod linux {
         }
     }
 
+    fn address(octets: &[u8]) -> Option<IpAddr> {
+        let v4 = || Some(IpAddr::from(<[u8; 4]>::try_from(octets).ok()?));
+        v4().or_else(|| Some(IpAddr::from(<[u8; 16]>::try_from(octets).ok()?)))
+    }
+
     fn open(kernel: &mut Option<Kernel>) -> Option<Kernel> {
         kernel.take().or_else(|| Kernel::open(None).ok())
     }
@@ -156,18 +201,22 @@ mod linux {
         let mut all: Vec<(u16, &[u8])> = vec![(RTA_DST, &to)];
         all.extend(from.as_ref().map(|from| (RTA_SRC, &from[..])));
         all.extend(bound.then_some((RTA_OIF, &index[..])));
-        let mut here = false;
+        let mut here = None;
         let answer = asked.query((RTM_GETROUTE, RTM_NEWROUTE), NLM_F_ACK, &header, &all, |payload| {
-            let unicast = payload.get(7) == Some(&RTN_UNICAST);
-            let mut interfaces =
-                attributes(payload.get(HEADER..).unwrap_or(&[])).filter(|(kind, _)| *kind == RTA_OIF);
+            let (unicast, rest) =
+                (payload.get(7) == Some(&RTN_UNICAST), payload.get(HEADER..).unwrap_or(&[]));
+            let value = |wanted| attributes(rest).find(|(kind, _)| *kind == wanted).map(|(_, value)| value);
             // A route over several interfaces names none here.
-            here |= unicast && interfaces.next().is_none_or(|(_, of)| of == index);
+            if unicast && value(RTA_OIF).is_none_or(|of| of == index) {
+                let table = value(RTA_TABLE).and_then(|v| u32_at(v, 0));
+                let table = table.or(payload.get(4).map(|t| u32::from(*t))).unwrap_or_default();
+                here = Some(Entry { table, gateway: value(RTA_GATEWAY).and_then(address) });
+            }
         });
         match answer {
             Ok(()) => {
                 *kernel = Some(asked);
-                if here { Answer::Route } else { Answer::None }
+                here.map_or(Answer::None, Answer::Route)
             }
             Err(Refusal::System(libc::ENETUNREACH | libc::EHOSTUNREACH)) => {
                 *kernel = Some(asked);

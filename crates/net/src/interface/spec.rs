@@ -14,6 +14,7 @@ const MIN_MTU: u16 = 576;
 /// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7`, `bind=fe80::7%wlan0` or both, with an optional `mtu=1400`,
 /// separated by commas. A parsed specification has at least one of `if` and `bind`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[doc(alias = "Path")]
 pub struct PathSpec {
     /// Name of the interface, or a pattern of names: `wwan*` (`*`: any characters, `?`: any one).
     pub interface: Option<String>,

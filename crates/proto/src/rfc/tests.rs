@@ -51,7 +51,7 @@ fn operations_on_a_window_say_what_they_change() {
         (w.cwnd(), w.limit().ssthresh)
     };
     assert_eq!(after(|_, _| (), 0), (1000, Some(10_000)));
-    assert_eq!(after(Window::set_ssthresh_and_cwnd, 4000), (4000, Some(4000)), "raised, as §7.2.3 has it");
+    assert_eq!(after(Window::set_ssthresh_and_cwnd, 4000), (4000, Some(4000)), "raised, as in §7.2.3");
     assert_eq!(after(Window::cap_at_ssthresh, 4000), (1000, Some(4000)), "never raised");
     assert_eq!(after(Window::set_ssthresh, 4000), (1000, Some(4000)));
     assert_eq!(after(Window::set_cwnd, 4000), (4000, Some(10_000)));

@@ -16,7 +16,7 @@
 //!
 //! | ssthresh becomes | cwnd becomes | |
 //! |---|---|---|
-//! | s | s | [`Window::set_ssthresh_and_cwnd`], as §7.2.3 has it: a window below s is raised |
+//! | s | s | [`Window::set_ssthresh_and_cwnd`], as in §7.2.3: a window below s is raised |
 //! | s | at most s | [`Window::cap_at_ssthresh`]: no window is raised |
 //! | s | what it was | [`Window::set_ssthresh`] |
 //! | what it was | w | [`Window::set_cwnd`] |

@@ -276,7 +276,7 @@ fn a_copy_waits_for_room() {
     });
     let mut pair = pair(&[200, 20], acting(8000, script).scheme);
     send(&mut pair, 30);
-    // The windows are full once the first are sent; a message more is no signal, an acknowledgement is.
+    // The windows are full once the first are sent; a message more is not a signal, an acknowledgement is.
     pair.run(ms(300));
     let tsn = copied.lock().unwrap().first().copied();
     assert!(tsn.is_some() && stats(&pair).refused_acts == 0, "{tsn:?}");

@@ -267,7 +267,7 @@ fn lost_repair_symbols_are_never_sent_again() {
         assert!(again.is_empty(), "TSN and how often it was sent: {again:?}");
         let lost: u64 = (0..2).map(|i| lost_on(&pair, i)).sum();
         assert!(lost > 20, "{lost} symbols were lost");
-        assert_eq!(pair.association(CLIENT).stats().messages_abandoned(), 0, "symbols are no messages");
+        assert_eq!(pair.association(CLIENT).stats().messages_abandoned(), 0, "symbols are not messages");
         assert_eq!(
             pair.association(CLIENT).first_unacknowledged().0.wrapping_sub(times.len() as u32),
             *times.keys().min().expect("some were sent"),

@@ -227,7 +227,7 @@ fn the_rto_follows_the_round_trip() {
     assert_eq!(sent_data(&out)[0].0 - at, ms(1200));
 }
 
-/// Karn (§6.3.1 C5): the acknowledgement of a chunk sent twice is no measurement.
+/// Karn (§6.3.1 C5): the acknowledgement of a chunk sent twice is not a measurement.
 #[test]
 fn a_retransmission_is_not_timed() {
     let mut l = RawPeer::accepted(config(), Vec::new());

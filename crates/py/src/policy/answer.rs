@@ -178,7 +178,7 @@ fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
     let known = Importance::ALL.into_iter().find(|importance| importance_word(*importance) == word);
     known.ok_or_else(|| {
         let all = Importance::ALL.map(importance_word).join(", ");
-        error::policy(py, &format!("{word:?} is no importance: {all}"))
+        error::policy(py, &format!("{word:?} is not an importance: {all}"))
     })
 }
 
@@ -192,7 +192,7 @@ fn reason(py: Python<'_>, word: &str) -> PyResult<GiveUp> {
     let known = GiveUp::ALL.into_iter().find(|why| reason_word(*why) == word);
     known.ok_or_else(|| {
         let all = GiveUp::ALL.map(reason_word).join(", ");
-        error::policy(py, &format!("{word:?} is no reason to give a message up: {all}"))
+        error::policy(py, &format!("{word:?} is not a reason to give a message up: {all}"))
     })
 }
 

@@ -141,7 +141,7 @@ fn this_thread(py: Python<'_>) -> PyResult<c_long> {
 }
 
 /// Has the interpreter raise an exception of this class in a thread, as soon as that runs Python's code: the only way to
-/// end a function that does not return. A thread that is gone is no mistake.
+/// end a function that does not return. A thread that is gone is not a mistake.
 fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
     // SAFETY: `class` shows that the interpreter is held, and is a class that lives; the interpreter takes a reference of
     // its own, and looks the thread up by its number without following it anywhere.

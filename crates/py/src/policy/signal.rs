@@ -165,7 +165,7 @@ pub(crate) enum Signal {
         probe: bool,
         /// Time at which it was sent.
         sent: f64,
-        /// A probe was answered after its timeout, or after a later one's answer; its round trip is no sample.
+        /// A probe was answered after its timeout, or after a later one's answer; its round trip is not a sample.
         late: bool,
     },
     /// State, MTU or addresses of a path changed; it may be new.
@@ -319,7 +319,7 @@ pub(super) fn cause_of(py: Python<'_>, word: &str) -> PyResult<LossCause> {
     let causes = [LossCause::Congestion, LossCause::Wireless, LossCause::PathFailure];
     let known = causes.into_iter().find(|cause| cause_word(*cause) == word);
     known.ok_or_else(|| {
-        let what = format!("{word:?} is no cause: congestion, wireless or path failure");
+        let what = format!("{word:?} is not a cause: congestion, wireless or path failure");
         error::policy(py, &what)
     })
 }

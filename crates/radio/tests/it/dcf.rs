@@ -39,7 +39,7 @@ fn of(net: &Net, from: u32, kind: FrameKind) -> Vec<FrameRecord> {
 
 /// Number of slots in `time`.
 fn slots(time: u64) -> u64 {
-    assert_eq!(time % SLOT, 0, "{time} ns are no whole slots");
+    assert_eq!(time % SLOT, 0, "{time} ns are not whole slots");
     time / SLOT
 }
 

@@ -1,18 +1,19 @@
-//! The greatest rate at which nothing is late, by Hall's theorem for fluids: what is captured between two moments has to leave
-//! between the first and the latency behind the second.
+//! The greatest rate at which nothing is late, by Hall's theorem for fluids: data captured between two moments have
+//! to leave between the first moment and the second one plus the latency.
 
 use strandcast_proto::time::Duration;
 
 /// The length of a bin.
 pub const BIN: Duration = Duration::from_millis(200);
-/// So many are remembered: five seconds.
+/// Bins that are remembered: five seconds.
 pub const BINS: usize = 25;
-/// Rates fell for good if they have been lower for so many: 0.8 s. What is shorter is a stall, which the bound weighs.
+/// Bins for which rates must have been lower to count as fallen for good: 0.8 s. A shorter drop is a stall, which the
+/// bound weighs.
 const LATELY: usize = 4;
-/// By what is measured they may seem to have fallen to the inverse of this.
+/// Factor by which measured rates may seem lower than they are.
 const CHANCE: f64 = 1.05;
 
-/// What one path could have carried, by bin.
+/// Bytes that one path could have carried, by bin.
 #[derive(Clone, Debug)]
 pub struct Carried {
     /// Bytes up to the end of each bin, ever growing.
@@ -54,12 +55,12 @@ impl Carried {
 
 /// Bytes per second that `paths` carry with nothing late, by their last `bins` bins: the least of
 ///
-/// - what they carried from s to t over t − s − `slack`, for all s < t;
-/// - what they carried on average;
+/// - the bytes that they carried from s to t over t − s − `slack`, for all s < t;
+/// - their average rate;
 /// - the most they carried in a bin of the last 0.8 s, and a twentieth of it.
 ///
-/// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d only what
-/// leaves before t − d arrives before t.
+/// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d
+/// only what leaves before t − d arrives before t.
 pub fn bound<'a>(paths: impl Iterator<Item = &'a Carried> + Clone, bins: usize, slack: f64) -> f64 {
     let bin = BIN.as_secs_f64();
     let (bins, slack) = (bins.clamp(1, BINS), slack / bin);

@@ -1,4 +1,4 @@
-//! What can be set of advice.
+//! Keys of the advice.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -9,11 +9,11 @@ use super::Encoder;
 use crate::part::Estimators;
 use crate::schedule::{TRAIN_MOST, Trains};
 
-/// What pacing lets a path save up: a train, at the rates at which windows are paced.
+/// Time for which pacing lets a path save up sending: a train, at the rates at which windows are paced.
 const QUANTUM: Duration = Duration::from_millis(50);
 
 keys! {
-    /// Whether encoders are advised.
+    /// Choice whether encoders get advice.
     #[derive(Copy)]
     pub struct AdviceKeys {
         /// say which rate arrives in time; each path is sent a train of up to 16 packets of the stream each second

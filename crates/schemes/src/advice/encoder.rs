@@ -13,28 +13,29 @@ use super::path_rate::PathRate;
 use super::steady::Steady;
 use crate::estimate::Verdict;
 
-/// Of what goes, what an encoder may use: headers, and pictures that are larger than the mean.
+/// Share of the carried rate that an encoder may use; the rest is for headers, and for pictures that are larger than
+/// the mean.
 const SHARE: f64 = 0.9;
-/// What acknowledgements take of the latency, twice their longest delay.
+/// Part of the latency that acknowledgements need: twice their longest delay.
 const ACKNOWLEDGED: Duration = Duration::from_millis(50);
 /// The longest latency of messages counts for as long as this, up to twice.
 const LATENCY_HELD: Duration = Duration::from_secs(5);
-/// Of redundancy, what a bin forgets: half in seven seconds.
+/// Part of the redundancy that expires in a bin: half in seven seconds.
 const FORGETS: f64 = 0.02;
-/// Nothing is said before so many bins.
+/// Number of bins before the first advice.
 const FIRST: usize = 5;
 /// A path with something in flight that brings no news for this time, or twice its round trip, carries nothing.
 const SILENT: Duration = Duration::from_millis(200);
 
-/// What is known of one path.
+/// State of one path.
 #[derive(Debug)]
 struct Known {
     rate: PathRate,
     carried: Carried,
     /// The last arrival, or when something left with nothing in flight.
     last_received: Instant,
-    /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of those
-    /// before. Microseconds.
+    /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of
+    /// those before. Microseconds.
     ahead: [Option<i64>; 2],
 }
 
@@ -67,7 +68,7 @@ impl Known {
 /// Advises by what the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    /// By path slot; `None` while nothing is known of it.
+    /// State by path slot; `None` before the first data of a path.
     paths: Vec<Option<Known>>,
     /// When the running bin ends; bins so far, at most [`BINS`].
     ends: Option<Instant>,
@@ -175,7 +176,7 @@ impl Policy for Encoder {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
             Signal::Sent(chunk) => self.sent(view, chunk),
-            // One that was overtaken tells nothing of rates, and a bin must not end by it.
+            // A report that was overtaken gives no rates, and a bin must not end with it.
             Signal::PeerArrivals(arrivals) if arrivals.paths.is_empty() => return,
             Signal::PeerArrivals(arrivals) => self.hear(view, arrivals),
             Signal::PathChanged(path)

@@ -1,4 +1,5 @@
-//! What an encoder should choose: the rate that the paths carry in time, and what is left of it without the largest path.
+//! Rates that an encoder should choose: the rate that the paths carry in time, and the part of it that remains
+//! without the largest path.
 //!
 //! | what | where |
 //! |---|---|

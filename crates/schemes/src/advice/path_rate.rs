@@ -1,16 +1,17 @@
-//! How much a path carries, found with packets of the stream alone.
+//! Rate that a path carries, found with packets of the stream alone.
 //!
-//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of arrivals
-//! name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of one train, the
-//! bytes between them over the time between them are the link's rate. Neither round-trip times nor the return path
-//! matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
+//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of
+//! arrivals name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of
+//! one train, the bytes between them over the time between them are the link's rate. Neither round-trip times nor the
+//! return path matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages
+//! out.
 //!
-//! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path has
-//! no room for trains and needs none: it carries what arrives, and earlier trains no longer count. What arrived in each
-//! half of the last second counts in any case.
+//! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
+//! has no room for trains and needs none: it carries what arrives, and earlier trains no longer count. The bytes that
+//! arrived in each half of the last second count in any case.
 //!
-//! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look quicker than it
-//! is.
+//! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look
+//! quicker than it is.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ const APART: u64 = 2;
 /// Samples that count, and how long each does.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
-/// Arrivals are counted over so long; the lesser of the last two counts says what the path carries at least.
+/// Time over which arrivals are counted; the lesser of the last two counts is the least that the path carries.
 const COUNTED: Duration = Duration::from_millis(500);
 /// A queue longer than this is one, seconds.
 const STANDING: f64 = 0.015;
@@ -41,7 +42,7 @@ const FULL: u64 = 4;
 /// Trains that wait for reports.
 const UNDER_WAY: usize = 8;
 
-/// What a report says of a path: bytes and packets so far, and when the last one came.
+/// State of a path in a report: bytes and packets so far, and the time of the last one.
 #[derive(Copy, Clone, Debug)]
 struct Mark {
     at: PeerTime,
@@ -68,7 +69,7 @@ struct Train {
     ends: Option<Mark>,
 }
 
-/// What arrived in the running [`COUNTED`].
+/// Arrivals in the running [`COUNTED`].
 #[derive(Copy, Clone, Debug)]
 struct Counting {
     from: Mark,
@@ -87,10 +88,10 @@ impl Counting {
 /// The rate of one path.
 #[derive(Debug, Default)]
 pub struct PathRate {
-    /// What leaves now, and when the last of it did.
+    /// The train that leaves now, and the time of its last packet.
     leaving: Option<(Train, Instant)>,
     under_way: VecDeque<Train>,
-    /// When each was taken; bytes and seconds.
+    /// Samples: time of the sample, bytes and seconds.
     samples: SmallVec<[(Instant, f64, f64); SAMPLES]>,
     packets: u64,
     counting: Option<Counting>,
@@ -98,8 +99,9 @@ pub struct PathRate {
     arrived: [f64; 2],
 }
 
-/// Returns whether the path is busy: it has a queue and a full window, or a queue of more than half of the round trip. A
-/// window that was large before the path's rate fell is not full for seconds. Jitter alone is never half of a round trip.
+/// Returns whether the path is busy: it has a queue and a full window, or a queue of more than half of the round trip.
+/// A window that was large before the path's rate fell is not full for seconds. Jitter alone is never half of a round
+/// trip.
 fn is_busy(path: &PathView) -> bool {
     let queue = path.est.queue.unwrap_or(0.0);
     let window = path.in_flight + FULL * path.mtu > path.limit.cwnd;
@@ -169,7 +171,7 @@ impl PathRate {
         self.samples.push((now, bytes, seconds));
     }
 
-    /// What arrives, and whether it is all that the path carries.
+    /// Counts arrivals, and whether they are all that the path carries.
     fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
         let counting = self.counting.get_or_insert_with(|| Counting::new(mark));
         counting.reports += 1;
@@ -204,7 +206,7 @@ impl PathRate {
         found.max(self.arrived[0].min(self.arrived[1]))
     }
 
-    /// Whether a train was timed.
+    /// Returns whether a train was timed.
     pub fn is_known(&self) -> bool {
         !self.samples.is_empty()
     }

@@ -6,20 +6,20 @@ use strandcast_proto::time::{Duration, Instant};
 const DOWN: f64 = 0.95;
 /// More than this part of it is worth going up for.
 const UP: f64 = 1.02;
-/// It has been more for so long.
+/// Time for which the rate must have been higher before the advice rises.
 const HOLDOFF: Duration = Duration::from_secs(2);
-/// The same where what was added had to be taken back again and again: twice as long each time, up to this.
+/// Greatest holdoff: it doubles each time that an increase had to be taken back.
 const MAX_HOLDOFF: Duration = Duration::from_secs(16);
-/// After so long without that, half as long.
+/// Time without such a decrease after which the holdoff is halved.
 const FORGIVEN: Duration = Duration::from_secs(30);
-/// Of what goes, what is added a second.
+/// Increase per second, as a part of the carried rate.
 const STEP: f64 = 0.05;
 
 /// A rate as it is said.
 #[derive(Clone, Debug)]
 pub struct Steady {
     said: Option<f64>,
-    /// Since when more goes, and when something was added last.
+    /// Time since which the paths carry more, and time of the last increase.
     more: Option<(Instant, Instant)>,
     holdoff: Duration,
     /// Something was added since less went; when holdoff changed last.
@@ -34,7 +34,7 @@ impl Default for Steady {
 }
 
 impl Steady {
-    /// What goes at `now` is `rate`; what to say.
+    /// Takes the `rate` that the paths carry at `now`, and returns the advice.
     pub fn take(&mut self, now: Instant, rate: f64) -> f64 {
         let said = *self.said.get_or_insert(rate);
         if now.saturating_since(self.changed) >= FORGIVEN {
@@ -58,7 +58,7 @@ impl Steady {
         self.said.unwrap_or(rate)
     }
 
-    /// What was said last.
+    /// Last advice.
     pub fn said(&self) -> Option<f64> {
         self.said
     }

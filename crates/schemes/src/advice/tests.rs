@@ -50,7 +50,8 @@ fn a_stall_counts_when_it_is_longer_than_the_latency_allows() {
 fn a_path_that_is_later_has_less_of_the_latency() {
     let mut bytes = [200.0; BINS];
     bytes[5..10].fill(0.0);
-    // The stall of 1 s leaves what the other path carries in it; where that comes a bin later, one of five is not there yet.
+    // The stall of 1 s leaves what the other path carries in it; where that comes a bin later, one of five is not there
+    // yet.
     let with = |behind| rate(&[carried(&bytes, 0.0), carried(&[100.0; BINS], behind)], BINS, 450);
     assert!(with(1.0) < with(0.0), "{} {}", with(1.0), with(0.0));
 }
@@ -66,7 +67,7 @@ fn a_fall_for_good_counts_after_four_bins() {
     assert!(fallen(4) <= 1.05 * 500.0, "{}", fallen(4));
 }
 
-/// What is said of `rates`, each held for so many tenths of a second.
+/// Advice for `rates`, each held for this number of tenths of a second.
 fn said(rates: &[(f64, u64)]) -> Vec<f64> {
     let mut steady = Steady::default();
     let tenths = rates.iter().flat_map(|(rate, tenths)| (0..*tenths).map(move |_| *rate)).enumerate();
@@ -148,8 +149,8 @@ fn a_train_tells_the_rate_of_the_link() {
     assert_eq!(timed(MIN_TRAIN as u32 - 1, Duration::ZERO), 0.0, "too few");
 }
 
-/// A window that was large before the rate fell is not full for seconds. If a queue takes most of the round trip, arrivals
-/// show the path's rate; jitter is not such a queue.
+/// A window that was large before the rate fell is not full for seconds. If a queue takes most of the round trip,
+/// arrivals show the path's rate; jitter is not such a queue.
 #[test]
 fn a_long_queue_shows_the_rate_whatever_the_window() {
     let mut picture = Picture::new(1);

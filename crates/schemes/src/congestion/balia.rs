@@ -1,8 +1,8 @@
-//! Balanced linked adaptation (Balia): coupled windows that shrink by less or more than half, by how a path's rate compares
-//! with the best one's.
+//! Balanced linked adaptation (Balia): coupled windows that shrink by less or more than half, by how a path's rate
+//! compares with the best one's.
 //!
-//! Q. Peng, A. Walid, J.-S. Hwang, S. H. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM Transactions on
-//! Networking 24(1), 2016; draft-walid-mptcp-congestion-control-04.
+//! Q. Peng, A. Walid, J.-S. Hwang, S. H. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM
+//! Transactions on Networking 24(1), 2016; draft-walid-mptcp-congestion-control-04.
 //!
 //! | draft, §3 | here |
 //! |---|---|
@@ -12,8 +12,8 @@
 //!
 //! Constants: 1.5, the most that a loss takes in halves of the window; 1/2, 4/5 and 1/5 of the increase.
 //!
-//! With one path α is 1, the step SMSS²/w and the cut one half: Reno's. `ASSUMED`: paths that do not count ([`Coupled`]) are
-//! Reno's, too; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
+//! With one path α is 1, the step SMSS²/w and the cut one half: Reno's. `ASSUMED`: paths that do not count
+//! ([`Coupled`]) are also Reno's; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};

@@ -1,11 +1,11 @@
-//! What coupled windows read of each other.
+//! State that coupled windows read of each other.
 
 use strandcast_proto::policy::{PathId, PathState, PathView, View};
 
 /// A path that counts in the sums of coupled windows: active, and with a round-trip time.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Coupled {
-    /// Which one.
+    /// Id of the path.
     pub path: PathId,
     /// Its window, bytes.
     pub cwnd: f64,
@@ -35,7 +35,7 @@ impl Coupled {
     }
 }
 
-/// Whether `path` is gone, so that its state must not become another one's.
+/// Returns whether `path` is gone, so that its state must not become another path's.
 pub(super) fn closed(view: &View<'_>, path: PathId) -> bool {
     view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed)
 }

@@ -13,8 +13,8 @@
 //!
 //! Constants of §4.1 and §5.1: C = 0.4 segments/s³, β = 0.7, alpha = 3·(1 − β)/(1 + β) = 0.529.
 //!
-//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave the
-//! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) leave the curve
+//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave
+//! the curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) leave the curve
 //! as it is: the shell restores window and threshold, where a signal reports them.
 
 use strandcast_keys::keys;
@@ -26,18 +26,18 @@ use super::flow::FlowConfig;
 use super::window::AvoidancePart;
 
 keys! {
-    /// What can be set of it.
+    /// Keys of CUBIC.
     #[derive(Copy)]
     pub struct CubicConfig {
         /// share of the window that is left after a loss
         beta: f64 [0.1, 0.99] = 0.7,
-        /// how fast the window follows the cubic curve
+        /// factor of the cubic curve: the larger, the faster the window grows
         c as "cubic-c": f64 [0.001, 100.0, "segments/s³"] = 0.4,
         /// leave capacity to newcomers (RFC 9438 §4.7)
         fast_convergence: bool = true,
         /// never slower than Reno would be (RFC 9438 §4.3)
         friendly: bool = true,
-        /// alpha is 1 from the window before the loss on (RFC 9438 §4.3); off: as before it, as Linux has it
+        /// alpha is 1 from the window before the loss on (RFC 9438 §4.3); off: as before it, as in Linux
         alpha_one: bool = true,
     }
 }

@@ -1,6 +1,7 @@
 //! Equally weighted TCP (EWTCP): each path is a TCP whose increase is weighted by the number of paths.
 //!
-//! M. Honda, Y. Nishida, L. Eggert, P. Sarolahti, H. Tokuda, "Multipath congestion control for shared bottleneck", PFLDNeT
+//! M. Honda, Y. Nishida, L. Eggert, P. Sarolahti, H. Tokuda, "Multipath congestion control for shared bottleneck",
+//! PFLDNeT
 //! 2009; here as Lee and Chung 2017 print it.
 //!
 //! | Lee and Chung 2017 | here |
@@ -10,12 +11,12 @@
 //! | the text of eq. 2, a = 1/√n | [`Ewtcp::weight`] with `literal` |
 //! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
 //!
-//! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses: w = √(2a/p), and n windows on one
-//! bottleneck together are n·√a of the TCP window √(2/p). That is one TCP for a = 1/n², the default. a = 1/√n gives n^(3/4)
-//! TCPs, 1.68 with two paths, although the text says one: hence `literal`.
+//! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses: w = √(2a/p), and n windows
+//! on one bottleneck together are n·√a of the TCP window √(2/p). That is one TCP for a = 1/n², the default. a = 1/√n
+//! gives n^(3/4) TCPs, 1.68 with two paths, although the text says one: hence `literal`.
 //!
-//! With one path a is 1: Reno's window. `ASSUMED`, without a key because the paper's networks have no such paths: paths that do
-//! not count ([`Coupled`]) are not in n, and are Reno's themselves.
+//! With one path a is 1: Reno's window. `ASSUMED`, without a key because the paper's networks have no such paths: paths
+//! that do not count ([`Coupled`]) are not in n, and are Reno's themselves.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -25,7 +26,7 @@ use super::coupled::Coupled;
 use super::window::AvoidancePart;
 
 keys! {
-    /// What can be set of it; it keeps no state.
+    /// Keys of EWTCP, which has no state.
     #[derive(Copy)]
     pub struct Ewtcp {
         /// weights of 1/√n for n paths, as Lee and Chung (2017) print them, in place of 1/n²

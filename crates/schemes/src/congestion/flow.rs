@@ -1,4 +1,4 @@
-//! What can be set of all windows of TCP and MPTCP flows.
+//! Keys of all windows of TCP and MPTCP flows.
 
 pub use strandcast_keys::catalog::WindowSetup;
 use strandcast_keys::keys;
@@ -8,11 +8,11 @@ use super::{Counting, DecreaseBase, InitialWindow, TcpConfig};
 keys! {
     /// The keys of all windows of TCP and MPTCP flows.
     pub struct FlowConfig {
-        /// what an ACK adds at most in slow start (RFC 3465), 0: all that it acknowledges
+        /// greatest increase per ACK in slow start (RFC 3465), 0: all that the ACK acknowledges
         slow_start_limit as "l": Option<u32> [0, 1000, "segments"] = Some(1),
         /// an ACK counts as one segment, or for what it acknowledges (RFC 3465)
         counting as "count": Counting = Counting::Acks,
-        /// of what a share is left after a loss
+        /// quantity of which a loss leaves a share
         decrease_base as "cut": DecreaseBase = DecreaseBase::Flight,
         /// least threshold after a loss
         floor: u32 [1, 64, "segments"] = 2,

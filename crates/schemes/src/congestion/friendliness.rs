@@ -1,5 +1,5 @@
-//! The friendliness window: a window for the whole association that behaves like TCP's, with which the sum of the paths'
-//! windows is compared.
+//! The friendliness window: a window for the whole association that behaves like TCP's, with which the sum of the
+//! paths' windows is compared.
 //!
 //! | Xu et al. (2015), section V | here |
 //! |---|---|
@@ -14,15 +14,19 @@
 //! Constants: α = 0.5, β = 1.5 (section VII).
 //!
 //! `ASSUMED`:
-//! - in slow start fwnd grows by what the path's window grows, in congestion avoidance by one MTU for each fwnd of bytes
+//! - in slow start fwnd grows by what the path's window grows, in congestion avoidance by one MTU for each fwnd of
+//!   bytes
 //!   acknowledged over all paths; bytes count if the path's window was full, as for that window itself (RFC 9260 §7.2.2):
 //!   an application that sends little must not earn a window that Reward then gives to the paths;
 //! - one update a loss event, not a lost chunk;
-//! - a path that joins brings cwnd(init), one that leaves takes it; fwnd is not scaled otherwise when n changes, and never
+//! - a path that joins brings cwnd(init), one that leaves takes it; fwnd is not scaled otherwise when n changes, and
+//!   never
 //!   less than n cwnd(init);
-//! - a loss that the radio made leaves fwnd alone, as Algorithm 2 has it; section V's text says that fwnd "decreases by half
+//! - a loss that the radio made leaves fwnd alone, as in Algorithm 2; section V's text says that fwnd "decreases by
+//!   half
 //!   when any retransmission is needed" (`fwnd-cut=any`);
-//! - with all counts 0, q of Algorithm 3 as printed is null when its R_e is read: the first candidate is taken whatever its
+//! - with all counts 0, q of Algorithm 3 as printed is null when its R_e is read: the first candidate is taken whatever
+//!   its
 //!   count;
 //! - Penalize may take the same path several times, as Algorithm 3 is printed (the text says "another path");
 //! - with all R_e 0, Reward gives the same to all;
@@ -33,15 +37,15 @@
 use smallvec::SmallVec;
 use strandcast_proto::policy::PathId;
 
-/// What a fast retransmission adds to a path's count.
+/// Increase of a path's count by a fast retransmission.
 pub const FAST_RETRANSMIT_COUNTS: u32 = 1;
-/// What a timeout adds to a path's count.
+/// Increase of a path's count by a timeout.
 pub const TIMEOUT_COUNTS: u32 = 2;
 
 /// An active path as Algorithm 3 sees it.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Member {
-    /// Which path.
+    /// Id of the path.
     pub id: PathId,
     /// Its window, bytes.
     pub cwnd: u64,
@@ -58,7 +62,7 @@ pub struct Member {
 /// All active paths.
 pub type Members = SmallVec<[Member; 8]>;
 
-/// What Algorithm 3 finds about the sum of windows.
+/// Result of Algorithm 3 for the sum of windows.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Balance {
     /// Below α fwnd.
@@ -91,7 +95,7 @@ impl Friendliness {
         Friendliness { alpha, beta, any_loss: false, window: 0.0, threshold, acked: 0.0 }
     }
 
-    /// Whether any fast retransmission halves fwnd, as section V's text has it, not only one by congestion.
+    /// Sets whether any fast retransmission halves fwnd, as in section V's text, not only one by congestion.
     pub fn cut_by_any_loss(self, any_loss: bool) -> Self {
         Friendliness { any_loss, ..self }
     }
@@ -116,8 +120,8 @@ impl Friendliness {
         self.threshold
     }
 
-    /// A path's window would grow by `delta` bytes: takes fwnd's part in it and gives what the path's window may grow by,
-    /// with `paths` active ones.
+    /// A path's window would grow by `delta` bytes: takes fwnd's part in it and gives what the path's window may grow
+    /// by, with `paths` active ones.
     pub fn grow(&mut self, delta: u64, paths: usize) -> f64 {
         let delta = delta as f64;
         if self.window < self.threshold {
@@ -169,7 +173,7 @@ impl Friendliness {
         }
     }
 
-    /// What Algorithm 3 does about `sum` bytes of windows.
+    /// Action of Algorithm 3 for `sum` bytes of windows.
     pub fn balance(&self, sum: u64) -> Balance {
         let sum = sum as f64;
         if sum < self.alpha * self.window {
@@ -192,7 +196,8 @@ impl Friendliness {
         }
     }
 
-    /// Halves windows until their sum is within β fwnd or no member is left; returns the halved paths, once per halving.
+    /// Halves windows until their sum is within β fwnd or no member is left; returns the halved paths, once per
+    /// halving.
     pub fn penalize(&self, members: &mut [Member]) -> SmallVec<[PathId; 8]> {
         let mut halved = SmallVec::new();
         while self.balance(sum(members)) == Balance::Penalize {
@@ -210,8 +215,8 @@ fn sum(members: &[Member]) -> u64 {
     members.iter().fold(0, |sum, m| sum.saturating_add(m.cwnd))
 }
 
-/// Whom Penalize takes next: of those above their floor the one with the highest count, then the lowest rate, then the
-/// first; `None` if all are at their floor.
+/// Member that Penalize takes next: among those above their floor the one with the highest count, then the lowest
+/// rate, then the first; `None` if all are at their floor.
 pub fn penalized(members: &[Member]) -> Option<usize> {
     let mut chosen: Option<usize> = None;
     for (i, m) in members.iter().enumerate().filter(|(_, m)| m.cwnd > m.floor) {

@@ -1,5 +1,5 @@
-//! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses more
-//! than the best. ([`Coupled`] is not it, but a path as all coupled windows see it.)
+//! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses
+//! more than the best. ([`Coupled`] is not it, but a path as all coupled windows see it.)
 //!
 //! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
 //! multipath TCP", NSDI 2011; here as Lee and Chung 2017 print it. w_T is the sum of all windows.
@@ -12,12 +12,14 @@
 //!
 //! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
 //!
-//! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one. `ASSUMED`:
+//! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one.
+//! `ASSUMED`:
 //! - one segment is left then, so that the path is still probed. Thresholds after a loss are of one segment at least
 //!   (`floor` of TCP and MPTCP flows, whose default elsewhere is two; `half-floor=1` in SCTP), or the window could not stay
 //!   there;
 //! - the share is of the window, as eq. 3 is (`cut` of such flows);
-//! - paths that do not count ([`Coupled`]) are not in w_T, and are Reno's themselves. No key: the paper has no such paths.
+//! - paths that do not count ([`Coupled`]) are not in w_T, and are Reno's themselves. No key: the paper has no such
+//!   paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
@@ -29,7 +31,7 @@ use super::flow::FlowConfig;
 use super::window::AvoidancePart;
 
 keys! {
-    /// What can be set of it; it keeps no state.
+    /// Keys of the fully coupled window, which has no state.
     #[derive(Copy)]
     pub struct FullyCoupled {
         /// part that a loss takes, as a share of all windows together

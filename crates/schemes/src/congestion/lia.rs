@@ -6,8 +6,8 @@
 //! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Lia::increase`] |
 //! | §3 slow start and decrease as in TCP, here as in SCTP | the shells, `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
 //!
-//! In SCTP the step is taken for a whole window acknowledged, by the shell's partial_bytes_acked; in TCP for what an ACK
-//! counts for ([`Counting`](super::Counting)).
+//! In SCTP the step is taken for a whole window acknowledged, by the shell's partial_bytes_acked; in TCP for what an
+//! ACK counts for ([`Counting`](super::Counting)).
 //!
 //! Paths that do not count ([`Coupled`]) grow on their own. With one path alpha is 1: the RFC 9260 window, or that of
 //! RFC 5681.
@@ -42,7 +42,7 @@ impl AvoidancePart for LiaConfig {
 pub struct Lia;
 
 impl Lia {
-    /// How aggressive all windows together are, and their sum in bytes; `None` while no path counts.
+    /// Aggressiveness of all windows together, and their sum in bytes; `None` while no path counts.
     pub fn alpha(view: &View<'_>) -> Option<(f64, f64)> {
         let (mut paths, mut total, mut best, mut rate) = (0, 0.0, 0.0, 0.0);
         for Coupled { cwnd, rtt, .. } in Coupled::all(view) {

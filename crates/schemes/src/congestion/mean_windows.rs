@@ -1,5 +1,5 @@
-//! Mean windows, one step per round trip of a path: what coupled windows compare the paths by where a single window says too
-//! little.
+//! Mean windows, one step per round trip of a path: what coupled windows compare the paths by where a single window
+//! says too little.
 
 use strandcast_proto::policy::{PathId, PathState, Signal, View};
 use strandcast_proto::time::Instant;
@@ -13,7 +13,7 @@ const GAIN: f64 = 1.0 / 8.0;
 #[derive(Clone, Debug)]
 pub(super) struct MeanWindows {
     gain: f64,
-    /// By path slot; `None` while nothing was acknowledged there.
+    /// Means by path slot; `None` while nothing was acknowledged there.
     paths: Vec<Option<Mean>>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct MeanWindows {
 struct Mean {
     /// Bytes.
     window: f64,
-    /// When the round trip began.
+    /// Beginning of the round trip.
     since: Instant,
 }
 
@@ -37,7 +37,7 @@ impl MeanWindows {
         MeanWindows { gain, paths: Vec::new() }
     }
 
-    /// Whether a round trip of the path that `signal` is about ended with it.
+    /// Returns whether a round trip of the path of `signal` ended with it.
     pub fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) -> bool {
         match signal {
             Signal::Acked(ack) => self.on_acked(view, ack.path),
@@ -74,7 +74,8 @@ impl MeanWindows {
         mean.map_or(path.cwnd, |mean| mean.window)
     }
 
-    /// max x / Σ x with x the mean window over the round-trip time, of all paths that count; 1 for a path that is alone.
+    /// max x / Σ x with x the mean window over the round-trip time, of all paths that count; 1 for a path that is
+    /// alone.
     pub fn share(&self, view: &View<'_>, path: PathId) -> f64 {
         if Coupled::of(view, path).is_none() {
             return 1.0;

@@ -1,4 +1,4 @@
-//! How much may be in flight.
+//! Congestion control: the amount of data that may be in flight.
 
 mod balia;
 mod bbr;

@@ -1,9 +1,9 @@
 //! MPMTP: each window grows fast towards that of the last loss, slowly around it, faster beyond it, and linearly once
 //! round-trip times rise; paths that lose more grow more slowly, and all together as one CUBIC flow does.
 //!
-//! S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions on
-//! Internet and Information Systems 11(1), 2017. Windows are in segments, b is the share of a window that a loss takes (the
-//! paper's β stands for it and, in Figs. 10 and 11, for 1 − b).
+//! S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions
+//! on Internet and Information Systems 11(1), 2017. Windows are in segments, b is the share of a window that a loss
+//! takes (the paper's β stands for it and, in Figs. 10 and 11, for 1 − b).
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -29,30 +29,35 @@
 //! | eq. 29 | RTT_r | 1/RTT_r | a rate is a window over RTT_r |
 //! | eq. 30 | w²·max(C(4 − β)RTT²/(4β))^⅓ / (αBβ·X^(4/3)) | b·w²·max(C(4 − b)/(4b·RTT))^⅓ / (ᾱ·X^(4/3)) | dimension; the next paragraph |
 //!
-//! Equation 30 has α·B in its denominator. With the values of the moment δ·B·α does not depend on α or B: neither the profiles
-//! nor load balancing would have an effect. So ᾱ is the mean of α over time between the last two losses (before: √(α_max·α_min)),
-//! B is left out, and w and X = Σ w/RTT are mean windows. Over time is exact: between losses a path sends 1/p segments in
+//! Equation 30 has α·B in its denominator. With the values of the moment δ·B·α does not depend on α or B: neither the
+//! profiles nor load balancing would have an effect. So ᾱ is the mean of α over time between the last two losses
+//! (before: √(α_max·α_min)), B is left out, and w and X = Σ w/RTT are mean windows. Over time is exact: between losses
+//! a path sends 1/p segments in
 //! 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
 //!
-//! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that one loss rate p, that
-//! with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have, and of two loss rates the
-//! larger one leaves a path what [`MpmtpConfig::delta_least`] grants it.
+//! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that
+//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have,
+//! and of two loss rates the larger one leaves a path what [`MpmtpConfig::delta_least`] grants it.
 //!
 //! # `ASSUMED`, each with a key
 //!
-//! - b = 0.3 and C = 0.4 (RFC 9438): the paper has no values. δ within [0.01, 1], taken each round trip with weight 1/4; mean
+//! - b = 0.3 and C = 0.4 (RFC 9438): the paper has no values. δ within [0.01, 1], taken each round trip with weight
+//!   1/4; mean
 //!   windows with weight 1/8. B within [0.1, 2].
-//! - A rise of round-trip times: two round trips in a row, of at least four samples each, whose least round-trip time is 10 % and
+//! - A rise of round-trip times: two round trips in a row, of at least four samples each, whose least round-trip time
+//!   is 10 % and
 //!   5 ms above the least of the last 5 to 10 s; only round trips in which the window could grow. Linear growth lasts until
 //!   the next loss.
-//! - RTT_max: the smoothed round-trip time at losses, averaged with weight 1/2; unknown, or no longer than where the rise was
+//! - RTT_max: the smoothed round-trip time at losses, averaged with weight 1/2; unknown, or no longer than where the
+//!   rise was
 //!   noticed, the larger of 2·base and 1.5·RTT_min. RTT_cur is the least round-trip time of the last round trip.
 //!
-//! `ASSUMED` without a key: slow start ends at the first loss or rise; after a timeout the window goes on to (1 − b)·w_max in slow
-//! start, concave from there on. p is congestion events per segment, 1 over TFRC's mean loss interval (RFC 5348 §5.4), 0 before
-//! the first; with p_max − p_min < 10⁻⁹ B is 1. No ACK adds more than it acknowledges. Round-trip times are taken of each ACK,
-//! from when the newest segment left that it acknowledges, so that coarse clocks of a sender do not matter. With one path
-//! that counts ([`Coupled`]) δ and B are 1. After idle time, or a path's return, the profiles begin anew.
+//! `ASSUMED` without a key: slow start ends at the first loss or rise; after a timeout the window grows to (1 −
+//! b)·w_max in slow start, concave from there on. p is congestion events per segment, 1 over TFRC's mean loss interval
+//! (RFC 5348 §5.4), 0 before the first; with p_max − p_min < 10⁻⁹ B is 1. No ACK adds more than it acknowledges.
+//! Round-trip times are taken of each ACK, from when the newest segment left that it acknowledges, so that coarse
+//! clocks of a sender do not matter. With one path that counts ([`Coupled`]) δ and B are 1. After idle time, or a
+//! path's return, the profiles begin anew.
 
 mod config;
 mod loss_intervals;
@@ -93,7 +98,7 @@ const EQUAL_LOSS: f64 = 1e-9;
 pub struct Mpmtp {
     config: MpmtpConfig,
     means: MeanWindows,
-    /// By path slot; `None` while nothing happened there.
+    /// Subflows by path slot; `None` while nothing happened there.
     paths: Vec<Option<Subflow>>,
 }
 

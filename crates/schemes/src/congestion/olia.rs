@@ -1,7 +1,8 @@
-//! Opportunistic linked increases (OLIA): coupled windows that move to the paths which get most through between two losses.
+//! Opportunistic linked increases (OLIA): coupled windows that move to the paths which get most through between two
+//! losses.
 //!
-//! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and a
-//! possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
+//! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and
+//! a possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
 //!
 //! | draft, §3 | here |
 //! |---|---|
@@ -12,14 +13,15 @@
 //! | an ACK: w_r += (w_r/rtt_r²)/(Σ w_k/rtt_k)² + α_r/w_r | [`Olia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2, slow start as in TCP | the shell, [`TcpWindows`](super::TcpWindows) |
 //!
-//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones. The shell
-//! leaves one segment.
+//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones. The
+//! shell leaves one segment.
 //!
 //! With one path the increase is 1/w: Reno's window. `ASSUMED`:
 //! - values within 1 % of the largest are as large (`tolerance`), or measured ones would never be;
 //! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², a TCP's rate squared (`ranking=kernel`);
 //! - thresholds after a loss are TCP's two segments at least (`floor` of TCP and MPTCP flows);
-//! - paths that do not count ([`Coupled`]) are left out of all sums, and are Reno's themselves. No key: the draft has no such
+//! - paths that do not count ([`Coupled`]) are left out of all sums, and are Reno's themselves. No key: the draft has
+//!   no such
 //!   paths.
 
 use strandcast_keys::{keys, words};
@@ -30,7 +32,7 @@ use super::coupled::{Coupled, closed};
 use super::window::AvoidancePart;
 
 words! {
-    /// What makes a path the best.
+    /// Measure by which a path is the best.
     pub enum Ranking {
         /// ℓ²/rtt.
         Draft = "draft",
@@ -40,12 +42,12 @@ words! {
 }
 
 keys! {
-    /// What can be set of it.
+    /// Keys of OLIA.
     #[derive(Copy)]
     pub struct OliaConfig {
         /// paths are ranked by bytes² between losses over round-trip time, or by bytes over round-trip time²
         ranking: Ranking = Ranking::Draft,
-        /// how far below the largest a path's rank or window may be to count as largest as well
+        /// tolerance below the largest rank or window with which a path still counts as largest
         tolerance: f64 [0.0, 0.5] = 0.01,
     }
 }
@@ -80,11 +82,11 @@ impl Bytes {
 #[derive(Clone, Debug)]
 pub struct Olia {
     config: OliaConfig,
-    /// By path slot.
+    /// Bytes by path slot.
     bytes: Vec<Bytes>,
 }
 
-/// What the increase of a path reads of all paths.
+/// State of all paths that the increase of a path reads.
 #[derive(Copy, Clone, Debug, Default)]
 struct All {
     paths: f64,
@@ -153,7 +155,7 @@ impl Avoidance for Olia {
             Signal::Acked(ack) => self.of(ack.path).since_loss += ack.newly_acked,
             Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 let bytes = self.of(*path);
-                // A further timeout, or one of what was sent again, is no interval without losses.
+                // A further timeout, or one of what was sent again, is not an interval without losses.
                 if bytes.since_loss > 0 {
                     *bytes = Bytes { between_losses: bytes.since_loss, since_loss: 0 };
                 }

@@ -14,15 +14,16 @@
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
-//! *Congested*: losses of this path come with queues that are long beside those of late, and so does this one. A drop-tail
-//! queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before that is known:
-//! the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least round-trip time, since
-//! shorter ones may be jitter.
+//! *Congested*: losses of this path come with queues that are long compared with recent ones, and so does this one. A
+//! drop-tail queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before
+//! that is known: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the
+//! least round-trip time, since shorter ones may be jitter.
 //!
-//! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog. Where the
-//! loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window falls to the measured
-//! delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue was short and full: the window stays.
-//! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
+//! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog.
+//! Where the loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window
+//! falls to the measured delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue
+//! was short and full: the window stays. If not, the path loses whatever is sent: the window comes back, and this share
+//! is known from now on.
 
 mod curve;
 mod idle;
@@ -84,14 +85,15 @@ impl WindowPart for QueueAwareConfig {
 
 /// No queue below this is long before ranks are known, whatever the path.
 const MIN_LONG: f64 = 0.001;
-/// A queue below this part of the least round-trip time tells neither what lost a packet, before ranks are known, nor bottlenecks apart.
+/// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
+/// nor separates bottlenecks.
 const TELLING: f64 = 0.25;
-/// The first window leaves over so long, seconds.
+/// Time over which the first window leaves, seconds.
 const FIRST_WINDOW: f64 = 0.01;
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
-/// After so many round trips without a queue a window goes back to this part of what it was.
+/// Number of round trips without a queue after which a window returns to this part of its former size.
 const EMPTY_TRIPS: f64 = 8.0;
 const PEAK_SHARE: f64 = 0.7;
 
@@ -100,7 +102,7 @@ const PEAK_SHARE: f64 = 0.7;
 pub struct QueueAware {
     config: WindowConfig,
     shared: Shared,
-    /// By path slot; `None` while the slot is closed.
+    /// Paths by slot; `None` while the slot is closed.
     paths: Vec<Option<Path>>,
 }
 
@@ -110,19 +112,19 @@ struct Path {
     window: Window,
     /// Time of the last packet that left with [`idle::USED_PART`] of the window in flight.
     used: Option<Instant>,
-    /// What it began with, bytes.
+    /// Initial window in bytes.
     initial: u64,
     /// Queueing delays, seconds.
     longest: Longest,
-    /// Whether losses come with long ones.
+    /// Correlation of losses with long queueing delays.
     ranks: Ranks,
     /// Windows that a full queue ended, bytes.
     peak: Longest,
-    /// Since when there has been no queue.
+    /// Time since which there has been no queue.
     empty: Option<Instant>,
     losses: Losses,
     curve: Curve,
-    /// While the first slow start goes on.
+    /// State of the first slow start, while it lasts.
     start: Option<Start>,
     /// Losses in slow start that may be chance.
     suspicion: Option<Suspicion>,
@@ -153,13 +155,15 @@ impl Path {
         }
     }
 
-    /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short queues.
+    /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short
+    /// queues.
     fn set_pace(&mut self, view: &PathView) {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
         let ahead = if doubles { PACE_START } else { PACE };
         let own = view.est.reference_rtt.unwrap_or_default();
         let now = view.est.queue.map(|queue| own + Duration::from_secs_f64(queue));
-        // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's own.
+        // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's
+        // own.
         let trip = view.srtt.map(|srtt| srtt.min(now.unwrap_or(srtt)).max(Duration::from_micros(100)));
         let trip = trip.map(|trip| own.clamp(trip, trip * 9 / 8).as_secs_f64());
         let more = self.reserve.as_ref().map_or(0.0, Reserve::pace);
@@ -174,7 +178,7 @@ impl Path {
         self.set_pace(view);
     }
 
-    /// Whether a loss that is found now is a full queue's.
+    /// Returns whether a loss that is found now is a full queue's.
     fn congested(&self, view: &PathView) -> bool {
         let Some((queue, least)) = queue(view) else { return true };
         let long = (self.longest.get() / 2.0).max(TELLING * least).max(MIN_LONG);
@@ -187,7 +191,8 @@ impl Path {
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
         let mut ssthresh = self.window.ssthresh_after_loss(share);
         if !congested {
-            // A window that is small because little was sent, or nothing arrived, is no measure of the path (Westwood+).
+            // A window that is small because little was sent, or nothing arrived, is not a measure of the path
+            // (Westwood+).
             ssthresh = ssthresh.max(in_use(view).min(self.ssthresh()));
         }
         if congested {
@@ -230,7 +235,8 @@ impl Path {
         }
     }
 
-    /// Whether the losses in question were chance shows at the end of their window, that they were not earlier.
+    /// Decides at the end of the suspect window whether its losses were chance. Earlier acknowledgements can only
+    /// show that they were not.
     fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {
@@ -259,7 +265,8 @@ impl Path {
         }
     }
 
-    /// `chunks` losses were none; if all of the last event were, the window goes back to what it was `before`.
+    /// Takes back `chunks` spurious losses. If all losses of the last event were spurious, the window returns to its
+    /// size `before`.
     fn undo(&mut self, now: Instant, chunks: u32, before: Option<&Limit>) {
         self.losses.lost = self.losses.lost.saturating_sub(chunks);
         if let Some(suspicion) = &mut self.suspicion {
@@ -283,8 +290,8 @@ impl Path {
         self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
     }
 
-    /// A link on which the queue stays empty though the window is used up carries more, as it does when others have left: slow
-    /// start goes back to most of what the window was when the queue was full.
+    /// A link on which the queue stays empty though the window is used up carries more, as it does when others have
+    /// left: slow start goes back to most of what the window was when the queue was full.
     fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo) {
         let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(MIN_QUEUE);
         let Some((_, least)) = queue(view).filter(empty) else {
@@ -331,8 +338,8 @@ fn in_use(view: &PathView) -> u64 {
     (view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s()) * least) as u64
 }
 
-/// What has to be under way at the measured bandwidth: less than [`in_use`] where acknowledgements come back by a shorter way than
-/// the path's own.
+/// Bytes that must be in flight at the measured bandwidth: less than [`in_use`] where acknowledgements return by a
+/// shorter path than the data's.
 fn under_way(view: &PathView) -> u64 {
     let (Some((queue, least)), Some(srtt)) = (queue(view), view.srtt) else { return in_use(view) };
     let shortest = view.min_rtt.map_or(least, |rtt| rtt.as_secs_f64());
@@ -340,7 +347,7 @@ fn under_way(view: &PathView) -> u64 {
     (in_use(view) as f64 * trip / least) as u64
 }
 
-/// The share of the window that is no backlog: least round-trip time over round-trip time.
+/// Share of the window without backlog: least round-trip time over round-trip time.
 fn without_queue(view: &PathView) -> f64 {
     queue(view).filter(|q| q.1 > 0.0).map_or(1.0, |(queue, least)| least / (least + queue))
 }

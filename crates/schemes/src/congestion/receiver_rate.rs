@@ -1,11 +1,11 @@
 //! Sending at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
 //!
-//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows stand in while there is none: before the receiver's
-//! first rate, and towards peers that have none to give.
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows replace it while it is unknown: before the
+//! receiver's first rate, and towards peers that have none to give.
 //!
-//! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety; after a
-//! timeout a window of one packet, so one packet an RTO, until the receiver is heard again; the receiver counts SCTP packets,
-//! and the core paces with what IP and UDP add to them.
+//! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety;
+//! after a timeout a window of one packet, so one packet an RTO, until a report of the receiver arrives; the receiver
+//! counts SCTP packets, and the core paces with what IP and UDP add to them.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -65,13 +65,13 @@ impl WindowPart for ReceiverRateConfig {
 #[derive(Debug)]
 pub struct ReceiverPaced {
     windows: Aimd<Reno>,
-    /// By path slot.
+    /// Pacing by path slot.
     paths: Vec<Option<Paced>>,
 }
 
 #[derive(Copy, Clone, Debug)]
 struct Paced {
-    /// Of SCTP packets.
+    /// Rate of SCTP packets.
     rate: Rate,
     /// `None` after a timeout.
     pacing: Option<Rate>,
@@ -99,7 +99,8 @@ impl Paced {
         }
     }
 
-    /// One packet, until the receiver is heard. Pacing at one packet an RTO would hold the next one up after that.
+    /// Limits the path to one packet until a report of the receiver arrives. Pacing at one packet an RTO would delay
+    /// the next one after that.
     fn timed_out(&mut self, path: &PathView) {
         (self.pacing, self.cwnd) = (None, path.mtu);
     }

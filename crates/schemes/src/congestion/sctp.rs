@@ -1,10 +1,10 @@
-//! What can be set of all windows of SCTP associations.
+//! Keys of all windows of SCTP associations.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::{Advance, WindowConfig};
 
 keys! {
-    /// How windows begin and grow, whatever a loss leaves.
+    /// Beginning and growth of windows, whatever a loss leaves.
     #[derive(Copy)]
     pub struct StartConfig {
         /// initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))

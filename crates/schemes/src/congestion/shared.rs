@@ -1,8 +1,8 @@
-//! Which paths share a bottleneck, judged by their queues: behind one queue packets of all paths wait equally long.
+//! Paths that share a bottleneck, found by their queues: behind one queue packets of all paths wait equally long.
 //!
-//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: alike within an
-//! eighth or 2 ms they count one point for the pair, otherwise two against it. From [`COUPLED`] points on the increases of the
-//! two are coupled by RFC 6356. Paths behind bottlenecks of their own are alike by chance only.
+//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: alike within
+//! an eighth or 2 ms they count one point for the pair, otherwise two against it. From [`COUPLED`] points on the
+//! increases of the two are coupled by RFC 6356. Paths behind bottlenecks of their own are alike by chance only.
 
 use smallvec::SmallVec;
 
@@ -15,10 +15,10 @@ use super::Coupled;
 const COUPLED: u8 = 4;
 /// Points a pair may have.
 const MOST: u8 = 8;
-/// A queueing delay older than this says nothing, beside that of now.
+/// Greatest age of a queueing delay that is compared with a present one.
 const FRESH: Duration = Duration::from_millis(200);
 
-/// What is known of shared bottlenecks.
+/// Pairs of paths with a shared bottleneck.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// The latest queueing delay of each path, seconds.
@@ -74,8 +74,8 @@ impl Shared {
         group
     }
 
-    /// Bytes by which the window of `path` grows once a whole window was acknowledged: one `segment`, or what RFC 6356 §3
-    /// allows it among the paths that share its bottleneck.
+    /// Bytes by which the window of `path` grows once a whole window was acknowledged: one `segment`, or what RFC 6356
+    /// §3 allows it among the paths that share its bottleneck.
     pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {
         let group = self.group(path);
         if group.len() < 2 {

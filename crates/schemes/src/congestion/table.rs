@@ -13,7 +13,7 @@ use crate::shelf::shelf;
 shelf! {
     /// The windows.
     enum Cc;
-    /// What is set of the windows.
+    /// Settings of the windows.
     struct Congestions of WindowPart {
         Rfc = "rfc", rfc: super::rfc::RfcConfig;
         Lia = "lia", lia: super::lia::LiaConfig;
@@ -41,13 +41,13 @@ shelf! {
 pub struct Congestion {
     /// The name in specs.
     pub name: &'static str,
-    /// Where it is described.
+    /// Paper or document that describes it.
     pub paper: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
-    /// Why TCP and MPTCP flows can't have it, if they can't.
+    /// Reason why TCP and MPTCP flows can't have it, if they can't.
     pub not_for_tcp: Option<&'static str>,
-    /// What can be set of it on a TCP or MPTCP flow, with the defaults; nothing if they can't have it.
+    /// Keys on a TCP or MPTCP flow, with the defaults; empty if such flows can't have the window.
     pub keys: Vec<(Key, String)>,
 }
 

@@ -11,10 +11,10 @@
 //! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
 //! | 9406 HyStart++ | `hystart` |
 //!
-//! Inflation during recovery, pipe, limited transmit and what a further timeout of the same segment does are the sender's:
-//! the window here is the one without them, and each loss event shrinks it. FlightSize is the path's `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves
-//! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Which losses
-//! count: [`SparedLosses`].
+//! Inflation during recovery, pipe, limited transmit and what a further timeout of the same segment does are the
+//! sender's: the window here is the one without them, and each loss event shrinks it. FlightSize is the path's
+//! `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves out what limited
+//! transmit sent). Recovery ends when the event's `highest` is acknowledged. Which losses count: [`SparedLosses`].
 
 use strandcast_keys::words;
 use strandcast_proto::policy::{
@@ -27,7 +27,7 @@ use strandcast_proto::wire::Tsn;
 use super::hystart::HyStart;
 
 words! {
-    /// What an ACK counts for.
+    /// Amount of data for which an ACK counts.
     pub enum Counting {
         /// One segment, however many it acknowledges (RFC 5681 eq. 3, ns-2).
         Acks = "ack",
@@ -37,7 +37,7 @@ words! {
 }
 
 words! {
-    /// Of what a share is left after a loss.
+    /// Quantity of which a loss leaves a share.
     pub enum DecreaseBase {
         /// FlightSize, at most the window (RFC 5681 eq. 4).
         Flight = "flight",
@@ -58,7 +58,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In bytes, of segments of so many.
+    /// Window in bytes, for segments of this size.
     pub(super) fn bytes(self, segment: f64) -> f64 {
         let bytes = match self {
             InitialWindow::Rfc => (4.0 * segment).min((2.0 * segment).max(4380.0)),
@@ -69,7 +69,7 @@ impl InitialWindow {
     }
 }
 
-/// What may differ.
+/// Settings of TCP's windows.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct TcpConfig {
     /// IW.
@@ -78,9 +78,9 @@ pub struct TcpConfig {
     pub initial_ssthresh: Option<u64>,
     /// L: segments an ACK adds at most in slow start; `None`: all that it acknowledges.
     pub slow_start_limit: Option<u32>,
-    /// What an ACK counts for in congestion avoidance.
+    /// Amount of data for which an ACK counts in congestion avoidance.
     pub counting: Counting,
-    /// Of what a share is left after a loss.
+    /// Quantity of which a loss leaves a share.
     pub decrease_base: DecreaseBase,
     /// Least ssthresh after a loss, segments.
     pub floor_segments: u32,
@@ -88,7 +88,7 @@ pub struct TcpConfig {
     pub when_full: bool,
     /// After an RTO without sending the window falls to the initial one, where the sender does not see to it.
     pub restart_after_idle: bool,
-    /// Which acknowledgements are progress. Cumulative sequence numbers may be of the path alone.
+    /// Acknowledgements that are progress. Cumulative sequence numbers may be of the path alone.
     pub advance: Advance,
     /// No growth in fast recovery.
     pub freeze_in_recovery: bool,
@@ -114,8 +114,8 @@ impl Default for TcpConfig {
     }
 }
 
-/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and what is lost is out of flight when the
-/// window hears of it: bytes are counted, and a share of the window is what is left.
+/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and lost data are no longer in flight when
+/// the window receives the loss: bytes are counted, and a loss leaves a share of the window.
 impl From<WindowConfig> for TcpConfig {
     fn from(sctp: WindowConfig) -> Self {
         TcpConfig {
@@ -138,7 +138,7 @@ impl From<WindowConfig> for TcpConfig {
 pub struct TcpWindows<A> {
     config: TcpConfig,
     avoidance: A,
-    /// By path slot; `None` while the slot is closed.
+    /// Windows by path slot; `None` while the slot is closed.
     paths: Vec<Option<TcpWindow>>,
     spared: SparedLosses,
 }
@@ -362,7 +362,7 @@ impl TcpWindow {
         }
     }
 
-    /// The last losses were none (RFC 4015 §3.2).
+    /// The last losses were spurious (RFC 4015 §3.2).
     fn undo(&mut self, before: &Limit) {
         self.ssthresh = self.ssthresh.max(before.ssthresh.map_or(f64::INFINITY, |s| s as f64));
         self.cwnd = self.cwnd.max(before.cwnd as f64);

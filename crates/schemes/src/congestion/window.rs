@@ -1,4 +1,5 @@
-//! What a window is to the table of windows: its keys, how it is described, and how it is built for SCTP and for TCP flows.
+//! Interface of a window to the table of windows: its keys, its description, and how it is built for SCTP and for TCP
+//! flows.
 
 use core::fmt::Debug;
 
@@ -15,7 +16,7 @@ pub(super) type Windows = Box<dyn CongestionControl>;
 
 /// The configuration of a congestion control.
 pub trait WindowPart: Keyed + Debug {
-    /// Where it is described.
+    /// Paper or document that describes it.
     fn paper(&self) -> &'static str;
 
     /// One sentence for people.
@@ -36,7 +37,7 @@ pub trait WindowPart: Keyed + Debug {
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Why it does not go with the other parts of an SCTP scheme, in one line.
+    /// Reason why it does not go with the other parts of an SCTP scheme, in one line.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
@@ -44,12 +45,12 @@ pub trait WindowPart: Keyed + Debug {
 
 /// The configuration of a congestion control that is an [`Avoidance`] in the shell of TCP's windows.
 pub(super) trait AvoidancePart: Keyed + Debug {
-    /// Where it is described.
+    /// Paper or document that describes it.
     const PAPER: &'static str;
     /// One sentence for people.
     const SUMMARY: &'static str;
 
-    /// How the windows of all paths of one association or connection grow and shrink.
+    /// Growth and decrease of the windows of all paths of one association or connection.
     fn avoidance(&self) -> impl Avoidance + 'static;
 
     /// The windows of an SCTP association.

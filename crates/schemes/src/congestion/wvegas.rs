@@ -1,7 +1,7 @@
-//! Weighted Vegas (wVegas): each path keeps so many segments in queues as its share of the rate of all paths allows.
+//! Weighted Vegas (wVegas): each path keeps segments in queues in proportion to its share of the rate of all paths.
 //!
-//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and what Linux' MPTCP v0.95 made of it
-//! (`mptcp_wvegas.c`): the constants and the order of a round's steps are the latter's.
+//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and what Linux' MPTCP v0.95
+//! made of it (`mptcp_wvegas.c`): the constants and the order of a round's steps are the latter's.
 //!
 //! | algorithm, once per round trip | here |
 //! |---|---|
@@ -14,19 +14,21 @@
 //! | at least 2 segments after a round; fewer than 3 samples: Reno's step | [`Wvegas::increase`] |
 //! | after a loss half of the window; weight and α begin anew | the shell, [`Path::forget_round`] |
 //!
-//! Constants, the kernel's: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments of α.
+//! Constants, the kernel's: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments
+//! of α.
 //!
-//! With one path it is Vegas with α = total, not Reno. What to know of it: base is never measured again, and a loss-based
-//! sender beside it fills the queue that it yields to. Draining halves the window whenever the queue of a round is twice
+//! With one path it is Vegas with α = total, not Reno. Its limits: base is never measured again, and a loss-based
+//! sender fills the queue that wVegas yields to. Draining halves the window whenever the queue of a round is twice
 //! the least one, which on a path without other traffic is long before α segments are queued.
 //!
 //! `ASSUMED`:
-//! - diff and α are whole segments, as in the kernel: a window that has its share stays. No key: fractions never are equal;
+//! - diff and α are whole segments, as in the kernel: a window that has its share stays. No key: fractions never are
+//!   equal;
 //! - without any queue nothing is drained (`drain=off`: never). The kernel's arithmetic halves the window then;
 //! - after draining a window goes back to 3/4 of what it was by slow start, unless a queue of γ segments shows: the
 //!   kernel's thresholds follow the window to 3/4 of it. No key: it is part of draining there;
 //! - in Σx are the paths that count ([`Coupled`]) and have had a queue of α since their last loss. Others are Reno's;
-//! - Vegas goes on with the first round after a loss; the shell freezes windows in recovery.
+//! - Vegas continues with the first round after a loss; the shell freezes windows in recovery.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, Signal, View};
@@ -47,12 +49,12 @@ const FLOOR: f64 = 2.0;
 const REFILL: f64 = 0.75;
 
 keys! {
-    /// What can be set of it.
+    /// Keys of wVegas.
     #[derive(Copy)]
     pub struct WvegasConfig {
-        /// what all paths together may keep in queues
+        /// segments that all paths together may keep in queues
         total_alpha: f64 [2.0, 1000.0, "segments"] = 10.0,
-        /// what a path may keep in queues before its rate is known
+        /// segments that a path may keep in queues before its rate is known
         initial_alpha: f64 [1.0, 1000.0, "segments"] = 2.0,
         /// queue beyond which slow start ends
         gamma: f64 [0.0, 1000.0, "segments"] = 1.0,
@@ -74,7 +76,7 @@ impl AvoidancePart for WvegasConfig {
 #[derive(Clone, Debug)]
 pub struct Wvegas {
     config: WvegasConfig,
-    /// By path slot.
+    /// Paths by slot.
     paths: Vec<Path>,
 }
 
@@ -101,7 +103,7 @@ struct Path {
     follows_queue: bool,
     /// Slow start lasts up to here after draining.
     refill: f64,
-    /// What the end of slow start leaves.
+    /// Window at the end of slow start.
     leaving: Option<f64>,
 }
 
@@ -115,7 +117,7 @@ enum Round {
 }
 
 impl Path {
-    /// A round trip between these bounds: what the peer may have held back is no queue.
+    /// A round trip between these bounds: what the peer may have held back is not a queue.
     fn sample(&mut self, (least, most): (Duration, Duration)) {
         // Paths without any delay would divide by it.
         let most = most.max(Duration::from_micros(1));

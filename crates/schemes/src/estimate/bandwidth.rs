@@ -7,15 +7,15 @@
 //!
 //! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
 //!
-//! What it measures is the sender's own rate of departures, retransmissions included: fed with the moments at which it
+//! It measures the sender's own rate of departures, retransmissions included: fed with the moments at which it
 //! hands packets down it follows the window; fed with those at which the access link sent them it would see, within a
-//! burst, the link's rate, but only with a and b small against the paper's: an average over a hundred packets spans bursts
-//! and the pauses between them.
+//! burst, the link's rate, but only with a and b small against the paper's: an average over a hundred packets spans
+//! bursts and the pauses between them.
 //!
-//! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first samples
-//! are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate starts at the
-//! first sample, its error variance at R; as long as no time passed between packets they are gathered, but give no
-//! sample; a gap counts as `longest` at most, since an application's pause says nothing about the path.
+//! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first
+//! samples are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate
+//! starts at the first sample, its error variance at R; as long as no time passed between packets they are gathered,
+//! but give no sample; a gap counts as `longest` at most, since an application's pause says nothing about the path.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};
@@ -48,7 +48,7 @@ pub struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// Knows nothing yet.
+    /// An estimator without samples.
     pub fn new(config: BandwidthConfig) -> Self {
         Bandwidth { config, last: None, length: 0.0, gap: 0.0, filter: None }
     }
@@ -79,7 +79,7 @@ impl Bandwidth {
 #[derive(Clone, Debug)]
 struct Kalman {
     estimate: f64,
-    /// Of the estimate's error: ev.
+    /// Variance of the estimate's error: ev.
     variance: f64,
 }
 

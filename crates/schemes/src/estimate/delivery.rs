@@ -1,19 +1,20 @@
-//! What a sender learns of a path from its acknowledgements: how fast it delivers, how long its queues are, and what share
-//! of its packets it loses.
+//! Properties of a path that a sender measures with acknowledgements: its delivery rate, the length of its queues,
+//! and the share of packets that it loses.
 //!
-//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
+//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A
+//!   higher
 //!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
 //!   meantime: a source that sends little says nothing of what the path could do. So the rate is a lower bound, unless such a
 //!   sample tested it lately ([`tested`]). Packets sent before the window was first full do not test the rate. The rate is unknown before a sample of a full packet (a keep-alive says nothing), and again
 //!   after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
-//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
-//!   back; a lower value counts at once, a higher one by a quarter. Of a SACK that the peer may have held back
-//!   ([`AckInfo::held`]) it is known between two bounds, and moves to the nearer one: what is shorter than the peer's delay is
-//!   no queue.
-//! - *Loss*: moving average over the last 100 or so chunks. Those of a timeout don't count: they say that the path fell
-//!   silent, which the state of the path tells. Those that turn out to be spurious are taken back.
+//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least
+//!   one of the same return path; a lower value counts at once, a higher one by a quarter. If the peer may have held
+//!   a SACK back ([`AckInfo::held`]), the delay is known between two bounds, and the estimate moves to the nearer
+//!   one: a delay shorter than the peer's is not a queue.
+//! - *Loss*: moving average over the last 100 or so chunks. Losses found by a timeout don't count: they say that
+//!   the path fell silent, which the state of the path shows. Losses that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;
 
@@ -26,24 +27,24 @@ use strandcast_proto::units::Rate;
 
 use super::delivery_interval::{DeliveryInterval, RateSample};
 
-/// A queueing delay below this part of the least round-trip time is none.
+/// Part of the least round-trip time below which a queueing delay counts as zero.
 pub const NO_QUEUE: f64 = 0.125;
 
 /// No queueing delay below this is one, seconds: hosts take as long to wake up.
 pub const MIN_QUEUE: f64 = 0.002;
 
-/// A test counts for so long, or for [`TEST_TRIPS`] round-trip times.
+/// Time for which a test counts, if [`TEST_TRIPS`] round-trip times are not longer.
 const TEST_AGE: Duration = Duration::from_secs(1);
 const TEST_TRIPS: u32 = 10;
 
-/// After so long without load nothing is known of the rate. A packet of a quarter of the MTU is load.
+/// Time without load after which the rate is unknown. A packet of a quarter of the MTU is load.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
 
-/// Whether the delivery rate of `path` is what it carries now: a sample that the path itself limited, and not the source, agreed
-/// with it lately. Else the path carries that much or more.
+/// Returns whether the delivery rate of `path` is what it carries now: a recent sample that the path itself limited,
+/// and not the source, agreed with it. Otherwise the path carries that much or more.
 pub fn tested(now: Instant, path: &PathView) -> bool {
     let age = TEST_AGE.max(TEST_TRIPS * path.srtt.unwrap_or_default());
     path.est.tested.is_some_and(|at| now.saturating_since(at) <= age)
@@ -52,7 +53,7 @@ pub fn tested(now: Instant, path: &PathView) -> bool {
 /// Delivery rate, queueing delay, least round-trip time and loss of each path.
 #[derive(Debug, Default)]
 pub struct Delivery {
-    /// By path slot; `None` while the slot is closed or unused.
+    /// Measurements by path slot; `None` while the slot is closed or unused.
     paths: Vec<Option<Measured>>,
 }
 
@@ -62,7 +63,7 @@ struct Measured {
     rate: Option<f64>,
     /// When a sample that the path limited last changed the rate, or agreed with it.
     tested: Option<Instant>,
-    /// When load last left.
+    /// Time at which load last left.
     loaded: Option<Instant>,
     /// Time of the first full window since nothing was in flight.
     filled: Option<Instant>,

@@ -1,7 +1,8 @@
-//! How fast a path delivers, interval by interval: what was acknowledged over at least a round-trip time, divided by the time
-//! in which it was acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't raise it
-//! (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement that the peer may have held
-//! back ends an interval of unknown length, between two bounds.
+//! Delivery rate of a path, interval by interval: the bytes acknowledged over at least a round-trip time, divided by
+//! the time
+//! in which it was acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't
+//! raise it (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement that the peer
+//! may have held back ends an interval of unknown length, between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};
@@ -15,13 +16,13 @@ pub struct DeliveryInterval {
     running: Option<Running>,
 }
 
-/// What one interval says.
+/// Sample of one interval.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct RateSample {
     /// Bytes per second.
     pub rate: f64,
-    /// The same if the last acknowledgement was held back for as long as it may have been, and that is most of the time: infinite if
-    /// it is all of it.
+    /// Rate if the last acknowledgement was held back for as long as it may have been, where that is most of the
+    /// time: infinite if it is all of it.
     pub most: f64,
     /// Bytes acknowledged.
     pub bytes: u64,
@@ -32,7 +33,7 @@ pub struct RateSample {
 #[derive(Clone, Debug)]
 struct Running {
     began: Instant,
-    /// When the newest chunk acknowledged by then was sent.
+    /// Time at which the newest chunk acknowledged by then was sent.
     sent: Instant,
     newest: Instant,
     /// The last acknowledgement, and how long it may have been held back.
@@ -47,7 +48,7 @@ impl Running {
         Running { began, sent, newest: sent, acked: began, held: Duration::ZERO, bytes: 0, limited: false }
     }
 
-    /// What it says after `time`.
+    /// Sample after `time`.
     fn sample(&self, time: Duration) -> RateSample {
         let bytes = self.bytes as f64;
         let rate = bytes / time.as_secs_f64();
@@ -62,8 +63,9 @@ impl Running {
 }
 
 impl DeliveryInterval {
-    /// A chunk left while nothing else was in flight: the time before was not the path's. What the interval until then says, be
-    /// it as short as a burst on a short path: the least that the path carries in 10 ms.
+    /// A chunk left while nothing else was in flight: the time before was not the path's. Returns the sample of the
+    /// interval until then, which may be as short as a burst on a short path: the least that the path carries in 10
+    /// ms.
     pub fn sent_alone(&mut self, now: Instant) -> Option<RateSample> {
         let ended = self.running.replace(Running::new(now, now)).filter(|r| r.bytes > 0)?;
         let sent = ended.newest.saturating_since(ended.sent);
@@ -71,8 +73,8 @@ impl DeliveryInterval {
         Some(RateSample { limited: false, ..ended.sample(time) })
     }
 
-    /// Takes an acknowledgement of `path`, the one that `ack` is about; the sample of the interval that it ends, if it does.
-    /// What is acknowledged without a known time of sending (Karn) only adds its bytes.
+    /// Takes an acknowledgement of `path`, the one that `ack` is about; the sample of the interval that it ends, if it
+    /// does. Data that are acknowledged without a known time of sending (Karn) only add their bytes.
     pub fn acked(&mut self, now: Instant, path: &PathView, ack: &AckInfo) -> Option<RateSample> {
         let Some(sent) = ack.newest_sent else {
             if let Some(running) = &mut self.running {

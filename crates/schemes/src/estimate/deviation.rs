@@ -1,4 +1,4 @@
-//! How far a measure stands out from its own recent past: the jitter indicator of Cao et al.
+//! Deviation of a measure from its own recent past: the jitter indicator of Cao et al.
 //! (2016; retransmission queue, eqs 13-15) and of Liu et al. (2019; loss rate, eqs 5-7).
 //!
 //! | paper | here |
@@ -52,7 +52,7 @@ impl Deviation {
         self.last.1
     }
 
-    /// Whether the newest deviation is positive and larger than the one before it.
+    /// Returns whether the newest deviation is positive and larger than the one before it.
     pub fn unreliable(&self) -> bool {
         self.last.1 > 0.0 && self.last.1 > self.last.0
     }

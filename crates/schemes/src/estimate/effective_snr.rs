@@ -25,15 +25,15 @@ pub struct EffectiveSnr {
 }
 
 impl EffectiveSnr {
-    /// Of a link with `modulation`, before anything is known of it.
+    /// Estimate for a link with `modulation`, before its first interval.
     pub fn new(modulation: Modulation) -> Self {
         let (fer, bytes) = (FIRST_FRAME_ERROR_RATE, FIRST_FRAME_BYTES);
         let snr = modulation.snr_at(bit_error_rate(fer, bytes));
         EffectiveSnr { modulation, frame_error_rate: fer, frame_bytes: bytes, snr }
     }
 
-    /// Ends an interval in which the link sent `frames` of `frame_bytes` on average, of which `errors` were in error. A
-    /// length that is none (0, not finite) counts as that of the interval before.
+    /// Ends an interval in which the link sent `frames` of `frame_bytes` on average, of which `errors` were in error.
+    /// An invalid length (0, not finite) counts as that of the interval before.
     pub fn close(&mut self, frames: u64, errors: u64, frame_bytes: f64) {
         if frames == 0 {
             return;

@@ -1,13 +1,14 @@
-//! For how long a path is watched before its estimates are drawn up again: u of Xu et al. (2015), section IV, which follows the
-//! distance between losses.
+//! For how long a path is watched before its estimates are drawn up again: u of Xu et al. (2015), section IV, which
+//! follows the distance between losses.
 //!
 //! The paper says that the interval is triggered by loss events and updated statistically by a confidence interval, as
 //! in CMT-QA, and no more. `ASSUMED`, all of it:
 //! - a loss event is the first loss found on the path; further ones within a smoothed round-trip time belong to it;
-//! - of the last [`keep`](IntervalConfig::keep) distances x between events, with mean m, standard deviation s and
+//! - with the last [`keep`](IntervalConfig::keep) distances x between events, with mean m, standard deviation s and
 //!   h = t s/√k (Student's t for k - 1 degrees of freedom): u is the newest x, but at least m - h and at most m + h; the
 //!   mean if there are fewer than 3;
-//! - u is at least two round-trip times and [`least`](IntervalConfig::least), at most [`most`](IntervalConfig::most), and
+//! - u is at least two round-trip times and [`least`](IntervalConfig::least), at most [`most`](IntervalConfig::most),
+//!   and
 //!   [`initial`](IntervalConfig::initial) before the second event;
 //! - an interval ends when u is over or with a loss event, but not sooner than a round-trip time and `least` after its
 //!   beginning.
@@ -18,7 +19,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::student;
 
-/// What the paper leaves open.
+/// Constants that the paper leaves open.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct IntervalConfig {
     /// Before anything is known.
@@ -27,9 +28,9 @@ pub struct IntervalConfig {
     pub least: Duration,
     /// At most this long.
     pub most: Duration,
-    /// How many distances between losses are remembered; at least 1.
+    /// Number of distances between losses that are remembered; at least 1.
     pub keep: usize,
-    /// Of the confidence interval, in `(0, 1)`.
+    /// Level of the confidence interval, in `(0, 1)`.
     pub confidence: f64,
 }
 
@@ -92,7 +93,7 @@ impl EstimationInterval {
         self.bound(srtt);
     }
 
-    /// When the interval ends if nothing is lost.
+    /// End of the interval if nothing is lost.
     pub fn ends(&self) -> Instant {
         self.started + self.length
     }
@@ -107,7 +108,7 @@ impl EstimationInterval {
         self.spacing
     }
 
-    /// When the interval began.
+    /// Beginning of the interval.
     pub fn started(&self) -> Instant {
         self.started
     }
@@ -190,8 +191,9 @@ mod tests {
         assert_length(&fed(&[0, 400, 1200, 6200]), 5.0);
     }
 
-    /// Nine distances of 0.4 s and one of 2.4 s: m = 0.6, s = √(3.6/9) = 0.632456, h = 2.26216 · 0.2 = 0.452431, so that
-    /// 2.4 becomes 1.052431. A tenth of 0.1 s beside nine of 0.4 s: m = 0.37, s = 0.0948683, h = 0.0678647: 0.302135.
+    /// Nine distances of 0.4 s and one of 2.4 s: m = 0.6, s = √(3.6/9) = 0.632456, h = 2.26216 · 0.2 = 0.452431, so
+    /// that
+    /// 2.4 becomes 1.052431. One of 0.1 s and nine of 0.4 s: m = 0.37, s = 0.0948683, h = 0.0678647: 0.302135.
     #[test]
     fn a_distance_beyond_the_confidence_interval_counts_as_its_edge() {
         let mut events: Vec<u64> = (0..10).map(|n| n * 400).collect();

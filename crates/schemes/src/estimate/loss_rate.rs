@@ -1,4 +1,5 @@
-//! A path's loss rate from its window and round-trip time, and how it stands out from its past (Liu et al. 2019, section 3).
+//! A path's loss rate from its window and round-trip time, and how it stands out from its past (Liu et al. 2019,
+//! section 3).
 //!
 //! The equations are lost from the paper's text; what stands here is recovered from its words and from the two models
 //! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together
@@ -17,11 +18,13 @@
 //! Constants: MSS 1500 bytes ("1,500 MTUs" in the paper).
 //!
 //! `ASSUMED`, with the key that changes it:
-//! - ψ = 7/8 on the old value (`psi`; the paper's number is lost); δ = 0: the round-trip time is Karn's, measured by chunks
+//! - ψ = 7/8 on the old value (`psi`; the paper's number is lost); δ = 0: the round-trip time is Karn's, measured by
+//!   chunks
 //!   that were sent once;
 //! - C = √(3/2), without delayed acknowledgements (`c`; √(3/4) = 0.866 with);
 //! - m = 20 (`m`);
-//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), where the paper says "the minimum in all
+//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), where the paper says "the minimum in
+//!   all
 //!   paths" (`rttmin=global`): that makes the slower of two paths with equal windows look less lossy, and preferred;
 //! - sampled once per round trip, and with the first SACK after a loss, which shows the window that is left;
 //! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has none, and starts anew;
@@ -46,8 +49,8 @@ pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1. No goodput
-/// or no round-trip time says nothing good of a path: 1.
+/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1. No
+/// goodput or no round-trip time says nothing good of a path: 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;
     if carried <= 0.0 {
@@ -58,7 +61,7 @@ pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
 }
 
 words! {
-    /// Whose least round-trip time eq. 4 takes.
+    /// Path whose least round-trip time eq. 4 takes.
     #[derive(Default)]
     pub enum RttMin {
         /// The path's own.
@@ -70,7 +73,7 @@ words! {
 }
 
 keys! {
-    /// What may differ.
+    /// Keys of the estimator.
     #[derive(Copy)]
     pub struct LossRateConfig {
         /// weight of the old round-trip time
@@ -79,7 +82,7 @@ keys! {
         c: f64 [0.1, 10.0] = 1.2247,
         /// segment size of Mathis' model
         mss: u64 [100, 65_535, "bytes"] = 1500,
-        /// what a jitter indicator is taken over
+        /// samples over which a jitter indicator is taken
         samples as "m": usize [1, 1000, "samples"] = 20,
         /// least round-trip time of Vegas' goodput: the path's, or the least of all
         rtt_min as "rttmin": RttMin = RttMin::Path,
@@ -90,7 +93,7 @@ keys! {
 #[derive(Debug)]
 pub struct LossRate {
     config: LossRateConfig,
-    /// By path slot; `None`: not active, or nothing was sent.
+    /// Paths by slot; `None`: not active, or nothing was sent.
     paths: Vec<Option<Path>>,
 }
 
@@ -106,7 +109,7 @@ struct Path {
 }
 
 impl LossRate {
-    /// An estimator that knows no path yet.
+    /// An estimator without paths.
     pub fn new(config: LossRateConfig) -> Self {
         LossRate { config, paths: Vec::new() }
     }
@@ -169,7 +172,7 @@ impl LossRate {
         }
     }
 
-    /// Begins with an active path, or goes on while its first round trip lasts.
+    /// Begins with an active path, or continues while its first round trip lasts.
     fn meet(&mut self, view: &View<'_>, path: &PathView) {
         if path.state != PathState::Active || matches!(self.slot(path.id), Some(Path { rtt: Some(_), .. })) {
             return;
@@ -212,7 +215,7 @@ impl PathEstimator for LossRate {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let slot = self.paths.get(path.index()).and_then(Option::as_ref);
         let Some(slot) = slot else {
-            // What was never written need not be taken back.
+            // A value that was never written need not be taken back.
             if out.loss.take().is_some() {
                 out.set_extra(JITTER, 0.0);
                 out.set_extra(UNRELIABLE, 0.0);

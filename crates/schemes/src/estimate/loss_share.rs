@@ -1,10 +1,10 @@
 //! The share of packets lost on a path, as schemes that code take it: per round trip the packets found lost by those
-//! sent, and of these samples a moving average that takes an eighth of each new one. It begins at 0; above [`LossShare::MOST`]
-//! a path counts as no worse.
+//! sent, and of these samples a moving average that takes an eighth of each new one. It begins at 0; above
+//! [`LossShare::MOST`] a path counts as no worse.
 //!
-//! Copies and retransmissions are packets as any other, and each verdict of the loss policy counts, whatever it found to
-//! be the cause, those after a timeout included. A period ends with the first acknowledgement that comes a round trip
-//! after it began; one in which nothing was sent goes on.
+//! Copies and retransmissions are packets as any other, and each verdict of the loss policy counts, whatever it found
+//! to be the cause, those after a timeout included. A period ends with the first acknowledgement that comes a round
+//! trip after it began; a period in which nothing was sent continues.
 
 use strandcast_proto::policy::{
     Estimate, LossTrigger, Moves, PathEstimator, PathId, PathState, Policy, Signal, View,
@@ -17,7 +17,7 @@ const GAIN: f64 = 0.125;
 /// The loss rate of each path, in [`Estimate::loss`].
 #[derive(Debug, Default)]
 pub struct LossShare {
-    /// By path slot.
+    /// Shares by path slot.
     paths: Vec<Share>,
 }
 
@@ -25,10 +25,10 @@ pub struct LossShare {
 #[derive(Clone, Debug, Default)]
 struct Share {
     rate: f64,
-    /// Since the period began.
+    /// Packets since the period began.
     sent: u32,
     lost: u32,
-    /// When it ends.
+    /// End of the period.
     due: Option<Instant>,
 }
 
@@ -105,7 +105,7 @@ mod tests {
         out.loss.expect("it is always known")
     }
 
-    /// A round trip of 100 ms in which so many are sent and lost.
+    /// A round trip of 100 ms in which `sent` packets are sent and `lost` of them lost.
     fn round(share: &mut LossShare, picture: &mut Picture, sent: u32, lost: u32) {
         let view = picture.view();
         (0..sent).for_each(|tsn| share.on_signal(&view, &Signal::Sent(&chunk(tsn, &[0]))));

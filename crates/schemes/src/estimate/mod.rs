@@ -1,5 +1,5 @@
-//! What schemes know of a path beyond the core's own measurements: pieces that know one path and no other, and
-//! estimators made of them.
+//! Estimates that schemes add to the core's own measurements: pieces that measure one path, and estimators made of
+//! them.
 
 mod bandwidth;
 mod delivery;

@@ -16,8 +16,8 @@
 //! measurements" (SIGCOMM 2010), the last two the textbook forms that ns-3 has for DSSS. Those are in energy a bit,
 //! x = E_b/N_0; a DQPSK symbol carries two bits.
 //!
-//! `ASSUMED`: coding is not counted, so that a coded link's effective ratio is that of the uncoded one with the same bit
-//! errors; the DQPSK form, an approximation that exceeds every error rate near s = 0, is cut off at ½.
+//! `ASSUMED`: coding is not counted, so that a coded link's effective ratio is that of the uncoded one with the same
+//! bit errors; the DQPSK form, an approximation that exceeds every error rate near s = 0, is cut off at ½.
 
 use core::f64::consts::{PI, SQRT_2};
 
@@ -26,7 +26,7 @@ use strandcast_keys::words;
 use super::Snr;
 
 words! {
-    /// How bits become symbols.
+    /// Modulation, which says how many bits a symbol carries.
     pub enum Modulation {
         /// Quadrature phase shift keying.
         Qpsk = "qpsk",

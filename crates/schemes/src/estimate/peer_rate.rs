@@ -1,4 +1,4 @@
-//! What the receiver asks for: the sender's memory of rates.
+//! Rates that the receiver asks for, as the sender stores them.
 
 use strandcast_proto::policy::{
     Estimate, Moves, PathEstimator, PathId, PathState, Policy, Report, Signal, View,
@@ -13,7 +13,7 @@ const MOST: u64 = 1 << 40;
 /// Writes the rate that the receiver last asked for on each path.
 #[derive(Clone, Default, Debug)]
 pub struct PeerRate {
-    /// By path slot.
+    /// Rates by path slot.
     paths: Vec<Asked>,
     order: Order,
 }

@@ -12,7 +12,7 @@ use strandcast_proto::time::{Duration, Instant};
 /// The reference round-trip time of one path.
 #[derive(Clone, Debug, Default)]
 pub struct ReferenceRtt {
-    /// When the newest pair and the one before were sent.
+    /// Times at which the newest pair and the one before were sent.
     pairs: [Option<Instant>; 2],
     /// When the pair was sent that gave the value, and the value.
     value: Option<(Instant, Duration)>,

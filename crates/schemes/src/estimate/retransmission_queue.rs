@@ -1,4 +1,4 @@
-//! How the retransmission queue of the primary path moves (RAF-rtx of Cao et al. 2016, section 2.3).
+//! Changes of the primary path's retransmission queue (RAF-rtx of Cao et al. 2016, section 2.3).
 //!
 //! | paper | here |
 //! |---|---|
@@ -46,7 +46,7 @@ impl RetransmissionQueue {
         self.deviation.push(self.count.min(u32::try_from(window).unwrap_or(u32::MAX)).into());
     }
 
-    /// Whether the path's condition is unreliable.
+    /// Returns whether the path's condition is unreliable.
     pub fn unreliable(&self) -> bool {
         self.deviation.unreliable()
     }

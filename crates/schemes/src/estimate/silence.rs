@@ -1,8 +1,9 @@
-//! Whether a path has fallen silent, judged by the peer's clock (`Signal::PeerArrivals`): what comes by other paths carries the
-//! proof, so that a verdict waits for the quickest return path, not for the path's own.
+//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`): data that arrive by
+//! other paths carry the proof, so that a verdict waits for the quickest return path, not for the path's own.
 //!
-//! Of what left a path after the packet that arrived last, let o be the oldest, x the path's usual one-way delay by both clocks
-//! (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A report written at w shows that nothing
+//! Consider the packets that left a path after the packet that arrived last. Let o be the oldest, x the path's usual
+//! one-way delay by both clocks (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A
+//! report written at w shows that nothing
 //! has come for z = w - max(y, o + x) although something was due.
 //!
 //! | z | verdict | which means |
@@ -13,22 +14,24 @@
 //! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
 //! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
-//! *The return path* is judged apart. Of the paths that the peer's SACKs come back by in turn ([`return_paths`]), one
-//! by which no report came for J, while [`ELSEWHERE`] came by others, is deaf: what it carries arrives, but others are
-//! taken as long as they do. J counts from when it was to be expected: later by how much its return path is longer.
+//! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path by
+//! which no report came for J, while [`ELSEWHERE`] came by others, is deaf: data sent on it arrive, but others are
+//! taken as long as they do. J counts from when a report was to be expected: later by the extra delay of its return
+//! path.
 //!
-//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead path is
-//! live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k being how often it died; k falls by one for each
-//! [`STABLE`] without a death.
+//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead
+//! path is live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k
+//! being how often it died; k falls by one for each [`STABLE`] without a death.
 //!
-//! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each of these
-//! raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]: it
-//! settles where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that stall often make it
-//! large, and outages go into it.
+//! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each
+//! of these raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`MIN_HOLDOFF`] and
+//! [`MAX_HOLDOFF`]: it settles where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that
+//! stall often make it large, and outages go into it.
 //!
-//! What a path had in flight when it fell silent may still come, and counts as queued until then ([`held`]).
+//! Data that a path had in flight when it fell silent may still come, and count as queued until then ([`held`]).
 //!
-//! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for other peers.
+//! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for
+//! other peers.
 
 mod held;
 mod holdoff;
@@ -56,15 +59,15 @@ pub const SAMPLES: usize = 32;
 pub const MIN_HOLDOFF: Duration = Duration::from_millis(60);
 /// Most J.
 pub const MAX_HOLDOFF: Duration = Duration::from_millis(130);
-/// What a needless suspicion adds to J.
+/// Increase of J by a needless suspicion.
 pub const STEP: Duration = Duration::from_millis(10);
 /// J falls by a step in this time.
 pub const STEP_TIME: Duration = Duration::from_secs(12);
 /// A suspicion was needless if something arrived so soon after it.
 pub const NEEDLESS: Duration = Duration::from_millis(50);
-/// From a suspicion until what is in flight is sent again.
+/// Time from a suspicion until the data in flight are sent again.
 pub const RESEND: Duration = Duration::from_millis(40);
-/// A path that was silent for so long is dead.
+/// Time of silence after which a path is dead.
 pub const DEATH: Duration = Duration::from_secs(1);
 /// Answers that a dead path owes before it is used again.
 pub const ANSWERS: u32 = 3;
@@ -72,12 +75,12 @@ pub const ANSWERS: u32 = 3;
 pub const PROBATION: Duration = Duration::from_millis(300);
 /// The longest probation.
 pub const PROBATION_MOST: Duration = Duration::from_secs(10);
-/// A path that lives for so long has one death less.
+/// Time of life after which a path has one death less.
 pub const STABLE: Duration = Duration::from_secs(30);
 
 /// Reports by other return paths that make one deaf.
 pub const ELSEWHERE: u32 = 3;
-/// A return path counts once it has been named for so long: the peer learns of it by a report.
+/// Time for which a return path must have been named to count: the peer learns of it by a report.
 pub const NAMED: Duration = Duration::from_millis(500);
 
 /// Departures that are remembered of a path: the oldest ones.
@@ -87,7 +90,7 @@ const DEATHS: u32 = 6;
 /// Answers further apart don't belong to one return.
 const APART: Duration = Duration::from_secs(2);
 
-/// What is thought of a path.
+/// Verdict on a path.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Verdict {
     /// Things arrive, or nothing is due.
@@ -101,7 +104,7 @@ pub enum Verdict {
     Stalled,
     /// So much so that it counts as lost.
     Silent,
-    /// Nothing arrives any more.
+    /// Nothing arrives.
     Dead,
 }
 
@@ -124,7 +127,7 @@ impl Verdict {
     }
 }
 
-/// By which paths the peer's SACKs should come back: the two quickest that are live.
+/// Paths by which the peer's SACKs should return: the two quickest that are live.
 pub fn return_paths(view: &View<'_>) -> PathSet {
     // Asked after most signals: a verdict is looked up of those alone that would be among the two.
     let usable = view.usable();
@@ -152,12 +155,12 @@ pub fn return_paths(view: &View<'_>) -> PathSet {
 /// Judges every path.
 #[derive(Debug, Default)]
 pub struct Silence {
-    /// By path slot; `None` while the slot is closed or unused.
+    /// Paths by slot; `None` while the slot is closed or unused.
     paths: Vec<Option<Watched>>,
     count: Count,
 }
 
-/// How often there was which verdict.
+/// Number of times that each verdict was reached.
 #[derive(Copy, Clone, Debug, Default)]
 struct Count {
     deaf: u64,
@@ -167,7 +170,7 @@ struct Count {
     dead: u64,
 }
 
-/// What is known of one path.
+/// State of one path.
 #[derive(Debug)]
 struct Watched {
     /// When what has not arrived, nor anything later, left: the oldest, one a millisecond.
@@ -180,7 +183,7 @@ struct Watched {
     verdict: Verdict,
     /// The time by the peer's clock since which something was due, when the path was suspected.
     due: PeerTime,
-    /// Of a stalled path: when it becomes silent.
+    /// Time at which a stalled path becomes silent.
     silent_at: Option<Instant>,
     deaths: Deaths,
     back: ReturnPath,
@@ -266,7 +269,7 @@ impl Watched {
         }
     }
 
-    /// Since when something is due, by the peer's clock; `None`: nothing is.
+    /// Time since which something is due, by the peer's clock; `None`: nothing is.
     fn due(&self) -> Option<PeerTime> {
         let (oldest, usual) = (self.left.front()?, self.usual.median()?);
         let expected = (oldest.as_nanos() / 1000) as i64 + usual;
@@ -279,7 +282,8 @@ impl Watched {
         let Some(due) = self.due() else { return };
         let (overdue, holdoff) = (written.since(due), self.holdoff.get());
         if overdue > holdoff && self.verdict < Verdict::Stalled {
-            // Of a deaf one nothing is known any more: what could be waited for would not be heard.
+            // Nothing is known of a deaf path from here on: the arrival that could be waited for would not be
+            // reported.
             let resend = if self.back.deaf { Duration::ZERO } else { RESEND };
             (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + resend));
             count.stalled += 1;
@@ -303,7 +307,7 @@ impl Watched {
 /// The return path of a path.
 #[derive(Debug, Default)]
 struct ReturnPath {
-    /// Since when it has been named.
+    /// Time since which it has been named.
     named: Option<Instant>,
     /// When a report last came by it, and how long that took, microseconds by both clocks.
     last_report: Option<(Instant, i64)>,
@@ -339,15 +343,15 @@ impl ReturnPath {
     }
 }
 
-/// How often a path died, and how it returns.
+/// Deaths of a path, and its return.
 #[derive(Debug)]
 struct Deaths {
     count: u32,
-    /// Since when the count has been as it is, or the path dead.
+    /// Time since which the count has been as it is, or the path dead.
     since: Instant,
-    /// Of a path that is yet to return: how often it has answered, first and last when.
+    /// Answers of a path that is yet to return: their number, and the times of the first and the last.
     answers: Option<(u32, Instant, Instant)>,
-    /// Whether it is.
+    /// True while the path is yet to return.
     probation: bool,
 }
 

@@ -13,7 +13,7 @@ impl Snr {
         Snr(ratio.max(0.0))
     }
 
-    /// The ratio of so many decibels.
+    /// Ratio from decibels.
     pub fn from_db(db: Decibel) -> Self {
         Snr::new(libm::pow(10.0, db.0 / 10.0))
     }

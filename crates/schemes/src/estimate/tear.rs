@@ -1,5 +1,6 @@
-//! TCP's window as a receiver would keep it, from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP Emulation
-//! at Receivers", technical report, North Carolina State University, 2000), in the seven states that Cao et al. (2016) run.
+//! TCP's window as a receiver would keep it, from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP
+//! Emulation at Receivers", technical report, North Carolina State University, 2000), in the seven states that Cao et
+//! al. (2016) run.
 //!
 //! | source | here |
 //! |---|---|
@@ -10,9 +11,9 @@
 //!
 //! The window is a virtual one, in packets: it limits no sender.
 //!
-//! `ASSUMED`, as the technical report could not be had and Cao et al. refer to it: initial window 2, initial threshold 32
-//! packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast recovery
-//! on count once.
+//! `ASSUMED`, as the technical report could not be had and Cao et al. refer to it: initial window 2, initial threshold
+//! 32 packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast
+//! recovery on count once.
 
 /// Threshold of slow start before any loss, packets.
 const INITIAL_THRESHOLD: f64 = 32.0;
@@ -21,7 +22,7 @@ const BEYOND: u8 = 3;
 /// A number this far from the expected one says nothing: its sender has restarted.
 const FAR: i32 = 10_000;
 
-/// What TEAR makes of a path.
+/// State of a path in TEAR.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum State {
     /// Doubling each round.
@@ -40,12 +41,12 @@ pub enum State {
     CongestionAvoidanceReady,
 }
 
-/// Where a packet stands in its path's sequence.
+/// Position of a packet in its path's sequence.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SequencePosition {
     /// The expected one, or the first.
     Next,
-    /// So many before it are missing.
+    /// This number of packets before it are missing.
     Beyond(u32),
     /// It was missing, or came twice.
     Late,
@@ -101,12 +102,12 @@ impl Default for Tear {
 }
 
 impl Tear {
-    /// What is made of the path now.
+    /// Present state of the path.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Whether the window grows as in slow start.
+    /// Returns whether the window grows as in slow start.
     pub fn slow_start(&self) -> bool {
         let state = if self.state == State::Gap { self.origin } else { self.state };
         matches!(state, State::SlowStart | State::SlowStartReady | State::Timeout)
@@ -170,7 +171,7 @@ impl Tear {
         }
     }
 
-    /// The path carries, or carried, `window` packets per round trip: growth goes on from there.
+    /// The path carries, or carried, `window` packets per round trip: growth continues from there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
         self.last_window = self.window;

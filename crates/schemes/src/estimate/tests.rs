@@ -1,4 +1,4 @@
-//! What holds of estimators whatever a path does.
+//! Properties of estimators that hold whatever a path does.
 
 use proptest::prelude::*;
 use strandcast_proto::time::{Duration, Instant};

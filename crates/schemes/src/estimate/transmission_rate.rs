@@ -5,11 +5,11 @@
 //! | eq. 6: R_e = sendsize / (T_l - T_e) | [`TransmissionRate::close`] |
 //! | T_e, when the first chunk enters the path's buffer; T_l, when the last one leaves it | [`queued`](TransmissionRate::queued), [`sent`](TransmissionRate::sent) |
 //!
-//! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; where T_l - T_e is less than
-//! half a round-trip time or 1 ms it says nothing, and the interval's length is taken; an interval in which nothing was
-//! acknowledged halves the rate, so that a path that was idle or lost all is neither forgotten nor kept for ever. What was
-//! sent before the interval counts with what was acknowledged in it: of a path that soon stops sending the rate is too
-//! high (docs/deviations.md tells by how much).
+//! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; where T_l - T_e is less
+//! than half a round-trip time or 1 ms it says nothing, and the interval's length is taken; an interval in which
+//! nothing was acknowledged halves the rate, so that a path that was idle or lost all is neither dropped nor kept for
+//! ever. Data sent before the interval count if they are acknowledged in it: for a path that soon stops sending the
+//! rate is too high (docs/deviations.md says by how much).
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl TransmissionRate {
         self.last_sent = Some(now);
     }
 
-    /// So many bytes of the path were acknowledged.
+    /// Counts `bytes` of the path that were acknowledged.
     pub fn acked(&mut self, bytes: u64) {
         self.acked += bytes;
     }

@@ -13,7 +13,7 @@ pub struct WindowedMax {
 }
 
 impl WindowedMax {
-    /// Of the last `window`.
+    /// A maximum over the last `window`.
     pub fn new(window: Duration) -> Self {
         WindowedMax { window, values: VecDeque::new() }
     }

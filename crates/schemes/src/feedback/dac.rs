@@ -1,5 +1,5 @@
 //! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer: several paths
-//! reorder packets all the time, so a gap alone is no reason to acknowledge at once.
+//! reorder packets all the time, so a gap alone is not a reason to acknowledge at once.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{AckDecision, Feedback, PathId, Policy, RxInfo, Signal, View};
@@ -22,7 +22,7 @@ impl FeedbackPart for DelayedAckConfig {
 }
 
 /// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
-/// tells how many packets it stands for, which only a Strandcast peer understands: towards other peers RFC 9260 §6.7
+/// says how many packets it stands for, which only a Strandcast peer understands: towards other peers RFC 9260 §6.7
 /// holds.
 ///
 /// A duplicate may mean that SACKs do not arrive by the path they take (RFC 9260 §6.4), or that copies were sent on

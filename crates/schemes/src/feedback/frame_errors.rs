@@ -1,7 +1,8 @@
 //! Frame errors that the receiver's own links see, reported to the sender.
 //!
-//! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, beside SACKs; the
-//! sender takes them as counters of a second link of the same path. Xu et al. (2015) have only the sender's links: an ablation.
+//! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, with SACKs; the
+//! sender takes them as counters of a second link of the same path. Xu et al. (2015) have only the sender's links: an
+//! ablation.
 //!
 //! Report of kind [`FRAME_ERRORS`], about a path: frames (8 bytes), frames in error (8), mean length in bytes (4), all
 //! big-endian.
@@ -18,7 +19,7 @@ const LEN: usize = 20;
 /// Both halves.
 #[derive(Debug, Default)]
 pub struct FrameErrors {
-    /// By path: frames, frames in error, mean length; and whether the peer does not know yet.
+    /// Counters by path: frames, frames in error, mean length; and whether the peer has yet to receive them.
     counters: BTreeMap<PathId, (u64, u64, u32, bool)>,
 }
 
@@ -53,7 +54,7 @@ impl FrameErrors {
         }
     }
 
-    /// What such a report says, as counters of frames that left; `None` for other reports.
+    /// Content of such a report, as counters of frames that left; `None` for other reports.
     pub fn read(&self, report: &Report) -> Option<LinkSample> {
         let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;
         if report.kind != FRAME_ERRORS {

@@ -16,11 +16,11 @@ use super::dac::DelayedAck;
 use crate::estimate::{Verdict, return_paths};
 use crate::part::{Estimators, FeedbackPart};
 
-/// From one heartbeat to the next at first.
+/// Interval between heartbeats at first.
 pub const FAST_INTERVAL: Duration = Duration::from_millis(25);
-/// For how long.
+/// Duration of the fast phase.
 pub const FAST_PHASE: Duration = Duration::from_secs(1);
-/// From one heartbeat to the next later.
+/// Interval between heartbeats later.
 pub const SLOW_INTERVAL: Duration = Duration::from_millis(250);
 
 keys! {
@@ -44,7 +44,7 @@ pub struct Heartbeats {
     acks: DelayedAck,
     /// The suspected paths: when the next heartbeat is due, and since when they are suspected.
     suspected: SmallVec<[(PathId, Instant, Instant); 4]>,
-    /// Where one is to leave now.
+    /// Paths on which a heartbeat is to leave now.
     wanted: PathSet,
 }
 

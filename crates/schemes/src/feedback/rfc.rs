@@ -1,4 +1,4 @@
-//! Acknowledgement as RFC 9260 §6.2 and §6.7 have it: `rfc::RfcFeedback` of the core.
+//! Acknowledgement as in RFC 9260 §6.2 and §6.7: `rfc::RfcFeedback` of the core.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::Feedback;

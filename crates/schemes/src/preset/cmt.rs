@@ -14,17 +14,21 @@
 //! | round robin that fills windows | `schedule::RoundRobin` |
 //! | one window per path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
 //!
-//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms: a radio that loses in bursts is asked often enough to be found out of its burst.
+//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms: a radio that loses in bursts is asked often
+//! enough to be found out of its burst.
 //!
 //! `ASSUMED`, each with a key that turns it back:
-//! - growth goes on in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations do;
+//! - growth continues in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations
+//!   do;
 //! - RTX-CWND is the default (`rtx=`);
 //! - potentially-failed is on (`pf=on`): without it a dead path holds everything up for over a minute;
-//! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers wait
+//! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers
+//!   wait
 //!   for T3;
 //! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost, where the
 //!   simulations had it as a parameter;
-//! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives the
+//! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives
+//!   the
 //!   simulations').
 
 use crate::preset::combine::Combination;

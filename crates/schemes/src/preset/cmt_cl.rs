@@ -22,41 +22,49 @@
 //!
 //! Constants (section VII): a = b = 0.99, Q = 0.01, R = 1, α = 0.5, β = 1.5.
 //!
-//! What the formulas do: BW_e is near R_e (it measures what the sender itself sends), and log₂(1 + ESNR) is 3 to 5, so
+//! Effect of the formulas: BW_e is near R_e (it measures the sender's own sending), and log₂(1 + ESNR) is 3 to 5, so
 //! that R_c is positive nearly always: `cmt-cl` takes every fast retransmission for the radio's doing, and `cmt-cl-fd`
-//! finds congestion only after three or four losses in one distribution period. The counters tell how often. More frame
+//! finds congestion only after three or four losses in one distribution period. The counters show how often. More frame
 //! errors give a lower R_c, and so rather "congestion".
 //!
 //! `ASSUMED`, with the key that changes it where there is one:
 //! - w = 1 in `cmt-cl`: its terms belong to the friendliness window, which it lacks;
 //! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
 //!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
-//! - BW_e is stamped with the moments at which the access link sends, where it tells them (`bw-stamp=send` for the calls
+//! - BW_e is stamped with the moments at which the access link sends, where it reports them (`bw-stamp=send` for the
+//!   calls
 //!   of the sender); it then includes the packets' headers, and HEARTBEATs;
 //! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, since RTO ≥ 1 s. A path is suspended if
 //!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
 //!   (`inactive=literal`, `off`); the last one never;
 //! - `rc=normalised` is a variant of ours, in which the sign of R_c means something: C = BW_max/w · log₂(1 + ESNR) /
 //!   log₂(1 + ESNR₀), BW_max the highest R_e in 10 s, ESNR₀ that of one frame error in a thousand;
-//! - a path without an estimate comes first in PathList, since it must be tried; its losses are congestion until a period
+//! - a path without an estimate comes first in PathList, since it must be tried; its losses are congestion until a
+//!   period
 //!   gave it an R_c;
 //! - the verdict is on the first loss of a window; R_c is that of the running period;
-//! - a pause between packets counts as 200 ms, or a round trip if that is longer, at most: more is the application's doing;
+//! - a pause between packets counts as 200 ms, or a round trip if that is longer, at most: more is the application's
+//!   doing;
 //! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time, else to one
 //!   second;
-//! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any of
+//! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any
+//!   of
 //!   them do so (`fwnd-cut=any`);
-//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is. The paper has the counters
+//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is. The paper has the
+//!   counters
 //!   of a radio on every path; without them nothing speaks for the radio, and a positive R_c would make nearly every loss
 //!   at a full queue one that leaves fwnd alone (`without-counters=capacity`);
-//! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one side;
-//! - growth goes on in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
+//! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one
+//!   side;
+//! - growth continues in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
 //! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
 //! - frame errors of the receiver's links are not reported (`report-fer=on`);
 //! - data wait in one queue and get their TSN when they leave: a path's "buffer" is its quota;
-//! - potentially-failed is on (`pf=on`), which the paper does not know: without it a dead path holds everything up for over
+//! - potentially-failed is on (`pf=on`), which the paper does not know: without it a dead path holds everything up for
+//!   over
 //!   a minute;
-//! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the floor
+//! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the
+//!   floor
 //!   of eqs 14 to 16 is the paper's 4 MTU whatever a profile says of other schemes' (`loss-floor=`).
 
 use strandcast_keys::{keys, words};
@@ -71,11 +79,11 @@ use crate::preset::quality::{After, Measured, QualityAware, QualityKeys, Quality
 use crate::schedule::{Quota, capacity};
 use crate::scheme::{Preset, Settings};
 
-/// How long a rate counts as the path's best (`rc=normalised`).
+/// Time for which a rate counts as the path's best (`rc=normalised`).
 const BEST: Duration = Duration::from_secs(10);
 
 words! {
-    /// How the effective ratio enters eq. 9.
+    /// Form in which the effective ratio enters eq. 9.
     enum Ratio {
         /// As printed.
         Linear = "linear",
@@ -85,17 +93,17 @@ words! {
 }
 
 words! {
-    /// By which moments bandwidth is found.
+    /// Times by which bandwidth is found.
     enum Stamp {
-        /// When the access link sends, where it tells.
+        /// The times at which the access link sends, where it reports them.
         Link = "link",
-        /// When the sender sends.
+        /// The times at which the sender sends.
         Send = "send",
     }
 }
 
 words! {
-    /// What C is.
+    /// Definition of C.
     enum Rc {
         /// Eq. 9.
         Paper = "paper",
@@ -105,7 +113,7 @@ words! {
 }
 
 words! {
-    /// Which fast retransmissions halve fwnd.
+    /// Fast retransmissions that halve fwnd.
     enum Cut {
         /// Those by congestion.
         Congestion = "congestion",
@@ -115,11 +123,11 @@ words! {
 }
 
 words! {
-    /// What a loss on a path is whose links count no frames.
+    /// Cause of a loss on a path whose links count no frames.
     enum WithoutCounters {
         /// Congestion.
         Congestion = "congestion",
-        /// What residual capacity says.
+        /// The cause that follows from residual capacity.
         Capacity = "capacity",
     }
 }
@@ -129,11 +137,11 @@ keys! {
     #[derive(Copy)]
     struct ClKeys {
         with bandwidth: BandwidthConfig,
-        /// by which frame errors are turned into a signal-to-noise ratio, on all paths
+        /// modulation with which frame errors are converted to a signal-to-noise ratio, on all paths
         modulation: Modulation = Modulation::Qpsk,
-        /// how the effective ratio enters eq. 9
+        /// form in which the effective ratio enters eq. 9
         snr: Ratio = Ratio::Linear,
-        /// bandwidth by the moments at which the access link sends, where it tells them, or at which we do
+        /// bandwidth by the times at which the access link sends, where it reports them, or at which the sender sends
         bw_stamp: Stamp = Stamp::Link,
         /// capacity as in eq. 9, or as a share of the best rate of the last 10 s
         rc: Rc = Rc::Paper,
@@ -153,7 +161,7 @@ keys! {
         beta: f64 [1.0, 100.0] = 1.5,
         /// a path that timed out is not rewarded before something of it is acknowledged
         reward_exempt: bool = true,
-        /// which fast retransmissions halve fwnd: those by congestion (Algorithm 2), or any (the text)
+        /// fast retransmissions that halve fwnd: those by congestion (Algorithm 2), or any (the text)
         fwnd_cut: Cut = Cut::Congestion,
         /// a loss on a path whose links count no frames is congestion, or judged by residual capacity all the same
         without_counters: WithoutCounters = WithoutCounters::Congestion,
@@ -224,7 +232,7 @@ pub const PRESET: Preset = Preset {
     settings: || Box::<ClKeys>::default(),
 };
 
-/// The same, friendly to TCP.
+/// `cmt-cl` with a friendliness window, so that it is friendly to TCP.
 pub const FRIENDLY: Preset = Preset {
     name: "cmt-cl-fd",
     summary: "cmt-cl, all windows together near one TCP's",
@@ -251,19 +259,19 @@ struct CrossLayer {
     bandwidth: BandwidthConfig,
     modulation: Modulation,
     decibels: bool,
-    /// Bandwidth by the link's departures, where it tells them.
+    /// True if bandwidth follows the link's departures, where it reports them.
     by_link: bool,
-    /// A loss is the radio's only where a radio's counters were heard.
+    /// True if a loss is the radio's only where a radio has reported counters.
     needs_counters: bool,
     /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
     normal: Option<f64>,
 }
 
-/// What it keeps of a path.
+/// State of a path.
 #[derive(Clone, Debug)]
 struct Capacity {
     bandwidth: Bandwidth,
-    /// The link tells when packets leave.
+    /// True if the link reports when packets leave.
     stamped: bool,
     snr: EffectiveSnr,
     near: Frames,
@@ -276,7 +284,7 @@ struct Capacity {
 }
 
 impl Capacity {
-    /// Whether a link of the path counts frames.
+    /// Returns whether a link of the path counts frames.
     fn reported(&self) -> bool {
         self.near.reported() || self.far.reported()
     }
@@ -337,7 +345,7 @@ impl QualityModel for CrossLayer {
         path.near.hear(sample);
         if let Some((at, bytes)) = sample.departure.filter(|_| self.by_link) {
             if !path.stamped {
-                // What the calls of the sender gave is another measure.
+                // The value from the sender's calls is another measure.
                 path.bandwidth = Bandwidth::new(self.bandwidth);
                 path.stamped = true;
             }

@@ -1,14 +1,14 @@
 //! `cmt-qa`: quality-aware concurrent transfer, reconstructed.
 //!
-//! C. Xu, T. Liu, J. Guan, H. Zhang, G.-M. Muntean, "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer in
-//! Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of Xu et al. (2015). Only
-//! its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a reconstruction**, Xu et al. (2015) without
-//! its link layer and its friendliness window, and not the authors' own.
+//! C. Xu, T. Liu, J. Guan, H. Zhang, G.-M. Muntean, "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer
+//! in Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of Xu et al.
+//! (2015). Only its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a reconstruction**,
+//! Xu et al. (2015) without its link layer and its friendliness window, and not the authors' own.
 //!
-//! What is public: each path's ability to handle data is watched regularly; the estimation interval follows the losses
+//! Public facts: each path's ability to handle data is watched regularly; the estimation interval follows the losses
 //! and a confidence interval; a distribution period is the longest handling time; data go to qualified paths so that
 //! they arrive in order; kinds of losses are distinguished and windows are not cut without need; nothing is done for
-//! fairness, nothing is heard from the link layer.
+//! fairness, the link layer reports nothing.
 //!
 //! | idea | here |
 //! |---|---|
@@ -29,7 +29,7 @@
 //! - by the radio: ssthresh = max {Q̄ RTT_ref, cwnd/2, 4 MTU} and the window stays; by congestion: both are
 //!   max {cwnd/2, 4 MTU}; a timeout as in RFC 9260;
 //! - a path of unknown quality comes last in PathList and has its window as quota;
-//! - what `quality::QualityAware`, `schedule::Distribution` and the estimators say, as for `cmt-cl`.
+//! - the choices of `quality::QualityAware`, `schedule::Distribution` and the estimators, as for `cmt-cl`.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -46,7 +46,7 @@ keys! {
     /// The keys of `cmt-qa`.
     #[derive(Copy)]
     struct QaKeys {
-        /// by how much the rate may have fallen before a loss that is not congestion
+        /// fall of the rate up to which a loss is not congestion
         epsilon: f64 [0.0, 1.0] = 0.1,
         /// weight of an interval's rate in the path's quality
         gain: f64 [0.01, 1.0] = 0.25,
@@ -91,7 +91,7 @@ struct CmtQaModel {
     gain: f64,
 }
 
-/// What it keeps of a path, all in bytes per second.
+/// State of a path, all in bytes per second.
 #[derive(Copy, Clone, Default, Debug)]
 struct Quality {
     /// Q̄.

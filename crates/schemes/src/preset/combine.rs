@@ -13,10 +13,10 @@ use crate::scheme::{Listed, PartName, Settings};
 use crate::shelf::{FeedbackName, Feedbacks, LossName, Losses, SchedulerName, Schedulers};
 
 keys! {
-    /// Which parts are chosen.
+    /// Choice of the parts.
     #[derive(Copy)]
     pub(crate) struct Roles {
-        /// which path takes new data
+        /// scheduler, which chooses the path of new data
         scheduler: SchedulerName = SchedulerName::RoundRobin,
         /// congestion control: RFC 9260's windows, or others of the table of windows (docs/schemes/combinations.md)
         cc: Cc = Cc::Rfc,
@@ -27,7 +27,8 @@ keys! {
     }
 }
 
-/// A scheme made of parts: which ones, and what is set of each. What is set of the others waits for a spec that chooses them.
+/// A scheme made of parts: the chosen parts, and settings of each part. Settings of other parts wait for a spec that
+/// chooses these.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Combination {
     pub roles: Roles,
@@ -41,7 +42,7 @@ pub(crate) struct Combination {
 }
 
 impl Combination {
-    /// What presets of one path at a time have in common: all but the scheduler as in RFC 9260.
+    /// Common base of presets with one path at a time: all but the scheduler as in RFC 9260.
     pub fn rfc() -> Self {
         let mut parts = Combination::default();
         (parts.roles.loss, parts.roles.feedback) = (LossName::Rfc, FeedbackName::Rfc);
@@ -76,7 +77,8 @@ impl Combination {
         all.extend(schedulers.map(|(word, part)| (Some(("scheduler", word)), part as &dyn Keyed)));
         let feedbacks = self.feedbacks.all().into_iter();
         all.extend(feedbacks.map(|(word, part)| (Some(("feedback", word)), part as &dyn Keyed)));
-        // Windows share names of keys, `beta` or `delta`, that mean different things in each: only those of one are listed.
+        // Windows share names of keys, `beta` or `delta`, that mean different things in each: only those of one are
+        // listed.
         let (word, window) = (self.roles.cc.word(), self.congestions.part(self.roles.cc));
         all.push((Some(("cc", word)), window as &dyn Keyed));
         all.push((None, &self.windows));
@@ -85,7 +87,7 @@ impl Combination {
         all
     }
 
-    /// The same of what is chosen.
+    /// Settings of the chosen parts.
     fn chosen(&self) -> impl Iterator<Item = (Option<PartName>, &dyn Keyed)> {
         let plays = |(role, word): PartName| self.roles.get(role).is_some_and(|chosen| chosen == word);
         self.groups().into_iter().filter(move |(part, _)| part.is_none_or(plays))

@@ -1,4 +1,4 @@
-//! MPTCP's family over our transport: a congestion control per preset, everything else as an MPTCP sender has it.
+//! MPTCP's family over our transport: a congestion control per preset, everything else as in an MPTCP sender.
 //!
 //! | MPTCP | here |
 //! |---|---|
@@ -26,7 +26,8 @@ fn parts(cc: Cc, scheduler: SchedulerName, floor: u32) -> Combination {
 
 const LOWEST_RTT: &str = "lowest round-trip time first";
 
-/// Declares the presets: name, window, scheduler, least threshold in segments, source, summary, and what the windows are.
+/// Declares the presets: name, window, scheduler, least threshold in segments, source, summary, and what the windows
+/// are.
 macro_rules! family {
     ($(
         $(#[$meta:meta])*

@@ -1,7 +1,8 @@
 //! `nc-mptcp`: original data on good paths, coded packets on poor ones, reconstructed.
 //!
-//! M. Li, A. Lukyanenko, Y. Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012, a baseline of Xu et al. (2015). Only its
-//! abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a reconstruction**, and not the authors' own.
+//! M. Li, A. Lukyanenko, Y. Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012, a baseline of Xu et
+//! al. (2015). Only its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a
+//! reconstruction**, and not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -10,15 +11,17 @@
 //! | in the worst case about one regular TCP | a single path carries originals alone |
 //! | windows | `congestion::Lia` |
 //!
-//! What Xu et al. (2015) say of it: it is fair to TCP, but "network coding … will filter some packet loss events", so that it is more
-//! aggressive than their CMT-CL/FD; its proposers ignored that wireless networks change.
+//! Xu et al. (2015) say: it is fair to TCP, but "network coding … will filter some packet loss events", so that it is
+//! more aggressive than their CMT-CL/FD; its proposers ignored that wireless networks change.
 //!
 //! `ASSUMED`:
-//! - what `schedule::NcMptcp` lists: classes of paths, redundancy, which batch a coded packet is of;
-//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly. No growth and one cut in fast recovery, threshold
+//! - the choices of `schedule::NcMptcp`: classes of paths, redundancy, the batch of a coded packet;
+//! - the windows are RFC 6356's, since Xu et al. (2015) call the scheme TCP-friendly. No growth and one cut in fast
+//!   recovery, threshold
 //!   of at least two segments;
 //! - lost originals are sent again by the path that lost them (`rtx=same`);
-//! - every lost packet reaches the windows; by `mask-losses=on` only those that leave a block incomplete do, the claim of Xu et al. (2015);
+//! - every lost packet reaches the windows; by `mask-losses=on` only those that leave a block incomplete do, the claim
+//!   of Xu et al. (2015);
 //! - loss detection, acknowledgement and path failure are those of `cmt`.
 
 use crate::congestion::Cc;

@@ -1,4 +1,4 @@
-//! `sctp`: one path at a time, as RFC 9260 has it. The base line of every comparison.
+//! `sctp`: one path at a time, as in RFC 9260. The base line of every comparison.
 //!
 //! | RFC 9260 | here |
 //! |---|---|
@@ -10,8 +10,8 @@
 //!
 //! Constants: those of §16, by the transport's configuration; three misses; 4·MTU floor (§7.2.3).
 //!
-//! `ASSUMED`: L of §7.2.1 is larger than 1 when one SACK stands for several packets (`strict=on`: L = 1); a path that was
-//! given up restarts with two MTU.
+//! `ASSUMED`: L of §7.2.1 is larger than 1 when one SACK stands for several packets (`strict=on`: L = 1); a path that
+//! was given up restarts with two MTU.
 
 use crate::preset::combine::Combination;
 use crate::scheme::Preset;

@@ -1,7 +1,8 @@
 //! `sctp-rev`, `sctp-rev-plus`: one path at a time, at the rate and on the path that the receiver asks for.
 //!
-//! Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang, "Receiver-assisted cellular/wifi handover management for efficient
-//! multipath multimedia delivery in heterogeneous wireless networks", 2016. SCTP-Rev is the authors' earlier scheme (ICME
+//! Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang, "Receiver-assisted cellular/wifi handover management for
+//! efficient multipath multimedia delivery in heterogeneous wireless networks", 2016. SCTP-Rev is the authors' earlier
+//! scheme (ICME
 //! 2014); `-plus` adds RAF-rtx.
 //!
 //! | paper | here |
@@ -20,11 +21,12 @@
 //!
 //! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper gives no table of others.
 //!
-//! What can not be meant as printed (eqs 1, 4, 9), and what the paper leaves open, is listed where it is read differently:
+//! Equations that can not be meant as printed (1, 4, 9), and open choices of the paper, are listed in the modules that
+//! read them:
 //! `estimate::receiver_rate`, `feedback::rounds`, `congestion::receiver_rate`, `schedule::receiver_choice`,
-//! `estimate::retransmission_queue`. `ASSUMED` of the whole: loss detection is RFC 9260's over all paths, so that a switch to
-//! a faster path can look like loss (`loss=sfr` tells them apart); acknowledgement is RFC 9260's; a failed path is noticed by
-//! the receiver, `pf=on` adds the sender's verdict.
+//! `estimate::retransmission_queue`. `ASSUMED` of the whole: loss detection is RFC 9260's over all paths, so that a
+//! switch to a faster path can look like loss (`loss=sfr` distinguishes the two); acknowledgement is RFC 9260's; a
+//! failed path is noticed by the receiver, `pf=on` adds the sender's verdict.
 
 use crate::congestion::Cc;
 use crate::preset::combine::{Combination, Roles};

@@ -1,6 +1,6 @@
 //! `strand`: what `send`, `receive` and `demo` use by default, for live video over links that stall, fade and die.
 //!
-//! No paper: docs/schemes/strand.md has what was measured, and a table of all constants.
+//! No paper: docs/schemes/strand.md has a table of all constants, docs/measurements/strand.md the measurements.
 //!
 //! | what | here |
 //! |---|---|

@@ -71,7 +71,7 @@ fn parts_that_need_each_other_are_refused_alone() {
     assert_eq!(why("cmt,loss=raf"), None);
 }
 
-/// What codes in blocks has no messages for repair symbols to stand beside.
+/// A scheme that codes in blocks has no messages for repair symbols to protect.
 #[test]
 fn coded_symbols_and_repair_are_refused_together() {
     let why = |spec: &str| parse_spec(spec).err().map(|e| e.to_string());
@@ -98,8 +98,8 @@ fn coded_schemes_ask_for_their_codes() {
     assert_eq!(coding("nc-mptcp,scheduler=lowest-rtt"), None);
 }
 
-/// With one path linked increases are a Reno of their own: the windows of both are those of `uncoupled` with the shell of
-/// RFC 9260.
+/// With one path linked increases are a Reno of their own: the windows of both are those of `uncoupled` with the shell
+/// of RFC 9260.
 #[test]
 fn one_path_has_one_window() {
     for scheme in ["fmtcp", "nc-mptcp"] {
@@ -155,8 +155,8 @@ fn tuned(spec: &str) -> TransportConfig {
     config
 }
 
-/// What profile `live` has against paths that hold a buffer up comes with `bond` and `strand` into any profile, with others by a
-/// key. `strand` acknowledges sooner by its own `ack-delay`.
+/// The means of profile `live` against paths that block a buffer come with `bond` and `strand` into any profile, with
+/// others by a key. `strand` acknowledges sooner by its own `ack-delay`.
 #[test]
 fn unblock_brings_copies_and_short_timers_into_any_profile() {
     let live = TransportConfig::live();
@@ -178,8 +178,8 @@ fn unblock_brings_copies_and_short_timers_into_any_profile() {
     assert_eq!((own.rto_min, own.rto_min_strandcast), (Duration::from_millis(700), None));
 }
 
-/// multipath-tcp.org's ecf and blest answer a full window as its default scheduler does; daps and today's Linux do not. All
-/// that whatever the transport does by itself, unless a key says otherwise.
+/// multipath-tcp.org's ecf and blest answer a full window as its default scheduler does; daps and today's Linux do not.
+/// All that whatever the transport does by itself, unless a key says otherwise.
 #[test]
 fn schedulers_bring_their_answer_to_a_full_buffer() {
     let told = |scheduler: &str| {
@@ -269,7 +269,8 @@ fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
 }
 
 /// A path that holds others up has a smaller window afterwards in every preset and with every window, the others keep
-/// theirs, and no part counts a loss. Windows that follow a measured rate stay at their least here, where none is measured.
+/// theirs, and no part counts a loss. Windows that follow a measured rate stay at their least here, where none is
+/// measured.
 #[test]
 fn a_penalty_cuts_every_window() {
     let grows = |name: &str| !matches!(name, "bbr" | "delay-guard");

@@ -1,4 +1,4 @@
-//! What can be set of the transport below any scheme.
+//! Keys of the transport below any scheme.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
@@ -6,7 +6,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 
 words! {
-    /// Which repair symbols leave beside unordered messages that have a lifetime.
+    /// Repair symbols that leave in addition to unordered messages with a lifetime.
     pub enum Fec {
         /// None.
         Off = "off",
@@ -20,7 +20,7 @@ words! {
 }
 
 words! {
-    /// When they leave.
+    /// Time at which repair symbols leave.
     pub enum FecWhen {
         /// As soon as the redundancy allows.
         Always = "always",
@@ -50,7 +50,7 @@ impl From<FecWhen> for RepairWhen {
 }
 
 keys! {
-    /// Path failure, probing and timeouts, and repair beside messages.
+    /// Path failure, probing and timeouts, and repair symbols in addition to messages.
     #[derive(Copy)]
     pub struct TransportKeys {
         /// a path is potentially failed at its first timeout (RFC 7829)
@@ -59,23 +59,26 @@ keys! {
         probe_interval: Option<Duration> [0, 60_000, "ms"] = Some(Duration::from_millis(500)),
         /// RTO.Min, 0: the transport's own
         rto_min: Option<Duration> [0, 60_000, "ms"] = None,
-        /// what profile live has against paths that hold a buffer up, in any profile: copies on faster paths, tail probes, and between Strandcast ends an RTO.Min of 200 ms
+        /// means of profile live against paths that block a buffer, in any profile: copies on faster paths, tail
+        /// probes, and between Strandcast ends an RTO.Min of 200 ms
         unblock: bool = false,
-        /// repair symbols beside unordered messages with a lifetime: none, a sliding window by RFC 8681, blocks by RaptorQ or rs
+        /// repair symbols in addition to unordered messages with a lifetime: none, a sliding window by RFC 8681,
+        /// blocks by RaptorQ or rs
         fec: Fec = Fec::Off,
-        /// bytes of repair symbols by bytes of the messages they are for, at the most
+        /// greatest ratio of the bytes of repair symbols to the bytes of their messages
         redundancy: f64 [0.1, 50.0, "%"] = 5.0,
         /// repair symbols as soon as the redundancy allows, or for messages alone that could not be sent again in time
         fec_when: FecWhen = FecWhen::Late,
-        /// messages that a repair symbol covers at the most
+        /// greatest number of messages that a repair symbol covers
         fec_window: u32 [2, 256, "messages"] = 128,
-        /// bytes of copies and repair symbols that the scheme asks for, by bytes of media, at the most; 0: as the scheme has it
+        /// greatest ratio of the bytes of copies and repair symbols that the scheme asks for to the bytes of media;
+        /// 0: the scheme's own
         redundancy_cap: Option<u32> [0, 100, "%"] = None,
     }
 }
 
 impl TransportKeys {
-    /// Why a key does nothing, and which key would have to be given, too.
+    /// Reason why a key does nothing, and the key that would also have to be given.
     pub fn idle(&self, key: &str) -> Option<(&'static str, &'static str)> {
         let of_repair = matches!(key, "redundancy" | "fec-when" | "fec-window");
         (of_repair && self.fec == Fec::Off).then_some((

@@ -1,9 +1,9 @@
-//! Lost chunks go where the receiver wants data (Algorithm 1, line 12, of Cao et al. 2016: after a switch the old path carries
-//! HEARTBEATs alone).
+//! Lost chunks take the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016: after a switch the old
+//! path carries HEARTBEATs alone).
 //!
-//! `ASSUMED`: once the receiver chose a path, all retransmissions take it, those after a timeout, too: RFC 9260's alternate
-//! may be the path that was left because it is dead. Before that, and while the chosen path is not usable, the rule of the
-//! loss policy beneath.
+//! `ASSUMED`: once the receiver chose a path, all retransmissions take it, also those after a timeout: RFC 9260's
+//! alternate may be the path that was left because it is dead. Before that, and while the chosen path is not usable,
+//! the rule of the loss policy beneath.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,

@@ -1,4 +1,4 @@
-//! What is lost, and where it is sent again.
+//! Detection of losses, and paths of retransmissions.
 
 mod chosen_path;
 mod raf;

@@ -5,7 +5,8 @@
 //! | eqs 13-15 | `estimate::RetransmissionQueue` |
 //! | rules 1-3: two misses while unreliable, else three, never one | [`RetransmissionAware::threshold`] |
 //!
-//! Everything else is RFC 9260's. `ASSUMED`: the queue is looked at with each SACK for data of the path that new data take.
+//! Everything else is RFC 9260's. `ASSUMED`: the queue is looked at with each SACK for data of the path that new data
+//! take.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -22,7 +23,7 @@ use crate::part::{LossPart, Others};
 keys! {
     /// The keys of [`RetransmissionAware`].
     pub struct RafConfig {
-        /// what a jitter indicator is taken over
+        /// samples over which a jitter indicator is taken
         samples as "m": usize [1, 1000, "samples"] = 20,
     }
 }

@@ -28,7 +28,8 @@ words! {
         Ssthresh = "ssthresh",
         /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
         LossRate = "lossrate",
-        /// The lowest smoothed round-trip time, paths without one last: least delay, as Guo, Liu and Lian (2010) resend.
+        /// The lowest smoothed round-trip time, paths without one last: least delay, as Guo, Liu and Lian (2010)
+        /// resend.
         LowestRtt = "lowest-rtt",
         /// The scheduler decides, as of new data; not one of the paper's.
         Scheduler = "scheduler",
@@ -40,7 +41,7 @@ words! {
 pub(super) struct Chooser {
     rule: Rtx,
     random: Random,
-    /// By path slot; kept for RTX-LOSSRATE alone.
+    /// Histories by path slot; kept for RTX-LOSSRATE alone.
     histories: Vec<History>,
 }
 
@@ -88,7 +89,7 @@ impl Chooser {
         self.histories.get(path.index()).map_or(0.0, History::rate)
     }
 
-    /// Where `chunk` goes; the core sees to it that there is room.
+    /// Path of the retransmission of `chunk`; the core waits until the path has room.
     pub fn verdict(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Retransmit {
         match self.rule {
             Rtx::Scheduler => Retransmit::Requeue,

@@ -1,4 +1,4 @@
-//! Loss detection over all paths, as RFC 9260 §7.2.4 has it: `rfc::RfcLoss` of the core.
+//! Loss detection over all paths, as in RFC 9260 §7.2.4: `rfc::RfcLoss` of the core.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::LossPolicy;

@@ -1,5 +1,5 @@
-//! Split fast retransmit (SFR) with the delayed-acknowledgement count (DAC) of classic concurrent transfer: a gap counts
-//! against a chunk only if something that left later on the same path arrived.
+//! Split fast retransmit (SFR) with the delayed-acknowledgement count (DAC) of classic concurrent transfer: a gap
+//! counts against a chunk only if something that left later on the same path arrived.
 //!
 //! | source | here |
 //! |---|---|
@@ -9,10 +9,11 @@
 //! | Xu et al. (2015): network coding hides losses from congestion control | `mask-losses`: [`SplitFastRetransmit::masked`] |
 //!
 //! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path (the published code counts gap
-//! blocks only), which is the more careful reading for DAC. What `mask-losses` hides: the loss of a symbol, found by later packets,
-//! if the block is complete at the receiver or gets complete by what is in flight, each symbol counting for 1 - p. Its cause
-//! is `Wireless` then, and windows that heed causes stay ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). Timeouts
-//! are not hidden: a path that fell silent must not be sent a window again.
+//! blocks only), which is the more careful reading for DAC. `mask-losses` hides the loss of a symbol, found by later
+//! packets, if the block is complete at the receiver or gets complete by what is in flight, where each symbol
+//! counts for `1 - p`. Its cause is `Wireless` then, and windows that heed causes stay
+//! ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). Timeouts are not hidden: a path that fell silent must not
+//! be sent a window again.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
@@ -25,10 +26,10 @@ use super::retransmit::{Chooser, Rtx};
 use crate::part::{LossPart, Others};
 
 keys! {
-    /// What may differ.
+    /// Keys of split fast retransmit.
     #[derive(Copy, Eq)]
     pub struct SfrConfig {
-        /// where lost chunks go
+        /// paths of retransmissions
         rtx: Rtx = Rtx::Cwnd,
         /// count the packets that a SACK stands for as misses
         dac: bool = true,
@@ -58,9 +59,9 @@ impl SplitFastRetransmit {
         SplitFastRetransmit { config, chooser: Chooser::new(config.rtx, random) }
     }
 
-    /// Whether the loss of `chunk` is hidden from windows.
+    /// Returns whether the loss of `chunk` is hidden from windows.
     fn masked(&self, view: &View<'_>, chunk: &ChunkInfo) -> bool {
-        // Where nothing is coded in blocks there are none.
+        // Without coded blocks there are no such chunks.
         let Some(symbol) = chunk.symbol.filter(|_| self.config.mask_losses && !view.blocks.is_empty()) else {
             return false;
         };

@@ -1,11 +1,12 @@
-//! Split fast retransmit, and what is in flight on a path that has fallen silent is lost at once ([`Verdict::Silent`]), so that
-//! it goes by others without waiting for the path's own timer.
+//! Split fast retransmit, and what is in flight on a path that has fallen silent is lost at once ([`Verdict::Silent`]),
+//! so that it goes by others without waiting for the path's own timer.
 //!
-//! It is lost as by a failure of the path: windows and loss shares stay as they are, for the silence says nothing of the queue.
-//! While no other path is live nothing is lost that way.
+//! It is lost as by a failure of the path: windows and loss shares stay as they are, for the silence says nothing of
+//! the queue. While no other path is live nothing is lost that way.
 //!
-//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. What is in flight there and would then be too late by
-//! the quickest live path is copied to it at once: a copy, since the path may yet deliver (the core bounds what copies cost).
+//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. A chunk in flight there that would then be
+//! too late by the quickest live path is copied to it at once: a copy, since the path may yet deliver (the core bounds
+//! what copies cost).
 //!
 //! Towards peers that report no arrivals this is `loss=sfr`.
 
@@ -22,7 +23,7 @@ use super::sfr::{SfrConfig, SplitFastRetransmit};
 use crate::estimate::{RESEND, Verdict};
 use crate::part::{Estimators, LossPart, Others};
 
-/// A copy that leaves so much sooner than it must is no waste: reports come that often.
+/// Time by which a copy may leave sooner than it must without being waste: the interval of reports.
 const MARGIN: Duration = Duration::from_millis(25);
 
 keys! {
@@ -30,7 +31,7 @@ keys! {
     #[derive(Copy, Eq)]
     pub struct SilenceConfig {
         with sfr: SfrConfig,
-        /// what is in flight on a stalled path is copied when waiting for the verdict would make it late
+        /// a chunk in flight on a stalled path is copied when waiting for the verdict would make it late
         last_moment: bool = true,
     }
 }

@@ -175,10 +175,10 @@ fn the_loss_rate_is_that_of_the_last_thousand_transmissions() {
     (0..500).for_each(|i| send(&mut loss, 0, i % 50 == 0));
     (0..1000).for_each(|i| send(&mut loss, 1, i % 100 == 0));
     assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[0])), 1);
-    // A thousand without loss make path 0 forget.
+    // A thousand transmissions without loss clear path 0's history.
     (0..1000).for_each(|_| send(&mut loss, 0, false));
     assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[1])), 0);
-    // What left before those thousand is not remembered when it is found lost late.
+    // A transmission from before those thousand does not count when it is found lost late.
     let mut old = chunk(3, &[0]);
     old.transmissions[0].at = Instant::from_millis(1);
     old.transmissions[0].in_flight = false;
@@ -200,7 +200,7 @@ fn symbol() -> ChunkInfo {
     ChunkInfo { symbol: Some(symbol), ..chunk(9, &[0]) }
 }
 
-/// Block 4 has this rank, and so many symbols in flight on path 1, which loses a tenth.
+/// Block 4 has this rank, and `in_flight` symbols in flight on path 1, which loses a tenth.
 fn with_block(rank: u16, in_flight: u32) -> Picture {
     let mut picture = Picture::new(2);
     picture.paths[1].est.loss = Some(0.1);
@@ -212,7 +212,7 @@ fn with_block(rank: u16, in_flight: u32) -> Picture {
     picture
 }
 
-/// Xu et al. (2015): what coding makes up for is no loss to the windows. By default every loss is.
+/// Xu et al. (2015): what coding makes up for is not a loss to the windows. By default every loss is.
 #[test]
 fn losses_are_masked_while_the_block_gets_complete() {
     use LossCause::{Congestion, PathFailure, Wireless};

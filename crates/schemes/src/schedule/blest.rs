@@ -1,9 +1,11 @@
 //! Blocking estimation (S. Ferlin, Ö. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
-//! Heterogeneous Networks", IFIP Networking 2016), as `mptcp_blest.c` of multipath-tcp.org, v0.95, has it: the slower path s
-//! takes a chunk only if the window that the peer offers holds what the faster path f sends until it is acknowledged.
+//! Heterogeneous Networks", IFIP Networking 2016), as in `mptcp_blest.c` of multipath-tcp.org, v0.95: the slower
+//! path s takes a chunk only if the window that the peer offers holds what the faster path f sends until it is
+//! acknowledged.
 //!
 //! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; with s = f the chunk goes
-//! there. w is a window in packets of MTU bytes, r_min and r_max the least and the greatest smoothed round-trip time of a path.
+//! there. w is a window in packets of MTU bytes, r_min and r_max the least and the greatest smoothed round-trip time of
+//! a path.
 //!
 //! | the rule | here |
 //! |---|---|
@@ -22,14 +24,14 @@
 //!
 //! Opportunistic retransmission and penalty are those of the default scheduler (`head-of-line=linux`).
 //!
-//! The window counts as blocked when the kernel looks for something to send again because the receive window is full, or the send
-//! buffer with nothing unsent in it; it need not find anything. Here that is [`View::blocked`], a penalty, or a copy of what
-//! is in flight already.
+//! The window counts as blocked when the kernel looks for something to send again because the receive window is full,
+//! or the send buffer with nothing unsent in it; it need not find anything. Here that is [`View::blocked`], a penalty,
+//! or a copy of what is in flight already.
 //!
-//! `ASSUMED`: [`View::rwnd`] is what is left of the window: the whole is that and what is in flight, the greatest sum since
-//! nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
-//! path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that has
-//! room, as the kernel's chunks do which f has carried already.
+//! `ASSUMED`: [`View::rwnd`] is what is left of the window: the whole is that and what is in flight, the greatest sum
+//! since nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
+//! path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that
+//! has room, as the kernel's chunks do which f has carried already.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -55,9 +57,9 @@ keys! {
         blest_least: f64 [0.1, 10.0] = 1.0,
         /// greatest lambda
         blest_most: f64 [0.1, 10.0] = 1.3,
-        /// what lambda gains after the window was blocked
+        /// increase of lambda after the window was blocked
         blest_up: f64 [0.0, 1.0] = 0.04,
-        /// what lambda loses otherwise
+        /// decrease of lambda otherwise
         blest_down: f64 [0.0, 1.0] = 0.01,
         and blocking: BlockingConfig,
     }
@@ -107,7 +109,7 @@ pub struct Blest {
     adapted: Option<Instant>,
     /// The window was blocked since then.
     blocked: bool,
-    /// By path slot.
+    /// Round-trip times by path slot.
     rtts: Vec<Option<Rtts>>,
     /// The window that the peer offers, bytes.
     offered: u64,
@@ -154,7 +156,7 @@ impl Blest {
         (self.adapted, self.blocked) = (Some(now), false);
     }
 
-    /// What `fast` is expected to send in so many of its round trips, bytes.
+    /// Bytes that `fast` is expected to send in this number of its round trips.
     fn sends(&self, fast: &PathView, rounds: u64) -> f64 {
         let (mtu, window) = (fast.mtu.max(1), fast.limit.cwnd.max(fast.mtu));
         let bytes = match fast.limit.ssthresh {
@@ -167,7 +169,7 @@ impl Blest {
         bytes * self.lambda
     }
 
-    /// Whether the next chunk on `slow` would keep `fast` from sending.
+    /// Returns whether the next chunk on `slow` would keep `fast` from sending.
     fn blocks(&mut self, view: &View<'_>, fast: &PathView, slow: &PathView, len: u64) -> bool {
         let Some((of_fast, of_slow)) = self.of(fast).zip(self.of(slow)) else { return false };
         self.adapt(view.now, of_slow.least);

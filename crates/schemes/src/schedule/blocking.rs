@@ -1,7 +1,7 @@
-//! What is done about chunks on slow paths that hold up a buffer, as schedulers set it.
+//! Settings of schedulers for chunks on slow paths that block a buffer.
 //!
-//! The mechanism is the core's (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), below any scheduler. A scheduler
-//! whose source has one sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune) before it calls
+//! The mechanism is the core's (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), below any scheduler. A
+//! scheduler whose source has one sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune) before it calls
 //! [`BlockingConfig::tune`]; one that takes [`BlockingConfig`] in (`and blocking: BlockingConfig`) has its keys.
 
 use strandcast_keys::{keys, words};
@@ -9,7 +9,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::HeadOfLineConfig;
 
 words! {
-    /// By which rules data that hold up a buffer on a slow path are sent on a faster one, too.
+    /// Rules by which data that block a buffer on a slow path are also sent on a faster one.
     pub enum Remedy {
         /// The scheduler's own; if its source has none, those of the transport.
         Own = "own",
@@ -26,7 +26,8 @@ keys! {
     /// The keys of schedulers that several paths may hold up.
     #[derive(Copy)]
     pub struct BlockingConfig {
-        /// data that hold up a buffer on a slow path go on a faster one, too: by the scheduler's rules or else the transport's, if a copy is sooner, as multipath-tcp.org v0.95 had it, or not
+        /// rules by which data that block a buffer on a slow path are also sent on a faster one: the scheduler's or
+        /// else the transport's, if a copy is sooner, as in multipath-tcp.org v0.95, or never
         head_of_line: Remedy = Remedy::Own,
         /// the window of a path that holds up a buffer is cut
         penalty: bool = true,

@@ -7,28 +7,31 @@
 //! | forward delay D of a path: half of its smoothed round-trip time | [`Daps::delay`] |
 //! | over lcm(D): at each multiple t of a path's D, that path gets the next window of numbers; at the same t the faster path first | [`Daps::next_turn`] |
 //!
-//! With delays 1 : 4 and windows of c the plan is c, c, c, c on the fast path, then c on the slow one, and so on. Each path keeps
-//! its next t and adds D when its turn begins, which is the plan over the least common multiple without computing it.
+//! With delays 1 : 4 and windows of c the plan is c, c, c, c on the fast path, then c on the slow one, and so on. Each
+//! path keeps its next t and adds D when its turn begins, which is the plan over the least common multiple without
+//! computing it.
 //!
 //! The paper lets the slow path send its numbers at once, ahead of the lower ones that the fast path has yet to send. A
-//! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s - RTT_f)
-//! later than in the paper. Numbers and paths are the plan's; arrivals are in order within a turn, and a slow block
-//! still arrives after the lower numbered of the fast path's next turns. So the paper's reductions of the receive buffer are
-//! not to be expected of it.
+//! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s -
+//! RTT_f) later than in the paper. Numbers and paths are the plan's; arrivals are in order within a turn, and a slow
+//! block still arrives after the lower numbered of the fast path's next turns. So the paper's reductions of the receive
+//! buffer are not to be expected of it.
 //!
-//! `ASSUMED`, the paper's text was not at hand, only its abstract, what later papers say of it, and the published port to
-//! Linux 0.89 by an author of a comparison:
+//! `ASSUMED`, the paper's text was not at hand, only its abstract, what later papers say of it, and the published port
+//! to Linux 0.89 by an author of a comparison:
 //!
-//! - a turn is the window at its beginning, in bytes. The port takes windows and delays once per lcm(D), and rounds delays
+//! - a turn is the window at its beginning, in bytes. The port takes windows and delays once per lcm(D), and rounds
+//!   delays
 //!   to multiples of 4 ms to keep it short; neither is needed here;
 //! - the path whose turn it is has no room: the chunk waits, if at worst it arrives no later than on the fastest of the
 //!   other paths with room: (`daps-wait` + 1/2) · RTT ≤ RTT_other/2 with `daps-wait` = 1 round trip until there is room. Else the
 //!   turn ends. So a chunk waits for a path that is three times as fast, never for a slower one;
-//! - paths with consecutive errors have no turns while there are others; a path without a round-trip time has the longest
+//! - paths with consecutive errors have no turns while there are others; a path without a round-trip time has the
+//!   longest
 //!   of the others;
 //! - no opportunistic retransmission and no penalty, `head-of-line=off` (the port sends again without a penalty);
-//! - what is sent again is in no plan: the path with the lowest round-trip time takes it, one that has not carried it if there
-//!   is one with room.
+//! - retransmissions are in no plan: the path with the lowest round-trip time takes them, one that has not carried
+//!   the chunk if there is one with room.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -50,7 +53,8 @@ keys! {
     /// The keys of [`Daps`].
     #[derive(Copy)]
     pub struct DapsConfig {
-        /// round trips after which a full path is expected to have room at worst (0: a turn waits whenever the path is faster)
+        /// round trips after which a full path is expected to have room at worst (0: a turn waits whenever the path is
+        /// faster)
         daps_wait: f64 [0.0, 8.0, "round trips"] = 1.0,
         and blocking: BlockingConfig,
     }
@@ -73,7 +77,7 @@ pub struct Daps {
     config: DapsConfig,
     /// By path slot, from the beginning of the turn that is on until the path's next one; `None`: not in the plan.
     next: Vec<Option<Duration>>,
-    /// Whose turn it is.
+    /// Path whose turn it is.
     turn: Option<PathId>,
     /// Bytes left of it.
     left: u64,
@@ -117,7 +121,7 @@ impl Daps {
         Some(())
     }
 
-    /// Whether the next chunk waits for `path`, which has no room.
+    /// Returns whether the next chunk waits for `path`, which has no room.
     fn waits(&self, view: &View<'_>, path: &PathView, other: &PathView) -> bool {
         let (own, other) = (Self::rtt(view, path).as_secs_f64(), Self::rtt(view, other).as_secs_f64());
         own < other && (self.config.daps_wait + 0.5) * own <= other / 2.0

@@ -1,4 +1,5 @@
-//! The path on which a chunk is expected to arrive first, judged against the time at which its message becomes worthless.
+//! The path on which a chunk is expected to arrive first, judged against the time at which its message becomes
+//! worthless.
 //!
 //! A path's forecast, as of a chunk of `len` bytes handed to it now:
 //!
@@ -9,19 +10,20 @@
 //! | silence | how much longer than srtt + 4 rttvar the path has owed an answer |
 //! | resend | what a loss costs, times how often the path loses |
 //!
-//! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival; a path on
-//! which it would be late never takes it while another one delivers it in time, though that one may have to be waited for. On
-//! no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a loss can still be
-//! repaired; where that leaves no path, up to [`FILLED`] of the time that new messages have, if the chunk is in time with
-//! the mean deviation added. Behind a queue that a TCP keeps full a path carries its share only with as much of its own in
-//! that queue: one that takes less ages what waits, which then has less time left, and takes less still. A single path takes
-//! what its window says. What is late on every path is given up by queues (see [`Forecast::hopeless`]), else it leaves
-//! nevertheless, [`LATE`] of it at most in a queue: in front of the send queue it would make what follows late as well.
+//! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival;
+//! a path on which it would be late never takes it while another one delivers it in time, though that one may have to
+//! be waited for. On no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a
+//! loss can still be repaired; where that leaves no path, up to [`FILLED`] of the time that new messages have, if the
+//! chunk is in time with the mean deviation added. Behind a queue that a TCP keeps full a path carries its share only
+//! with as much of its own in that queue: one that takes less ages what waits, which then has less time left, and takes
+//! less still. A single path takes what its window says. A chunk that is late on every path because of queues is given
+//! up (see [`Forecast::hopeless`]), else it leaves nevertheless, with at most [`LATE`] in a queue: at the head of the
+//! send queue it would make later chunks late as well.
 //!
-//! *Without*: the earliest arrival, as ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016) have it. If that path has no room,
-//! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
-//! peer's receive buffer holds what they bring in the meantime. Two chunks at a time it takes all the same, since a receiver
-//! sizes its buffer by the round trips of the paths that data come by.
+//! *Without*: the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016). If that path has no
+//! room, a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and
+//! if the peer's receive buffer holds what they bring in the meantime. Two chunks at a time it takes all the same,
+//! since a receiver sizes its buffer by the round trips of the paths that data come by.
 //!
 //! Where a part of the scheme judges silence, suspected paths take nothing while another one is live.
 
@@ -36,15 +38,15 @@ use super::unsuspected::unsuspected;
 use crate::estimate::{MIN_QUEUE, NO_QUEUE, WindowedMax, held, tested};
 use crate::part::{Estimators, SchedulerPart};
 
-/// Of the time left until a message expires, what its chunks may wait in queues of their own making.
+/// Part of the time left until a message expires that its chunks may wait in queues of their own making.
 const SHARE: f64 = 0.25;
-/// Of the time that new messages have, what chunks may wait in queues if all paths have queues.
+/// Part of the time that new messages have that chunks may wait in queues if all paths have queues.
 const FILLED: f64 = 0.5;
 /// Fraction of a new message's time below which an old message has waited for long.
 const AGED: f64 = 0.5;
-/// What chunks that are late on every path may wait in queues of their own making, seconds.
+/// Time that chunks that are late on every path may wait in queues of their own making, seconds.
 const LATE: f64 = 0.02;
-/// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
+/// Part of the peer's receive buffer that the faster paths may fill while a slower one delivers.
 const BUFFER_SHARE: f64 = 0.75;
 /// Asked again after this long at the latest when everything is held.
 const RECHECK: f64 = 0.01;
@@ -71,11 +73,11 @@ impl SchedulerPart for EarliestArrivalConfig {
 /// Earliest arrival in time.
 #[derive(Debug)]
 pub struct EarliestArrival {
-    /// By path slot: when it last answered, or was given something while nothing was in flight.
+    /// Time of each path's last answer, or of data given to it while nothing was in flight; by path slot.
     answered: Vec<Instant>,
     /// The receive window the peer offered of late, bytes.
     offered: WindowedMax,
-    /// When to ask again.
+    /// Time of the next question.
     again: Option<Instant>,
     /// The longest time that was left to a message, seconds: that of new ones.
     life: f64,
@@ -97,19 +99,19 @@ impl Default for EarliestArrival {
 pub(super) struct Forecast {
     /// When it arrives, if it is not lost.
     pub arrival: f64,
-    /// Of that, the way without queues.
+    /// Part of the arrival time that is the delay without queues.
     pub way: f64,
     /// Mean deviation of round-trip times.
     deviation: f64,
-    /// How long what is in flight beyond the bandwidth-delay product keeps it waiting.
+    /// Time for which data in flight beyond the bandwidth-delay product delay the chunk.
     pub backlog: f64,
-    /// From its loss until a resent one arrives on this path.
+    /// Time from its loss until a resent one arrives on this path.
     pub resend: f64,
-    /// How likely it is lost.
+    /// Probability of its loss.
     pub loss: f64,
     /// Bytes per second.
     pub rate: f64,
-    /// Whether the path carries no more than that: it was tested lately.
+    /// True if the path carries no more than that: it was tested lately.
     pub tested: bool,
     /// The queueing delay measured, while anything is in flight.
     standing: f64,
@@ -125,7 +127,8 @@ impl Forecast {
         let round_trip = path.srtt.map_or(least, seconds).max(least).max(1e-6);
         let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
         let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
-        // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
+        // A path without a queue is not full, and carries what its window allows: what was measured may be what it was
+        // given.
         let queue = path.est.queue.unwrap_or(0.0);
         let tested = tested(now, path);
         let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
@@ -145,14 +148,16 @@ impl Forecast {
         self.arrival + self.resend * self.loss / (1.0 - self.loss)
     }
 
-    /// Of a chunk that is worthless after `left` seconds: the expected arrival, a late one counting as the whole time.
+    /// Cost of a chunk that is worthless after `left` seconds: the expected arrival, a late one counting as the whole
+    /// time.
     fn cost(&self, left: f64) -> f64 {
         let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
         self.arrival + late * left
     }
 
-    /// Whether queues make it late by so much that nothing is gained by sending it. The player may count time from the
-    /// first packet's arrival, so that the way itself counts for half of the time left at most. A backlog counts only at a rate
+    /// Returns whether queues make it so late that sending it gains nothing. The player may count time from the first
+    /// packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only at
+    /// a rate
     /// that was tested.
     pub fn hopeless(&self, left: f64) -> bool {
         let backlog = if self.tested { self.backlog } else { 0.0 };
@@ -165,13 +170,13 @@ impl Forecast {
         self.tested && self.backlog > RECHECK
     }
 
-    /// Whether it is in time though what is in flight waits for up to [`FILLED`] of the `life` of messages, on a
-    /// path that answers.
+    /// Returns whether it is in time although data in flight wait for up to [`FILLED`] of the `life` of messages, on
+    /// a path that answers.
     fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
         self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
     }
 
-    /// Whether it arrives within `left` seconds.
+    /// Returns whether it arrives within `left` seconds.
     pub fn in_time(&self, left: f64) -> bool {
         self.arrival <= left
     }
@@ -230,7 +235,8 @@ impl EarliestArrival {
         None
     }
 
-    /// Of paths on which the chunk, worthless after `left` seconds, is in time; of all if there are none.
+    /// Choice among the paths on which the chunk, worthless after `left` seconds, is in time; among all without such
+    /// a path.
     fn before(
         &mut self,
         view: &View<'_>,
@@ -249,7 +255,7 @@ impl EarliestArrival {
         }
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
-        // What is late everywhere must not wait for its end in front of what is not.
+        // A chunk that is late everywhere must not wait for its end before chunks that are not late.
         let most = if any { SHARE * left } else { LATE };
         let short = |c: &&(&PathView, Forecast)| c.0.in_flight == 0 || c.1.backlog <= most;
         let behind = |c: &&(&PathView, Forecast)| c.1.in_time_behind_others(left, self.life);
@@ -296,9 +302,9 @@ impl EarliestArrival {
     }
 }
 
-/// Whether the next message, of which nothing was sent, is late on all of these paths with `left` seconds left of the `life` of
-/// messages. Half a message is worth nothing: it is judged as a whole, before any of it is sent. Without tested rates what
-/// follows its first chunk counts only once it has waited for half of its time.
+/// Returns whether the next message, of which nothing was sent, is late on all of these paths with `left` seconds
+/// left of the `life` of messages. Half a message is worth nothing: it is judged as a whole, before any of it is
+/// sent. Without tested rates the rest after its first chunk counts only once it has waited for half of its time.
 pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
     if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
         return false;
@@ -308,9 +314,9 @@ pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Ba
     whole <= 0.0 || choices.iter().all(|c| c.1.hopeless(whole))
 }
 
-/// How long all paths together need for what follows the next chunk in its message, seconds, and whether that is known: at
-/// rates that were tested. Else it is by windows: what has room now leaves as it is paced, what has not as they double in each
-/// round trip.
+/// Time in seconds that all paths together need for the rest of the next message after its first chunk, and whether
+/// that is known: at rates that were tested. Otherwise it follows from windows: data that have room now leave as they
+/// are paced, other data as windows double in each round trip.
 fn behind_first(choices: &Choices<'_>, backlog: &Backlog) -> (f64, bool) {
     let tested = choices.iter().all(|c| c.1.tested);
     let more = (backlog.rest + 16).saturating_sub(backlog.next_len) as f64;

@@ -1,9 +1,9 @@
 //! Earliest completion first (Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP Path Scheduler to Manage
-//! Heterogeneous Paths", CoNEXT 2017), as `mptcp_ecf.c` of multipath-tcp.org, v0.95, has it: the slower path s takes a chunk
-//! only if that does not end later than waiting for the faster path f.
+//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95: the slower path s takes a
+//! chunk only if that does not end later than waiting for the faster path f.
 //!
-//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w a
-//! window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). With s = f the chunk goes there. Otherwise:
+//! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w
+//! a window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). With s = f the chunk goes there. Otherwise:
 //!
 //! | the rule | here |
 //! |---|---|
@@ -23,8 +23,9 @@
 //!
 //! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
 //!
-//! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk beside
-//! it; a path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that has
+//! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk
+//! in addition to it; a path without a round-trip time takes all it can, since there is nothing to compare; nothing
+//! waits for a path that has
 //! room, as the kernel's chunks do which f has carried already.
 
 use strandcast_keys::keys;
@@ -40,7 +41,7 @@ keys! {
     /// The keys of [`Ecf`].
     #[derive(Copy)]
     pub struct EcfConfig {
-        /// by how much a slower path has to be better while the sender waits (ECF's beta)
+        /// advantage that a slower path needs while the sender waits (ECF's beta)
         ecf_beta: f64 [0.0, 4.0] = 0.25,
         /// deviation of round-trip times that ECF counts with, in mean deviations
         ecf_deviation: f64 [0.0, 8.0] = 2.0,
@@ -74,7 +75,7 @@ impl Ecf {
         Ecf { config, waiting: false }
     }
 
-    /// Whether a chunk that `slow` could take now is to wait for `fast`.
+    /// Returns whether a chunk that `slow` could take now is to wait for `fast`.
     fn waits(&mut self, fast: &PathView, slow: &PathView, backlog: &Backlog) -> bool {
         let Some((f, s)) = Side::of(fast).zip(Side::of(slow)) else { return false };
         let delta = self.sigma(fast).max(self.sigma(slow));
@@ -109,7 +110,7 @@ fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
 
-/// What the rule reads of a path.
+/// State of a path that the rule reads.
 struct Side {
     /// Smoothed round-trip time, nanoseconds.
     rtt: f64,

@@ -1,4 +1,5 @@
-//! When a symbol that a path is given now is expected at the receiver, as schemes reckon that code (Cui et al. 2012, 2015).
+//! When a symbol that a path is given now is expected at the receiver, as schemes reckon that code (Cui et al. 2012,
+//! 2015).
 
 use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;
@@ -8,22 +9,22 @@ use crate::estimate::LossShare;
 /// EDT of a path without a round-trip time, seconds.
 const UNKNOWN: f64 = 0.5;
 
-/// What is expected of a path; times in seconds.
+/// Expectations of a path; times in seconds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Expectation {
     /// p: how likely a symbol is lost, at most a half.
     pub loss: f64,
     /// Smoothed round-trip time; of a path that has none a third of its retransmission timeout.
     pub rtt: f64,
-    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a path
-    /// without a round-trip time.
+    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a
+    /// path without a round-trip time.
     pub edt: f64,
     /// RT, expected response time: (1 - p) RTT + p RTO.
     pub rt: f64,
 }
 
 impl Expectation {
-    /// Of so many symbols in flight there, those that will arrive.
+    /// Expected number of the symbols in flight there that will arrive.
     pub fn arriving(&self, there: SymbolsInFlight) -> f64 {
         (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
     }

@@ -1,4 +1,4 @@
-//! Which transmissions are under way on each path, and since when.
+//! Transmissions in flight on each path, with their times.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use strandcast_proto::wire::Tsn;
 /// Transmissions of chunks, by path, in the order in which they left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
-    /// By path slot. Entries that are over stay until all before them are.
+    /// Flights by path slot. Entries that are over stay until all before them are.
     paths: Vec<VecDeque<Flight>>,
 }
 
@@ -35,7 +35,7 @@ impl Flights {
         }
     }
 
-    /// Takes out those transmissions of `chunk` that are not in flight any more; whether there was one.
+    /// Removes those transmissions of `chunk` that are no longer in flight; returns whether there was one.
     pub fn settle(&mut self, chunk: &ChunkInfo) -> bool {
         let mut any = false;
         for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
@@ -51,7 +51,7 @@ impl Flights {
         }
     }
 
-    /// `path` is not used any more.
+    /// `path` is no longer used.
     pub fn close(&mut self, path: PathId) {
         if let Some(path) = self.paths.get_mut(path.index()) {
             path.clear();
@@ -70,7 +70,8 @@ impl Flights {
         any
     }
 
-    /// The oldest under way on `path` from `place` on: its own place, and when it left. The first of all is at 0 or later.
+    /// The oldest under way on `path` from `place` on: its own place, and when it left. The first of all is at 0 or
+    /// later.
     pub fn from(&self, path: PathId, place: usize) -> Option<(usize, Instant)> {
         let path = self.paths.get(path.index())?;
         let later = path.range(place.min(path.len())..).enumerate();

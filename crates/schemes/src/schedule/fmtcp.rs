@@ -1,12 +1,13 @@
-//! Symbols of a fountain by the time at which they are expected (Y. Cui, L. Wang, X. Wang, H. Wang, Y. Wang, "FMTCP: A Fountain
-//! Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions on Networking 23(2), 2015): fast
-//! paths carry the blocks that are due, slow paths later ones, so that all arrive when they are wanted.
+//! Symbols of a fountain by the time at which they are expected (Y. Cui, L. Wang, X. Wang, H. Wang, Y. Wang, "FMTCP: A
+//! Fountain Code-Based Multipath Transmission Control Protocol", ICDCS 2012 and IEEE/ACM Transactions on Networking
+//! 23(2), 2015): fast paths carry the blocks that are due, slow paths later ones, so that all arrive when they are
+//! wanted.
 //!
 //! | idea | Cui et al. | their public ns-2 code | here |
 //! |---|---|---|---|
 //! | code | fountain; k + e symbols fail with at most 2^-e | none, symbols are counted | random linear over GF(2), decoded, no source symbol sent (`Code::Fountain`) |
 //! | block | | 32 packets of 1024 bytes, 32 blocks | `block`, as many blocks as the peer's buffer holds |
-//! | received k̄ | of each block, told by acknowledgements | symbols counted | [`Counted`] by SACKs: `fmtcp-count` |
+//! | received k̄ | of each block, from acknowledgements | symbols counted | [`Counted`] by SACKs: `fmtcp-count` |
 //! | expected k̃ = k̄ + Σ (1 - p) in flight | the same | sent less lost, without p | the same, [`Plan`] |
 //! | complete | 2^-(k̃ - k) < δ̂ | k and `append_pkts_` symbols | δ̂ = `fmtcp-delta`; 0.1: k̃ > k + 3.32 |
 //! | EDT, RT | | (RTT/2)(1 + p)/(1 - p), (1 - p) RTT + p RTO | `Expectation` |
@@ -18,13 +19,16 @@
 //! The fourth column follows the third where the paper's own text was not at hand: its abstract and introduction were.
 //!
 //! `ASSUMED`:
-//! - k̄ counts symbols as they arrive, dependent ones, too, since 2^-e is the probability of failure after k + e of them.
+//! - k̄ counts symbols as they arrive, also dependent ones, since 2^-e is the probability of failure after k + e of
+//!   them.
 //!   Once nothing of a block is in flight, what arrived is as many as are independent, and the block gets more. By
 //!   `fmtcp-count=independent` dependent ones never count: then each costs one more symbol at once;
-//! - all paths with room are asked at once: of the symbols that the procedure hands out, the first that falls to a path with
+//! - all paths with room are asked at once: of the symbols that the procedure hands out, the first that falls to a path
+//!   with
 //!   room leaves. Asked path by path the outcome is the same;
-//! - what is in flight on a path that data may not go to counts as lost;
-//! - a path whose pacing or Max.Burst forbids a packet for the moment has its place in the order all the same, and the symbol
+//! - symbols in flight on a path that data may not take count as lost;
+//! - a path whose pacing or Max.Burst forbids a packet for the moment has its place in the order all the same, and the
+//!   symbol
 //!   that falls to it waits;
 //! - age of the j-th oldest packet where fewer are in flight: -RTT (1 + j/in flight);
 //! - a path without a round-trip time: EDT 0.5 s, RTT a third of the timeout.
@@ -52,7 +56,7 @@ use crate::estimate::LossShare;
 use crate::part::{Estimators, SchedulerPart};
 
 words! {
-    /// Which symbols that arrived count.
+    /// Arrived symbols that count.
     #[derive(Default)]
     pub enum Counting {
         /// All, until nothing of the block is in flight.
@@ -69,11 +73,12 @@ keys! {
     pub struct FmtcpConfig {
         /// source symbols per block, 0: 16, or 8 towards receive buffers of less than 128 KiB
         block: u32 [0, 256, "symbols"] = 0,
-        /// a block that is not full is closed when its first byte waited so long and nothing else does
+        /// time for which the first byte of a block that is not full waits, with no other data, before the block is
+        /// closed
         flush: Duration [0, 10_000, "ms"] = Duration::from_millis(20),
         /// δ̂: a block gets symbols until it fails to be decoded with a lower probability
         delta as "fmtcp-delta": f64 [0.000_001, 0.9] = 0.1,
-        /// which symbols that arrived count for that: all, or independent ones
+        /// arrived symbols that count for that: all, or independent ones
         counting as "fmtcp-count": Counting = Counting::Received,
     }
 }

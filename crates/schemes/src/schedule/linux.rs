@@ -1,5 +1,5 @@
-//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`; read as of 6.19): the path that would have
-//! sent first what is queued on it.
+//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`; read as of 6.19): the path that
+//! would have sent first what is queued on it.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -17,16 +17,16 @@
 //! | factor later | `linux-pacing` | 1.2 (`tcp_pacing_ca_ratio`, 120 %) |
 //! | send buffer of a subflow | `linux-queue` | 6 windows: it holds twice the window at 4,352 bytes of memory per segment |
 //!
-//! A subflow of Linux takes data beyond its window, which then wait in its own queue; only when its send buffer is full does
-//! the connection wait. Here data wait in one queue for all paths. `ASSUMED`: a path without room is judged as if what waits
-//! were in its queue, up to its send buffer, and if it wins all the same, the chunk waits for it. With two paths
-//! that is when Linux would have queued all that waits on that one. The order of numbers differs: what
-//! the other path takes then is the next chunk, not one behind the queue.
+//! A subflow of Linux takes data beyond its window, which then wait in its own queue; only when its send buffer is full
+//! does the connection wait. Here data wait in one queue for all paths. `ASSUMED`: a path without room is judged as if
+//! what waits were in its queue, up to its send buffer, and if it wins all the same, the chunk waits for it. With two
+//! paths that is when Linux would have queued all that waits on that one. The order of numbers differs: what
+//! the other path takes then is the next chunk, not one after the queue.
 //!
-//! `ASSUMED`, too: a window that paces by itself ([`Limit::pacing`](strandcast_proto::policy::Limit)) gives the rate; a path
-//! without a round-trip time wins while it has room (Linux's rate is enormous then) and is left out when it has none; memory
-//! is counted as book sizes; a chunk that is sent again goes by the same rule to paths that have not carried it, if
-//! there are any with room (Linux sends again on an idle subflow). No penalty and no
+//! Also `ASSUMED`: a window that paces by itself ([`Limit::pacing`](strandcast_proto::policy::Limit)) gives the rate; a
+//! path without a round-trip time wins while it has room (Linux's rate is enormous then) and is left out when it has
+//! none; memory is counted as book sizes; a chunk that is sent again goes by the same rule to paths that have not
+//! carried it, if there are any with room (Linux sends again on an idle subflow). No penalty and no
 //! opportunistic retransmission (`head-of-line=off`).
 
 use strandcast_keys::keys;
@@ -89,7 +89,7 @@ impl Linux {
         Some(factor * window.max(path.in_flight) as f64 / rtt)
     }
 
-    /// How long `path` needs for what is queued on it, seconds.
+    /// Time in seconds that `path` needs for the data queued on it.
     fn linger(&self, path: &PathView, backlog: &Backlog) -> f64 {
         let Some(rate) = self.average[path.id.index()] else {
             return if path.has_room() { 0.0 } else { f64::INFINITY };

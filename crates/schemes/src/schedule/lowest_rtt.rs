@@ -9,7 +9,7 @@ use super::blocking::BlockingConfig;
 use crate::part::SchedulerPart;
 
 keys! {
-    /// What can be set of [`LowestRtt`].
+    /// Keys of [`LowestRtt`].
     pub struct LowestRttConfig {
         and blocking: BlockingConfig,
     }

@@ -1,9 +1,11 @@
-//! Which paths a chunk may take by what their links cost ([`Tariff`](strandcast_proto::policy::Tariff)).
+//! Paths that a chunk may take by the costs of their links ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
-//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one brings it in time, a loss included. The
+//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one brings it in time, a loss
+//!   included. The
 //!   class is open from then on, and what could wait no longer than that a second time goes by it as well, until it was not
 //!   needed for [`SPARE`]. Data without a deadline go by the lowest class there is.
-//! - *Allowance*: what is left, less [`RESERVE`] of it, spread over the time that it has to last. Up to [`SAVED`] of it is saved up;
+//! - *Allowance*: what is left, less [`RESERVE`] of it, spread over the time that it has to last. Up to [`SAVED`] of it
+//!   is saved up;
 //!   a path whose allowance is used up takes nothing while there is another one.
 //! - *The cap*: a path of which nothing is left takes nothing, even if it is the only one.
 //!
@@ -18,11 +20,11 @@ use super::earliest_arrival::Choices;
 
 /// Links of this class and above carry nothing that another would bring sooner, and nothing twice.
 pub(super) const METERED: u8 = 2;
-/// A class that was not needed for so long is closed again.
+/// Time without need after which a class is closed again.
 const SPARE: Duration = Duration::from_secs(5);
-/// Of what is left, the part that is kept.
+/// Part of the remaining allowance that is kept.
 const RESERVE: f64 = 0.05;
-/// So much of an allowance is saved up.
+/// Time over which an allowance may be saved up.
 const SAVED: Duration = Duration::from_secs(600);
 
 /// See the [module](self).
@@ -30,17 +32,17 @@ const SAVED: Duration = Duration::from_secs(600);
 pub(super) struct Metered {
     /// Paths of this class and below are open; nothing is below 0.
     open: u8,
-    /// When the open class was needed last.
+    /// Time at which the open class was needed last.
     needed: Instant,
     buckets: SmallVec<[(LinkId, Bucket); 4]>,
 }
 
-/// What a link may use for now.
+/// Amount that a link may use for now.
 #[derive(Copy, Clone, Debug)]
 struct Bucket {
     /// Bytes; below 0 if more was used.
     tokens: f64,
-    /// When `left` was seen.
+    /// Time at which `left` was read.
     at: Instant,
     left: u64,
 }
@@ -101,7 +103,7 @@ impl Metered {
         wanted
     }
 
-    /// Whether the path's link has used what it may for now.
+    /// Returns whether the path's link has used its present allowance.
     fn spent(&mut self, view: &View<'_>, path: &PathView) -> bool {
         let (Some(left), Some(until)) = (path.tariff.left, path.tariff.until) else { return false };
         let rest = until.saturating_since(view.now).as_secs_f64();
@@ -124,7 +126,7 @@ impl Metered {
     }
 }
 
-/// Whether nothing is known of what it costs.
+/// Returns whether the path has no tariff.
 fn free(path: &PathView) -> bool {
     path.tariff.class == 0 && path.tariff.left.is_none()
 }

@@ -1,4 +1,4 @@
-//! Which path takes new data.
+//! Schedulers, which choose the paths of new data.
 
 mod blest;
 mod blocking;

@@ -1,6 +1,6 @@
-//! Original data on some paths, coded packets on the others: a reconstruction of NC-MPTCP (M. Li, A. Lukyanenko, Y. Cui, "Network
-//! Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Its abstract alone is at hand: **what is here is ours**, and not
-//! the authors' own.
+//! Original data on some paths, coded packets on the others: a reconstruction of NC-MPTCP (M. Li, A. Lukyanenko, Y.
+//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Its abstract alone is at hand: **what is
+//! here is ours**, and not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -13,17 +13,19 @@
 //!
 //! `ASSUMED`, all of it:
 //!
-//! - a batch is a block of `block` source symbols. Coded packets are of closed batches alone all originals, or none, of which
+//! - a batch is a block of `block` source symbols. Coded packets are of closed batches alone all originals, or none, of
+//!   which
 //!   were sent;
 //! - a lost original is sent again by its subflow (`rtx=same` in the preset), a lost coded packet is not;
-//! - an NC path j serves, at t, the oldest batch b that will lack something at t + EDT_j: k > rank + Σ (1 - p) originals in
+//! - an NC path j serves, at t, the oldest batch b that will lack something at t + EDT_j: k > rank + Σ (1 - p)
+//!   originals in
 //!   flight that are due by then (sent + EDT ≤ t + EDT_j) + Σ (1 - p) coded packets in flight; or that got fewer than ρ_b
 //!   coded packets: ρ_b = ⌈r_b/(1 - p_j)⌉, r_b = Σ n p + √(Σ n p (1 - p)) over the paths that carried n originals of it;
 //! - if no batch does, the first batch of which no original was sent gets coded packets until k are expected: they save
 //!   originals. A batch gets originals only while fewer than k packets of either kind have arrived or are expected, Σ (1 - p)
 //!   of those in flight; stopped by acknowledgements alone, a round trip later, nearly all originals of such a batch would
 //!   be sent in vain;
-//! - what is in flight on a path that data may not go to counts as lost;
+//! - symbols in flight on a path that data may not take count as lost;
 //! - EDT and p as for `fmtcp`.
 //!
 //! Towards peers that can't decode: the path with the lowest round-trip time.
@@ -57,9 +59,10 @@ keys! {
     pub struct NcMptcpConfig {
         /// source symbols per block, 0: 16, or 8 towards receive buffers of less than 128 KiB
         block: u32 [0, 256, "symbols"] = 0,
-        /// a block that is not full is closed when its first byte waited so long and nothing else does
+        /// time for which the first byte of a block that is not full waits, with no other data, before the block is
+        /// closed
         flush: Duration [0, 10_000, "ms"] = Duration::from_millis(20),
-        /// round trips between two looks at which paths carry coded packets
+        /// round trips between two comparisons that decide which paths carry coded packets
         nc_every: u32 [1, 1000, "round trips"] = 10,
         /// looks in a row that must agree before a path carries something else
         nc_hold: u32 [1, 100] = 2,
@@ -111,7 +114,7 @@ impl NcMptcp {
         Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
     }
 
-    /// The coded packet that leaves next, if an NC path has room and some batch wants one.
+    /// The coded packet that leaves next, if an NC path has room and some batch needs one.
     fn coded(&mut self, view: &View<'_>) -> Option<SymbolAssignment> {
         let open = |p: &&PathView| p.has_room() && !self.classes.regular(view, p.id);
         let mut paths: Expected =

@@ -1,4 +1,4 @@
-//! What a scheduler of symbols keeps of each open block.
+//! State that a scheduler of symbols keeps of each open block.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ const MOST: u32 = 1 << 16;
 pub(super) struct PerBlock<T> {
     /// The number of the first of `blocks`.
     first: u32,
-    /// How many numbers there are from there on.
+    /// Number of block numbers from there on.
     span: u32,
     /// Those of them that were asked for.
     blocks: VecDeque<T>,
 }
 
 impl<T: Default + Clone> PerBlock<T> {
-    /// Forgets what is not open any more. With nothing open it stays as it is.
+    /// Drops blocks that are no longer open. With nothing open the state stays as it is.
     pub fn follow(&mut self, open: &[BlockView]) {
         let (Some(oldest), Some(newest)) = (open.first(), open.last()) else { return };
         let gone = oldest.number.wrapping_sub(self.first) as usize;

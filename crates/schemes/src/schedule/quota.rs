@@ -11,17 +11,20 @@
 //! | PathList; Algorithm 4, D | [`Distribution::begin`], [`Offer::quota`] |
 //! | Algorithm 4, its break | [`Allocation::Literal`] |
 //!
-//! `ASSUMED`: Algorithm 4 cannot be run as printed. It breaks off, without giving anything, at the first path whose quota
-//! is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max is the sum of the free
-//! windows: one path alone never gets anything, two equal ones neither. So:
-//! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in its
+//! `ASSUMED`: Algorithm 4 cannot be run as printed. It breaks off, without giving anything, at the first path whose
+//! quota is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max is the sum of
+//! the free windows: one path alone never gets anything, two equal ones neither. So:
+//! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in
+//!   its
 //!   window, as long as the receiver has room: D_max of this moment. Retransmissions need no credit;
 //! - credits are whole packets, rounded up;
 //! - when no path with room has credit left the next period begins at once, but not sooner than a quarter of the least
 //!   reference round-trip time after the last beginning; until then packets go to the first path with room;
-//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. When nothing is in flight it sends four packets
-//!   all the same, so that acknowledgements go on;
-//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ at least 1, which it is unless P_d was
+//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. When nothing is in flight it sends four
+//!   packets
+//!   all the same, so that acknowledgements continue;
+//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ at least 1, which it is unless P_d
+//!   was
 //!   cut to 1 s;
 //! - a path without a bandwidth estimate takes a round-trip time to handle its window, and has its window as quota;
 //! - ties in PathList: the lower reference round-trip time first, then the order of the paths.
@@ -57,7 +60,7 @@ pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
     free.fold(0, u64::saturating_add).min(rwnd)
 }
 
-/// How a path's quota follows from its window.
+/// Relation of a path's quota to its window.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Quota {
     /// Nothing is known: its window, once.
@@ -71,7 +74,7 @@ pub enum Quota {
 /// A path that takes part in a distribution period.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Offer {
-    /// Which path.
+    /// Id of the path.
     pub path: PathId,
     /// Its window, bytes.
     pub cwnd: u64,
@@ -79,9 +82,9 @@ pub struct Offer {
     pub in_flight: u64,
     /// The rate at which it handles its window, bytes per second, if that is known.
     pub rate: Option<f64>,
-    /// What PathList is sorted by, highest first.
+    /// Value by which PathList is sorted, highest first.
     pub rank: f64,
-    /// How much it may take.
+    /// Amount that it may take.
     pub quota: Quota,
     /// Its reference round-trip time, or what comes next to it.
     pub round_trip: Duration,
@@ -108,7 +111,7 @@ impl Offer {
 }
 
 words! {
-    /// How quotas are used.
+    /// Use of quotas.
     pub enum Allocation {
         /// Credits, used whenever there is room.
         Credits = "credits",
@@ -120,7 +123,7 @@ words! {
 /// A path of PathList and what it may still take, bytes.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Entry {
-    /// Which path.
+    /// Id of the path.
     pub path: PathId,
     /// May be overdrawn by less than a packet.
     pub credit: f64,
@@ -178,7 +181,7 @@ impl Distribution {
         self.began = None;
     }
 
-    /// When the period ends.
+    /// End of the period.
     pub fn ends(&self) -> Instant {
         self.ends
     }
@@ -188,7 +191,7 @@ impl Distribution {
         self.allocation == Allocation::Credits && self.restart <= now
     }
 
-    /// How quotas are allocated.
+    /// Allocation of quotas.
     pub fn allocation(&self) -> Allocation {
         self.allocation
     }

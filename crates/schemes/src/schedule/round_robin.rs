@@ -8,10 +8,10 @@ use strandcast_proto::rfc;
 use crate::part::SchedulerPart;
 
 words! {
-    /// How long a path's turn is.
+    /// Length of a path's turn.
     #[derive(Default)]
     pub enum Turn {
-        /// Until its window is full: TSNs run in sequences of several packets per path.
+        /// The turn lasts until the window is full: TSNs run in sequences of several packets per path.
         #[default]
         Window = "window",
         /// One packet.

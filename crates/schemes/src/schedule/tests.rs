@@ -19,7 +19,7 @@ fn picture() -> Picture {
     picture
 }
 
-/// A closed block of so many source symbols, none of which was sent.
+/// A closed block of `sources` source symbols, none of which was sent.
 pub(crate) fn block(number: u32, sources: u16) -> BlockView {
     BlockView {
         number,
@@ -55,7 +55,11 @@ fn round_robin_fills_one_window_after_another() {
     assert_eq!(order, [0, 0, 0, 0, 1, 1, 2, 2, 2]);
     p.paths[0].in_flight = 2000;
     p.paths[2].in_flight = 2000;
-    assert_eq!(fill(&mut RoundRobin::default(), &mut p).concat(), [0, 0, 2], "the turn goes on after path 2");
+    assert_eq!(
+        fill(&mut RoundRobin::default(), &mut p).concat(),
+        [0, 0, 2],
+        "the turn continues after path 2"
+    );
 }
 
 #[test]
@@ -82,7 +86,8 @@ fn lossy(says: [(f64, f64, bool); 3]) -> Picture {
     picture
 }
 
-/// `liu2019`, Algorithm 2, steps 2, 3 and 5, lines 1-8 and 13-15: ascending loss rate, the next path when a window is full.
+/// `liu2019`, Algorithm 2, steps 2, 3 and 5, lines 1-8 and 13-15: ascending loss rate, the next path when a window is
+/// full.
 #[test]
 fn loss_ordered_fills_the_least_lossy_path_first() {
     let mut p = lossy([(0.05, 0.0, false), (0.12, -1.0, false), (0.01, 1.0, false)]);

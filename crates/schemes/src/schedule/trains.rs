@@ -1,8 +1,8 @@
 //! Trains of the stream's own packets, which show what a path carries where the stream is thinner.
 //!
-//! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of [`TRAIN_MOST`] packets
-//! waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is done for messages alone that could
-//! be sent again in time if the train were lost, on links of class 0 and 1.
+//! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of
+//! [`TRAIN_MOST`] packets waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is
+//! done for messages alone that could be sent again in time if the train were lost, on links of class 0 and 1.
 //!
 //! All constants are `ASSUMED`; docs/advice.md has their results on tuning seeds.
 
@@ -19,9 +19,9 @@ use crate::estimate::Verdict;
 
 /// Packets of the longest train.
 pub const TRAIN_MOST: usize = 16;
-/// Each path has a train so often.
+/// Interval between trains of a path.
 const EACH: Duration = Duration::from_secs(1);
-/// New messages are held for so long at the most, or this part of the time that is left to them.
+/// Longest time for which new messages are held, also as a part of the time that is left to them.
 const HELD: Duration = Duration::from_millis(60);
 const HELD_SHARE: u32 = 8;
 
@@ -31,7 +31,7 @@ pub struct Trains {
     inner: Box<dyn Scheduler>,
     /// The path that had the token last.
     token: Option<PathId>,
-    /// When another one has it.
+    /// Time at which another path gets the token.
     next: Instant,
     /// Messages are held until then, and it is to be asked again then.
     until: Option<Instant>,
@@ -39,18 +39,18 @@ pub struct Trains {
 }
 
 impl Trains {
-    /// What `inner` decides, and trains.
+    /// Wraps `inner`: its decisions, and trains.
     pub fn new(inner: Box<dyn Scheduler>) -> Self {
         Trains { inner, token: None, next: Instant::ZERO, until: None, asked: None }
     }
 
-    /// Whether trains are for `path` at all.
+    /// Returns whether trains are for `path` at all.
     fn is_tried(path: &PathView) -> bool {
         let live = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
         live && path.tariff.class < METERED
     }
 
-    /// Whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
+    /// Returns whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
     fn fits(now: Instant, path: &PathView, len: u64, left: Duration) -> bool {
         let forecast = Forecast::new(now, path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();

@@ -1,28 +1,28 @@
 //! Whole frames are given up early when the messages that wait can't all be in time, so that the others are.
 //!
-//! Each [`EACH`] the bytes due by every deadline are held against what the paths carry by then: more than [`CARRIED`] of it is
-//! too much (the test of earliest deadlines first). As Moore and Hodgson have it ("An n job, one machine sequencing
-//! algorithm", Management Science 15, 1968), at the first deadline that is missed a group of those due by then goes, and so
-//! on to the last deadline. Which one: the first of
+//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: more than
+//! [`CARRIED`] of it is too much (the test of earliest deadlines first). As in Moore and Hodgson ("An n job, one
+//! machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a group of those
+//! due by then goes, and so on to the last deadline. Which one: the first of
 //!
-//! 1. what refers to a frame that is given up: it is of no use, and goes as a whole when anything has to go;
+//! 1. a frame that refers to a frame that was given up: it is of no use, and goes as a whole when anything has to go;
 //! 2. the least important;
-//! 3. of frames that others refer to, those whose group of pictures is over: of it nothing more comes;
+//! 3. among frames that others refer to, those whose group of pictures is over: nothing more of it comes;
 //! 4. the latest, to which the fewest others refer.
 //!
-//! A group of which a message was sent goes on, unless it is of no use.
+//! A group of which a message was sent is continued, unless it is of no use.
 //!
-//! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still open
-//! quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of the
-//! time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path is
-//! live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are not
-//! known either: it has to be too much for [`HOLDOFF`] of the time that the newest message has, unless something was
-//! given up within [`AFTER_GIVE_UP`].
+//! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still
+//! open quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of
+//! the time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path
+//! is live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are
+//! not known either: it has to be too much for [`HOLDOFF`] of the time that the newest message has, unless something
+//! was given up within [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest of it
-//! needs. What was given up is remembered until the next key frame, for [`MEMORY`] at the most.
+//! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest
+//! of it needs. A drop is remembered until the next key frame, for at most [`MEMORY`].
 //!
-//! `ASSUMED`: all constants. docs/schemes/strand.md has what was measured.
+//! `ASSUMED`: all constants. docs/measurements/strand.md has the measurements.
 
 use core::cmp::Reverse;
 
@@ -34,15 +34,16 @@ use strandcast_proto::time::{Duration, Instant};
 use super::earliest_arrival::{EarliestArrival, Forecast};
 use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict, tested};
 
-/// How often it is looked at what waits.
+/// Interval between looks at the waiting messages.
 const EACH: Duration = Duration::from_millis(10);
-/// Of what the paths carry, what may be due.
+/// Part of the bytes that the paths carry that may be due.
 const CARRIED: f64 = 0.95;
-/// Of the time left to the newest message, for how long it has to be too much.
+/// Part of the newest message's remaining time for which the overload must last.
 const HOLDOFF: f64 = 0.3;
 /// For this time after something was given up there is no holdoff.
 const AFTER_GIVE_UP: Duration = Duration::from_secs(2);
-/// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames refresh.
+/// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames
+/// refresh.
 const MEMORY: Duration = Duration::from_secs(5);
 /// References that are remembered.
 const REMEMBERED: usize = 8;
@@ -50,13 +51,13 @@ const REMEMBERED: usize = 8;
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Triage {
-    /// When to look again.
+    /// Time of the next look.
     next: Instant,
     /// [`HOLDOFF`]; nothing in tests.
     holdoff: f64,
-    /// Since when it has been too much.
+    /// Time since which there is an overload.
     since: Option<Instant>,
-    /// Until when there is no holdoff.
+    /// Time until which there is no holdoff.
     no_holdoff_until: Instant,
     waiting: Vec<Unit>,
     /// Places in `waiting`, in the order of deadlines.
@@ -87,7 +88,7 @@ struct Unit {
     given_up: bool,
 }
 
-/// What is known of a path; bytes per second and seconds.
+/// State of a path; bytes per second and seconds.
 #[derive(Copy, Clone, Debug)]
 struct Road {
     rate: f64,
@@ -95,12 +96,12 @@ struct Road {
     waiting: f64,
 }
 
-/// Of a group of pictures, what refers to something that was given up.
+/// Frames of a group of pictures that refer to a frame that was given up.
 #[derive(Copy, Clone, Debug)]
 struct Gap {
     /// The message number of what was given up.
     from: u64,
-    /// Of the next key frame.
+    /// Number of the next key frame.
     until: u64,
     /// The key frame that it followed.
     key: u64,
@@ -112,12 +113,12 @@ impl Unit {
         self.what.importance == Importance::Key && self.what.group.is_some()
     }
 
-    /// Whether others refer to it.
+    /// Returns whether others refer to it.
     fn is_referred(&self) -> bool {
         self.what.importance >= Importance::Reference && self.what.group.is_some()
     }
 
-    /// Whether it may be given up; the first to go has the least.
+    /// Rank of a frame that may be given up; the first to go has the least.
     fn rank(&self) -> Option<(bool, Importance, bool, Reverse<u64>)> {
         let stays = self.given_up || self.what.group.is_none() || (self.begun && !self.useless);
         let open = self.is_referred() && !self.over;
@@ -150,7 +151,7 @@ impl Road {
 }
 
 impl Triage {
-    /// Of an association that begins.
+    /// Triage of an association that begins.
     pub fn new() -> Self {
         Triage { holdoff: HOLDOFF, ..Triage::default() }
     }
@@ -166,7 +167,7 @@ impl Triage {
     fn begin(&mut self, chunk: &ChunkInfo) {
         self.sent = chunk.group;
         if chunk.importance == Importance::Key && chunk.group.is_some() {
-            // A group of pictures begins: what waits behind it lacks nothing of an earlier one.
+            // A group of pictures begins: later messages lack nothing of an earlier one.
             self.gaps.retain(|gap| Some(gap.key) == chunk.group);
             self.key = chunk.group;
         }
@@ -262,7 +263,8 @@ impl Triage {
         }
     }
 
-    /// Gives up what must be, earliest deadlines first; `ahead` bytes are due before all of it. False if that is nothing.
+    /// Gives up what must be, earliest deadlines first; `ahead` bytes are due before all of it. False if that is
+    /// nothing.
     fn select(&mut self, ahead: f64) -> bool {
         let (mut due, mut any) = (ahead, false);
         for place in 0..self.order.len() {
@@ -287,7 +289,7 @@ impl Triage {
         any
     }
 
-    /// Of what is due up to a place in the order, what goes first.
+    /// The first message to go among those due up to a place in the order.
     fn first_to_go(&self, place: usize) -> Option<usize> {
         let ranked = self.order[..=place].iter().filter_map(|n| Some((self.waiting[*n].rank()?, *n)));
         ranked.min().map(|(_, n)| n)

@@ -4,11 +4,11 @@ use strandcast_proto::policy::{PathSet, PathView, View};
 
 use crate::estimate::Verdict;
 
-/// A live path with a longer queue is not free, seconds: jitter is no queue.
+/// A live path with a longer queue is not free, seconds: jitter is not a queue.
 const FREE: f64 = 0.05;
 
-/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while none of these is free; all
-/// usable ones if there is none of either kind.
+/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while no live path is
+/// free; all usable paths if both kinds are absent.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
     let set = chosen(view, view.usable());
     view.paths.iter().filter(move |p| set.contains(p.id))
@@ -32,7 +32,7 @@ fn chosen(view: &View<'_>, usable: PathSet) -> PathSet {
     live.iter().chain(needed.iter()).collect()
 }
 
-/// Whether the path takes more without a queue to speak of.
+/// Returns whether the path takes more without a queue to speak of.
 fn is_free(path: &PathView) -> bool {
     path.has_room() && path.est.queue.unwrap_or(0.0) <= FREE
 }

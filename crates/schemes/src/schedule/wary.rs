@@ -5,20 +5,22 @@
 //!   the other (`estimate::Silence`), and a path that is needed at once has been measured lately. It takes at most half
 //!   of the path's window, or one chunk. A path that loses less than [`RELIABLE`] does so half as often even without
 //!   time for a second try.
-//! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once. Copies of
+//! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once.
+//!   Copies of
 //!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
-//! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
-//!   full, keeps that path idle from all that follow; they become as old meanwhile, and so it goes on for as long as the
-//!   quicker ones carry less than comes. If they do, and nothing of it was sent, it is given up.
-//! - *No way*: a message for which the ways of all paths are too long, queues apart, is given up if more waits behind
-//!   it and nothing of it was sent.
-//! - *A stall is no end*: what would be given up waits for a path that is suspected, but not dead, while it could still be in
+//!   full, keeps that path idle from all that follow. They become as old meanwhile, so that this continues for as long as the
+//!   quicker ones carry less than comes. In that case, if nothing of the message was sent, it is given up.
+//! - *No way*: a message for which the delays of all paths are too long, queues apart, is given up if more messages
+//!   wait
+//!   after it and nothing of it was sent.
+//! - *A stall is not an end*: what would be given up waits for a path that is suspected, but not dead, while it could still
+//!   be in
 //!   time by that path, and each of the others has no room, has enough to carry until the next decision, or would be late
 //!   with a new message as well: then it delays none that could be in time.
 //! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as [`EarliestArrival`] has it. A peer that doesn't report arrivals gets no data probes: nothing
-//! but a timeout would show what they lose on a silent path.
+//! Data without deadlines go as in [`EarliestArrival`]. A peer that doesn't report arrivals gets no data probes:
+//! nothing but a timeout would show what they lose on a silent path.
 
 use core::cmp::Reverse;
 
@@ -38,9 +40,9 @@ use crate::part::{Estimators, SchedulerPart};
 
 /// Loss below which a path carries data probes without time for a second try. ASSUMED.
 const RELIABLE: f64 = 0.001;
-/// Such a probe leaves once in so many times [`WaryConfig::data_probe`]. ASSUMED; measured in docs/schemes/strand.md.
+/// Interval of such a probe as a multiple of [`WaryConfig::data_probe`]. ASSUMED; measured in docs/measurements/strand.md.
 const SLOW_PROBE: u32 = 2;
-/// It is one chunk of so many at the most, so that a thin stream does not go that way. ASSUMED.
+/// Least number of chunks per probe, so that a thin stream does not take that path. ASSUMED.
 const BETWEEN: u32 = 3;
 
 keys! {
@@ -49,13 +51,13 @@ keys! {
     pub struct WaryConfig {
         /// interval at which each path that delivers in time carries a chunk, 0: only where it is the best
         data_probe: Duration [0, 1000, "ms"] = Duration::from_millis(25),
-        /// what is sent again in the last round goes by two paths
+        /// retransmissions of the last round go by two paths
         last_round: bool = true,
         /// give up whole frames, the least important first, as soon as not all that waits can be in time
         triage: bool = false,
         /// SACK.Delay between two Strandcast peers
         ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),
-        /// bytes of copies by bytes of media, at the most
+        /// greatest ratio of the bytes of copies to the bytes of media
         copy_share: f64 [0.0, 100.0, "%"] = 5.0,
     }
 }
@@ -97,8 +99,8 @@ pub struct Wary {
 }
 
 impl Wary {
-    /// A path that takes the chunk as a data probe though another may be quicker. It brings the chunk in time even if it is lost
-    /// once, or loses next to nothing.
+    /// A path that takes the chunk as a data probe though another may be quicker. It brings the chunk in time even if
+    /// it is lost once, or loses next to nothing.
     fn data_probe(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
         // Without reports a probe shows nothing, and timers alone judge a path that takes more.
         if choices.len() < 2 || !view.peer_reports {
@@ -151,7 +153,8 @@ impl Wary {
     }
 }
 
-/// Returns whether another path than these is suspected, but not dead, and would bring in time what has `left` seconds if it answered now.
+/// Returns whether another path than these is suspected, but not dead, and would bring in time what has `left` seconds
+/// if it answered now.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
     let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
@@ -159,14 +162,14 @@ fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
 }
 
-/// Returns whether a new message, which has `life` seconds, would be in time on the path, and the path idle without it before the next
-/// decision.
+/// Returns whether a new message, which has `life` seconds, would be in time on the path, and the path idle without it
+/// before the next decision.
 fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
 
-/// Whether the ways of all these paths, queues apart, are too long for a chunk that is worthless after `left` seconds, whenever
-/// the player began to count: at the soonest when something arrived by the quickest way there is.
+/// Returns whether the delays of all these paths, queues apart, are too long for a chunk that is worthless after
+/// `left` seconds, whenever the player began to count: at the soonest when something arrived by the quickest path.
 fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     if choices.is_empty() || choices.iter().any(|c| c.1.way <= left || c.0.srtt.is_none()) {
         return false;
@@ -177,8 +180,8 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.iter().all(|c| c.1.way > left + soonest)
 }
 
-/// Whether the next message keeps idle a path that what follows it could take, and the paths that it waits for carry less than
-/// comes: what waits came within its age.
+/// Returns whether the next message keeps a path idle that later messages could take, and the paths that it waits for
+/// carry less than comes: the waiting messages came within its age.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)

@@ -1,6 +1,6 @@
 //! Original data on the widest path (X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop
-//! wireless networks", 2010): their MPR puts originals on the path of the largest available bandwidth and nothing else; what
-//! is sent again takes the path of the least delay.
+//! wireless networks", 2010): their MPR puts originals on the path of the largest available bandwidth and nothing else;
+//! what is sent again takes the path of the least delay.
 //!
 //! | the paper | here |
 //! |---|---|
@@ -8,20 +8,23 @@
 //! | §5.3: available bandwidth, at first by probes | [`Bandwidth::measuring`] |
 //! | §5.3: afterwards by data, through a moving average | [`Bandwidth::sample`] |
 //!
-//! Constants: the paper gives none. The weight of a sample (`widest-gain`, 1/4) and the age after which a path is measured again
-//! (`widest-refresh`, 10 s, the life of a route in AODV) are ours.
+//! Constants: the paper gives none. The weight of a sample (`widest-gain`, 1/4) and the age after which a path is
+//! measured again (`widest-refresh`, 10 s, the life of a route in AODV) are ours.
 //!
-//! `ASSUMED`, since a sender knows no channel and no idle time:
+//! `ASSUMED`, since a sender has no measurement of channel and idle time:
 //!
-//! - a path's bandwidth is what it delivers to this sender: bytes acknowledged per interval of at least a round trip. A sample
+//! - a path's bandwidth is what it delivers to this sender: bytes acknowledged per interval of at least a round trip. A
+//!   sample
 //!   below the average counts only if the window was full, since a source that sends little says nothing of the path;
-//! - a path is measured when it becomes usable, and again when nothing was learnt of it for `widest-refresh`: with what the
+//! - a path is measured when it becomes usable, and again when nothing was learnt of it for `widest-refresh`: with what
+//!   the
 //!   widest path has no room for, for `widest-measure` (1 s) at least, and until three samples in a row are less than a
 //!   quarter above the highest one (as BBR finds a full pipe, Cardwell et al. 2016). A loss does not end it: after one in
 //!   the first round trips the window says nothing of the path yet. A source that one path carries measures no other;
 //! - the first path is the one with the lowest round-trip time; another one takes its place only if it is wider by
 //!   `widest-margin`, so that two like paths do not swap places with every sample;
-//! - while the widest path is full, originals wait for it (`spill=never`; the paper has one path for them) or take the widest
+//! - while the widest path is full, originals wait for it (`spill=never`; the paper has one path for them) or take the
+//!   widest
 //!   of the others (`spill=when-full`).
 
 use strandcast_keys::{keys, words};
@@ -38,11 +41,11 @@ use crate::part::SchedulerPart;
 
 /// A sample that is higher by this factor shows that the path was not full before.
 const GROWTH: f64 = 1.25;
-/// So many samples in a row without such growth end a measurement.
+/// Number of samples in a row without such growth that end a measurement.
 const FLAT: u32 = 3;
 
 words! {
-    /// What originals do while the widest path is full.
+    /// Use of other paths by originals while the widest path is full.
     #[derive(Default)]
     pub enum Spill {
         /// They wait.
@@ -57,11 +60,11 @@ keys! {
     /// The keys of [`Widest`].
     #[derive(Copy)]
     pub struct WidestConfig {
-        /// what original data do while the widest path is full: wait, or take the next one
+        /// action of original data while the widest path is full: wait, or take the next one
         spill: Spill = Spill::Never,
         /// weight of a sample in a path's bandwidth
         widest_gain: f64 [0.01, 1.0] = 0.25,
-        /// by how much a path has to be wider to become the widest
+        /// margin by which a path has to be wider to become the widest
         widest_margin: f64 [0.0, 4.0] = 0.1,
         /// least time that the measurement of a path takes
         widest_measure: Duration [0, 60_000, "ms"] = Duration::from_secs(1),
@@ -81,7 +84,7 @@ impl SchedulerPart for WidestConfig {
     }
 }
 
-/// What is known of a path's bandwidth.
+/// State of a path's bandwidth.
 #[derive(Clone, Debug)]
 struct Bandwidth {
     interval: DeliveryInterval,
@@ -89,7 +92,7 @@ struct Bandwidth {
     rate: Option<f64>,
     /// It is being measured.
     measuring: Option<Measurement>,
-    /// When something was learnt of it.
+    /// Time of its last sample.
     learnt: Instant,
 }
 
@@ -154,7 +157,7 @@ impl Bandwidth {
 #[derive(Clone, Debug)]
 pub struct Widest {
     config: WidestConfig,
-    /// By path slot; `None`: closed, not usable, or not seen yet.
+    /// Bandwidths by path slot; `None`: closed, not usable, or not seen yet.
     paths: Vec<Option<Bandwidth>>,
     widest: Option<PathId>,
     changes: u64,
@@ -244,7 +247,7 @@ impl Policy for Widest {
             Signal::PathChanged(path)
                 if view.paths.get(path.index()).is_none_or(|p| p.state != PathState::Active) =>
             {
-                // What comes back may be another network.
+                // The path that returns may be another network.
                 if let Some(slot) = self.paths.get_mut(path.index()) {
                     *slot = None;
                 }

@@ -139,8 +139,8 @@ impl Harness {
 
 const BUFFER: u32 = 256 << 10;
 
-/// Without loss a block of k gets k + 4 symbols, since 2^-4 < 0.1 < 2^-3, and no more before they are answered. Six in a
-/// hundred blocks are not decoded by them (1 - Π (1 - 2^-i), i from 5, is .0613) and get five more.
+/// Without loss a block of k gets k + 4 symbols, since 2^-4 < 0.1 < 2^-3, and no more before they are answered. Six in
+/// a hundred blocks are not decoded by them (1 - Π (1 - 2^-i), i from 5, is .0613) and get five more.
 #[test]
 fn without_loss_four_symbols_more_than_a_block_has() {
     for (block, buffer) in [(16, BUFFER), (8, 64 << 10)] {
@@ -163,14 +163,14 @@ fn without_loss_four_symbols_more_than_a_block_has() {
             }
         }
         let mean = more as f64 / f64::from(blocks);
-        // 0.31 is expected; the bound is five standard deviations above for so many blocks.
+        // 0.31 is expected; the bound is five standard deviations above it for this number of blocks.
         let bound = 5.0 * (0.0613 + 5.0 * (0.0613 * 0.9387 / f64::from(blocks)).sqrt()) * 1.1;
         assert!(mean < bound, "{mean} symbols beyond k + 4 per block of {block}");
     }
 }
 
-/// While the fast path sends a block, the slow one sends later ones: mean block number by path of what leaves in the same
-/// while.
+/// While the fast path sends a block, the slow one sends later ones: mean block number by path of what leaves in the
+/// same while.
 #[test]
 fn a_slow_path_carries_later_blocks() {
     let mut w = Harness::new("fmtcp", &[10, 60], 1 << 20);
@@ -218,7 +218,8 @@ fn nc_mptcp_on_one_path_is_a_plain_sender() {
     }
 }
 
-/// Two like paths, one of which codes: what comes by it saves originals. Few of those that are sent come too late to be of use.
+/// Two like paths, one of which codes: what comes by it saves originals. Few of those that are sent come too late to be
+/// of use.
 #[test]
 fn coded_packets_save_originals() {
     let mut w = Harness::new("nc-mptcp", &[20, 20], BUFFER);
@@ -288,7 +289,7 @@ fn masked_losses_leave_the_windows_alone() {
         w.transfer(4_000_000).as_secs_f64()
     };
     let (honest, masked) = (time("fmtcp"), time("fmtcp,mask-losses=on"));
-    assert!(masked < 0.7 * honest, "{masked} s, {honest} s with every loss told");
+    assert!(masked < 0.7 * honest, "{masked} s, {honest} s with every loss visible");
 }
 
 /// A path that dies takes nothing with it.

@@ -1,4 +1,4 @@
-//! Which parts go with which: what a spec refuses is what docs/schemes/combinations.md says, and every pair of parts
+//! Combinations of parts: a spec refuses what docs/schemes/combinations.md says, and every pair of parts
 //! that go together keeps the contract. Parts and words follow from the registry.
 
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ shares! {
     every_pair_keeps_the_contract_8: 7,
 }
 
-/// Whether two presets accept the same keys.
+/// Returns whether two presets accept the same keys.
 fn same_keys(a: &Preset, b: &Preset) -> bool {
     a.keys().iter().map(|k| k.name).eq(b.keys().iter().map(|k| k.name))
 }
@@ -70,8 +70,8 @@ fn same_keys(a: &Preset, b: &Preset) -> bool {
 mod thorough {
     use super::*;
 
-    /// Every value of every key of every preset, one at a time; for numbers the least and the most. Presets made of parts have
-    /// the same keys: one of them is enough.
+    /// Every value of every key of every preset, one at a time; for numbers the least and the most. Presets made of
+    /// parts have the same keys: one of them is enough.
     #[test]
     fn every_value_keeps_the_contract() {
         let mut seed = 100;
@@ -98,7 +98,7 @@ mod thorough {
     }
 }
 
-/// The table of pairs tells everything: what is refused holds a pair that is refused.
+/// The table of pairs is complete: a refused combination holds a pair that is refused.
 #[test]
 fn conflicts_are_pairs() {
     let allowed = allowed();

@@ -1,5 +1,5 @@
-//! One TSN on several paths: what is reported to each path's window of its copies, towards peers that name the path of each arrival
-//! and towards others.
+//! One TSN on several paths: what is reported to each path's window of its copies, towards peers that name the path of
+//! each arrival and towards others.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use strandcast_testing::endpoints::*;
 
 const PATHS: [PathId; 2] = [PathId(0), PathId(1)];
 
-/// What was reported to the client's scheme.
+/// Reports to the client's scheme.
 #[derive(Clone, Debug, Default)]
 struct Told {
     /// Size and transmissions on each path, by TSN.
@@ -100,13 +100,13 @@ fn asks_for_arrivals(bytes: &[u8]) -> bool {
     bytes.windows(6).any(|b| b[0] == 0xb1 && b[4..] == [0, 6])
 }
 
-/// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; reports to the
-/// client's scheme go to `Told`.
+/// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; reports to
+/// the client's scheme go to `Told`.
 fn connected_pair(delays_ms: &[u64], names: bool) -> (TestPair, Arc<Mutex<Told>>) {
     listening(delays_ms, names, true)
 }
 
-/// The same; `hears`: the client's scheme asks which chunks arrive.
+/// Client and server over paths with these delays; `hears`: the client's scheme asks which chunks arrive.
 fn listening(delays_ms: &[u64], names: bool, hears: bool) -> (TestPair, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let parts = move |seeds: &Seeds, told: Arc<Mutex<Told>>| -> Box<dyn Scheme> {
@@ -152,7 +152,7 @@ fn a_path_is_credited_with_what_came_by_it() {
     bulk(&mut w, 600);
     let told = told.lock().expect("no test panics with it").clone();
     for path in [0, 1] {
-        // Of the first ones the receiver did not know yet that they were copies.
+        // For the first chunks the receiver had no report yet that they were copies.
         let (acked, sent) = (told.acked[path], told.bytes(path, false));
         assert!(
             acked <= sent && acked + 20_000 > sent,
@@ -167,7 +167,8 @@ fn a_path_is_credited_with_what_came_by_it() {
     assert!(after[0] > before[0] && after[1] > before[1], "{before:?}, {after:?}");
 }
 
-/// A copy that is lost is missed on its path, at once, by what came later there; the other path and the data notice nothing.
+/// A copy that is lost is missed on its path, at once, by what came later there; the other path and the data notice
+/// nothing.
 #[test]
 fn a_lost_copy_is_noticed_on_its_own_path() {
     let (mut w, told) = connected_pair(&[20, 45], true);
@@ -175,7 +176,7 @@ fn a_lost_copy_is_noticed_on_its_own_path() {
     w.wires[1].loss = 0.05;
     bulk(&mut w, 800);
     let told = told.lock().expect("no test panics with it").clone();
-    assert!(told.events[1][0] > 0, "path 1 heard of {} losses", told.events[1][0]);
+    assert!(told.events[1][0] > 0, "path 1 received {} losses", told.events[1][0]);
     assert_eq!(told.events[0], [0; 3], "path 0 lost nothing");
     assert!(told.lost[0] == 0 && told.lost[1] > 0, "lost {:?}, all where the loss was", told.lost);
     assert!(told.acked[1] < told.bytes(1, false), "what is lost is not credited");
@@ -211,8 +212,8 @@ fn a_path_that_is_always_second_does_not_time_out() {
     }
 }
 
-/// A chunk for which a path has no room goes there once it has, unless it arrived by then: when the other path dies, nothing
-/// waits for its timeout, a second at least.
+/// A chunk for which a path has no room goes there once it has, unless it arrived by then: when the other path dies,
+/// nothing waits for its timeout, a second at least.
 #[test]
 fn a_copy_without_room_leaves_later() {
     let (mut w, _) = connected_pair(&[20, 45], true);
@@ -242,8 +243,8 @@ fn towards_others_copies_let_no_window_grow() {
     }
 }
 
-/// Each chunk that was sent is named when it arrives: once per path at most, and on every path where its copy came, if the
-/// peer says so. To others a chunk on both paths is named for none of them.
+/// Each chunk that was sent is named when it arrives: once per path at most, and on every path where its copy came, if
+/// the peer says so. To others a chunk on both paths is named for none of them.
 #[test]
 fn chunks_are_named_on_the_paths_they_came_by() {
     for names in [true, false] {
@@ -264,7 +265,7 @@ fn chunks_are_named_on_the_paths_they_came_by() {
     }
 }
 
-/// A scheme that does not ask hears of no chunk.
+/// A scheme that does not ask receives no chunk's name.
 #[test]
 fn chunks_are_named_to_who_asks() {
     let (mut w, told) = listening(&[20, 45], true, false);

@@ -1,5 +1,5 @@
-//! Presets in whole associations, over wires that delay, lose and die: what each scheme is for, and that nothing of it
-//! is lost on the way through the core.
+//! Presets in whole associations, over wires that delay, lose and die: the purpose of each scheme, and that the core
+//! loses nothing of it.
 
 use std::sync::Arc;
 
@@ -118,8 +118,8 @@ fn cmt_la_prefers_the_paths_that_lose_least() {
     assert!(sent[1] > sent[2] && sent[2] > sent[0] && sent[0] > 40, "{sent:?}");
 }
 
-/// What was declared lost leaves the retransmission queue once, however it ends: sent again and arrived, or late and never
-/// lost.
+/// A chunk that was declared lost leaves the retransmission queue once, however it ends: sent again and arrived, or
+/// late and never lost.
 #[derive(Debug, Default)]
 struct Queue {
     entered: u64,
@@ -159,7 +159,7 @@ fn what_was_lost_leaves_the_retransmission_queue_once() {
     assert_eq!(counters[0].1, counters[1].1, "{counters:?}, {spurious} late");
 }
 
-/// Rates come beside SACKs, in whatever way these are sent, and beside HEARTBEAT ACKs for the path without data.
+/// Rates come with SACKs, in whatever way these are sent, and with HEARTBEAT ACKs for the path without data.
 #[test]
 fn the_receiver_s_rates_reach_the_sender() {
     for spec in ["sctp-rev", "sctp-rev,strict=on"] {
@@ -171,8 +171,9 @@ fn the_receiver_s_rates_reach_the_sender() {
     }
 }
 
-/// The path in use dies: the receiver orders the other one within three round trips of what it last heard. What was in
-/// flight is found lost by three packets there, or by the timer that RTO.Min bounds: no failover after timeouts in a row.
+/// The path in use dies: the receiver orders the other one within three round trips of its last packet. Data in
+/// flight are found lost by three packets there, or by the timer that RTO.Min bounds: no failover after timeouts in a
+/// row.
 #[test]
 fn the_receiver_leaves_a_dead_path_at_once() {
     let gap = |spec: &str, delays: [u64; 2], before: usize| {
@@ -294,8 +295,8 @@ fn redundant_waits_for_nothing() {
     }
 }
 
-/// Guo, Liu and Lian 2010, §4: a lossy path of 10 ms and a clean one of 30 ms. Once both are measured, originals are on the
-/// clean one, which Reno's window makes the wider; what it loses then goes on the path of the least delay.
+/// Guo, Liu and Lian 2010, §4: a lossy path of 10 ms and a clean one of 30 ms. Once both are measured, originals are on
+/// the clean one, which Reno's window makes the wider; its losses then take the path of the least delay.
 #[test]
 fn mpr_parts_originals_from_retransmissions() {
     let mut w = connected_pair("mpr", &[10, 30]);
@@ -327,7 +328,8 @@ fn same_seeds_same_packets() {
     assert_eq!(run(), run());
 }
 
-/// One frame in five is in error on a link of one end: its own sender hears of it, the other one where both ends report.
+/// One frame in five is in error on a link of one end: its own sender receives that, the other one where both ends
+/// report.
 #[test]
 fn frame_errors_reach_the_cross_layer_schemes() {
     let rate = |spec: &str, side: usize| {
@@ -346,12 +348,12 @@ fn frame_errors_reach_the_cross_layer_schemes() {
             w.ends[side].handle_input(w.now, Input::Link(sample));
             stream(&mut w, 60, ms(5));
         }
-        // The other link goes on saying nothing.
+        // The other link still reports nothing.
         let heard = w.association(CLIENT).diagnostics(w.now).iter().all(|r| r.starts_with("some links"));
         w.association(CLIENT).paths()[0].est.frame_error_rate.filter(|_| heard)
     };
     for spec in ["cmt-cl", "cmt-cl-fd,report-fer=on"] {
-        let near = rate(spec, CLIENT).expect("the sender's link told");
+        let near = rate(spec, CLIENT).expect("the sender's link reported");
         assert!((0.19..0.22).contains(&near), "{spec}: {near}");
     }
     let far = rate("cmt-cl,report-fer=on", SERVER).expect("the receiver reported");

@@ -159,7 +159,8 @@ fn a_key_of_several_parts_has_one_range_and_one_default() {
     }
 }
 
-/// What is set of a window reaches nothing else: no other part, and nothing that all windows have, has a key of that name.
+/// Settings of a window reach nothing else: neither another part nor the common keys of all windows have a key of
+/// that name.
 #[test]
 fn keys_of_windows_are_theirs_alone() {
     let of = |spec: &str| parse_spec(spec).map(|spec| spec.keys()).unwrap_or_default();
@@ -174,7 +175,7 @@ fn keys_of_windows_are_theirs_alone() {
     }
 }
 
-/// What a preset sets although its own parts do not use it.
+/// Keys that a preset sets although its own parts do not use them.
 #[test]
 fn a_preset_has_defaults_for_parts_that_a_spec_may_choose() {
     let value = |spec: &str, key: &str| parse_spec(spec).expect(spec).value(key).expect(key);

@@ -1,5 +1,5 @@
 //! Every preset with peers that know nothing of it: they speak RFC 9260 and skip what they don't know. Data arrive
-//! unchanged both ways, and a scheme that lives by what the other end reports says what it does without.
+//! unchanged in both directions, and a scheme that lives by what the other end reports says what it does without.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn diagnostics<F: Foreign>(p: &Pair<F>) -> Vec<&'static str> {
     association.expect("an association").diagnostics(p.now)
 }
 
-/// Whether the scheme has something to say to a peer of its own kind.
+/// Returns whether the scheme sends something to a peer of its own kind.
 fn needs_reports(spec: &Spec) -> bool {
     let (said, recorded) = (recording::Tally::default(), spec.clone());
     let tally = said.clone();

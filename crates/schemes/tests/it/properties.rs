@@ -1,5 +1,5 @@
-//! Whatever the network does, every preset and any combination of keys delivers reliable messages once, unchanged and in
-//! order.
+//! Every preset and any combination of keys delivers reliable messages once, unchanged and in order, over any
+//! network.
 
 use std::env;
 use std::sync::Arc;

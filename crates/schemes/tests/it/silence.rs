@@ -10,7 +10,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_schemes::parse_spec;
 use strandcast_testing::endpoints::*;
 
-/// Which ways of path 0 are dark.
+/// Directions of path 0 that are dark.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Hole {
     Forward,
@@ -29,7 +29,7 @@ struct Case {
     seed: u64,
 }
 
-/// What was seen from the hole's start on, milliseconds.
+/// Observations from the hole's start on, milliseconds.
 #[derive(Copy, Clone, Debug)]
 struct Seen {
     /// The last new chunk on the dead path; 0 if none left by it.
@@ -38,7 +38,7 @@ struct Seen {
     resent: f64,
 }
 
-/// What left the client: by TSN, when and by which wire.
+/// Packets that left the client: by TSN, their times and wires.
 type Log = Arc<Mutex<BTreeMap<u32, Vec<(Instant, usize)>>>>;
 
 /// The TSNs of the DATA chunks of a packet.
@@ -115,9 +115,9 @@ fn measure(scheme: &'static str, hole: Hole) -> [[f64; 2]; 2] {
     [new, later]
 }
 
-/// `strand` leaves half of the silent paths within a fifth of a second, and nearly all within 0.4 s. `bond` leaves half of them
-/// as soon, by its timers, and takes more than 1.5 times as long for nearly all. Of the paths on which the return path
-/// alone is dead
+/// `strand` leaves half of the silent paths within a fifth of a second, and nearly all within 0.4 s. `bond` leaves half
+/// of them as soon, by its timers, and takes more than 1.5 times as long for nearly all. If only the return path of a
+/// path is dead,
 /// `strand` leaves half within half a second.
 #[test]
 fn a_silent_path_is_left_soon() {

@@ -1,4 +1,4 @@
-//! In steady state the windows of TCP's shell allocate nothing, whatever they hear.
+//! In steady state the windows of TCP's shell allocate nothing, whatever signals they receive.
 
 use strandcast_schemes::{WindowSetup, congestion, congestions};
 use strandcast_testing::schemes::clocked::{Connection, specs};

@@ -3,7 +3,8 @@
 use strandcast_proto::seeds::Random;
 
 use super::message::{Answer, Answering, Asking, Message1, authentic};
-use super::noise::{DhCount, Noise, Role, child};
+use super::noise::{Noise, Role, child};
+use super::primitives::DhCount;
 use crate::aead::Ciphers;
 use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};

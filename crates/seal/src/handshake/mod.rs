@@ -6,6 +6,7 @@ mod initiator;
 mod load;
 mod message;
 mod noise;
+mod primitives;
 mod responder;
 mod seen;
 #[cfg(test)]

@@ -53,7 +53,10 @@ pub mod output;
 pub mod parts;
 mod receiver;
 mod retry;
+pub(crate) mod seen;
 mod sender;
+#[cfg(feature = "srt")]
+mod srt;
 mod stats;
 mod stop;
 mod tap;
@@ -66,6 +69,8 @@ pub use links::PathTrouble;
 pub use receiver::{ListenChange, Listening, ReceiveSummary, Receiver, ReceiverConfig};
 pub use retry::Retry;
 pub use sender::{SendSummary, Sender, SenderConfig};
+#[cfg(feature = "srt")]
+pub use srt::{SrtMode, SrtUrl};
 pub use stats::{
     AdviceNow, BufferNow, BuffersNow, CodingNow, Diagnostic, DropCause, Drops, GivenUpNow, LinkMonitorNow,
     LinkNow, MediaNow, PathNow, Role, Stats, StreamEvent, WireNow,

@@ -39,7 +39,7 @@ const COUNT: usize = 2;
 pub(super) const LONGEST: usize = 255;
 
 /// Reason why a text is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextError {
     /// The text does not begin as texts of this kind do.
@@ -62,6 +62,13 @@ impl TextError {
 }
 
 impl std::error::Error for TextError {}
+
+/// The same line as [`Display`](fmt::Display), so that a program whose `main` returns the error prints it.
+impl fmt::Debug for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

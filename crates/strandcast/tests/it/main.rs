@@ -1,6 +1,7 @@
 //! Tests of the library as its users see it, over loopback.
 
 mod common;
+mod doctor;
 mod examples;
 mod live;
 mod pairing;

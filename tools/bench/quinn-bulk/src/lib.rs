@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 /// Any error: these programs only end with it.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// What a process shall do.
+/// Task of a process.
 pub enum Role {
     /// Listen there for one transfer.
     Receive(SocketAddr),
-    /// Send for so long, messages of so many bytes.
+    /// Send for this time, messages of this number of bytes.
     Send(SocketAddr, Duration, usize),
 }
 
@@ -47,7 +47,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// So many bytes have arrived now.
+    /// Records `bytes` that have arrived now.
     pub fn add(&mut self, bytes: usize) {
         let now = Instant::now();
         self.total += bytes as u64;

@@ -23,27 +23,27 @@ impl BackgroundMeter {
         BackgroundMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0, tcp_bytes: 0 }
     }
 
-    /// What it is called.
+    /// Name of the load.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its sources made so many bytes at IP level, whether or not they could be sent.
+    /// Records `bytes` at IP level that its sources made, whether or not they could be sent.
     pub fn offered(&mut self, now: Instant, bytes: u32) {
         self.offered_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
 
-    /// A packet of so many bytes at IP level arrived behind its last link.
+    /// Records a packet of `bytes` at IP level that left the last link.
     pub fn carried(&mut self, now: Instant, bytes: u32) {
         self.carried_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
 
-    /// A TCP segment brought so many new bytes.
+    /// Records a TCP segment with `bytes` new bytes.
     pub fn tcp_arrived(&mut self, now: Instant, bytes: u32) {
         self.tcp_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
 
-    /// What was measured.
+    /// Adds the measured numbers to `out`.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let mut put = sink(Subject::Cross(self.name.clone()), out);
         let share = |bytes: u64| bytes as f64 * 8.0 / self.window.seconds() / self.rate_bps;

@@ -14,21 +14,22 @@ use crate::result::Frame;
 use crate::result::histogram::Histogram;
 use crate::result::{Metric, Subject};
 
-/// What there is to know about a flow beforehand.
+/// Facts about a flow that are known before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// Its name in results.
     pub name: String,
     /// The names of its paths by number.
     pub paths: Vec<String>,
-    /// What counts. Rates are over the whole of it: of a flow that begins later or ends earlier, give its own time.
+    /// Time that counts. Rates are means over all of it: for a flow that begins later or ends earlier, give the
+    /// flow's own time.
     pub window: Window,
     /// The video it carries.
     pub video: Option<VideoSpec>,
 }
 
-/// Measures one flow, packet by packet. Only what happens in the window counts; what was before it (the player's buffer,
-/// messages that wait for earlier ones) is followed all the same.
+/// Measures one flow, packet by packet. Only what happens in the window counts; what was before it (the player's
+/// buffer, messages that wait for earlier ones) is followed all the same.
 ///
 /// Time must not go back. Memory does not grow with time: percentiles come from a histogram, at most 0.8 % off.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub struct FlowMeter {
     delivery_delay: Histogram,
     delivered_bytes: u64,
     gap: Gap,
-    /// By which path new data went last, and how often that changed.
+    /// Path that the last new data took, and the number of its changes.
     last_path: Option<u8>,
     path_changes: u64,
     counters: Vec<Counter>,
@@ -71,15 +72,15 @@ struct Gap {
 struct Counter {
     path: Option<u8>,
     name: &'static str,
-    /// When the window began.
+    /// Count at the beginning of the window.
     base: f64,
     last: f64,
-    /// When it was last reported.
+    /// Time of the last report.
     at: Instant,
 }
 
 impl Counter {
-    /// What was counted in the window, or what the most ever was.
+    /// Count within the window, or the maximum of a counter that is one.
     fn in_window(&self) -> f64 {
         if self.name.ends_with("_most_bytes") { self.last } else { self.last - self.base }
     }
@@ -139,18 +140,18 @@ impl FlowMeter {
         }
     }
 
-    /// The application handed in a message. Of transports that tell.
+    /// Records a message that the application handed in, for transports that report it.
     pub fn submitted(&mut self, bytes: u32) {
         self.gap.submitted += u64::from(bytes);
     }
 
-    /// What the user data of its packets are, once one is sent.
+    /// Sets the format of the user data in its packets. Call it once a packet has been sent.
     pub fn framed(&mut self, framing: Framing) {
         self.framing = framing;
     }
 
-    /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more than
-    /// once, some never; of a transport that does not tell there is no delivery delay.
+    /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more
+    /// than once, some never; of a transport that does not tell there is no delivery delay.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
         if number >= self.next_unsent {
             self.next_unsent = number + 1;
@@ -158,8 +159,8 @@ impl FlowMeter {
         }
     }
 
-    /// A packet with data reached the flow's receiver. `sent`: when this copy of it left the sender; `sequence`: its TSN,
-    /// or its like in other protocols; `new`: something in it had not arrived before.
+    /// A packet with data reached the flow's receiver. `sent`: when this copy of it left the sender; `sequence`: its
+    /// TSN, or its like in other protocols; `new`: something in it had not arrived before.
     pub fn arrived(
         &mut self,
         now: Instant,
@@ -194,8 +195,8 @@ impl FlowMeter {
         }
     }
 
-    /// A packet with data came to the flow's receiver, which has not looked at it: [`arrived`](Self::arrived) follows if it takes
-    /// it.
+    /// A packet with data came to the flow's receiver, which has not looked at it: [`arrived`](Self::arrived) follows
+    /// if it takes it.
     pub fn received(&mut self, now: Instant, path: u8, damaged: bool) {
         if self.spec.window.contains(now) {
             let tally = &mut self.paths[usize::from(path)];
@@ -209,7 +210,7 @@ impl FlowMeter {
         self.paths[usize::from(path)].over_radio = Some([0; 2]);
     }
 
-    /// A packet with data left a radio after so many hops.
+    /// Records a packet with data that left a radio after `hops` hops.
     pub fn hopped(&mut self, now: Instant, path: u8, hops: u8) {
         if self.spec.window.contains(now)
             && let Some([packets, all]) = &mut self.paths[usize::from(path)].over_radio
@@ -226,9 +227,9 @@ impl FlowMeter {
         }
     }
 
-    /// The receiving application got a message. Messages are numbered from 0 in the order of submission. `in_order`: those
-    /// before it which have not come will not come (ordered delivery, or a transport without order); else its delay
-    /// and that of its bytes end when all before it have come.
+    /// The receiving application got a message. Messages are numbered from 0 in the order of submission. `in_order`:
+    /// those before it which have not come will not come (ordered delivery, or a transport without order); else its
+    /// delay and that of its bytes end when all before it have come.
     pub fn delivered(&mut self, now: Instant, number: u64, bytes: u32, submitted: Instant, in_order: bool) {
         self.count_delivered(now, u64::from(bytes));
         let message = Message { number, bytes, submitted };
@@ -273,8 +274,8 @@ impl FlowMeter {
         }
     }
 
-    /// A counter of the transport, of a path or (`None`) of the flow, as it stands; if both ends of the flow have one of
-    /// this name, report both, at the same instant. What was counted in the window is the metric: report it when the window
+    /// A counter of the transport, of a path or (`None`) of the flow, as it stands; if both ends of the flow have one
+    /// of name, report both, at the same instant. The count within the window is the metric: report it when the window
     /// begins, unless it is 0 then, and when it ends.
     pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
         let counter = match self.counters.iter_mut().find(|c| c.path == path && c.name == name) {
@@ -291,7 +292,7 @@ impl FlowMeter {
         }
     }
 
-    /// What was measured. Call it when the window is over.
+    /// Adds the measured numbers to `out`. Call it when the window is over.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let seconds = self.spec.window.seconds();
         let mut flow = Tally::default();
@@ -350,7 +351,7 @@ impl FlowMeter {
             // Nothing is missing from a flow that has delivered all it sent.
             let sent = match self.framing {
                 Framing::Messages => self.gap.sent,
-                // What symbols were sent does not tell what is missing.
+                // The symbols that were sent do not show which messages are missing.
                 Framing::Repair | Framing::Blocks => self.gap.submitted,
             };
             let open = sent > self.gap.delivered;
@@ -399,7 +400,7 @@ impl FlowMeter {
     }
 }
 
-/// Puts metrics of `subject` into `out`; numbers that are none (of nothing there is no mean) are left out.
+/// Puts metrics of `subject` into `out`. It leaves out values that are not numbers, as the mean of nothing.
 pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
     move |name, value| {
         if value.is_finite() {

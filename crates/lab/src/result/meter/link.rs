@@ -8,10 +8,10 @@ use strandcast_proto::time::Instant;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// What one direction of a link has counted by some instant.
+/// Counts of one direction of a link at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkReading {
-    /// When.
+    /// Time of the counts.
     pub at: Instant,
     /// Packets that came to it.
     pub offered: u64,
@@ -55,7 +55,7 @@ impl LinkReading {
     }
 }
 
-/// What a link did between two readings. The longest queue is that of the whole run so far.
+/// Metrics of a link between two readings. The longest queue is that of the whole run so far.
 pub fn link_metrics(
     (link, direction): (&str, &str),
     begin: &LinkReading,

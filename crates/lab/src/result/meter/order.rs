@@ -1,4 +1,4 @@
-//! When messages are in order.
+//! Times at which messages are in order.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(super) struct Message {
     pub submitted: Instant,
 }
 
-/// Holds messages that were delivered ahead of earlier ones until these are delivered, too, or given up.
+/// Holds messages that were delivered before earlier ones, until the earlier ones are also delivered or given up.
 #[derive(Debug, Default)]
 pub(super) struct InOrder {
     /// All messages before this one are settled.

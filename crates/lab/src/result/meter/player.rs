@@ -6,8 +6,8 @@ use strandcast_proto::time::Instant;
 
 use super::Window;
 
-/// Plays what is in order: begins when `prebuffer` of media is there, pauses when nothing is left (an underflow), goes on
-/// when `prebuffer` is there again or the stream is complete.
+/// Plays media that are in order. It begins when `prebuffer` of media is there, pauses when nothing is left (an
+/// underflow), and continues when `prebuffer` is there again or the stream is complete.
 #[derive(Debug)]
 pub(super) struct Player {
     prebuffer: Duration,
@@ -18,9 +18,9 @@ pub(super) struct Player {
 
 #[derive(Debug)]
 enum State {
-    /// So much media waits.
+    /// Paused, with this time of media waiting.
     Paused(Duration),
-    /// With what is there it plays until then.
+    /// Playing; the media that are there last until this instant.
     Playing(Instant),
     /// All media are there.
     Complete,
@@ -31,7 +31,7 @@ impl Player {
         Player { prebuffer, window, state: State::Paused(Duration::ZERO), underflows: 0 }
     }
 
-    /// So much media came in order; `last`: the stream ends with it.
+    /// Adds media of this duration that arrived in order; `last` if the stream ends with it.
     pub fn add(&mut self, now: Instant, media: Duration, last: bool) {
         if let State::Playing(until) = self.state
             && until < now

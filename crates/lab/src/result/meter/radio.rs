@@ -10,12 +10,12 @@ use strandcast_sim::net::Air;
 use super::flow::sink;
 use crate::result::{Metric, Subject};
 
-/// What the stations of a radio and their routers have counted by some instant, all together.
+/// Counts of all stations of a radio and their routers, added up, at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioReading {
-    /// When.
+    /// Time of the counts.
     pub at: Instant,
-    /// How many stations.
+    /// Number of stations.
     pub stations: usize,
     /// Counts in the order of [`COUNTS`].
     counts: [u64; COUNTS.len()],
@@ -91,13 +91,13 @@ impl RadioReading {
         reading
     }
 
-    /// A count by its name; 0 if there is none.
+    /// Count with this name; 0 without one.
     pub fn count(&self, name: &str) -> u64 {
         COUNTS.iter().position(|known| *known == name).map_or(0, |at| self.counts[at])
     }
 }
 
-/// What a router has counted, in the order of [`COUNTS`].
+/// Counts of a router, in the order of [`COUNTS`].
 fn routed(routed: &Routed) -> [u64; 19] {
     let all = |tally: strandcast_routing::Tally| tally.sent + tally.forwarded;
     [
@@ -123,7 +123,7 @@ fn routed(routed: &Routed) -> [u64; 19] {
     ]
 }
 
-/// What a radio did between two readings.
+/// Metrics of a radio between two readings.
 pub fn radio_metrics(radio: &str, begin: &RadioReading, end: &RadioReading, out: &mut Vec<Metric>) {
     let seconds = (end.at - begin.at).as_secs_f64() * end.stations.max(1) as f64;
     let mut put = sink(Subject::Radio(radio.to_owned()), out);

@@ -1,4 +1,4 @@
-//! Who has how much of a link.
+//! Shares of flows in the traffic of a link.
 
 use strandcast_proto::time::Instant;
 
@@ -24,7 +24,8 @@ impl ShareMeter {
         ShareMeter { wires, flows, window, bytes }
     }
 
-    /// A packet's last bit leaves the transmitter at `departs`, which may lie ahead. What has no flow's number is background.
+    /// Records a packet whose last bit leaves the transmitter at `departs`, which may be in the future. A packet
+    /// without a flow's number is background load.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -35,7 +36,7 @@ impl ShareMeter {
         }
     }
 
-    /// What was measured, of flows that a link served at all.
+    /// Adds the shares of flows that a link served to `out`.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let seconds = self.window.seconds();
         for ((link, direction), bytes) in self.wires.iter().zip(self.bytes.chunks(self.flows.len() + 1)) {

@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::LossPlace;
 use crate::result::histogram::Histogram;
 
-/// What is counted of packets.
+/// Counts of packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub sent: u64,
@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub arrived_old: u64,
     pub new_payload: u64,
     pub lost: [u64; 4],
-    /// Of paths over radios: packets that left one, and the hops they took.
+    /// For a path over radios: packets that left one, and the hops they took.
     pub over_radio: Option<[u64; 2]>,
     pub delay: Histogram,
 }

@@ -167,7 +167,7 @@ fn what_is_never_sent_has_no_delivery_delay() {
     assert_eq!(flow(&unknown).get("delivery_delay_mean_ms"), None);
 }
 
-/// New data by a, b, b, a; a retransmission and an acknowledgement by b, and one switch before the window, are none.
+/// A retransmission, an acknowledgement and a switch before the window do not count; new data took a, b, b, a.
 #[test]
 fn a_switch_is_new_data_by_another_path() {
     let mut meter = FlowMeter::new(spec(&["a", "b"], (100, 1000), None));
@@ -426,7 +426,8 @@ fn messages_are_seen_alike_however_they_are_listed() {
     assert!(even[2] > 0.3 && even[5] > 0.0, "{even:?}");
 }
 
-/// Each frame has two messages, and the second arrives before the first. All frames are in time, so the player never pauses.
+/// Each frame has two messages, and the second arrives before the first. All frames are in time, so the player never
+/// pauses.
 #[test]
 fn a_frame_whose_last_message_overtakes_adds_media_all_the_same() {
     let frame = |n: u64| VideoFrame {
@@ -511,7 +512,7 @@ fn sent_in_order_of_coding() -> VideoSpec {
     }
 }
 
-/// B frames need the two references sent before them, not the one sent behind them.
+/// B frames need the two references sent before them, not the one sent after them.
 #[test]
 fn frames_are_shown_in_another_order_than_sent() {
     let without = |lost: u64| {
@@ -519,7 +520,7 @@ fn frames_are_shown_in_another_order_than_sent() {
         (0..8).filter(|n| *n != lost).for_each(|n| meter.delivered(ms(800), n, 1000, ms(0), false));
         flow(&meter)
     };
-    // The second P is lost: with it the B frames behind it, but not those before it.
+    // The second P is lost: with it the B frames after it, but not those before it.
     assert_has(
         &without(5),
         &[("frames_received", 6.0), ("frames_decodable", 4.0), ("frames_decodable_b", 2.0)],
@@ -527,7 +528,7 @@ fn frames_are_shown_in_another_order_than_sent() {
     assert_has(&without(2), &[("frames_decodable", 1.0)]);
 }
 
-/// The header comes at 1.05 s: before the deadline of the I frame (captured at 100 ms), or at 1.15 s: behind it.
+/// The header comes at 1.05 s, before the deadline of the I frame (captured at 100 ms), or at 1.15 s, after it.
 #[test]
 fn a_header_is_due_when_frames_need_it() {
     let with_header_at = |at: u64| {

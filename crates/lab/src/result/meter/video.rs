@@ -21,20 +21,20 @@ const MIN_DEFICIT: f64 = 1e-3;
 /// A video that a flow carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VideoSpec {
-    /// What is sent.
+    /// Frames that the application sends.
     pub source: VideoSource,
-    /// From capture to playing: a frame that is not whole by then is late.
+    /// Time from capture to playing: a frame that is not whole by then is late.
     pub deadline: Duration,
     /// Media buffered before playing begins, and again after an underflow.
     pub prebuffer: Duration,
     /// True if all is delivered in the end, so that a player can wait for it.
     pub complete: bool,
-    /// From capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when its rate is
-    /// measured.
+    /// Time from capture to being in order: later bytes don't count for eq. 17. ASSUMED: the paper does not say when
+    /// its rate is measured.
     pub psnr_deadline: Duration,
 }
 
-/// What a video is made of.
+/// Frames of a video.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VideoSource {
     /// A message after the other, without frames.
@@ -67,7 +67,7 @@ impl VideoSource {
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VideoFrame {
-    /// How it depends on others; `None`: a header, on which everything depends.
+    /// Type of the frame; `None`: a header, on which all frames depend.
     pub kind: Option<FrameType>,
     /// When it is captured, and shown.
     pub capture: Instant,
@@ -84,7 +84,7 @@ pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
     -20.0 * libm::log10(deficit.max(MIN_DEFICIT))
 }
 
-/// What a [`FlowMeter`](super::FlowMeter) does for a video.
+/// Part of a [`FlowMeter`](super::FlowMeter) that judges a video.
 #[derive(Debug)]
 pub(super) struct VideoMeter {
     spec: VideoSpec,
@@ -94,7 +94,7 @@ pub(super) struct VideoMeter {
     end: Instant,
     /// Expected bit/s.
     rate_bps: f64,
-    /// How long each frame is shown; of a constant rate: nothing.
+    /// Time for which each frame is shown; zero for a video of constant rate.
     frame_time: Duration,
     frames: Vec<Progress>,
     player: Player,
@@ -107,11 +107,11 @@ pub(super) struct VideoMeter {
     stream: Stream,
 }
 
-/// How far a frame is.
+/// Progress of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     missing: u64,
-    /// When it was whole.
+    /// Time at which it was whole.
     whole: Option<Instant>,
 }
 
@@ -299,7 +299,7 @@ impl VideoMeter {
         frames.iter().zip(&self.frames).map(of).collect()
     }
 
-    /// What of the video can be judged within the window if something has this much time to happen.
+    /// Part of the window within which a frame can be judged, if its outcome may take this time.
     fn judged(&self, time: Duration) -> Window {
         judged(self.life, self.end, self.window, time)
     }
@@ -328,8 +328,8 @@ impl VideoMeter {
         self.player.add(now, media, last);
     }
 
-    /// Frames as they are shown, with what of them is of use: what came in time; of an I frame only if the header before it came
-    /// by then, too. A header has no deadline of its own.
+    /// Frames in the order of display, with whether each is of use: it came in time, and the header before an I frame
+    /// also came by then. A header has no deadline of its own.
     fn usable(&self, frames: &[VideoFrame], shown: &[usize]) -> Vec<(Option<FrameType>, bool)> {
         let mut header = None;
         let mut usable = Vec::with_capacity(shown.len());
@@ -395,13 +395,14 @@ impl VideoMeter {
     }
 }
 
-/// Captures of a video with this life and end that can be judged within a window if something has this much time to happen.
+/// Captures of a video with this life and end that can be judged within a window if something has this much time to
+/// happen.
 fn judged(life: Window, end: Instant, window: Window, time: Duration) -> Window {
     Window { from: life.from, to: end.min(window.to - time) }
 }
 
-/// In which order frames are shown. Captures that do not ascend tell it; if they do, they may be times of sending. Then B frames
-/// behind two others are sent behind the later one of these, and shown before it.
+/// In which order frames are shown. Captures that do not ascend tell it; if they do, they may be times of sending. Then
+/// B frames behind two others are sent behind the later one of these, and shown before it.
 fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..frames.len()).collect();
     if !frames.is_sorted_by_key(|frame| frame.capture) {

@@ -1,4 +1,4 @@
-//! When and where.
+//! The time that counts, and the places of losses.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether this instant counts.
+    /// Returns whether this instant counts.
     pub fn contains(&self, now: Instant) -> bool {
         self.from <= now && now < self.to
     }
@@ -25,13 +25,13 @@ impl Window {
         (self.to - self.from).as_secs_f64()
     }
 
-    /// How much of the time between two instants is inside.
+    /// Part of the time between two instants that is inside.
     pub fn clip(&self, from: Instant, to: Instant) -> Duration {
         to.min(self.to) - from.max(self.from)
     }
 }
 
-/// Where a packet died.
+/// Place at which a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPlace {
     /// A queue was full, or its management or a policer dropped it.
@@ -40,7 +40,7 @@ pub enum LossPlace {
     Random,
     /// A link was down.
     Down,
-    /// A router on a radio dropped it: no route, a neighbour that did not answer, too many hops.
+    /// A router on a radio dropped it: no route, a neighbour that did not answer, or too many hops.
     Routing,
 }
 

@@ -21,7 +21,7 @@ use super::file::Pending;
 const BATCH: usize = 8_192;
 const ROW_GROUP: usize = 65_536;
 
-/// How tables are written.
+/// File format of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Apache Parquet.
@@ -31,7 +31,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// How its files end.
+    /// Extension of its files.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Parquet => "parquet",
@@ -49,7 +49,7 @@ pub(super) enum Cell<'a> {
     Count(u64),
 }
 
-/// What a column holds: its cells are all of this kind.
+/// Type of a column; all of its cells have this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
 pub struct OutputError {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// Reason of the failure.
     pub source: io::Error,
 }
 
-/// A file under a temporary name beside its own; gone if it is dropped before it is complete.
+/// A file under a temporary name next to its own. It is deleted if it is dropped before it is complete.
 #[derive(Debug)]
 pub(super) struct Pending {
     path: PathBuf,
@@ -41,7 +41,7 @@ impl Pending {
         Ok(())
     }
 
-    /// What went wrong with it.
+    /// Error of this file.
     pub fn error(&self, source: io::Error) -> OutputError {
         OutputError { path: self.path.clone(), source }
     }

@@ -11,7 +11,7 @@ use super::rows::{
 use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
-/// A folder for results: `series/` (a file a run), and in the end `runs`, `summary`, of videos
+/// A folder for results: `series/` (a file per run), and in the end `runs`, `summary`, of videos
 /// with frames `frames`, of the first run with radios `topology.json`, and `result.json`. Every file appears
 /// whole or not at all.
 #[derive(Clone, Debug)]
@@ -107,13 +107,13 @@ impl SeriesWriter {
     /// Ends the file.
     ///
     /// # Errors
-    /// What is left could not be written; the file is gone.
+    /// The last rows could not be written; the file is gone.
     pub fn finish(self) -> Result<(), OutputError> {
         self.table.finish()
     }
 }
 
-/// A scheme as part of a file's name: what is no letter, digit, `.`, `=` or `-` becomes `_`.
+/// A scheme as part of a file's name: what is not a letter, digit, `.`, `=` or `-` becomes `_`.
 fn file_name(scheme: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '=', '-'].contains(&c);
     scheme.chars().map(|c| if plain(c) { c } else { '_' }).collect()

@@ -10,21 +10,21 @@ use super::rows::{
 };
 use crate::result::{RunResult, Subject};
 
-/// What `runs.parquet` holds: a row for each metric of each run.
+/// Content of `runs.parquet`: a row for each metric of each run.
 pub fn runs_table(runs: &[RunResult]) -> RecordBatch {
     let mut columns = Columns::new(RUNS);
     never_fails(rows_of_runs(runs, |row| push(&mut columns, row)));
     columns.batch()
 }
 
-/// What `summary.parquet` holds: a row for each metric of each scheme, over all of its runs.
+/// Content of `summary.parquet`: a row for each metric of each scheme, over all of its runs.
 pub fn summary_table(runs: &[RunResult]) -> RecordBatch {
     let mut columns = Columns::new(SUMMARY);
     never_fails(rows_of_summary(runs, |row| push(&mut columns, row)));
     columns.batch()
 }
 
-/// What `frames.parquet` holds: a row for each frame of each video of each run.
+/// Content of `frames.parquet`: a row for each frame of each video of each run.
 pub fn frames_table(runs: &[RunResult]) -> RecordBatch {
     let mut columns = Columns::new(FRAMES);
     never_fails(rows_of_frames(runs, |row| push(&mut columns, row)));

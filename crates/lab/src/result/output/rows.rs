@@ -1,4 +1,4 @@
-//! What the tables hold, row by row.
+//! Content of the tables, row by row.
 
 use strandcast_media::ts::FrameType;
 
@@ -6,7 +6,7 @@ use super::columns::{Cell, Kind};
 use crate::result::summary::samples;
 use crate::result::{RunResult, Subject};
 
-/// What was measured in each run.
+/// Columns for the metrics of each run.
 pub(super) const RUNS: &[(&str, Kind)] = &[
     ("scheme", Kind::Text),
     ("seed", Kind::Count),
@@ -33,7 +33,7 @@ pub(super) const SUMMARY: &[(&str, Kind)] = &[
     ("nonzero", Kind::Count),
     ("equal", Kind::Count),
 ];
-/// What was seen while a run went on.
+/// Columns for the time series of a run.
 pub(super) const SERIES: &[(&str, Kind)] = &[
     ("scheme", Kind::Text),
     ("seed", Kind::Count),

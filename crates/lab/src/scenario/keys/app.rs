@@ -21,7 +21,7 @@ variants! {
     APP: AppKind = "app" by "kind", Some("bulk"), {
         /// As much as the transport takes.
         Bulk = "bulk": BulkKeys,
-        /// So many bytes.
+        /// A number of bytes.
         Finite = "finite": FiniteKeys,
         /// Messages at even intervals.
         Cbr = "cbr": CbrKeys,
@@ -35,7 +35,7 @@ variants! {
 }
 
 words! {
-    /// How times on and off are distributed.
+    /// Distribution of the times on and off.
     pub enum Law {
         /// Always the mean.
         Constant = "constant",
@@ -59,7 +59,7 @@ table! {
 }
 
 table! {
-    /// So many bytes, then the flow ends.
+    /// A number of bytes, then the flow ends.
     FINITE: FiniteKeys = "app_finite" with BulkKeys {
         /// bytes in all
         bytes: Given<u64> = size::<u64, 1, { 1 << 50 }>().required(),
@@ -115,7 +115,8 @@ table! {
         key_frames: Inner = Inner::of(&KeyFramesKeys::KEYS, "each message is a frame"),
         /// with `rate`: a pause in which no messages are sent, or several pauses by name
         pause: Outages = Outages::of(&PauseKeys::KEYS, "never"),
-        /// sctp: the flow sends a message of one byte when it has sent nothing for this time; `strandcast send` does so after 1 s
+        /// sctp: the flow sends a message of one byte when it has sent nothing for this time; `strandcast send` does so
+        /// after 1 s
         keep_alive: Optional<Duration> = SPAN.otherwise("none").at_most(Longest::Minute),
         /// time from the capture of a frame until it is played; what arrives later is late
         deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
@@ -145,7 +146,8 @@ table! {
         from: Given<Duration> = TIME.required(),
         /// end of the pause, counted from the start of the flow
         to: Given<Duration> = SPAN.required(),
-        /// whether the source hands over at the end of the pause what was due during it; otherwise the video stands still
+        /// if true, the source hands over at the end of the pause what was due during it; otherwise the video stands
+        /// still
         keep: Given<bool> = SWITCH.or("false"),
     }
 }

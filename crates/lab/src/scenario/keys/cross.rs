@@ -33,7 +33,7 @@ table! {
         shape: Given<f64> = ONOFF.shape,
         /// independent sources that share the load
         sources: Given<u32> = whole::<u32, 1, 10_000>().or("1"),
-        /// how long before the flows' time 0 it begins
+        /// time by which the load begins before the flows' time 0
         lead: Given<Duration> = TIME.or("10 s").at_most(Longest::TenMinutes),
         profile: Given<Profile> = TCP.profile,
         /// single constants

@@ -29,9 +29,9 @@ variants! {
 }
 
 table! {
-    /// What all flows have.
+    /// Keys of all flows.
     ENDS: EndKeys {
-        /// where it begins and ends: as `from` and `to` say, or at stations drawn for each run, a pair for each of `count`
+        /// choice of the ends: as `from` and `to` say, or stations drawn for each run, a pair for each of `count`
         ends: Given<Ends> = word().or("given"),
         /// the sending node
         from: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
@@ -39,11 +39,11 @@ table! {
         to: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
         /// data that it sends
         app: OneOf<AppKind> = OneOf::of(&APP, "`bulk`; required for udp"),
-        /// when it begins; drawn for each of `count`
+        /// start time; drawn for each of `count`
         start: Given<Number> = DRAWN_TIME.or("0 s"),
-        /// when it ends
+        /// end time
         stop: Optional<Duration> = SPAN.otherwise("the run's end"),
-        /// how many such flows, each with its own random draws
+        /// number of such flows, each with its own random draws
         count: Given<u32> = whole::<u32, 1, 100_000>().or("1"),
     }
 }
@@ -51,7 +51,7 @@ table! {
 const SHORTEST: &str = "one, `default`: the radio of both ends, else the route with the fewest links";
 
 table! {
-    /// What flows of several paths have.
+    /// Keys of flows with several paths.
     SEVERAL: SeveralKeys {
         /// its ways through the network, by name
         paths: Each = Each::of(&JoiningPathKeys::KEYS, SHORTEST),
@@ -59,7 +59,7 @@ table! {
 }
 
 table! {
-    /// What flows of one path have.
+    /// Keys of flows with one path.
     SINGLE: SingleKeys {
         /// its way through the network, by a name of your own
         paths: Each = Each::of(&PathKeys::KEYS, SHORTEST),
@@ -75,11 +75,12 @@ table! {
         compare: Given<bool> = SWITCH.or("false"),
         /// the path that the flow prefers; it becomes the primary path once it is confirmed
         primary: Optional<String> = TEXT.otherwise("the path of the handshake; INIT tries the first path by name first"),
-        /// whose constants `sctp` begins with
+        /// set of constants from which `sctp` starts
         profile: Given<SctpProfile> = word().or("rfc"),
         /// single constants
         sctp: Inner = Inner::of(&SctpKeys::KEYS, "the profile's"),
-        /// packets are encrypted and authenticated, with a handshake before the association's own: 29 bytes more on each
+        /// packets are encrypted and authenticated, with a handshake before the association's own: 29 bytes more on
+        /// each
         seal: Given<bool> = SWITCH.or("false"),
     }
 }
@@ -87,7 +88,7 @@ table! {
 table! {
     /// The constants of a TCP.
     TCP: TcpKeys {
-        /// whose constants `tcp` begins with
+        /// set of constants from which `tcp` starts
         profile: Given<Profile> = word().or("rfc"),
         /// single constants
         tcp: Constants = Constants::of(&TCP_CONSTANTS, "the profile's"),
@@ -110,7 +111,7 @@ table! {
     MPTCP_FLOW: MptcpFlowKeys = "flow_mptcp" with EndKeys, SeveralKeys {
         /// congestion window over all subflows, with parameters
         cc: Given<String> = TEXT.or("lia"),
-        /// which subflow takes the next segment, with parameters as in `redundant,copies=2`
+        /// scheduler that chooses the subflow of the next segment, with parameters as in `redundant,copies=2`
         scheduler: Given<String> = TEXT.or("lowest-rtt"),
         compare: Given<bool> = SCTP_FLOW.compare,
         profile: Given<Profile> = TCP.profile,
@@ -139,9 +140,9 @@ table! {
 table! {
     /// A way through the network, which may come and go.
     JOINING_PATH: JoiningPathKeys = "joining_path" with PathKeys {
-        /// when it joins
+        /// time at which the path joins
         join: Optional<Duration> = TIME.otherwise("from the start"),
-        /// when it leaves
+        /// time at which the path leaves
         leave: Optional<Duration> = TIME.otherwise("never"),
     }
 }

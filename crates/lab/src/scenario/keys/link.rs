@@ -15,7 +15,7 @@ use crate::scenario::value::{LinkRate, Number, QueueLimit};
 use crate::scenario::warning::Longest;
 
 words! {
-    /// Whom random loss takes.
+    /// Packets that random loss takes.
     pub enum LossTakes {
         /// All packets.
         All = "all",
@@ -27,13 +27,14 @@ words! {
 words_of!(LossTakes, QueueKind, DownMode, OutageLaw);
 
 table! {
-    /// What both directions of a link have.
+    /// Keys of both directions of a link.
     DIRECTION: DirectionKeys {
         /// rate of the transmitter
         rate: Given<LinkRate> = LINK_RATE.or("infinite"),
         /// propagation delay
         delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
-        /// whether packets keep their order when the delay changes; otherwise a packet with a shorter delay overtakes earlier packets
+        /// if true, packets keep their order when the delay changes; otherwise a packet with a shorter delay
+        /// overtakes earlier packets
         keep_order: Given<bool> = SWITCH.or("true"),
         /// token bucket before the queue
         policer: Inner = Inner::of(&PolicerKeys::KEYS, "none"),
@@ -71,7 +72,7 @@ table! {
         down: Outages = Outages::of(&DownKeys::KEYS, "never"),
         /// a wireless access link: it counts frames and frame errors and reports them to the hosts that send over it
         wireless: Given<bool> = SWITCH.or("false"),
-        /// whom random loss takes, in both directions: all packets, or those of flows but not of background load
+        /// packets that random loss takes, in both directions: all, or those of flows but not of background load
         loss_takes: Given<LossTakes> = word().or("all"),
         /// the direction from `to` to `from`
         reverse: Inner = Inner::of(
@@ -102,13 +103,14 @@ table! {
 }
 
 table! {
-    /// The queue in front of a transmitter.
+    /// The queue before a transmitter.
     QUEUE: QueueKeys = "queue" {
-        /// discipline; drop-tail drops what arrives when it is full, `codel` (RFC 8289) drops when packets wait too long, `fq-codel` (RFC 8290) does so for each flow, and lets flows take turns
+        /// discipline; drop-tail drops what arrives when it is full, `codel` (RFC 8289) drops when packets wait too
+        /// long, `fq-codel` (RFC 8290) does so for each flow, and lets flows take turns
         kind: Given<QueueKind> = word().or("drop-tail"),
-        /// how much fits: packets, bytes with a unit, or `"unlimited"`
+        /// capacity: packets, bytes with a unit, or `"unlimited"`
         limit: Optional<QueueLimit> = LIMIT.otherwise("100 packets; 1000 with `codel`, 10240 with `fq-codel`"),
-        /// whether the packet being sent counts to the limit, as in ns-2
+        /// if true, the packet being sent counts to the limit, as in ns-2
         in_service: Given<bool> = SWITCH.or("false"),
         /// `codel`, `fq-codel`: waiting time that may stand
         target: Optional<Duration> = SPAN.otherwise("5 ms").at_most(Longest::Delay),
@@ -145,15 +147,15 @@ table! {
 }
 
 table! {
-    /// The link sends packets again that random loss took, at once, while those behind them wait.
+    /// The link immediately repeats packets that random loss took, while later packets wait.
     ARQ: ArqKeys = "arq" {
-        /// how many times a packet is sent again before it is given up
+        /// number of times that a packet is sent again before it is given up
         retries: Given<u8> = whole::<u8, 0, 255>().required(),
     }
 }
 
 table! {
-    /// Some packets are held up behind the link, without holding up those behind them.
+    /// Some packets are delayed after the link, without delaying later packets.
     REORDER: ReorderKeys = "reorder" {
         /// probability that a packet is held up
         probability: Given<f64> = SHARE.required(),
@@ -165,17 +167,19 @@ table! {
 table! {
     /// An outage: what is queued and in flight is dropped, and what is sent meanwhile.
     DOWN: DownKeys = "down" {
-        /// when it begins
+        /// start of the outage
         from: Given<Duration> = TIME.required(),
-        /// when it ends
+        /// end of the outage
         to: Optional<Duration> = TIME.otherwise("it lasts"),
         /// the notice that the hosts at the link's ends get: none, or that their interface is gone
         mode: Given<DownMode> = word().or("silent"),
         /// it comes again: time from one start to the next
         every: Optional<Duration> = SPAN.otherwise("once"),
-        /// with `every`: distribution of the times up and of the times down; with `exponential` these are means, and the first time up begins at `from`
+        /// with `every`: distribution of the times up and of the times down; with `exponential` these are means, and
+        /// the first time up begins at `from`
         law: Given<OutageLaw> = word().or("constant"),
-        /// with `law = "exponential"`: outages of one cause, on any links, come at the same times if their keys are equal
+        /// with `law = "exponential"`: outages of one cause, on any links, come at the same times if their keys are
+        /// equal
         cause: Optional<String> = TEXT.otherwise("the link's own"),
     }
 }

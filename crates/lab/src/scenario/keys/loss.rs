@@ -27,7 +27,7 @@ variants! {
 }
 
 words! {
-    /// What moves the two states.
+    /// Events that move the two states.
     pub enum MovedBy {
         /// Each packet.
         Packet = "packet",
@@ -73,7 +73,7 @@ table! {
 table! {
     /// A packet is lost if noise makes one of its bits wrong.
     SNR: SnrKeys = "loss_snr" {
-        /// how bits become symbols
+        /// modulation, which says how many bits a symbol carries
         modulation: Given<Modulation> = word().required(),
         /// signal-to-noise ratio a symbol
         snr: Given<Number> = CHANGING_RATIO.required(),
@@ -83,7 +83,7 @@ table! {
 table! {
     /// Losses as they were recorded.
     LIST: ListKeys = "loss_list" {
-        /// which packets are lost
+        /// file with the packets that are lost
         file: Given<TraceFile> = FILE.required(),
         /// begin again after the last
         repeat as "loop": Given<bool> = SWITCH.or("false"),

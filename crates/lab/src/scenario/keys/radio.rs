@@ -12,11 +12,11 @@ words_of!(Profile);
 table! {
     /// Stations that share a channel of IEEE 802.11, and what routes their packets.
     RADIO: RadioKeys = "radio" {
-        /// whose rules of the distributed coordination function the stations follow
+        /// rules of the distributed coordination function that the stations follow
         profile: Given<Profile> = word().or("ns2"),
         /// routing protocol, with parameters as in `aomdv,split=even`
         routing: Given<String> = TEXT.or("aodv"),
-        /// where its stations are
+        /// places of its stations
         place: OneOf<PlaceKind> = OneOf::of(&PLACE, "nodes with `x` and `y`"),
         /// its stations, by the names of nodes
         stations: Optional<Vec<String>> = STATIONS.otherwise("the nodes that `place` makes, or all that have a place"),
@@ -30,7 +30,7 @@ table! {
 }
 
 variants! {
-    /// how stations are placed
+    /// placement of stations
     PLACE: PlaceKind = "place" by "kind", Some("grid"), {
         /// In columns and rows.
         Grid = "grid": GridKeys,
@@ -42,7 +42,7 @@ variants! {
 }
 
 table! {
-    /// What places that make nodes have.
+    /// Keys of places that make nodes.
     NAMED: NamedKeys {
         /// nodes get this name, followed by their number, from 0 on
         prefix: Given<String> = TEXT.or("n"),
@@ -52,9 +52,9 @@ table! {
 table! {
     /// Nodes in columns and rows; numbers run along the rows.
     GRID: GridKeys = "place_grid" with NamedKeys {
-        /// how many columns
+        /// number of columns
         columns: Given<u32> = whole::<u32, 1, 1000>().required(),
-        /// how many rows
+        /// number of rows
         rows: Given<u32> = whole::<u32, 1, 1000>().or("1"),
         /// distance between neighbours
         spacing: Given<f64> = SOME_DISTANCE.required(),
@@ -64,11 +64,11 @@ table! {
 table! {
     /// Nodes at places drawn for each run, uniformly in a rectangle; drawn again while some cannot reach others.
     RECTANGLE: RectangleKeys = "place_uniform" with NamedKeys {
-        /// how many nodes
+        /// number of nodes
         count: Given<u32> = whole::<u32, 1, 100_000>().required(),
-        /// from west to east
+        /// extent from west to east
         width: Given<f64> = SOME_DISTANCE.required(),
-        /// from south to north
+        /// extent from south to north
         height: Given<f64> = SOME_DISTANCE.required(),
     }
 }

@@ -15,7 +15,7 @@ table! {
     ROOT: RootKeys = "scenario" {
         /// purpose of the scenario, for people
         title: Given<String> = TEXT.or(""),
-        /// how long and how often it runs
+        /// duration and number of runs
         run: Inner = Inner::of(&RunKeys::KEYS, "all defaults"),
         /// delays that hosts add to the network
         host: Inner = Inner::of(&HostKeys::KEYS, "all defaults"),
@@ -33,7 +33,7 @@ table! {
 }
 
 table! {
-    /// How long and how often the scenario runs.
+    /// Duration and number of the scenario's runs.
     RUN: RunKeys = "run" {
         /// simulated time of a run
         time: Given<Duration> = SPAN.or("60 s"),
@@ -41,7 +41,7 @@ table! {
         warmup: Given<Duration> = TIME.or("0 s"),
         /// seed of the first run; each later one has one more
         seed: Given<u64> = whole::<u64, 0, { i64::MAX }>().or("1"),
-        /// how many runs, with different random draws
+        /// number of runs, with different random draws
         runs: Given<u32> = whole::<u32, 1, 1_000_000>().or("1"),
         /// step of the time series (windows, round-trip times, rates, queues)
         series: Optional<Duration> = SPAN.otherwise("no series").at_most(Longest::Minute),
@@ -49,10 +49,10 @@ table! {
 }
 
 table! {
-    /// What hosts add to the network.
+    /// Delays that hosts add to the network.
     HOST: HostKeys = "host" {
-        /// each packet waits U(0, serialisation time of 1500 bytes on the route's slowest link) before it leaves its host,
-        /// without reordering, so that drop-tail queues don't lock phases
+        /// each packet waits U(0, serialisation time of 1500 bytes on the route's slowest link) before it leaves its
+        /// host, without reordering, so that drop-tail queues don't lock phases
         overhead: Given<bool> = SWITCH.or("true"),
     }
 }

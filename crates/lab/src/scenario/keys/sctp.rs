@@ -20,13 +20,13 @@ pub(in crate::scenario) const IP: u16 = 20;
 const IP_UDP: u16 = 28;
 
 words! {
-    /// Where the constants of an SCTP flow come from.
+    /// Source of the constants of an SCTP flow.
     #[derive(Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum SctpProfile {
         /// RFC 9260's.
         Rfc = "rfc",
-        /// What the commands that speak over real paths use: [`TransportConfig::live`], without path MTU discovery.
+        /// Constants of the commands that use real paths: [`TransportConfig::live`], without path MTU discovery.
         Live = "live",
         /// The SCTP agent of ns-2.35.
         Ns2 = "ns2",
@@ -34,7 +34,7 @@ words! {
 }
 
 words! {
-    /// What SCTP's packets go in.
+    /// Protocols that carry SCTP's packets.
     enum Encapsulation {
         /// UDP.
         Udp = "udp",
@@ -51,7 +51,7 @@ impl SctpProfile {
         self.word()
     }
 
-    /// What the transport is told where no constant says otherwise.
+    /// Configuration of the transport where the constants do not say otherwise.
     pub fn transport(self) -> TransportConfig {
         match self {
             // Simulated links carry packets of any size: there is no MTU to discover.
@@ -61,7 +61,7 @@ impl SctpProfile {
     }
 }
 
-/// Declares the constants: the struct that a scenario has of them, the keys of its table, and what the transport is told.
+/// Declares the constants: their struct in a scenario, the keys of its table, and the configuration of the transport.
 ///
 /// Those in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
 /// unit gets a warning.
@@ -109,7 +109,7 @@ macro_rules! constants {
                 }
             }
 
-            /// What the transport of a flow with these constants is told, before its scheme sets what it needs.
+            /// Configuration of a flow's transport with these constants, before its scheme adds its own.
             pub fn transport(&self) -> TransportConfig {
                 TransportConfig {
                     auth: self.reports,
@@ -119,12 +119,12 @@ macro_rules! constants {
                 }
             }
 
-            /// What is around each packet.
+            /// Bytes around each packet.
             fn envelope(&self) -> Envelope {
                 if self.seal { strandcast_seal::ENVELOPE } else { Envelope::NONE }
             }
 
-            /// Bytes of header in front of each packet, those of its envelope included.
+            /// Bytes of header before each packet, those of its envelope included.
             pub fn headers(&self) -> u32 {
                 u32::from(self.encapsulation) + self.envelope().len() as u32
             }
@@ -140,7 +140,7 @@ macro_rules! constants {
                 Ok(())
             }
 
-            /// All constants as a table has them.
+            /// All constants, as entries of a table.
             pub(in crate::scenario) fn entries(&self) -> Vec<Entry> {
                 vec![
                     $(SCTP.$field.write(Some(&self.$field)),)+
@@ -161,7 +161,7 @@ constants! {
         receive_buffer: u32 = size::<u32, 1500, { 1 << 31 }>(),
         /// send buffer
         send_buffer: u32 = size::<u32, 1500, { 1 << 31 }>(),
-        /// how far both grow as the paths need it; in `rfc` and `ns2` they do not unless it is given
+        /// limit of both buffers, which grow as the paths need it; in `rfc` and `ns2` they grow only if it is given
         #[serde(skip_serializing_if = "Option::is_none")]
         buffer_limit: Option<u32> = BUFFER_LIMIT,
         /// RTO.Initial
@@ -183,10 +183,11 @@ constants! {
         /// data that get no answer are sent again before their timer expires
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         tail_probes: bool = SWITCH,
-        /// whether the sender waits for overtaken packets before it judges them lost, and restores windows after spurious losses
+        /// if true, the sender waits for overtaken packets before it judges them lost, and restores windows after
+        /// spurious losses
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         reordering: bool = SWITCH,
-        /// whether round-trip times leave out the time for which the peer may have held an acknowledgement back
+        /// if true, round-trip times leave out the time for which the peer may have held an acknowledgement back
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         ack_delays: bool = SWITCH,
         /// greatest number of packets per SACK
@@ -212,7 +213,7 @@ constants! {
     }
 }
 
-/// Bytes of header in front of SCTP's, by what its packets go in.
+/// Bytes of header before SCTP's, by the protocol that carries its packets.
 const ENCAPSULATION: Sort<u16> = Sort {
     value_type: ValueType::Word(Encapsulation::WORDS),
     read: |item| {
@@ -254,7 +255,7 @@ const TIME_OR_ERRORS: Sort<Option<Duration>> = Sort {
     write: |time| (TIME.write)(&time.unwrap_or_default()),
 };
 
-/// A constant as the transport has it.
+/// Conversion of a constant from the transport's type.
 trait Constant<T> {
     fn from_transport(constant: T) -> Self;
     fn for_transport(self) -> T;

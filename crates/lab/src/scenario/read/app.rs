@@ -1,4 +1,4 @@
-//! What flows send.
+//! Reads the applications of flows.
 
 use core::time::Duration;
 
@@ -13,10 +13,11 @@ use crate::scenario::value::Named;
 
 /// Bytes of a message that isn't SCTP's, if the file doesn't say.
 const MESSAGE: u32 = 1400;
-/// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: none says.
+/// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: none
+/// says.
 const PAPERS_DEADLINE: Duration = Duration::from_secs(2);
 
-/// What the flow of this table sends, and whether its messages are as long as a packet of SCTP takes.
+/// Application of the flow of this table, and whether its messages are as long as a packet of SCTP permits.
 pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> {
     let (kind, table) = flow.kind(&ENDS.app)?;
     let udp = matches!(transport, Transport::Udp { .. });

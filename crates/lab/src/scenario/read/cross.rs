@@ -9,7 +9,7 @@ use crate::scenario::route::{source, way};
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::value::{Named, TcpValue};
 
-/// Sizes of the packets in the Internet's core by count, as Xu et al. (2015) have them.
+/// Sizes of the packets in the Internet's core by count, as in Xu et al. (2015).
 const SIZES: [(&str, u32, f64); 5] = [
     ("b44", 44, 0.49),
     ("b576", 576, 0.012),

@@ -71,7 +71,7 @@ pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes
     })
 }
 
-/// Whether the ends are given, and which they are.
+/// Choice of the ends, and the ends themselves.
 fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
     let ends = table.get(&ENDS.ends)?;
     if ends == Ends::Random {
@@ -96,7 +96,7 @@ fn drawn_paths(table: &Table<'_>, network: &Scenario, several: bool) -> Read<Nam
     let given = table.each(if several { &SEVERAL.paths } else { &SINGLE.paths })?;
     if given.is_empty() {
         let Some(radio) = network.radio.keys().next() else {
-            let message = "ends are drawn among the stations of a radio, and there is none; give [radio.*]";
+            let message = "ends are drawn among the stations of a radio; give [radio.*]";
             return Err(table.error_at(&ENDS.ends.key, message));
         };
         let via = vec![radio.clone()];
@@ -264,7 +264,7 @@ fn path(table: &Table<'_>, (from, to): (&str, &str), network: &Scenario, several
     Ok(Path { via, back, join, leave })
 }
 
-/// When a path joins and leaves.
+/// Times at which a path joins and leaves.
 fn joining(table: &Table<'_>, several: bool) -> Read<(Option<Duration>, Option<Duration>)> {
     if !several {
         return Ok((None, None));

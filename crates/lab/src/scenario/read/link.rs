@@ -146,7 +146,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     if burst < 1.0 {
         return Err(table.error_at(
             &MARKOV.burst.key,
-            format!("{burst} is no length of a burst; it is at least 1 packet"),
+            format!("{burst} is not a length of a burst; it is at least 1 packet"),
         ));
     }
     let p_bad_to_good = 1.0 / burst;
@@ -161,7 +161,7 @@ fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
-/// Whether the rate of a link is known, so that a share of it can be offered.
+/// Returns whether the rate of a link is known, so that a share of it can be offered.
 pub(super) fn has_rate(rate: &LinkRate) -> bool {
     !matches!(rate, LinkRate::Infinite)
 }

@@ -1,4 +1,4 @@
-//! From tables to the model.
+//! Converts tables to the model.
 
 mod app;
 mod cross;

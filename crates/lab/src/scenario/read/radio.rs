@@ -19,8 +19,8 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
     let place = match (table.maybe(&NODE.x)?, table.maybe(&NODE.y)?) {
         (Some(x), Some(y)) => Some([x, y]),
         (None, None) => None,
-        (Some(_), None) => return Err(table.error("a place has `x` and `y`; give `y`, too")),
-        (None, Some(_)) => return Err(table.error("a place has `x` and `y`; give `x`, too")),
+        (Some(_), None) => return Err(table.error("a place has `x` and `y`; also give `y`")),
+        (None, Some(_)) => return Err(table.error("a place has `x` and `y`; also give `x`")),
     };
     Ok(Node { place })
 }
@@ -28,7 +28,7 @@ pub(super) fn node(table: &Table<'_>) -> Read<Node> {
 /// All radios; the nodes that their places make are added to `nodes`.
 pub(super) fn radios(root: &Table<'_>, nodes: &mut Named<Node>) -> Read<Named<Radio>> {
     let tables = root.each(&ROOT.radio)?;
-    // First the nodes that places make: other radios may have them as stations, too.
+    // The nodes that places make come first: other radios may also have them as stations.
     let mut places = Vec::new();
     let mut placed: BTreeSet<String> =
         nodes.iter().filter(|(_, node)| node.place.is_some()).map(|(name, _)| name.clone()).collect();
@@ -102,7 +102,7 @@ fn made(radio: &Table<'_>) -> Read<(Placement, Vec<String>)> {
         let item = table.item(&FILE_PLACE.file.key)?;
         parse_csv(&file.text).map_err(|wrong| match wrong {
             PlacementError::BadLine { line, ref text } => {
-                let message = format!("\"{text}\" is no place; it is x and y in metres, as `120.5,80`");
+                let message = format!("\"{text}\" is not a place; it is x and y in metres, as `120.5,80`");
                 item.error_in(file, line, &message)
             }
             other => item.error(format!("{}: {other}", file.path.display())),

@@ -1,8 +1,8 @@
-//! Which messages are in which coded block: no symbol says.
+//! Messages of each coded block. Symbols do not carry this information.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes in front of each message in the stream that blocks are cut from: the header of a record whose stream and payload
+/// Bytes before each message in the stream that blocks are cut from: the header of a record whose stream and payload
 /// protocol identifier are 0, as those of a flow are.
 const RECORD: u64 = 4;
 /// Blocks whose place in the stream is kept.
@@ -12,7 +12,7 @@ const MOST: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     handed_in: u64,
-    /// Messages that were not delivered: number, first byte, and the byte behind the last.
+    /// Messages that were not delivered: number, first byte, and the end of the last byte.
     messages: VecDeque<(u64, u64, u64)>,
     /// First byte of each block, and the one behind its last as far as it is filled.
     extents: BTreeMap<u32, (u64, u64)>,
@@ -38,7 +38,8 @@ impl Blocks {
         self.waiting.push((packet, block));
     }
 
-    /// A block holds so many bytes of the stream by now. Blocks come in order of their numbers; only the last one grows.
+    /// Records that a block now holds `bytes` of the stream. Blocks come in order of their numbers; only the last one
+    /// grows.
     pub fn extend(&mut self, block: u32, bytes: u64) {
         let before = block.checked_sub(1).and_then(|before| self.extents.get(&before));
         let from =

@@ -1,4 +1,4 @@
-//! Which messages repair symbols cover.
+//! Messages that repair symbols cover.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ type SourceKey = (u32, u16);
 #[derive(Debug, Default)]
 pub(super) struct Covered {
     sources: BTreeMap<SourceKey, u64>,
-    /// By TSN.
+    /// Covered messages of each repair symbol, by TSN.
     repairs: BTreeMap<u64, Vec<u64>>,
 }
 
@@ -41,7 +41,8 @@ impl Covered {
         }
     }
 
-    /// The messages that the repair symbol with this TSN covers; `None`: it is none, or covers none of them.
+    /// Messages that the repair symbol with this TSN covers; `None` if the TSN is not a repair symbol's, or the
+    /// symbol covers none of them.
     pub fn by(&self, tsn: u64) -> Option<&[u64]> {
         self.repairs.get(&tsn).map(Vec::as_slice)
     }

@@ -12,14 +12,14 @@ use crate::result::meter::LossPlace;
 /// A time in which a sender's new data waited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// What for.
+    /// Condition that held the sender back.
     pub by: HeldBy,
-    /// Since when.
+    /// Start of the wait.
     pub from: Instant,
-    /// Until when.
+    /// End of the wait.
     pub to: Instant,
-    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was in
-    /// flight, or something else was the reason.
+    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was
+    /// in flight, or something else was the reason.
     pub behind: Option<u64>,
     /// Usable paths whose congestion window was full.
     pub full: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Explanation {
     pub messages: Vec<MessageTrace>,
     /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
     pub blockers: Vec<MessageTrace>,
-    /// What held the sender back, from the submission of the first of the messages until all were sent, in order of time.
+    /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,
     /// Earlier messages that kept the receive window full meanwhile, by number: [`Hold::behind`].
     pub holders: Vec<MessageTrace>,
@@ -48,7 +48,7 @@ pub struct Explanation {
     pub frames: Option<u64>,
     /// The flows' time 0.
     pub origin: Instant,
-    /// When the run ended.
+    /// End of the run.
     pub end: Instant,
 }
 
@@ -59,35 +59,36 @@ pub struct MessageTrace {
     pub number: u64,
     /// Its bytes.
     pub bytes: u32,
-    /// When the application made it.
+    /// Time at which the application made it.
     pub created: Instant,
-    /// When the transport took it: later if its buffer was full.
+    /// Time at which the transport took it: later if its buffer was full.
     pub taken: Instant,
     /// Messages that were taken before it, and of which nothing had been sent by then.
     pub ahead: u64,
     /// Its packets, in order of sending.
     pub transmissions: Vec<Transmission>,
-    /// When all of it had arrived.
+    /// Time at which all of it had arrived.
     pub complete: Option<Instant>,
-    /// When the receiving application got it.
+    /// Time at which the receiving application got it.
     pub delivered: Option<Instant>,
     /// It was computed from repair symbols: the packet that brought the last of them completed it.
     pub recovered: bool,
-    /// Why it went no further, if it did not.
+    /// Reason why the sender dropped it, if it did.
     pub dropped: Option<DropTrace>,
-    /// The first and the last coded block that it is in: its packets are those of their symbols. Of several blocks, and of one
-    /// that came before an earlier one, `complete` is when the last symbol came that was of use.
+    /// First and last coded block that contain it; its packets are those of the blocks' symbols. For a message in
+    /// several blocks, and for one that came before an earlier one, `complete` is the arrival of the last useful
+    /// symbol.
     pub blocks: Option<(u32, u32)>,
 }
 
-/// How the sender dropped a message.
+/// Drop of a message by the sender.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropTrace {
-    /// When.
+    /// Time of the drop.
     pub at: Instant,
-    /// Why.
+    /// Reason of the drop.
     pub cause: DropCause,
-    /// When its lifetime ends.
+    /// End of the message's lifetime.
     pub expires: Option<Instant>,
     /// Chunks of it that were sent, and those of them that had not arrived.
     pub sent: u64,
@@ -95,18 +96,18 @@ pub struct DropTrace {
     pub missing: u64,
     /// Bytes of it that were never sent.
     pub unsent: u64,
-    /// How the flow's paths stood then.
+    /// State of the flow's paths at that time.
     pub paths: Vec<PathStanding>,
 }
 
-/// How a path stood at a moment.
+/// State of a path at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathStanding {
     /// Its name.
     pub path: String,
     /// It was active: it answered, and was not put aside.
     pub active: bool,
-    /// What the transport and its scheme knew of it: values by their names in time series.
+    /// Values that the transport and its scheme had of it, by their names in time series.
     pub gauges: Vec<(&'static str, f64)>,
 }
 
@@ -117,7 +118,7 @@ pub struct Transmission {
     pub packet: u64,
     /// The path's name.
     pub path: String,
-    /// When the transport sent it.
+    /// Time at which the transport sent it.
     pub sent: Instant,
     /// Bytes at IP level.
     pub len: u32,
@@ -125,15 +126,16 @@ pub struct Transmission {
     pub retransmission: bool,
     /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
     pub symbol: Option<SymbolName>,
-    /// A repair symbol beside messages: it covers others, too.
+    /// True for a repair symbol that is sent in addition to messages: it also covers others.
     pub beside: bool,
-    /// Which transmission it is of what it carries of the message: 1 is the first.
+    /// Number of this transmission of the message's data: 1 is the first.
     pub nth: u32,
-    /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
+    /// Expiry of the retransmission timer for it; `None`: the timer did not expire, or not before the data were sent
+    /// again.
     pub timeout: Option<Instant>,
     /// Links in order, as far as it came.
     pub hops: Vec<Hop>,
-    /// How it ended.
+    /// End of the packet.
     pub outcome: Outcome,
 }
 
@@ -142,17 +144,17 @@ pub struct Transmission {
 pub struct Hop {
     /// The link's name and direction: `b`, or `b.reverse`.
     pub link: String,
-    /// When it came to the link.
+    /// Time at which it came to the link.
     pub entered: Instant,
-    /// When its serialisation began; `None`: it did not get that far.
+    /// Start of its serialisation; `None`: it did not get that far.
     pub started: Option<Instant>,
-    /// When its serialisation ended.
+    /// End of its serialisation.
     pub departed: Option<Instant>,
-    /// When it came out.
+    /// Time at which it left the link.
     pub arrived: Option<Instant>,
 }
 
-/// How a packet ended.
+/// End of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It brought something new.
@@ -168,17 +170,17 @@ pub enum Outcome {
 }
 
 impl Hop {
-    /// How long it waited for the transmitter.
+    /// Time for which it waited for the transmitter.
     pub fn queued(&self) -> Option<Duration> {
         self.started.map(|started| started - self.entered)
     }
 
-    /// How long its bits took to leave.
+    /// Time that its bits took to leave.
     pub fn serialisation(&self) -> Option<Duration> {
         Some(self.departed? - self.started?)
     }
 
-    /// How long it was on the way.
+    /// Time for which it was in transit.
     pub fn propagation(&self) -> Option<Duration> {
         Some(self.arrived? - self.departed?)
     }
@@ -192,46 +194,46 @@ impl PathStanding {
 }
 
 impl Transmission {
-    /// How long its host took to send it.
+    /// Time that its host took to send it.
     pub fn host(&self) -> Option<Duration> {
         self.hops.first().map(|hop| hop.entered - self.sent)
     }
 
-    /// How long it waited in queues.
+    /// Time for which it waited in queues.
     pub fn queued(&self) -> Duration {
         self.hops.iter().filter_map(Hop::queued).sum()
     }
 }
 
 impl MessageTrace {
-    /// How long it waited in its host before it was first sent.
+    /// Time for which it waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
         self.own().next().map(|first| first.sent - self.created)
     }
 
-    /// Its packets, or those of its blocks, without repair symbols beside messages.
+    /// Packets of the message or of its blocks, without repair symbols in addition to messages.
     pub fn own(&self) -> impl Iterator<Item = &Transmission> {
         self.transmissions.iter().filter(|t| !t.beside)
     }
 
-    /// How many of its own packets were lost.
+    /// Number of its own packets that were lost.
     pub fn losses(&self) -> usize {
         self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
-    /// How long it was whole and waited for earlier ones.
+    /// Time for which it was whole and waited for earlier messages.
     pub fn blocked(&self) -> Option<Duration> {
         Some(self.delivered? - self.complete?)
     }
 }
 
 impl Explanation {
-    /// When the frame was captured.
+    /// Time at which the frame was captured.
     pub fn capture(&self) -> Option<Instant> {
         Some(self.messages.first()?.created - self.frame?.lag)
     }
 
-    /// When the frame was to be shown.
+    /// Time at which the frame was to be shown.
     pub fn due(&self) -> Option<Instant> {
         Some(self.capture()? + self.frame?.deadline)
     }
@@ -251,20 +253,20 @@ impl Explanation {
         Err(ExplainError::NotSent { flow: self.flow.clone(), what, number, sent })
     }
 
-    /// When the last of the messages was delivered; `None`: one was not.
+    /// Time at which the last of the messages was delivered; `None`: one was not.
     pub fn delivered(&self) -> Option<Instant> {
         self.messages.iter().map(|m| m.delivered).reduce(|a, b| Some(a?.max(b?))).flatten()
     }
 
-    /// The message that decided when all were there: the one that was not delivered, or the last that was, of several the
-    /// one that was whole last.
+    /// The message that decided when all were there: the one that was not delivered, or the last that was, of several
+    /// the one that was whole last.
     pub fn decisive(&self) -> Option<&MessageTrace> {
         let last =
             |m: &&MessageTrace| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
         self.messages.iter().rev().max_by_key(last)
     }
 
-    /// Of the messages that `message` waited for, the one that came last.
+    /// The last to arrive of the messages for which `message` waited.
     pub fn blocker_of(&self, message: &MessageTrace) -> Option<&MessageTrace> {
         let complete = message.complete?;
         let earlier = self.blockers.iter().filter(|m| m.number < message.number);

@@ -1,4 +1,4 @@
-//! Why a message was late: everything that happened to it, and to what it waited for.
+//! Record of a message's history and of the messages for which it waited, which explains its delay.
 
 mod blocks;
 mod covered;

@@ -1,4 +1,4 @@
-//! Which messages are meant.
+//! Selection of the messages to explain.
 
 use core::ops::RangeInclusive;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use strandcast_sim::traffic::{Level, Source};
 use crate::scenario::{App, Frames, Number, Scenario, TraceFile, Video};
 use crate::simulation::video::video_source;
 
-/// What is to be explained.
+/// Message or frame to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
     /// A message of a flow, by number from 0.
@@ -26,15 +26,15 @@ pub enum Query {
 pub struct FrameInfo {
     /// Frames that were sent before it.
     pub number: u32,
-    /// How it depends on others; `None`: no picture, or not known.
+    /// Type of the frame; `None` for a header, or if unknown.
     pub kind: Option<FrameType>,
-    /// From its capture to its being handed in.
+    /// Time from its capture to its submission.
     pub lag: Duration,
-    /// From its capture to its being shown.
+    /// Time from its capture to its display.
     pub deadline: Duration,
 }
 
-/// Why there is nothing to explain.
+/// Reason why there is nothing to explain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
@@ -52,7 +52,7 @@ pub enum ExplainError {
     /// The flow carries no video.
     #[error("flow '{0}' carries no video; ask for a message")]
     NoVideo(String),
-    /// The video is shorter, or goes on after the run.
+    /// The video is shorter, or continues after the run.
     #[error("the video of flow '{flow}' has {} in this run", counted(*.frames, *.messages))]
     TooShort {
         /// The flow.
@@ -71,7 +71,7 @@ pub enum ExplainError {
         what: &'static str,
         /// As asked for.
         number: u64,
-        /// How many it sent.
+        /// Number of messages that the flow sent.
         sent: u64,
     },
 }
@@ -104,7 +104,7 @@ pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
     number.parse().ok().filter(|n: &u32| (1..=count).contains(n)).map(|_| base.to_owned())
 }
 
-/// What `query` means in what `app` sends in a run of length `time`.
+/// Messages that `query` selects of those that `app` sends in a run of length `time`.
 pub(super) fn meant(app: &App, flow: &str, query: Query, time: Duration) -> Result<Meant, ExplainError> {
     match (app, query) {
         (App::Video(video), _) => of_video(video, flow, query, Instant::ZERO + time),
@@ -113,7 +113,7 @@ pub(super) fn meant(app: &App, flow: &str, query: Query, time: Duration) -> Resu
     }
 }
 
-/// Frames of `app` that the first `messages` messages are of; `None`: it is no video.
+/// Number of frames to which the first `messages` messages of `app` belong; `None` if it is not a video.
 pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
     let App::Video(video) = app else { return None };
     let Some(mut source) = source(video, Instant::MAX) else { return Some(messages) };

@@ -52,7 +52,7 @@ pub struct Explainer {
     next: u64,
     /// Delivered messages that are kept because they held up the receive window.
     holders: usize,
-    /// Where each message of which nothing has been sent begins: its number, or its first byte.
+    /// Beginnings of the messages of which nothing has been sent: their numbers, or their first bytes.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
     /// Messages that were just dropped.
@@ -62,7 +62,7 @@ pub struct Explainer {
     parts: BTreeMap<u64, (u64, u64)>,
     blocks: Blocks,
     flights: BTreeMap<u64, Flight>,
-    /// When each link's transmitter is free.
+    /// Time at which each link's transmitter is free.
     free: Vec<Instant>,
     /// The packet that came out of a link last.
     last_out: u64,
@@ -70,7 +70,7 @@ pub struct Explainer {
     frames: Vec<(RadioId, FrameRecord)>,
 }
 
-/// What is followed.
+/// Flow and messages that are followed.
 #[derive(Debug)]
 struct Subject {
     flow: FlowId,
@@ -83,7 +83,7 @@ struct Subject {
     last: u64,
     /// Messages wait for earlier ones.
     ordered: bool,
-    /// The transport knows bytes only.
+    /// True if the transport has no messages, only bytes.
     stream: bool,
 }
 
@@ -99,7 +99,7 @@ struct Open {
     /// It held up the receive window.
     holds: bool,
     packets: Vec<u64>,
-    /// When the last symbol of its blocks came that was new.
+    /// Arrival of the last new symbol of its blocks.
     last_symbol: Option<Instant>,
 }
 
@@ -112,7 +112,7 @@ struct Flight {
     transmission: Transmission,
     /// The link of each hop; `None`: it was one of a radio.
     wires: Vec<Option<DirectedLinkId>>,
-    /// By step of the route: its first hop.
+    /// First hop of each step of the route.
     steps: Vec<usize>,
 }
 
@@ -176,7 +176,7 @@ impl Explainer {
         })
     }
 
-    /// What was written down, when the run has ended.
+    /// Result of the recording, when the run has ended.
     pub fn explanation(mut self) -> Explanation {
         self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
@@ -386,7 +386,7 @@ impl Explainer {
         }
     }
 
-    /// Forgets the half of those that held up the receive window that did so for the shortest time.
+    /// Drops half of the messages that held up the receive window: those that did so for the shortest time.
     fn forget_holders(&mut self) {
         for (number, _) in self.waits.heads().into_iter().skip(MOST_HOLDERS / 2) {
             let open = self.messages.get(&number);
@@ -415,7 +415,7 @@ impl Explainer {
             let open = messages.get(number);
             last > Some(*number) && open.is_some_and(|open| open.explanation.complete.is_none())
         };
-        // The first that is not acknowledged may have come, and its acknowledgement be on the way.
+        // The first message that is not acknowledged may have come, with its acknowledgement in transit.
         let blamed = |first| [first, next].into_iter().find(overtaken);
         let meta = self.waits.stands(now, standing.held, unacknowledged, blamed);
         if let Some(open) = meta.and_then(|meta| self.messages.get_mut(&meta)) {

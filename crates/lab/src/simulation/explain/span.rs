@@ -24,7 +24,7 @@ impl Missing {
         self.0 = left;
     }
 
-    /// How many.
+    /// Number of elements.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from).sum()
     }

@@ -1,4 +1,4 @@
-//! What held a flow's sender back, and when.
+//! Waits of a flow's sender, with their reasons and times.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,11 +13,12 @@ pub(super) struct Span {
     pub held: Held,
     pub from: Instant,
     pub to: Instant,
-    /// The message that later ones waited for in the receive buffer, while the receive window was full; `None`: none did.
+    /// The message that later ones waited for in the receive buffer, while the receive window was full; `None`: none
+    /// did.
     pub behind: Option<u64>,
 }
 
-/// What has been the case since the last look.
+/// State since the last look.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     since: Instant,
@@ -30,7 +31,7 @@ struct Current {
 pub(super) struct Waits {
     pub spans: Vec<Span>,
     current: Option<Current>,
-    /// Where messages begin that are not acknowledged: TSN or byte, and number.
+    /// Beginnings of messages that are not acknowledged: TSN or byte, and number.
     begins: VecDeque<(u64, u64)>,
     /// Expiries of the retransmission timer by path.
     timeouts: BTreeMap<u8, (f64, Vec<Instant>)>,
@@ -42,9 +43,9 @@ impl Waits {
         self.begins.push_back((at, message));
     }
 
-    /// `held` keeps the sender from now on, and the peer has acknowledged everything below `unacknowledged`; `blamed` says
-    /// which message others wait for, given the first that is not acknowledged. The message that keeps the receive window
-    /// full, if one does.
+    /// `held` keeps the sender from now on, and the peer has acknowledged everything below `unacknowledged`; `blamed`
+    /// says which message others wait for, given the first that is not acknowledged. The message that keeps the receive
+    /// window full, if one does.
     pub fn stands(
         &mut self,
         now: Instant,
@@ -66,7 +67,7 @@ impl Waits {
         behind
     }
 
-    /// What has been the case since the last look is over.
+    /// Ends the state since the last look.
     pub fn end(&mut self, now: Instant) {
         let Some(Current { since, held, behind }) = self.current.take() else { return };
         match self.spans.last_mut() {
@@ -88,7 +89,7 @@ impl Waits {
         });
     }
 
-    /// When the retransmission timer of `path` first expired after `from` and not after `to`.
+    /// First expiry of the retransmission timer of `path` after `from` and not after `to`.
     pub fn timeout(&self, path: u8, from: Instant, to: Instant) -> Option<Instant> {
         let (_, expiries) = self.timeouts.get(&path)?;
         expiries.iter().copied().find(|at| *at > from && *at <= to)

@@ -1,4 +1,4 @@
-//! From what happened to what caused it.
+//! Causes of delay, derived from recorded events.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -8,19 +8,19 @@ use strandcast_proto::time::Instant;
 
 use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
 
-/// Of a message's wait in its host, causes with less than this share are left out.
+/// Least share of a message's wait in its host that a cause needs; smaller ones are left out.
 const MIN_SHARE: f64 = 0.01;
 
-/// What a message spent time on.
+/// Activity on which a message spent time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CauseKind {
     /// Something held its sender back.
     Held(HeldBy),
     /// The send buffer was full of data that were sent and not acknowledged.
     SendBuffer,
-    /// What was sent of it did not arrive, until it was sent again.
+    /// A part of it was sent and did not arrive, until it was sent again.
     Retransmission,
-    /// What was sent of it did not arrive, until repair symbols that cover it did.
+    /// A part of it was sent and did not arrive, until repair symbols that cover it did.
     Repair,
     /// Symbols of its coded block were sent, until enough of them had arrived.
     Block,
@@ -32,23 +32,23 @@ pub enum CauseKind {
     HeadOfLine,
 }
 
-/// Why a message took some of its time.
+/// Reason for some of a message's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The reason.
     pub kind: CauseKind,
-    /// When it first was one.
+    /// Time at which it first applied.
     pub from: Instant,
-    /// When it last was one.
+    /// Time at which it last applied.
     pub to: Instant,
     /// For how long: less than from begin to end if other reasons came in between.
     pub time: Duration,
-    /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one that it
-    /// waited for longest.
+    /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one
+    /// that it waited for longest.
     pub message: Option<u64>,
     /// For how long that one was at fault.
     pub longest: Duration,
-    /// How many messages were at fault, one after the other.
+    /// Number of messages at fault, one after the other.
     pub messages: usize,
     /// Paths whose congestion windows were full, of what held the sender back.
     pub full: Vec<String>,
@@ -87,10 +87,10 @@ impl Explanation {
         all.into_iter().find(|message| message.number == number)
     }
 
-    /// What `message` spent its time on, from its submission to its delivery, in order of time. Of the wait in its host,
+    /// Causes of the time from `message`'s submission to its delivery, in order of time. For the wait in its host,
     /// reasons that took less than a hundredth of it are left out.
     pub fn why(&self, message: &MessageTrace) -> Vec<Cause> {
-        // What never came is asked about until it was due, or the run's end.
+        // For data that never came, the time that counts ends when they were due, or with the run.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
         let begun = message.begun();
         let dropped = message.dropped.as_ref().map(|dropped| dropped.at);
@@ -125,7 +125,7 @@ impl Explanation {
         causes
     }
 
-    /// What held the sender back from the message's submission `until` all of it had been sent.
+    /// Conditions that held the sender back from the message's submission `until` all of it had been sent.
     fn in_host(&self, message: &MessageTrace, until: Instant) -> Vec<Cause> {
         let wait = until - message.created;
         let mut all: Vec<Waited> = Vec::new();

@@ -10,7 +10,7 @@ impl Schema {
         Schema(schema)
     }
 
-    /// Whether a value fits; `Err` says where it does not.
+    /// Checks whether a value fits; `Err` has the place where it does not.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.fits(&self.0, value, "")
     }

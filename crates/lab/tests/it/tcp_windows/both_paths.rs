@@ -35,7 +35,7 @@ fn unequal_paths_carry_their_sum() {
     let names =
         ["uncoupled", "reno", "ewtcp", "lia", "balia", "cubic", "mpcubic", "mpsqrt", "mpiad", "mpmtp"];
     for name in names {
-        assert!(congestions().iter().any(|one| one.name == name), "{name} is no window");
+        assert!(congestions().iter().any(|one| one.name == name), "{name} is not a window");
     }
     for cc in names.map(|name| if name == "mpmtp" { "mpmtp,delta=one" } else { name }) {
         let share = mean(&goodput(&alone(cc, &["x", "y"], 16 << 20, ""), SEEDS)) / (30.0 * 1420.0 / 1500.0);

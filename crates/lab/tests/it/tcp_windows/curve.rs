@@ -23,7 +23,7 @@ impl Control for Windows {
     }
 }
 
-/// A flow that begins with so many segments, one of which is lost; nothing is lost afterwards.
+/// A flow that begins with a window of `segments`, one of which is lost; nothing is lost afterwards.
 fn windows(profile: &str, segment: u32, segments: u32, rtt_ms: u32) -> Windows {
     let window = segments * segment;
     let mut scenario = between_two_hosts(&format!(

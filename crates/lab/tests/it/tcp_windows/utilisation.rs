@@ -1,4 +1,4 @@
-//! How full NewReno flows keep a link with less than a bandwidth-delay product of queue.
+//! Utilisation of a link by NewReno flows, with a queue of less than a bandwidth-delay product.
 
 use strandcast_testing::lab;
 

@@ -42,7 +42,7 @@ fn a_report_is_made_whole() {
         packets: 3,
         bytes: 3000,
     };
-    assert_eq!(first.paths[..], [path], "what is no path is left out");
+    assert_eq!(first.paths[..], [path], "what is not a path is left out");
 }
 
 /// The clock wraps every 71 minutes. The time at which the last packet left stays known until something newer arrives.

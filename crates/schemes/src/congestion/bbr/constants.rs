@@ -44,7 +44,7 @@ pub const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 pub const EXTRA_ACKED_ROUNDS: u64 = 10;
 /// BBR.PacingMarginPercent (§5.6.2), as a share.
 pub const PACING_MARGIN: f64 = 0.01;
-/// C.send_quantum (§5.6.3): what leaves in this time, and at most so many bytes.
+/// C.send_quantum (§5.6.3): the bytes that leave in this time, up to [`MAX_QUANTUM`].
 pub const QUANTUM_SECONDS: f64 = 0.001;
 /// The largest quantum, bytes.
 pub const MAX_QUANTUM: f64 = 65_536.0;

@@ -1,4 +1,4 @@
-//! What BBR remembers of its samples.
+//! BBR's memory of its samples.
 
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ impl CycleMax {
         self.now = self.now.max(value);
     }
 
-    /// AdvanceMaxBwFilter: a cycle is over. One without any value is none.
+    /// AdvanceMaxBwFilter: a cycle is over. A cycle without a value does not count.
     pub fn advance(&mut self) {
         if self.now > 0.0 {
             (self.before, self.now) = (self.now, 0.0);
@@ -59,7 +59,7 @@ impl CycleMax {
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Rounds {
     next_delivered: u64,
-    /// How many there were.
+    /// Number of rounds so far.
     pub count: u64,
     /// One began with this acknowledgement.
     pub began: bool,

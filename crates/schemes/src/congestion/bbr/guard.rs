@@ -1,6 +1,6 @@
-//! A window for live video: BBRv3's model, held to a queueing delay, that tells random losses from full queues.
+//! A window for live video: BBRv3's model, held to a queueing delay, that distinguishes random losses from full queues.
 //!
-//! No single paper. Of several, and in which function:
+//! It follows several papers:
 //!
 //! | rule | from | here |
 //! |---|---|---|
@@ -12,9 +12,9 @@
 //! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::update_queue_range`] |
 //! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
 //!
-//! `ASSUMED`: the constants below that name no source, and what the trial concludes: losses that halve at 85 % of the rate
-//! are the rate's fault (a short queue, a policer), and count for ten seconds; others are the path's, and so many more are
-//! forgiven for half a minute.
+//! `ASSUMED`: the constants below that name no source, and what the trial concludes: losses that halve at 85 % of the
+//! rate are the rate's fault (a short queue, a policer), and count for ten seconds; others are the path's, and as many
+//! losses are forgiven for half a minute.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::WindowConfig;
@@ -30,9 +30,9 @@ use crate::congestion::TcpConfig;
 use crate::congestion::window::{WindowPart, Windows};
 use crate::part::Estimators;
 
-/// Marks are weighed once a round trip, of so much at least (SCReAMv2's virtual round trip).
+/// Interval at which marks are weighed: one round trip, but at least this time (SCReAMv2's virtual round trip).
 const MARK_INTERVAL: Duration = Duration::from_millis(25);
-/// What full marking takes of the rate (SCReAMv2: half, as marks of L4S do).
+/// Share of the rate that full marking cuts (SCReAMv2: half, as marks of L4S do).
 const MARK_CUT: f64 = 0.5;
 /// Round trips that the queue of a probe has to drain, and what is left of DOWN's rate meanwhile.
 const DRAIN_ROUNDS: u64 = 5;
@@ -44,31 +44,32 @@ const TRIAL_PACE: f64 = 0.85;
 const TRIAL_ROUNDS: u64 = 2;
 /// Losses that fall to this part in a trial were the rate's.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Losses that a trial goes on for, if the path's share stays: half as many are a matter of chance once in fifty.
+/// Losses after which a trial ends, if the path's share stays: half as many are a matter of chance once in fifty.
 const TRIAL_LOSSES: f64 = 16.0;
-/// How long a verdict holds: of the path, of the rate.
+/// Durations of a verdict: on the path, on the rate.
 const KNOWN: Duration = Duration::from_secs(30);
 const GUILTY: Duration = Duration::from_secs(10);
-/// The part of the longest queue of late from which on it may be full (as in `queue-aware`, there a half), and what a round
-/// trip leaves of that: half in some hundred and forty.
+/// The part of the longest queue of late from which on it may be full (as in `queue-aware`, there a half), and what a
+/// round trip leaves of that: half in some hundred and forty.
 const FULL_SHARE: f64 = 0.75;
 const FORGETS: f64 = 0.995;
-/// Losses above the threshold that may be chance, packets; beside others each counts.
+/// Losses above the threshold that may be chance, packets; while others use the queue each loss counts.
 const CHANCE: f64 = 2.0;
 /// Weight of a packet in the loss share.
 const LOSS_GAIN: f64 = 0.005;
-/// Round trips in which an own queue was nearly empty once, and what that is beside its longest (Copa).
+/// Round trips in which an own queue was nearly empty once, and the share of its longest that counts as nearly empty
+/// (Copa).
 const EMPTY_ROUNDS: u64 = 5;
 const NEARLY_EMPTY: f64 = 0.1;
 /// Queues shorter than this are of no concern, seconds.
 const NO_QUEUE: f64 = 0.005;
-/// The least round-trip time is looked for anew when it is as old; BBR forgets it after ten seconds.
+/// Age of the least round-trip time at which it is measured again; BBR's expires after ten seconds.
 const DUCK_AFTER: Duration = Duration::from_millis(4500);
 /// The rate while it is looked for.
 const DUCK_PACE: f64 = 0.5;
 
 keys! {
-    /// What can be set of it.
+    /// Keys of the guard.
     #[derive(Copy)]
     pub struct GuardConfig {
         /// queueing delay to stay below; an eighth of the latency that a stream allows, 30 to 100 ms
@@ -106,7 +107,7 @@ impl WindowPart for GuardConfig {
     }
 }
 
-/// Whose fault losses are, for as long as that is believed.
+/// Cause of losses, for as long as the verdict holds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Verdict {
     /// Nothing is known.
@@ -117,7 +118,7 @@ enum Verdict {
     Known(Instant, f64),
 }
 
-/// A trial that goes on: the share that was lost before, and when it began.
+/// A running trial: the share that was lost before, and the time of its beginning.
 #[derive(Copy, Clone, Debug)]
 struct Trial {
     before: f64,
@@ -159,7 +160,7 @@ pub struct Guard {
     least_at: Instant,
 }
 
-/// The queueing delay that an acknowledgement tells, seconds: the one place that knows where it comes from.
+/// Queueing delay of an acknowledgement, in seconds: the only place that depends on its source.
 fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
     let own = || Some(ack.sample.rtt?.saturating_sub(min_rtt?).as_secs_f64());
     ack.queue.or_else(own)
@@ -196,8 +197,8 @@ impl Guard {
         target.as_secs_f64()
     }
 
-    /// Once a round trip: the mean queueing delay is a mark. It ends Startup and a probe, whose queue is drained then; a queue
-    /// that is there while cruising cuts the rate until the next probe.
+    /// Once a round trip: the mean queueing delay is a mark. It ends Startup and a probe, whose queue is drained then;
+    /// a queue that is there while cruising cuts the rate until the next probe.
     fn mark(&mut self, ack: &Ack<'_>, sampler: &Sampler) {
         let interval = ack.srtt.unwrap_or_default().max(MARK_INTERVAL);
         if self.samples == 0.0 || ack.now.saturating_since(self.marked_at) < interval {
@@ -220,13 +221,13 @@ impl Guard {
         }
     }
 
-    /// Whether losses are a sign of too much in flight.
+    /// Returns whether losses are a sign of too much in flight.
     fn blames(&self, now: Instant) -> bool {
         let guilty = matches!(self.verdict, Verdict::Guilty(until) if now < until);
         guilty || self.queue > BLAMED_QUEUE * self.target() || self.is_full()
     }
 
-    /// Whether the queue is about as long as its longest of late: it may be a short one that is full.
+    /// Returns whether the queue is about as long as its longest of late: it may be a short one that is full.
     fn is_full(&self) -> bool {
         self.queue > (FULL_SHARE * self.longest).max(NO_QUEUE)
     }
@@ -393,7 +394,7 @@ mod tests {
 
     const NOW: Instant = Instant::from_millis(5);
 
-    /// The verdict on a trial that began in round 0 with losses of 5 %, in `round`, after so many packets.
+    /// The verdict in `round`, after `delivered` packets, on a trial that began in round 0 with losses of 5 %.
     fn verdict(round: u64, delivered: f64, lost: f64) -> Verdict {
         let start = Start { now: NOW, window: 10_000.0, packet: 1000.0, salt: 0 };
         let mut guard = Guard::new(GuardConfig::default(), start);
@@ -404,7 +405,8 @@ mod tests {
         guard.verdict
     }
 
-    /// 5 % of 320 packets are the 16 losses that a trial goes on for: fewer packets tell nothing, whatever was lost of them.
+    /// 5 % of 320 packets are the 16 losses after which a trial ends: fewer packets decide nothing, whatever their
+    /// losses.
     #[test]
     fn a_trial_ends_when_losses_are_no_matter_of_chance() {
         for (delivered, lost) in [(20.0, 0.0), (160.0, 4.0), (319.0, 0.0), (303.0, 16.0)] {

@@ -1,7 +1,7 @@
 //! BBR: sending at the rate that a path delivers, with little more in flight than fits it.
 //!
-//! [`V3`] is draft-ietf-ccwg-bbr-06, [`V1`] what Linux has under the name `bbr`. Both are models of one path, without a view of
-//! any transport; [`shell`] tells them what happens, over SCTP and in simulated TCP alike, and [`rate`] measures.
+//! [`V3`] is draft-ietf-ccwg-bbr-06, [`V1`] what Linux has under the name `bbr`. Both are models of one path, without a
+//! view of any transport; [`shell`] passes events to them, over SCTP and in simulated TCP alike, and [`rate`] measures.
 //!
 //! | draft-ietf-ccwg-bbr-06 | here |
 //! |---|---|
@@ -14,8 +14,9 @@
 //! `ASSUMED`, where the draft leaves it open or an association is not what it describes:
 //! - random draws come from the nanoseconds of the clock ([`model::draw`]);
 //! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2);
-//! - spurious losses (§5.5.11) take bounds and window back, and enter no state again; simulated TCP has no signal for them;
-//! - losses that the loss policy puts down to the radio, or to a path that failed, are no sign of too much in flight;
+//! - spurious losses (§5.5.11) take bounds and window back, and enter no state again; simulated TCP has no signal for
+//!   them;
+//! - losses that the loss policy puts down to the radio, or to a path that failed, are not a sign of too much in flight;
 //! - a path that the scheduler leaves unused although it could send is limited by the application;
 //! - a path that holds others up keeps β of its window until it probes again.
 
@@ -44,7 +45,7 @@ use v3::V3;
 pub use guard::GuardConfig;
 
 words! {
-    /// Whose rules.
+    /// Source of the rules.
     pub enum Version {
         /// draft-ietf-ccwg-bbr-06.
         Three = "3",
@@ -54,10 +55,10 @@ words! {
 }
 
 keys! {
-    /// What can be set of it.
+    /// Keys of BBR.
     #[derive(Copy)]
     pub struct BbrConfig {
-        /// rules: those of draft-ietf-ccwg-bbr, or version 1, as Linux has them
+        /// rules: those of draft-ietf-ccwg-bbr, or version 1, as in Linux
         version as "bbr-version": Version = Version::Three,
     }
 }

@@ -1,4 +1,4 @@
-//! What a model of a path hears, and what it decides: the same for SCTP and for TCP.
+//! Inputs and decisions of a model of a path: the same for SCTP and for TCP.
 
 use core::fmt::Debug;
 
@@ -6,7 +6,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::rate::{LostPacket, Sample, Sampler};
 
-/// With what a model begins.
+/// Initial state of a model.
 #[derive(Copy, Clone, Debug)]
 pub struct Start {
     /// Now.
@@ -15,7 +15,7 @@ pub struct Start {
     pub window: f64,
     /// Bytes of a full packet.
     pub packet: f64,
-    /// Tells this path's random draws from those of others.
+    /// Number that separates this path's random draws from those of others.
     pub salt: u64,
 }
 
@@ -24,7 +24,7 @@ pub struct Start {
 pub struct Ack<'a> {
     /// Now.
     pub now: Instant,
-    /// What it says.
+    /// The delivery-rate sample of the acknowledgement.
     pub sample: &'a Sample,
     /// Bytes in flight before and after it.
     pub in_flight_before: u64,
@@ -34,7 +34,7 @@ pub struct Ack<'a> {
     pub window_limited: bool,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// Queueing delay, seconds, where an estimator tells it.
+    /// Queueing delay, seconds, if an estimator measures it.
     pub queue: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ pub trait Model: Debug + Send + 'static {
     /// The retransmission timer expired: whatever was in flight is taken for lost.
     fn on_timeout(&mut self);
 
-    /// What was sent before the loss was noticed is acknowledged.
+    /// All data sent before the loss was noticed are acknowledged.
     fn on_recovered(&mut self);
 
     /// The losses of the last recovery were spurious (§5.5.11.2 HandleSpuriousLossDetection).

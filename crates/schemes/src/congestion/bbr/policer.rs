@@ -1,18 +1,18 @@
-//! The rate of a token-bucket policer, as BBRv1 finds it (`bbr_lt_bw_sampling` of Linux): two intervals between losses that
-//! lost a fifth or more and delivered at the same rate.
+//! The rate of a token-bucket policer, as BBRv1 finds it (`bbr_lt_bw_sampling` of Linux): two intervals between losses
+//! that lost a fifth or more and delivered at the same rate.
 
 use strandcast_proto::time::Instant;
 
 use super::model::Ack;
 use super::rate::Sampler;
 
-/// `bbr_lt_intvl_min_rtts`: an interval has so many round trips, and four times as many at most.
+/// `bbr_lt_intvl_min_rtts`: the least number of round trips of an interval, which has at most four times as many.
 const ROUNDS: u64 = 4;
 /// `bbr_lt_loss_thresh`: lost over delivered from which an interval counts.
 const LOSS: f64 = 50.0 / 256.0;
 /// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: rates that near are the same.
 const NEAR: (f64, f64) = (0.125, 500.0);
-/// `bbr_lt_bw_max_rtts`: so long the rate is used.
+/// `bbr_lt_bw_max_rtts`: number of round trips for which the rate is used.
 const USED_ROUNDS: u64 = 48;
 /// No interval is shorter, seconds.
 const MIN_SECONDS: f64 = 0.001;

@@ -1,4 +1,5 @@
-//! Delivery-rate samples of one path (draft-ietf-ccwg-bbr-06 §4.1, before that draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery-rate samples of one path (draft-ietf-ccwg-bbr-06 §4.1, before that
+//! draft-cheng-iccrg-delivery-rate-estimation).
 //!
 //! | draft | here |
 //! |---|---|
@@ -18,7 +19,7 @@ use strandcast_proto::wire::Tsn;
 /// Records beyond the packets in flight that are kept: for what never is reported delivered or lost.
 const SPARE: usize = 1024;
 
-/// What is remembered of a packet (§4.1.2.1.2).
+/// State kept for a packet (§4.1.2.1.2).
 #[derive(Copy, Clone, Debug)]
 struct Record {
     tsn: Tsn,
@@ -36,7 +37,7 @@ struct Record {
     limited: bool,
 }
 
-/// What the packets that an acknowledgement newly reports say together (§4.1.2.1.3).
+/// Sample from the packets that an acknowledgement newly reports (§4.1.2.1.3).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sample {
     /// Bytes newly reported delivered.
@@ -85,7 +86,8 @@ pub struct Sampler {
     lost: u64,
     newly_lost: u64,
     last_lost: Option<Tsn>,
-    /// C.app_limited: once this much is delivered, what the application limited has left the path. 0: it is not limited.
+    /// C.app_limited: once this much is delivered, what the application limited has left the path. 0: it is not
+    /// limited.
     limited_until: u64,
     newly_acked: u64,
     newest: Option<Record>,
@@ -118,7 +120,7 @@ impl Sampler {
         self.lost
     }
 
-    /// Whether what is in flight was limited by the application.
+    /// Returns whether the application limited the data in flight.
     pub fn is_limited(&self) -> bool {
         self.limited_until != 0
     }
@@ -181,8 +183,8 @@ impl Sampler {
         }
     }
 
-    /// A packet that left `at` was lost; `None`: it is not known, or lost already. One that is `spared` is no sign of too
-    /// much in flight.
+    /// A packet that left `at` was lost; `None`: it is not known, or lost already. One that is `spared` is not a sign of
+    /// too much in flight.
     pub fn on_lost(&mut self, tsn: Tsn, at: Instant, spared: bool) -> Option<LostPacket> {
         let record = self.settle(tsn, at).filter(|_| !spared)?;
         self.lost += record.len;
@@ -192,8 +194,8 @@ impl Sampler {
         Some(LostPacket { len, in_flight, lost: self.lost - record.lost, limited, begins_range })
     }
 
-    /// What the packets delivered since the last call say, at the end of an acknowledgement. Intervals shorter than
-    /// `min_rtt` say nothing.
+    /// Sample from the packets delivered since the last call, at the end of an acknowledgement. Intervals shorter
+    /// than `min_rtt` give no sample.
     pub fn finish(&mut self, now: Instant, min_rtt: Option<Duration>) -> Sample {
         if self.limited_until != 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

@@ -1,4 +1,5 @@
-//! Windows and rates of all paths by models of them: what an association or a TCP connection tells, in the models' words.
+//! Windows and rates of all paths by models of them: the shell translates events of an association or a TCP
+//! connection.
 
 use core::fmt;
 
@@ -41,7 +42,7 @@ pub struct Paced<M> {
     initial: InitialWindow,
     headers: Headers,
     begin: Begin<M>,
-    /// By path slot; `None` while the slot is closed.
+    /// Models by path slot; `None` while the slot is closed.
     paths: Vec<Option<Path<M>>>,
 }
 
@@ -60,9 +61,9 @@ struct Path<M> {
     state: PathState,
     /// Until this number is acknowledged, losses are being repaired.
     recovery: Option<Tsn>,
-    /// When the next packet may leave by the pacing rate.
+    /// Time at which the next packet may leave by the pacing rate.
     next: Instant,
-    /// Since when window and rate have allowed a packet; `None`: they do not.
+    /// Time since which window and rate have allowed a packet; `None`: they do not.
     free: Option<Instant>,
 }
 
@@ -182,7 +183,7 @@ impl<M: Model> Paced<M> {
             Start { now: view.now, window: self.initial.bytes(packet), packet, salt: u64::from(id.0) };
         let failed = |p: &Path<M>| p.state == PathState::Inactive;
         if seen.state == PathState::Active && slot.as_ref().is_some_and(failed) {
-            // What is known of it may be of another network.
+            // The old state may describe another network.
             *slot = None;
         }
         let path = slot.get_or_insert_with(|| Path::new((self.begin)(start), view.now));

@@ -1,4 +1,5 @@
-//! BBRv1, the model of one path, as Linux has it (`net/ipv4/tcp_bbr.c`): what simulated TCP is held to the kernel's with.
+//! BBRv1, the model of one path, as in Linux (`net/ipv4/tcp_bbr.c`): it is compared with the kernel's through
+//! simulated TCP.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -11,7 +12,8 @@
 //! | `bbr_set_pacing_rate`, `bbr_set_cwnd` | [`V1::set_pacing`], [`V1::set_window`] |
 //! | `bbr_set_cwnd_to_recover_or_restore` | [`V1::conserve`] |
 //!
-//! Not here: what is planned to leave later (`bbr_packets_in_net_at_edt`), as nothing is handed to a queue ahead of its time.
+//! Not here: what is planned to leave later (`bbr_packets_in_net_at_edt`), as nothing is handed to a queue ahead of its
+//! time.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -283,7 +285,7 @@ impl V1 {
         }
     }
 
-    /// Whether the window is what conservation of packets leaves.
+    /// Returns whether conservation of packets determines the window.
     fn conserve(&mut self, ack: &Ack<'_>, sampler: &Sampler) -> bool {
         let acked = ack.sample.newly_acked as f64;
         let in_flight = ack.in_flight as f64;

@@ -1,5 +1,5 @@
-//! BBRv3, the model of one path: draft-ietf-ccwg-bbr-06. What each function does is in its section; this file has the state
-//! machine, [`control`](super::control) what follows for window and rate.
+//! BBRv3, the model of one path: draft-ietf-ccwg-bbr-06. Each function implements the section that it names; this
+//! file has the state machine, [`control`](super::control) derives window and rate.
 //!
 //! | draft | here |
 //! |---|---|
@@ -31,7 +31,7 @@ pub enum Feedback {
     Init,
     /// To that before the probe.
     Refilling,
-    /// The same: those of the probe come a round trip later.
+    /// To the phase before the probe as well: acknowledgements of the probe come a round trip later.
     Starting,
     /// To the probe.
     Probing,
@@ -91,7 +91,7 @@ pub struct V3 {
     pub(super) probe_rtt_until: Option<Instant>,
     pub(super) probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
-    /// Whether ProbeRTT is for this model to decide.
+    /// True if this model decides on ProbeRTT.
     pub(super) probes_rtt: bool,
     /// More of a round trip's packets lost is too much.
     pub(super) loss_threshold: f64,

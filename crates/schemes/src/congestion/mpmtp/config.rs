@@ -1,4 +1,4 @@
-//! What can be set of `mpmtp`.
+//! Keys of `mpmtp`.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::time::Duration;
@@ -14,7 +14,7 @@ words! {
 }
 
 keys! {
-    /// What can be set of `mpmtp`.
+    /// Keys of `mpmtp`.
     #[derive(Copy)]
     pub struct MpmtpConfig {
         /// b: share of the window that a loss takes
@@ -41,7 +41,7 @@ keys! {
         linear: bool = true,
         /// rise of the round-trip time over its base that counts, share of the base
         rise: f64 [0.0, 10.0] = 0.1,
-        /// the same, at least
+        /// least rise of the round-trip time over its base that counts
         rise_least: Duration [0, 10_000, "ms"] = Duration::from_millis(5),
         /// round trips in a row that rises have to last
         rise_rounds: u32 [1, 100, "round trips"] = 2,

@@ -14,7 +14,7 @@ pub struct LossIntervals {
 }
 
 impl LossIntervals {
-    /// So many segments were acknowledged.
+    /// Counts `segments` that were acknowledged.
     pub fn on_acked(&mut self, segments: f64) {
         self.open += segments;
     }

@@ -37,7 +37,7 @@ impl Minimum {
 /// raise single ones.
 #[derive(Clone, Debug)]
 pub struct Saturation {
-    /// Of the round that goes on.
+    /// Least round-trip time of the running round.
     least: f64,
     samples: u32,
     base: Minimum,
@@ -75,7 +75,7 @@ impl Saturation {
         self.smoothed = Some(self.smoothed.map_or(rtt, |s| s + SMOOTHING * (rtt - s)));
     }
 
-    /// A round trip ended, in which the window could grow or not. With too few samples the round goes on.
+    /// Ends a round trip in which the window could grow or not. With too few samples the round continues.
     pub fn on_round(&mut self, now: Instant, grew: bool, config: &MpmtpConfig) {
         if self.samples < config.rise_samples {
             return;
@@ -109,8 +109,8 @@ impl Saturation {
         self.rise
     }
 
-    /// How far the round-trip time is from where the rise was noticed, 0, to where losses happen, 1; `None` while growth is
-    /// not linear.
+    /// Position of the round-trip time between the value at which the rise was noticed, 0, and the value at which
+    /// losses happen, 1; `None` while growth is not linear.
     pub fn position(&self) -> Option<f64> {
         let rise = self.rise?;
         let known = self.limit.filter(|limit| *limit > rise + MIN_SPAN);

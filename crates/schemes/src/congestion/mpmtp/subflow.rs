@@ -1,4 +1,5 @@
-//! One path: how fast its window grows by where it is below or above the window of the last loss, and by round-trip times.
+//! One path: how fast its window grows by where it is below or above the window of the last loss, and by round-trip
+//! times.
 
 use strandcast_proto::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::saturation::Saturation;
 /// α_min: growth per round trip near w_max, segments.
 const MIN_ALPHA: f64 = 1.0;
 
-/// From `high` at 0 to `low` at 1 along a hyperbola: the form of equations 13 to 15 and 17 to 21.
+/// Value at `x` of the hyperbola from `high` at 0 to `low` at 1: the form of equations 13 to 15 and 17 to 21.
 pub fn hyperbola(high: f64, low: f64, x: f64) -> f64 {
     high * low / (low + (high - low) * x)
 }
@@ -87,13 +88,13 @@ impl Subflow {
         self.grew = false;
     }
 
-    /// Slow start goes on: the window grows although [`Subflow::grow`] is not called. Whether it is to end.
+    /// Records growth in slow start, without a call of [`Subflow::grow`]. Returns whether slow start is to end.
     pub fn in_slow_start(&mut self) -> bool {
         (self.grew, self.convex) = (true, MIN_ALPHA);
         self.saturation.rise().is_some()
     }
 
-    /// Something was lost of a window of `w`. A timeout after a timeout tells nothing new.
+    /// Records a loss from a window of `w`. A timeout after a timeout changes nothing.
     pub fn on_loss(&mut self, w: f64, config: &MpmtpConfig) {
         if self.intervals.on_event() || self.w_max.is_none() {
             self.saturation.on_loss(config);
@@ -121,8 +122,8 @@ impl Subflow {
         self.mean.last = Some(alpha);
     }
 
-    /// ᾱ: the mean α over time between the last two losses; before them the geometric mean of the least and the largest that
-    /// a window of `w` on average can have.
+    /// ᾱ: the mean α over time between the last two losses; before them the geometric mean of the least and the largest
+    /// that a window of `w` on average can have.
     pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {
         let most = self.w_max.map_or(w, |w_max| (1.0 - config.b) * w_max);
         self.mean.last.unwrap_or_else(|| most.max(MIN_ALPHA).sqrt())

@@ -1,10 +1,10 @@
 //! After a full queue a window grows as CUBIC's (RFC 9438).
 //!
-//! One segment a round trip alone takes a minute back to what half of a deep queue was, beside a TCP that is back in a few
-//! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss is no sign that the path carries less: the
-//! curve begins anew at what it leaves, and the least growth is a segment a round trip at once (RFC 9438 §4.3). Where RFC 6356
-//! leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a flow that takes the part's square root of
-//! what it would have alone, as [`Cubic`] has it for coupled flows.
+//! One segment a round trip alone takes a minute to return from half of a deep queue, while a TCP is back in a few
+//! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss is not a sign that the path
+//! carries less: the curve begins anew at what it leaves, and the least growth is a segment a round trip at once (RFC
+//! 9438 §4.3). Where RFC 6356 leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a
+//! flow that takes the part's square root of what it would have alone, as for coupled flows of [`Cubic`].
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
@@ -13,14 +13,14 @@ use strandcast_proto::time::{Duration, Instant};
 use super::ranks::HALF;
 use crate::congestion::cubic::{Cubic, CubicConfig};
 
-/// As Linux has it: alpha of RFC 9438 §4.3 stays what beta makes it.
+/// Constants as in Linux: alpha of RFC 9438 §4.3 stays what beta makes it.
 const CONFIG: CubicConfig =
     CubicConfig { beta: 0.7, c: 0.4, fast_convergence: true, friendly: true, alpha_one: false };
 
 /// The curve of one path.
 #[derive(Debug)]
 pub(super) struct Curve {
-    /// From the first loss on.
+    /// The curve, from the first loss on.
     cubic: Option<Cubic>,
     /// The window before a loss that the curve does not know yet, bytes.
     cut: Option<u64>,
@@ -43,7 +43,7 @@ impl Curve {
         (self.cut, self.full) = (Some(cwnd), Duration::ZERO);
     }
 
-    /// The last cut is taken back: the curve goes on as it was.
+    /// The last cut is taken back: the curve continues as before.
     pub fn undo(&mut self) {
         self.cut = None;
     }
@@ -63,8 +63,8 @@ impl Curve {
         self.last_acked = now;
     }
 
-    /// Bytes by which a window of `cwnd` bytes grows once all of it was acknowledged; `part` is what coupling leaves of a
-    /// segment.
+    /// Bytes by which a window of `cwnd` bytes grows once all of it was acknowledged; `part` is what coupling leaves of
+    /// a segment.
     pub fn step(&mut self, view: &View<'_>, path: PathId, cwnd: u64, part: f64) -> f64 {
         let Some(cubic) = &mut self.cubic else { return part };
         let segment = view[path].mtu as f64;

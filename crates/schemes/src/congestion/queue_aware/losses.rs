@@ -1,21 +1,21 @@
-//! Whether losses depend on the window: a window is cut, and if they stay, they are the path's own.
+//! Test whether losses depend on the window: a window is cut, and if losses stay, they are the path's own.
 
 use strandcast_proto::policy::AckInfo;
 use strandcast_proto::wire::Tsn;
 
 /// Loss share beyond the known one that a short queue does not explain.
 const EXCESS: f64 = 0.03;
-/// A loss share is taken over at least so many chunks, and two windows.
+/// Least number of chunks over which a loss share is taken; it is also at least two windows.
 const SAMPLE: u32 = 100;
 /// Fewer losses than these may be chance.
 pub(super) const CHANCE: u32 = 4;
 
-/// What share of the path's chunks is lost, and what share is lost whatever the window.
+/// Share of the path's chunks that is lost, and share that is lost whatever the window.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) acked: u32,
     pub(super) lost: u32,
-    /// Of the last whole sample.
+    /// Loss share of the last whole sample.
     pub(super) share: f64,
     /// Lost by the path itself.
     pub(super) known: f64,
@@ -47,7 +47,7 @@ impl Losses {
         self.share.max(self.so_far())
     }
 
-    /// Whether `share` is more than the path is known to lose.
+    /// Returns whether `share` is more than the path is known to lose.
     pub(super) fn excessive(&self, share: f64) -> bool {
         share > self.known * 1.5 + EXCESS
     }
@@ -81,13 +81,13 @@ impl Losses {
     }
 }
 
-/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
-/// [`CHANCE`].
+/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there
+/// are [`CHANCE`].
 #[derive(Debug)]
 pub(super) struct Suspicion {
     /// The window in question ends with the acknowledgement of this TSN.
     pub highest: Tsn,
-    /// What the threshold becomes.
+    /// Threshold if the suspicion holds.
     pub ssthresh: u64,
     pub lost: u32,
 }

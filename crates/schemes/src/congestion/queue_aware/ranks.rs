@@ -1,15 +1,17 @@
-//! Whether the losses of a path come with long queues.
+//! Correlation of a path's losses with long queues.
 //!
-//! The rank of a queueing delay is the share of those of late that were shorter. What a radio loses is lost at any queue, so
-//! that ranks of losses are anything from 0 to 1 and 0.5 on average, be the delays those of a queue, jitter or none. What a full
-//! queue loses is lost at the longest delays there are, however short they are: their mean rank is near 1. It stays far below
-//! where others keep a queue full all the time, so that what is lost does not depend on the window.
+//! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any queue,
+//! so that ranks of its losses are anything from 0 to 1 and 0.5 on average, whether the delays come from a queue,
+//! from jitter or are zero. A full queue loses packets at the longest delays there are, however short they are: their
+//! mean rank is near 1. It stays far below where others keep a queue full all the time, so that losses do not depend
+//! on the window.
 //!
-//! The delays are those of packets drawn at random, since losses are: the packets of a picture leave as a burst, each waits for those
-//! before it, and one delay taken at the head of each burst would be shorter than that of most packets, lost or not.
+//! The delays are those of packets drawn at random, since losses are random: the packets of a picture leave as a
+//! burst, each waits for those before it, and one delay taken at the head of each burst would be shorter than that of
+//! most packets, lost or not.
 //!
-//! The same delays tell whether others keep the queue filled (Copa's question, Arun and Balakrishnan 2018): one's own is nearly
-//! empty once in 16 round trips.
+//! The same delays show whether others keep the queue filled (Copa's question, Arun and Balakrishnan 2018): one's own
+//! is nearly empty once in 16 round trips.
 //!
 //! `ASSUMED`: the constants.
 
@@ -22,24 +24,26 @@ use crate::estimate::MIN_QUEUE;
 /// Queueing delays that are remembered, and how many are taken in a round trip: those of the last 16.
 const KEPT: usize = 64;
 const PER_TRIP: u32 = 4;
-/// So many delays have to be known for a rank.
+/// Number of delays that are needed for a rank.
 const ENOUGH: usize = 16;
-/// So many losses say whether they come with long queues.
+/// Number of losses that show whether losses come with long queues.
 const KNOWN: u32 = 8;
-/// The mean takes a loss by one part in so many: the mean rank of random losses is then within 0.04 of a half most of the time.
+/// Reciprocal of a loss's weight in the mean: the mean rank of random losses is then within 0.04 of a half most of
+/// the time.
 const WEIGHT: u32 = 32;
-/// What the mean starts with counts as so many losses.
+/// Number of losses as which the initial mean counts.
 const PRIOR: u32 = 4;
 /// Mean rank above which losses come with long queues.
 const LONG: f64 = 0.65;
-/// While few losses are known, the mean rank must also exceed a half by so many of its standard deviations.
+/// Number of its standard deviations by which the mean rank must also exceed a half while few losses are known.
 const SURE: f64 = 3.0;
 /// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
 /// Rank below which a loss is never blamed on a full queue. Neither is a loss at a queue below [`MIN_QUEUE`].
 const MEDIAN: f64 = 0.5;
 
-/// What a full queue leaves of a window: RFC 9260's half, and where others keep the queue filled what it leaves to them (RFC 9438).
+/// Shares that a full queue leaves of a window: RFC 9260's half, and RFC 9438's share while others keep the queue
+/// filled.
 pub const HALF: f64 = 0.5;
 pub const BESIDE: f64 = 0.7;
 /// A queue that was never below this part of its longest stands (Copa).
@@ -63,8 +67,8 @@ pub(super) struct Ranks {
     /// The one that is being drawn, and when drawing began.
     drawn: Drawn,
     at: Instant,
-    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is taken must not
-    /// follow the burst's structure, and needs no more.
+    /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is
+    /// taken must not follow the burst's structure, and needs no more.
     draw: u64,
     /// Mean rank of losses.
     mean: f64,
@@ -113,16 +117,16 @@ impl Ranks {
         if all > 0.0 { shorter / all } else { 0.0 }
     }
 
-    /// Whether the queue was never nearly empty of late, as where others keep it filled.
+    /// Returns whether the queue was never nearly empty of late, as where others keep it filled.
     pub fn stands(&self) -> bool {
         let range = |(least, most): (f64, f64), late: &Drawn| (least.min(late.queue), most.max(late.queue));
         let (least, most) = self.late.iter().fold((f64::INFINITY, 0.0), range);
         self.late.len() == KEPT && least > STANDS * most
     }
 
-    /// What a full queue leaves of the window, of a path that is `alone` or one of several.
+    /// Share that a full queue leaves of the window, of a path that is `alone` or one of several.
     pub fn left(&self, alone: bool) -> f64 {
-        // What stands in that queue may be another path's, found to share it or not, and RFC 6356 counts on half.
+        // The data in that queue may be another path's, found to share it or not, and RFC 6356 counts on half.
         if self.stands() && alone { BESIDE } else { HALF }
     }
 
@@ -135,7 +139,7 @@ impl Ranks {
         }
     }
 
-    /// Whether a loss at this queue is a full queue's; `None`: too few losses are known.
+    /// Returns whether a loss at this queue is a full queue's; `None`: too few losses are known.
     pub fn blame(&self, queue: f64) -> Option<bool> {
         let losses = f64::from(self.losses);
         let chance = SURE * DEVIATION * losses.sqrt() / (losses + f64::from(PRIOR));

@@ -1,10 +1,11 @@
-//! Room for what a path had in flight that has fallen silent (`estimate::Silence`): the windows of the others were never
-//! used up by a stream that is thinner than the paths, and would admit it over several round trips only.
+//! Room for what a path had in flight that has fallen silent (`estimate::Silence`): the windows of the others were
+//! never used up by a stream that is thinner than the paths, and would admit it over several round trips only.
 //!
-//! What is known is that as much was in flight over all paths together before. So the paths whose queue is short share half
-//! of it, and each of them whose first slow start goes on takes its part: what the others carry is known, and more would make a
-//! queue. Its limit rises by that part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends it at
-//! once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
+//! It is known that the paths carried that much together before. So the paths whose queue is short share half of it,
+//! and each of them whose first slow start continues takes its part: the load of the others is known, and more would
+//! make a
+//! queue. Its limit rises by that part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends
+//! it at once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
 
 use strandcast_proto::policy::{PathView, View};
 use strandcast_proto::time::{Duration, Instant};
@@ -12,19 +13,19 @@ use strandcast_proto::time::{Duration, Instant};
 use super::QueueAware;
 use crate::estimate::Verdict;
 
-/// What was lost leaves again over so long: paced, a fifth of a second's stream is no burst.
+/// Time over which the lost data leave again: paced, a fifth of a second's stream is not a burst.
 const SPREAD: Duration = Duration::from_millis(50);
-/// A path with a longer queue is left alone, seconds: jitter is no queue.
+/// A path with a longer queue is left alone, seconds: jitter is not a queue.
 const SHORT: f64 = 0.05;
 
-/// What a path may have in flight beyond its window for a while.
+/// Bytes that a path may have in flight beyond its window for a while.
 #[derive(Debug)]
 pub(super) struct Reserve {
     /// Its limit, bytes: the window as it was, and the path's part of what was lost.
     pub limit: u64,
     /// The part, bytes.
     part: u64,
-    /// When it ends.
+    /// Time at which the reserve ends.
     pub until: Instant,
 }
 
@@ -45,12 +46,12 @@ impl Reserve {
     }
 }
 
-/// Whether `path` may take what another one lost.
+/// Returns whether `path` may take data that another path lost.
 fn takes(path: &PathView) -> bool {
     Verdict::of(path) == Verdict::Live && path.est.queue.is_some_and(|queue| queue <= SHORT)
 }
 
-/// How many paths share what a silent path lost.
+/// Number of paths that share the data that a silent path lost.
 fn sharers(view: &View<'_>) -> u64 {
     view.usable_paths().filter(|p| takes(p)).count() as u64
 }

@@ -1,9 +1,10 @@
 //! The end of the first slow start.
 //!
-//! A queueing delay that lasts for a whole round trip indicates a full bottleneck, as in HyStart (RFC 9406). Jitter can look the
-//! same: where packets are delayed one by one and keep their order, round trips stay long without a queue. A probation period
-//! tells the two apart. The window grows by a quarter, as in Conservative Slow Start (RFC 9406 §4.2). Through a full bottleneck
-//! the round trip then grows with the window and the delivery rate does not: slow start has ended. Otherwise it continues.
+//! A queueing delay that lasts for a whole round trip indicates a full bottleneck, as in HyStart (RFC 9406). Jitter can
+//! look the same: where packets are delayed one by one and keep their order, round trips stay long without a queue. A
+//! probation period distinguishes the two. The window grows by a quarter, as in Conservative Slow Start (RFC 9406
+//! §4.2). Through a full bottleneck the round trip then grows with the window and the delivery rate does not: slow
+//! start has ended. Otherwise it continues.
 //!
 //! `ASSUMED`: [`GROWTH`], [`FULL`] and the limits of the delay that starts a probation.
 
@@ -11,7 +12,8 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// Growth of the window during probation, as a factor.
 const GROWTH: f64 = 1.25;
-/// Least growth of the round trip through a full bottleneck, as a factor; a delivery rate that grows by it shows that there is none.
+/// Least growth of the round trip through a full bottleneck, as a factor; a delivery rate that grows by it shows that
+/// the bottleneck is not full.
 const FULL: f64 = 1.125;
 /// Least number of chunks in flight for which a delay counts.
 const MIN_CHUNKS: u64 = 8;
@@ -61,7 +63,7 @@ pub(super) enum Verdict {
     None,
     /// Up to this window.
     UpTo(u64),
-    /// It goes on.
+    /// Slow start continues.
     On,
     /// It has ended.
     Ended,

@@ -17,7 +17,7 @@ fn tcp(paths: &[(u64, u64)]) -> Play {
     spread(Play::with(cc, paths.len() as u8), paths)
 }
 
-/// The same of SCTP paths, each of which has acknowledged all but one segment of a window.
+/// SCTP paths, each of which has acknowledged all but one segment of a window.
 fn sctp(paths: &[(u64, u64)]) -> Play {
     let config =
         WindowConfig { initial_mtus: Some(100), initial_ssthresh: Some(1), ..WindowConfig::default() };

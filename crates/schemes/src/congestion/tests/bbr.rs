@@ -1,5 +1,5 @@
-//! What draft-ietf-ccwg-bbr-06 says that BBR does, in its words, over a bottleneck of 20 Mbit/s and 50 ms unless a test says
-//! otherwise: a product of 125 packets.
+//! Statements of draft-ietf-ccwg-bbr-06 about BBR, in its words, over a bottleneck of 20 Mbit/s and 50 ms unless a
+//! test has another: a product of 125 packets.
 
 use strandcast_proto::policy::fixture::MTU;
 use strandcast_proto::time::Duration;
@@ -61,7 +61,8 @@ fn the_guard_keeps_its_target() {
     assert!(p95 <= 0.060 && share >= 0.93, "95 % below {p95} s, {share} of the link");
 }
 
-/// The guard takes the higher target beside a sender that fills the queue, and the lower one again when that is gone.
+/// The guard takes the higher target while another sender fills the queue, and the lower one again when that sender
+/// is gone.
 #[test]
 fn the_guard_competes_while_others_fill_the_queue() {
     let mut net = net("delay-guard", 4.0 * BDP);
@@ -98,8 +99,8 @@ fn history(net: &mut Bottleneck, ms: u64) -> Vec<(&'static str, u64)> {
     seen
 }
 
-/// §5.3.1.1: in Startup the rate doubles each round trip. §5.3.1.2: it ends when three rounds did not bring a quarter more.
-/// §5.3.2: Drain, at half the rate, ends when no more than a product is in flight.
+/// §5.3.1.1: in Startup the rate doubles each round trip. §5.3.1.2: it ends when three rounds did not bring a quarter
+/// more. §5.3.2: Drain, at half the rate, ends when no more than a product is in flight.
 #[test]
 fn startup_ends_by_a_plateau_and_drain_empties_the_queue() {
     let mut net = net("bbr", 4.0 * BDP);
@@ -185,8 +186,8 @@ fn probe_rtt_each_five_seconds() {
     near(net.flows[0].gauge("bbr_min_rtt_ms").expect("it is known"), 50.4, 0.3);
 }
 
-/// §5.3.4.2: ProbeRTT costs about 2 %, and the margin 1 %. The queue is empty most of the time; UP, three round trips at 1.25
-/// times the rate, fills it to a product at most (§3.2: the objective is one and a half).
+/// §5.3.4.2: ProbeRTT costs about 2 %, and the margin 1 %. The queue is empty most of the time; UP, three round trips
+/// at 1.25 times the rate, fills it to a product at most (§3.2: the objective is one and a half).
 #[test]
 fn the_steady_state_uses_the_link_with_a_short_queue() {
     let mut net = net("bbr", 8.0 * BDP);
@@ -203,8 +204,8 @@ fn the_steady_state_uses_the_link_with_a_short_queue() {
     assert_eq!(net.flows[0].lost, 0);
 }
 
-/// Random losses of 1 % of 30 Mbit/s. §5.3.3.8.3: while cruising each round trip with losses takes its share of the rate, and
-/// the next probe brings it back; the more round trips lie between probes, the more is missing.
+/// Random losses of 1 % of 30 Mbit/s. §5.3.3.8.3: while cruising each round trip with losses takes its share of the
+/// rate, and the next probe brings it back; the more round trips lie between probes, the more is missing.
 #[test]
 fn random_losses_leave_most_of_the_link() {
     let mut net = Bottleneck::new(30e6 / 8.0, MS(20), BDP);
@@ -217,8 +218,8 @@ fn random_losses_leave_most_of_the_link() {
     assert!(share >= 0.8, "{share}");
 }
 
-/// §5.5.10.2: more than 2 % lost while probing bounds what is in flight, no lower than β of the product; §5.5.10.3: while
-/// cruising a round with losses leaves what was delivered, or β.
+/// §5.5.10.2: more than 2 % lost while probing bounds what is in flight, no lower than β of the product; §5.5.10.3:
+/// while cruising a round with losses leaves what was delivered, or β.
 #[test]
 fn a_short_queue_bounds_what_is_in_flight() {
     let mut net = net("bbr", 0.1 * BDP);
@@ -232,8 +233,8 @@ fn a_short_queue_bounds_what_is_in_flight() {
     assert!(share >= 0.85 && losses <= 0.02, "{share} of the link, {losses} lost");
 }
 
-/// §5.5.10.3: LossLowerBounds. When the link halves, losses while cruising take the rate down within a few round trips, by no
-/// more than β each.
+/// §5.5.10.3: LossLowerBounds. When the link halves, losses while cruising take the rate down within a few round trips,
+/// by no more than β each.
 #[test]
 fn losses_while_cruising_follow_a_link_that_halves() {
     let mut net = net("bbr", 0.5 * BDP);

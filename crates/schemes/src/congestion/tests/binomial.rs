@@ -82,7 +82,7 @@ fn windows_are_means_over_round_trips() {
     limits.paths[1].limit.cwnd = 20 * MTU;
     let ack = strandcast_proto::policy::fixture::ack(1, 2, (2, 2), 20 * MTU);
     play.cc.on_signal(&limits.view(), &strandcast_proto::policy::Signal::Acked(&ack));
-    // 100 − 80/8 = 90 beside 100.
+    // 100 − 80/8 = 90, compared with 100.
     play.ack(1);
     let mut all = Vec::new();
     play.cc.gauges(PathId(0), &mut all);
@@ -105,8 +105,8 @@ fn mean_windows_are_the_closed_form() {
     }
 }
 
-/// Two and three equal paths with independent losses have one window together, and a little more: the largest of their windows
-/// is above the mean, so δ above 1/n².
+/// Two and three equal paths with independent losses have one window together, and a little more: the largest of their
+/// windows is above the mean, so δ above 1/n².
 #[test]
 fn equal_paths_are_together_one() {
     let path = Lossy { rtt: 0.1, p: 1e-3 };

@@ -1,4 +1,5 @@
-//! Flows through one bottleneck with a drop-tail queue, packet by packet: windows that pace hear what a sender would say.
+//! Flows through one bottleneck with a drop-tail queue, packet by packet: windows that pace receive the signals of a
+//! sender.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,7 +39,7 @@ pub struct Flow {
     pub queued: Vec<f64>,
 }
 
-/// A link of so many bytes per second, a queue of so many bytes, and the round-trip time without it.
+/// A link with a rate in bytes per second, a queue in bytes, and the round-trip time without it.
 #[derive(Debug)]
 pub struct Bottleneck {
     pub now: Instant,
@@ -49,7 +50,7 @@ pub struct Bottleneck {
     pub loss: f64,
     pub flows: Vec<Flow>,
     free_at: Instant,
-    /// By arrival of the acknowledgement and number: flow, packet, time in the queue.
+    /// Acknowledgements by their arrival and number: flow, packet, time in the queue.
     acks: BTreeMap<(Instant, u64), (usize, u32, f64)>,
     count: u64,
     random: fastrand::Rng,
@@ -91,7 +92,7 @@ impl Bottleneck {
         self.flows.push(flow);
     }
 
-    /// Runs for so long.
+    /// Runs for `time`.
     pub fn run(&mut self, time: Duration) {
         let end = self.now + time;
         loop {

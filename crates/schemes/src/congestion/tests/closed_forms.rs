@@ -1,7 +1,8 @@
 //! Mean windows under independent losses, p = 0.001 and at least 2000 of them, against the closed forms of the papers.
 //!
-//! The papers balance increases and decreases of windows that stand still, where TCP's is √(2/p). Independent losses make
-//! it 1.31/√p (`iid.rs`), with the same dependence on increase and decrease, so rates are compared with a TCP's here.
+//! The papers balance increases and decreases of windows that stand still, where TCP's is √(2/p). Independent losses
+//! make it 1.31/√p (`iid.rs`), with the same dependence on increase and decrease, so rates are compared with a TCP's
+//! here.
 
 use super::iid::{LOSSES, Lossy, alone, run};
 
@@ -40,8 +41,9 @@ fn coupled_windows_of_equal_paths_are_one_tcp() {
     }
 }
 
-/// Path 1 loses four times as often. What path 0 gets is one TCP (Lee and Chung 2017, eq. 5), and each loss on path 1 leaves
-/// one segment, since w_T/2 is more than its window. From there it climbs by 1/w_T an ACK until the next loss, 1/p₁ ACKs on
+/// Path 1 loses four times as often. Path 0 gets as much as one TCP (Lee and Chung 2017, eq. 5), and each loss on
+/// path 1 leaves one segment, since w_T/2 is more than its window. From there it climbs by 1/w_T an ACK until the
+/// next loss, 1/p₁ ACKs on
 /// average: to 1 + 1/(p₁·w_T) segments, and on average over time to less, since small windows last longer.
 #[test]
 fn coupled_leaves_the_path_that_loses_more() {
@@ -55,8 +57,8 @@ fn coupled_leaves_the_path_that_loses_more() {
     assert!(means[1].window < 0.3 * alone("reno", paths[1]).window, "{} segments", means[1].window);
 }
 
-/// Round-trip times of 10 and 100 ms, equal loss. An ACK on path 0, the best one, adds (w₀/rtt₀²)/X² by all three, X the sum of
-/// rates, and a loss takes w₀/2: X is √(2/p)/rtt₀, what one TCP gets there (RFC 6356 §2, goal 1).
+/// Round-trip times of 10 and 100 ms, equal loss. An ACK on path 0, the best one, adds (w₀/rtt₀²)/X² by all three, X
+/// the sum of rates, and a loss takes w₀/2: X is √(2/p)/rtt₀, what one TCP gets there (RFC 6356 §2, goal 1).
 #[test]
 fn linked_windows_get_what_the_best_path_would() {
     let paths = [Lossy { rtt: 0.01, p: P }, Lossy { rtt: 0.1, p: P }];

@@ -80,7 +80,7 @@ fn fast_convergence_gives_way() {
     }
 }
 
-/// Above the old W_max the window is the new one, with fast convergence, too: 105 is 1.5·70, 0.7·105 = 73.5,
+/// Above the old W_max the window is the new one, also with fast convergence: 105 is 1.5·70, 0.7·105 = 73.5,
 /// K = cbrt(31.5/0.4) = 4.2864; W(1) = 105 − 0.4·3.2864³ = 90.8024.
 #[test]
 fn a_higher_maximum_is_kept() {
@@ -119,7 +119,7 @@ fn short_paths_are_reno_friendly() {
     near(alone.cwnd(), 8.179, 0.05);
 }
 
-/// The same with one alpha throughout: w² is 49 + 1.0588 per ACK, 366.6 after 300; with alpha 1 it is 604.
+/// Growth with one alpha throughout: w² is 49 + 1.0588 per ACK, 366.6 after 300; with alpha 1 it is 604.
 #[test]
 fn alpha_may_stay_as_it_is() {
     let mut play = Play::new("cubic,alpha-one=off", 1, 10, Some(10));

@@ -4,7 +4,7 @@ use strandcast_proto::policy::PathState;
 
 use super::play::{Play, near};
 
-/// Bytes that an ACK of a segment adds to path 0's window of 10 segments beside `others`.
+/// Bytes that an ACK of a segment adds to path 0's window of 10 segments, with `others` paths.
 fn step(spec: &str, others: u8, change: impl Fn(&mut Play)) -> f64 {
     let mut play = Play::new(spec, 1 + others, 10, Some(1));
     change(&mut play);

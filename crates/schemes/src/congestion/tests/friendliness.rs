@@ -66,7 +66,7 @@ fn algorithm_2_fast_retransmission_by_congestion() {
     assert_eq!((f.window(), f.threshold()), (5872.0, 5872.0));
 }
 
-/// As Algorithm 2 is printed the radio's losses leave fwnd alone; as section V's text has it any loss halves it.
+/// As Algorithm 2 is printed the radio's losses leave fwnd alone; by section V's text any loss halves it.
 #[test]
 fn algorithm_2_fast_retransmission_by_the_radio() {
     let mut printed = friendliness(2, 65_536, 60_000);
@@ -186,7 +186,7 @@ fn algorithm_3_penalize_ends_at_four_mtu() {
     let mut members = [member(0, 8 * MTU, 1e5, 0), member(1, 4 * MTU, 0.0, 9), member(2, 5 * MTU, 1e5, 0)];
     assert_eq!(f.penalize(&mut members).len(), 2);
     assert_eq!(members.map(|m| m.cwnd), [4 * MTU; 3], "halved, but to the floor at least");
-    assert_eq!(members[1].count, 9, "a window at the floor is no candidate");
+    assert_eq!(members[1].count, 9, "a window at the floor is not a candidate");
     assert_eq!(penalized(&members), None);
     assert_eq!(penalized(&[]), None);
 }

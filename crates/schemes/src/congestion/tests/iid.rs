@@ -2,8 +2,8 @@
 //! independently, and round-trip times stand still.
 //!
 //! A path with a window of w segments gets one answer each rtt/w seconds: an ACK of one segment, or a loss, which the
-//! window hears of as a fast retransmission of a full window. Recovery takes no time, so that each loss cuts. This is what
-//! the closed forms of the papers balance: increases of the ACKs against the decreases of the losses.
+//! window receives as a fast retransmission of a full window. Recovery takes no time, so that each loss cuts. This is
+//! what the closed forms of the papers balance: increases of the ACKs against the decreases of the losses.
 
 use strandcast_proto::policy::fixture::{MTU, chunk};
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Signal};
@@ -19,7 +19,7 @@ pub struct Lossy {
     pub p: f64,
 }
 
-/// What came of a path, on average over time.
+/// Results of a path, on average over time.
 #[derive(Copy, Clone, Debug)]
 pub struct Mean {
     /// Segments.
@@ -85,7 +85,7 @@ impl Sender {
         self.since = self.now;
     }
 
-    /// Goes on until so many losses are counted.
+    /// Continues until `losses` losses are counted.
     fn lose(&mut self, losses: u32) {
         while self.answers.iter().map(|a| a.1).sum::<u32>() < losses {
             self.step();
@@ -136,8 +136,8 @@ impl Sender {
     }
 }
 
-/// Reno's window is 1.31/√p segments where losses are independent (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior
-/// of ideal TCP congestion avoidance", 1996), whatever the round-trip time.
+/// Reno's window is 1.31/√p segments where losses are independent (T. Ott, J. Kemperman, M. Mathis, "The stationary
+/// behavior of ideal TCP congestion avoidance", 1996), whatever the round-trip time.
 #[test]
 fn reno_is_what_is_known_of_it() {
     for (p, rtt) in [(1e-3, 0.01), (1e-3, 0.1), (4e-4, 0.02)] {

@@ -88,7 +88,8 @@ fn an_ack_adds_alpha_over_the_window() {
     near(play.cwnd(), 71.0 + expected, 2e-3);
 }
 
-/// dw = α(w) per round trip, solved: with a = 69/900 and u = 100 − w, (atan(30√a) − atan(u√a))/√a round trips to u. 95 after
+/// dw = α(w) per round trip, solved: with a = 69/900 and u = 100 − w, (atan(30√a) − atan(u√a))/√a round trips to u. 95
+/// after
 /// 1.827 and 100 after 5.240.
 #[test]
 fn the_window_is_back_in_five_round_trips() {
@@ -202,7 +203,7 @@ fn after_a_timeout_the_old_maximum_is_the_goal() {
     assert!(alpha(&play) < 1.1, "slow around the maximum: {}", alpha(&play));
 }
 
-/// b is the share that a loss takes; for another path's sake, too.
+/// A loss takes the share b, also if it is for another path's sake.
 #[test]
 fn a_loss_takes_b() {
     for trigger in [FastRetransmit, HeadOfLine] {

@@ -43,15 +43,16 @@ fn bytes_between_losses_say_which_path_is_best() {
     play.ack_of(1, 60, 0, None);
     lose(&mut play, 1, FastRetransmit);
     near(step(play, 50), 100.0 / 22_500.0 - 0.5 / 100.0, 5e-4);
-    // Beside a window three times as large path 0 is the best, once more was acknowledged there: it takes +1/2/w.
+    // Path 1 has a window three times as large. Path 0 is the best, once more was acknowledged there: it takes
+    // +1/2/w.
     let mut play = two("", 300);
     play.ack_of(0, 1, 0, None);
     near(step(play, 300), 100.0 / 160_000.0 + 0.5 / 100.0, 5e-4);
 }
 
-/// ℓ is the larger of what was acknowledged since the last loss and between the two before: a second loss, a segment later,
-/// forgets 60 of path 1, and the 30 of path 0 are more. Losses without anything between are one, and what a full buffer cuts
-/// is none.
+/// ℓ is the larger of the bytes acknowledged since the last loss and between the two losses before: a second loss, a
+/// segment later, drops 60 of path 1, and the 30 of path 0 are more. Losses without anything between them are one,
+/// and a cut by a full buffer does not count.
 #[test]
 fn two_losses_forget_what_was_before_them() {
     for (between, triggers, shifted) in [
@@ -73,8 +74,8 @@ fn two_losses_forget_what_was_before_them() {
     }
 }
 
-/// Path 0: 40 segments between losses in 100 ms. Path 1: 20 in 50 ms, with the largest window. ℓ²/rtt is 16 000 and 8000,
-/// ℓ/rtt² 4000 and 8000: path 0 collects by the draft, path 1 is the best and the largest by the kernel.
+/// Path 0: 40 segments between losses in 100 ms. Path 1: 20 in 50 ms, with the largest window. ℓ²/rtt is 16 000 and
+/// 8000, ℓ/rtt² 4000 and 8000: path 0 collects by the draft, path 1 is the best and the largest by the kernel.
 #[test]
 fn the_kernel_ranks_paths_in_another_way() {
     for (keys, shifted) in [("", 0.5), (",ranking=kernel", 0.0)] {
@@ -87,8 +88,8 @@ fn the_kernel_ranks_paths_in_another_way() {
     }
 }
 
-/// Windows of 100 and 101 are equally large: there is nothing to collect, though path 0 is the best. Of 100 and 102 they
-/// are not.
+/// Windows of 100 and 101 are equally large: there is nothing to collect, though path 0 is the best. Of 100 and 102
+/// they are not.
 #[test]
 fn one_percent_makes_no_difference() {
     for (keys, other, shifted) in

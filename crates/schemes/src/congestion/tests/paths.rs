@@ -1,4 +1,4 @@
-//! Whatever happens, on whichever paths: windows of at least one segment, of finite size.
+//! Windows have at least one segment and finite size after any events on any paths.
 
 use proptest::prelude::*;
 
@@ -76,7 +76,7 @@ fn act(play: &mut Play, path: u8, op: &Op) {
     }
 }
 
-/// What is wrong with the windows after each of `ops`.
+/// Fault of the windows after each of `ops`.
 fn fault(mut play: Play, ops: &[(u8, Op)]) -> Option<String> {
     for (n, (path, op)) in ops.iter().enumerate() {
         act(&mut play, *path, op);
@@ -101,8 +101,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     /// Round-trip times of 0 to 10 s or none, losses, timeouts and penalties anywhere, paths that join, fail, leave and
-    /// come back: for every window of the table that flows can have, with the shell of flows and with that of SCTP. What fails
-    /// is printed step by step.
+    /// come back: for every window of the table that flows can have, with the shell of flows and with that of SCTP. A
+    /// failure is printed step by step.
     #[test]
     fn no_window_is_below_a_segment_or_no_number(ops in prop::collection::vec(op(), 1..250)) {
         let all = Congestions::default();

@@ -1,4 +1,4 @@
-//! A sender that tells windows what a TCP sender would.
+//! A sender that passes the signals of a TCP sender to windows.
 
 use strandcast_proto::policy::fixture::{MTU, Picture, ack, chunk};
 use strandcast_proto::policy::{AckInfo, CongestionControl, LossCause, LossTrigger, PathId, Signal};

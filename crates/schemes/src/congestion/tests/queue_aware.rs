@@ -41,8 +41,8 @@ fn after_loss(segments: u64, longest: u64, ms: u64) -> f64 {
     play.cwnd()
 }
 
-/// Before it is known whether losses come with long queues: the window less its backlog, cwnd · 100/(100 + q), as long as q is at
-/// most half of the longest queueing delay or 25 ms, a quarter of the least round-trip time; half beyond.
+/// Before it is known whether losses come with long queues: the window less its backlog, cwnd · 100/(100 + q), as long
+/// as q is at most half of the longest queueing delay or 25 ms, a quarter of the least round-trip time; half beyond.
 #[test]
 fn a_loss_halves_the_window_only_if_the_queue_is_long() {
     for (longest, ms, left) in [
@@ -59,8 +59,9 @@ fn a_loss_halves_the_window_only_if_the_queue_is_long() {
     }
 }
 
-/// Queues of `least` to 5 ms in turn, a twentieth of a round trip of 100 ms at the most; a chunk is lost at `lost_at(n)` ms in the nth turn. What
-/// the losses of all turns leave of each window, as factors: at 5 and at 1 ms.
+/// Queues alternate between `least` and 5 ms, at most a twentieth of a round trip of 100 ms; a chunk is lost at
+/// `lost_at(n)` ms in the nth turn. Returns the factors by which the losses of all turns change each window: at 5 and
+/// at 1 ms.
 fn judged(turns: u64, least: u64, lost_at: impl Fn(u64) -> u64) -> [f64; 2] {
     let mut play = play(1, 100);
     for turn in 0..turns {
@@ -85,7 +86,8 @@ fn judged(turns: u64, least: u64, lost_at: impl Fn(u64) -> u64) -> [f64; 2] {
     })
 }
 
-/// A queue of a few packets is full as any other: its losses come with the longest delays, and those cut the window: by half, or to
+/// A queue of a few packets is full as any other: its losses come with the longest delays, and those cut the window: by
+/// half, or to
 /// 0.7 where the queue was never nearly empty. Losses at any of them are a radio's.
 #[test]
 fn losses_of_a_shallow_queue_are_congestion_and_those_at_any_queue_are_not() {
@@ -194,7 +196,8 @@ fn an_idle_path_may_start_up_to_the_window_that_it_had() {
     near(play.ssthresh().expect("set"), before, 0.0);
 }
 
-/// RFC 7661 §4.1: a packet each 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is. It lasts 2 s.
+/// RFC 7661 §4.1: a packet each 25 ms, as data probes are, is no use of a window of 40 packets, a quarter of it is. It
+/// lasts 2 s.
 #[test]
 fn a_window_lasts_while_a_quarter_of_it_is_used() {
     let (initial_mtus, initial_ssthresh) = (Some(10), Some(40 * MTU));
@@ -244,7 +247,8 @@ fn lossy(play: &mut Play, lost: u32, hundreds: u32) {
     }
 }
 
-/// 20 % lost whatever the window: the test lowers it to 20 of 50 MTU (200 kB/s · 100 ms), at least half of it, and takes it back.
+/// 20 % lost whatever the window: the test lowers it to 20 of 50 MTU (200 kB/s · 100 ms), at least half of it, and
+/// takes it back.
 #[test]
 fn a_path_that_loses_whatever_is_sent_gets_its_window_back() {
     let mut play = play(1, 50);
@@ -258,8 +262,8 @@ fn a_path_that_loses_whatever_is_sent_gets_its_window_back() {
     assert!(play.cwnd() >= 49.0, "{}", play.cwnd());
 }
 
-/// Acknowledgements that come back by a shorter way than the path's own, 60 ms instead of 100: the test takes the round trips as
-/// they are, 400 kB/s · 60 ms, not what 100 ms would need, which would test nothing.
+/// Acknowledgements that come back by a shorter way than the path's own, 60 ms instead of 100: the test takes the round
+/// trips as they are, 400 kB/s · 60 ms, not what 100 ms would need, which would test nothing.
 #[test]
 fn a_test_takes_round_trips_as_they_are() {
     for (srtt, least, left) in
@@ -288,7 +292,7 @@ fn a_window_that_overfills_a_shallow_queue_stays_low() {
     assert!(play.cwnd() < 45.0, "grows by an MTU a window, not back: {}", play.cwnd());
 }
 
-/// Losses of queues of so many ms, at which the other path waits for as long as the second says.
+/// Losses at queues of `own` ms, at which the other path waits for `other` ms.
 fn grown(own: u64, other: u64) -> f64 {
     let mut play = play(2, 100);
     for _ in 0..6 {
@@ -308,8 +312,8 @@ fn grown(own: u64, other: u64) -> f64 {
     play.cwnd_of(1) - before
 }
 
-/// RFC 6356 behind one bottleneck, an MTU a window alone. Queues shorter than a quarter of the least round-trip time are alike by
-/// chance.
+/// RFC 6356 behind one bottleneck, an MTU a window alone. Queues shorter than a quarter of the least round-trip time
+/// are alike by chance.
 #[test]
 fn increases_are_coupled_where_long_queues_are_alike() {
     let (alone, coupled, short) = (grown(80, 20), grown(80, 80), grown(20, 20));
@@ -317,7 +321,8 @@ fn increases_are_coupled_where_long_queues_are_alike() {
     assert!(short >= 3.0, "{short}");
 }
 
-/// RFC 9438 §4.2 with half of the window left: K = cbrt(W_max/2 / 0.4), 5 s for 100 segments, and the window is W_max again.
+/// RFC 9438 §4.2 with half of the window left: K = cbrt(W_max/2 / 0.4), 5 s for 100 segments, and the window is W_max
+/// again.
 #[test]
 fn after_a_loss_a_window_grows_as_cubic_does() {
     let mut play = play(1, 100);
@@ -349,7 +354,8 @@ fn falls_silent(play: &mut Play, segments: u32) {
     }
 }
 
-/// Half of six segments over the two paths whose queues are short, for two round trips of 100 ms; 1.5 kB over 50 ms more are
+/// Half of six segments over the two paths whose queues are short, for two round trips of 100 ms; 1.5 kB over 50 ms
+/// more are
 /// 30 kB/s.
 #[test]
 fn what_a_silent_path_lost_may_leave_by_the_others_at_once() {

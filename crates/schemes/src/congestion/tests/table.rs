@@ -32,7 +32,7 @@ fn mistakes_get_one_line_that_helps() {
     assert_eq!(
         error("rfc"),
         format!(
-            "'rfc' is no congestion control of a TCP or MPTCP flow: it is SCTP's window, TCP's is reno; {names}"
+            "'rfc' is not a congestion control of a TCP or MPTCP flow: it is SCTP's window, TCP's is reno; {names}"
         )
     );
     assert!(

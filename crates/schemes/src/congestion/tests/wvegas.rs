@@ -10,8 +10,8 @@ fn ms(ms: f64) -> Duration {
     Duration::from_secs_f64(ms / 1e3)
 }
 
-/// A window leaves path `path` and is acknowledged, each segment after `rtt`. The first ACK ends the round before: its steps
-/// are taken then, with this round-trip time among theirs.
+/// A window leaves path `path` and is acknowledged, each segment after `rtt`. The first ACK ends the round before: its
+/// steps are taken then, with this round-trip time among theirs.
 fn round(play: &mut Play, path: u8, rtt: Duration) {
     let p = usize::from(path);
     let (window, last) = (play.cwnd_of(p) as u32, play.acked[p]);
@@ -39,8 +39,8 @@ fn alpha(play: &Play) -> f64 {
     gauges.iter().find(|(name, _)| *name == "wvegas_alpha").expect("a gauge of every path").1
 }
 
-/// Slow start doubles 10 to 80; then round trips are twice the base, diff is 40 segments of 80. More than γ: what is left
-/// is 80·100/200 + 1, and no slow start begins below that. The round after has diff = 20, more than α = 10.
+/// Slow start doubles 10 to 80; then round trips are twice the base, diff is 40 segments of 80. More than γ: what is
+/// left is 80·100/200 + 1, and no slow start begins below that. The round after has diff = 20, more than α = 10.
 #[test]
 fn slow_start_ends_when_segments_queue() {
     let mut play = Play::new("wvegas", 1, 10, None);
@@ -56,8 +56,8 @@ fn slow_start_ends_when_segments_queue() {
     }
 }
 
-/// Over a bottleneck of its own, rtt = w/C while something queues, and diff is the queue: it becomes total α of 10 segments,
-/// 1000 segments/s · 100 ms = 100 beside them.
+/// Over a bottleneck of its own, rtt = w/C while something queues, and diff is the queue: it becomes total α of 10
+/// segments, in addition to 1000 segments/s · 100 ms = 100.
 #[test]
 fn one_path_keeps_all_of_alpha_in_the_queue() {
     let mut play = Play::new("wvegas,drain=off", 1, 10, Some(80));
@@ -83,14 +83,14 @@ fn queues_are_shared_by_rates() {
     near(play.cwnd_of(1), 307.0, 1.5);
 }
 
-/// The queue of a round is 2 ms, 2.03, 4 and 5 ms: twice the least, so that (103 + 1 segments)·100/(2·105) are left, and slow
-/// start brings back 3/4 of 103.
+/// The queue of a round is 2 ms, 2.03, 4 and 5 ms: twice the least, so that (103 + 1 segments)·100/(2·105) are left,
+/// and slow start brings back 3/4 of 103.
 #[test]
 fn queues_that_doubled_are_drained() {
     for (keys, after) in [("", 0.75 * 103.01), (",drain=off", 104.01)] {
         let mut play = Play::new(&format!("wvegas{keys}"), 1, 100, Some(40));
         measure_base(&mut play);
-        // Two round-trip times are no mean: Reno's 1/100 for the ACK that ends that round.
+        // Two round-trip times are not a mean: Reno's 1/100 for the ACK that ends that round.
         for (rtt, expected) in [(102.0, 100.01), (102.0, 101.01), (103.9, 102.01), (105.0, 103.01)] {
             round(&mut play, 0, ms(rtt));
             near(play.cwnd(), expected, 5e-3);
@@ -132,8 +132,8 @@ fn a_loss_makes_alpha_begin_anew() {
     assert_eq!(alpha(&play), 10.0);
 }
 
-/// A path that failed and works again may be longer: the base is measured anew. Else 300 ms would be 200 ms of queues for ever, and the
-/// window would stay at 15 segments, of which 15·200/300 = α queue.
+/// A path that failed and works again may be longer: the base is measured anew. Else 300 ms would be 200 ms of queues
+/// for ever, and the window would stay at 15 segments, of which 15·200/300 = α queue.
 #[test]
 fn a_path_that_works_again_has_another_base() {
     let mut play = Play::new("wvegas", 1, 10, Some(10));

@@ -39,8 +39,8 @@ impl Path {
         tested(self.picture.now, &path)
     }
 
-    /// `chunks` of `len` bytes leave at once; one SACK acknowledges all `after_ms` later, which the peer may have held back
-    /// for `held_ms`.
+    /// `chunks` of `len` bytes leave at once; one SACK acknowledges all `after_ms` later, which the peer may have held
+    /// back for `held_ms`.
     fn burst(&mut self, chunks: u32, len: u64, after_ms: u64, held_ms: u64) {
         let (first, sent) = (self.tsn + 1, self.picture.now);
         for n in 0..chunks {
@@ -81,7 +81,7 @@ fn keep_alives_are_neither_a_rate_nor_a_queue() {
     assert!(!path.is_tested());
 }
 
-/// What is shorter than the delay of the peer is no queue; what is longer is one.
+/// A delay shorter than the peer's delay is not a queue; a longer one is.
 #[test]
 fn a_queue_is_what_a_held_acknowledgement_does_not_explain() {
     let mut path = Path::new();
@@ -124,8 +124,9 @@ fn a_full_window_tests_the_rate_for_a_while() {
     assert!(!path.is_tested());
 }
 
-/// The first packets of a stream fill the window while the first of them are acknowledged, one by one: they left before the window
-/// was full, and show how much the source had sent by then. Those that left into a full window show the path's rate.
+/// The first packets of a stream fill the window while the first of them are acknowledged, one by one: they left before
+/// the window was full, and show how much the source had sent by then. Those that left into a full window show the
+/// path's rate.
 #[test]
 fn what_left_before_the_window_was_full_tests_nothing() {
     let mut path = Path::new();
@@ -149,7 +150,7 @@ fn what_left_before_the_window_was_full_tests_nothing() {
     assert!(acked(10, 9, 20), "it left into a full window");
 }
 
-/// After an idle time nothing is known. Keep-alives are no load.
+/// After an idle time nothing is known. Keep-alives are not load.
 #[test]
 fn an_idle_path_has_no_known_rate() {
     let mut path = Path::new();

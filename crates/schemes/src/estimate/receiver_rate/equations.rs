@@ -13,23 +13,23 @@ const BETA: f64 = 1.0 / 4.0;
 const HALF: f64 = 0.5;
 /// Packets that a round in congestion avoidance adds: eq. 4 halves them, so that one per round remains.
 pub(super) const STEP: f64 = 2.0;
-/// How long a half of [`Most`]'s memory is.
+/// Length of a half of [`Most`]'s memory.
 const MEMORY: Duration = Duration::from_secs(5);
 
 keys! {
-    /// What the paper leaves open.
+    /// Constants that the paper leaves open.
     #[derive(Copy)]
     pub struct RateConfig {
         /// loss rate from which on a path is congested
         threshold as "thresh": f64 [0.0, 1.0] = 0.02,
         /// weight of a round in the loss rate
         loss_gain: f64 [0.01, 1.0] = 0.25,
-        /// what a rate is smoothed over
+        /// rates over which a rate is smoothed
         history as "kappa": usize [1, 64, "rates"] = 8,
     }
 }
 
-/// Round-trip time and RTO as a receiver has them from rounds.
+/// Round-trip time and RTO that a receiver derives from rounds.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct RoundTrip {
     smoothed: Option<f64>,
@@ -69,7 +69,7 @@ impl RoundTrip {
     }
 }
 
-/// What a round brought.
+/// Result of a round.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Round {
     /// N: packets received in one round trip; what the virtual window holds on a path that carries probes only.
@@ -94,7 +94,7 @@ impl Round {
     /// Eq. 4: the rate after this round, from the rate before it.
     pub fn rate(&self, before: f64) -> f64 {
         let new = if self.congested {
-            // L/(N·RTT): what one packet of so many adds.
+            // L/(N·RTT): the increase by one packet of N.
             if self.packets > 0.0 { self.packet_bytes / (self.packets * self.rtt) } else { 0.0 }
         } else {
             (self.packets + self.growth) * self.packet_bytes / self.rtt
@@ -130,7 +130,7 @@ impl Smoothed {
         self.rates.push_front(rate);
     }
 
-    /// Forgets all rates.
+    /// Drops all rates.
     pub fn clear(&mut self) {
         self.rates.clear();
     }

@@ -1,4 +1,4 @@
-//! The rate at which a receiver wants each path to be used (SRE-rev of Y. Cao et al., "Receiver-assisted
+//! The rate that a receiver requests for each path (SRE-rev of Y. Cao et al., "Receiver-assisted
 //! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
 //!
 //! | paper | here |
@@ -13,32 +13,38 @@
 //!
 //! As printed some of it can not be meant:
 //! - eq. 1 weighs the new sample with 7/8; here it has 1/8, as in RFC 9260 §6.3.1;
-//! - eq. 4 has L/(N·RTT) in both branches. That is the increment a packet of eq. 3's text, and takes any rate to one packet
+//! - eq. 4 has L/(N·RTT) in both branches. That is the increment a packet of eq. 3's text, and takes any rate to one
+//!   packet
 //!   a round trip within a few rounds. Without congestion it is the received rate N·L/RTT here, and what eq. 3 adds:
 //!   one packet a round trip, or as much again in slow start.
 //!
 //! `ASSUMED`, where the paper says nothing:
-//! - the loss threshold is 2 % and κ is 8; the loss rate is an average over rounds with gain 1/4 (keys `thresh`, `kappa`,
+//! - the loss threshold is 2 % and κ is 8; the loss rate is an average over rounds with gain 1/4 (keys `thresh`,
+//!   `kappa`,
 //!   `loss-gain`);
-//! - a round is congested when that average reaches the threshold *and* something was lost in this very round: "the regular
+//! - a round is congested when that average reaches the threshold *and* something was lost in this very round: "the
+//!   regular
 //!   AIMD operations" (text after eq. 4) halve once a loss, while an average stays above the threshold for many rounds.
 //!   `thresh=0` is TCP's reaction to every loss;
 //! - weights of eq. 8 begin with the newest rate;
 //! - no rate is asked for before the receiver's own slow start ends: until then the sender's does;
 //! - a round in which less than 70 % of what was asked for came, and nothing was lost, says that the application had
 //!   no more: the rate stays;
-//! - not below a packet a round trip, not above twice the most that was received in the last 5 to 10 seconds;
+//! - not below a packet per round trip, not above twice the most that was received in the last 5 to 10 seconds;
 //! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
-//!   wait for their turn is no part of the path, and where one packet a round trip is asked for it would double it;
-//! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is no sample then;
+//!   wait for their turn is not part of the path, and where one packet a round trip is asked for it would double it;
+//! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is not a sample then;
 //! - a round on the path with data is congested by its losses alone, not by TEAR's FAST_RECOVERY state;
 //! - the delayed response timer begins anew with each packet, not with the round: it finds silence, not slowness;
-//! - a sending rate that is not the one asked for is no reason for feedback at once: the next round's comes within a round
+//! - a sending rate that is not the one asked for is not a reason for feedback at once: the next round's comes within a
+//!   round
 //!   trip;
-//! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each probe
+//! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each
+//!   probe
 //!   moves as one packet would. Were a pair of probes to stand for a whole window, as few as they are would rarely be
 //!   lost, and an idle path always be the better one;
-//! - at most 80 % of what two probes sent back to back show of such a path's capacity, and at most 1.5 times its rate as
+//! - at most 80 % of what two probes sent back to back show of such a path's capacity, and at most 1.5 times its rate
+//!   as
 //!   primary path, for ten seconds.
 
 mod equations;

@@ -13,9 +13,9 @@ const INITIAL_RTO: f64 = 1.0;
 const USED: f64 = 0.7;
 /// Share of the capacity that two probes show which a path is trusted with.
 const OF_CAPACITY: f64 = 0.8;
-/// How much more than it last carried a path is trusted with, and for how long that counts.
+/// Factor of the last carried rate up to which a path is trusted, and the time for which that rate counts.
 const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
-/// How much more than it last received a path is asked for.
+/// Factor of the last received rate up to which a path is asked for more.
 const OF_RECEIVED: f64 = 2.0;
 /// A spacing below this is the host's, not the path's, seconds.
 const MIN_SPACING: f64 = 1e-6;
@@ -24,7 +24,7 @@ const MIN_RATE: f64 = 1.0;
 /// No round trip is shorter, seconds.
 const MIN_RTT: f64 = 1e-6;
 
-/// What is reported to the sender: the rate, and that a new round begins when it uses it.
+/// Report to the sender: the rate, and the round that begins when the sender uses it.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Grant {
     /// The round that begins with it.
@@ -43,7 +43,7 @@ struct Given {
     sample: bool,
 }
 
-/// What came in the round so far.
+/// Arrivals in the round so far.
 #[derive(Copy, Clone, Default, Debug)]
 struct Counts {
     packets: u32,
@@ -156,7 +156,7 @@ impl PathRate {
         &self.trip
     }
 
-    /// What the seven states make of it.
+    /// State of the path among TEAR's seven.
     pub fn tear(&self) -> &Tear {
         &self.tear
     }
@@ -166,7 +166,7 @@ impl PathRate {
         self.packet_bytes
     }
 
-    /// When something with a label last came.
+    /// Last arrival of a packet with a label.
     pub fn last_received(&self) -> Option<Instant> {
         self.last_received
     }
@@ -176,12 +176,12 @@ impl PathRate {
         self.silent
     }
 
-    /// Whether data went elsewhere because of its silence, which lasts.
+    /// Returns whether data went elsewhere because of its silence, which lasts.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Data go, or should go, elsewhere because nothing comes this way: it is no place to go until something does.
+    /// Marks the path as lost: data go, or should go, elsewhere because nothing arrives by it, until something does.
     pub fn lose(&mut self) {
         self.lost = true;
     }
@@ -190,7 +190,7 @@ impl PathRate {
     /// when it is the first of its round.
     pub fn label(&mut self, now: Instant, round: u32, number: u32) -> bool {
         let first = self.round.is_none_or(|r| round.wrapping_sub(r) as i32 > 0);
-        // What is missing before the first packet of a round was of the round before.
+        // Packets missing before the first packet of a round were of the round before.
         let place = self.sequence.place(number);
         match place {
             SequencePosition::Next => {}
@@ -296,7 +296,7 @@ impl PathRate {
         let next = round.rate(before);
         let most = OF_RECEIVED * self.most.get();
         match quiet {
-            // What a source had to send bounds no rate; what was lost of it halves it as ever.
+            // A limit of the source bounds no rate; a loss halves it as ever.
             true if round.congested => Some(next),
             true => Some(next.min(most)).filter(|next| *next > before),
             false => Some(next.min(most)),
@@ -317,7 +317,7 @@ impl PathRate {
         self.smoothed.push(rate);
     }
 
-    /// What to tell the sender now, if it is time for that: once per round, and again when that had no effect.
+    /// Grant to send now, if it is due: once per round, and again when it had no effect.
     pub fn grant(&mut self, now: Instant) -> Option<Grant> {
         let round = self.round?.wrapping_add(1);
         let since = self.given.map(|g| (now - g.at).as_secs_f64());
@@ -329,25 +329,25 @@ impl PathRate {
         }
         let again = self.given.is_some_and(|g| g.round == round);
         let rate = self.rate();
-        // What comes after a silence is no answer to it.
+        // An arrival after a silence is not an answer to it.
         let sample = !again && !self.quiet;
         self.given = Some(Given { round, at: now, asked: rate, sample });
         self.wanted = false;
         Some(Grant { round, rate })
     }
 
-    /// When the silence becomes a timeout: the delayed response timer.
+    /// Time at which the silence becomes a timeout: the delayed response timer.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline.filter(|_| self.primary && !self.quiet && !self.silent)
     }
 
-    /// How long the silence after this packet may last.
+    /// Time for which the silence after this packet may last.
     fn silence_limit(&self) -> Option<Duration> {
         let window = 2.0 * f64::from(self.last_packets) * self.spacing.mean + 4.0 * self.spacing.deviation;
         Some(seconds(window.max(self.trip.rtt()?)))
     }
 
-    /// Until when nothing may come before the path counts as dead: two round trips.
+    /// Time from which on the path counts as dead if nothing arrives: two round trips.
     pub fn dead_at(&self) -> Option<Instant> {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }
@@ -365,8 +365,8 @@ impl PathRate {
         }
     }
 
-    /// The sender has nothing to send: silence says nothing, and what came is not what the path carries. Probes come all the
-    /// same, on a path that carries no data.
+    /// The sender has nothing to send: silence says nothing, and what came is not what the path carries. Probes come
+    /// all the same, on a path that carries no data.
     pub fn quiet(&mut self) {
         (self.quiet, self.counts.quiet) = (self.primary, self.primary);
         self.spoil();
@@ -416,7 +416,7 @@ impl PathRate {
     }
 }
 
-/// `s` seconds; the longest duration for what is none.
+/// `s` seconds; the longest duration for an invalid number.
 fn seconds(s: f64) -> Duration {
     Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)
 }

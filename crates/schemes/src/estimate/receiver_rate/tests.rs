@@ -126,7 +126,7 @@ impl Play {
     }
 
     /// A round of `packets` packets with even spaces, of which those numbered in `lost` do not arrive. The first is
-    /// answered at once. What it is answered with.
+    /// answered at once. Returns the answer.
     fn round(&mut self, packets: u32, lost: &[u32]) -> Option<Grant> {
         let mut granted = None;
         for i in 0..packets {
@@ -311,7 +311,8 @@ fn an_application_with_less_to_send_costs_it_no_rate() {
     assert_eq!(play.path.rate(), before, "5 of 20 packets, nothing lost");
 }
 
-/// A message of a byte each second, with feedback before the sender says that it has nothing more to send, and after it.
+/// A message of a byte each second, with feedback before the sender says that it has nothing more to send, and after
+/// it.
 #[test]
 fn keep_alives_are_no_rate_and_no_round_trip() {
     for feedback_first in [true, false] {
@@ -389,7 +390,7 @@ fn silence_becomes_a_timeout() {
     let rtt = play.path.trip().rtt();
     play.packet(false);
     assert_eq!((play.path.is_silent(), play.path.tear().state()), (false, State::SlowStart));
-    assert_eq!(play.path.trip().rtt(), rtt, "the answer to it is no sample");
+    assert_eq!(play.path.trip().rtt(), rtt, "the answer to it is not a sample");
 }
 
 #[test]
@@ -402,12 +403,12 @@ fn a_quiet_sender_is_not_a_silent_path() {
     play.round(10, &[]);
     assert!(
         play.path.deadline().is_some_and(|t| t < play.now + 3 * TRIP),
-        "7 s are no space between packets"
+        "7 s are not a space between packets"
     );
     near(play.path.trip().rtt().expect("and no round trip"), 0.1);
 }
 
-/// The pause between two packets is not the path's: at a packet a round trip it would double it.
+/// The pause between two packets is not the path's: at a packet per round trip it would double it.
 #[test]
 fn the_senders_pause_is_no_part_of_the_round_trip() {
     let mut play = Play::primary();
@@ -478,7 +479,7 @@ fn a_former_primary_path_is_trusted_with_half_as_much_again() {
         play.train(0, true);
     }
     let later = play.path.rate().expect("a rate");
-    assert!(later > 1.5 * former, "what it carried ten seconds ago says nothing any more: {later}");
+    assert!(later > 1.5 * former, "its rate ten seconds ago no longer counts: {later}");
 }
 
 #[test]

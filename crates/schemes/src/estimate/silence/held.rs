@@ -1,7 +1,8 @@
-//! What a link may still hold of the flight of a path that fell silent. A link that stood still delivers all of it when it goes
-//! on, in front of what is sent then, though it was lost for the sender and left by other paths. So it counts as queued until
-//! it has arrived, or something has that left after it. A link that lost it shows that at once: what comes first is an answer
-//! to a heartbeat, which left later.
+//! Flight of a silent path that a link may still hold. A link that stood still delivers all of it when it continues,
+//! before the data that are sent then, although the sender had declared it lost and sent it by other paths. So it
+//! counts as queued until
+//! it has arrived, or something has that left after it. A link that lost it shows that at once: what comes first is an
+//! answer to a heartbeat, which left later.
 
 use strandcast_proto::policy::{Estimate, PathArrivals, PathView};
 use strandcast_proto::time::Instant;
@@ -27,7 +28,7 @@ pub(crate) fn set_held(out: &mut Estimate, bytes: u64) {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     bytes: u64,
-    /// Since when nothing new has left by the path.
+    /// Time since which nothing new has left by the path.
     since: Instant,
     /// Bytes that have arrived by the path, as the peer said last.
     arrived: u64,

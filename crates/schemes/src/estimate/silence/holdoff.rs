@@ -9,7 +9,7 @@ use super::{MAX_HOLDOFF, MIN_HOLDOFF, STEP, STEP_TIME};
 pub(super) struct Holdoff {
     /// Beyond the least.
     extra: Duration,
-    /// When it was changed last.
+    /// Time of its last change.
     since: Instant,
 }
 

@@ -44,7 +44,7 @@ impl Harness {
         self.signal(at_ms, &Signal::Sent(&chunk));
     }
 
-    /// What left `path` at `sent_ms` arrived at `at_ms` of the peer's clock.
+    /// A packet that left `path` at `sent_ms` arrived at `at_ms` of the peer's clock.
     fn arrives(&mut self, path: u8, sent_ms: u64, at_ms: u64) {
         let i = usize::from(path);
         self.packets[i] += 1;
@@ -88,8 +88,8 @@ impl Harness {
         Verdict::of(&view)
     }
 
-    /// Path 0 is sent something at `from_ms` that never comes; path 1 goes on. The first times of its verdicts: when the report
-    /// was written.
+    /// Path 0 is sent something at `from_ms` that never comes; path 1 continues. Returns the first times of its
+    /// verdicts, by the times at which reports were written.
     fn dark(&mut self, from_ms: u64, until_ms: u64) -> Vec<(u64, Verdict)> {
         self.sends(0, from_ms);
         let mut verdicts: Vec<(u64, Verdict)> = Vec::new();
@@ -123,8 +123,9 @@ fn silence_shows_by_the_reports_of_other_paths() {
     assert_eq!(harness.verdict(1), Verdict::Live);
 }
 
-/// Three packets of a kilobyte were in flight on path 0 when it fell silent at 2 s. A link that stood still delivers them: two
-/// arrive, as bytes without a time at which they left; then an answer to a heartbeat shows that none is left in the link.
+/// Three packets of a kilobyte were in flight on path 0 when it fell silent at 2 s. A link that stood still delivers
+/// them: two arrive, as bytes without a time at which they left; then an answer to a heartbeat shows that none is left
+/// in the link.
 #[test]
 fn the_flight_of_a_silent_path_counts_as_queued_until_something_later_comes() {
     let held = |harness: &Harness, path: u8| {
@@ -275,7 +276,7 @@ fn a_deaf_path_stays_deaf_until_something_comes_back_by_it() {
     assert_eq!(harness.verdict(0), Verdict::Live);
 }
 
-/// Its acknowledgements would not be heard, either.
+/// Its acknowledgements would not arrive, either.
 #[test]
 fn a_deaf_path_that_stalls_is_silent_at_once() {
     let mut harness = Harness::new();
@@ -334,7 +335,7 @@ fn a_returning_path_that_stalls_goes_on_with_its_probation() {
     returns(&mut harness, &[(4510, Verdict::Returning), (4620, Verdict::Live)]);
 }
 
-/// How long a path has to answer before it is used again, after `deaths` deaths in a row.
+/// Time for which a path has to answer before it is used again, after `deaths` deaths in a row.
 fn probation(deaths: u32) -> u64 {
     let mut harness = Harness::new();
     let mut t = 2000;

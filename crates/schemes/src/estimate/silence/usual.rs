@@ -14,7 +14,7 @@ pub(super) struct Usual {
 impl Usual {
     pub(super) fn push(&mut self, x: i64) {
         let (slot, known) = (self.taken % SAMPLES, self.taken.min(SAMPLES));
-        // What leaves: the oldest, or the place behind the last.
+        // The place that is freed: that of the oldest sample, or the place after the last.
         let from = if known < SAMPLES { known } else { self.below(known, self.samples[slot]) };
         let to = self.below(known, x);
         if to <= from {
@@ -28,7 +28,7 @@ impl Usual {
         self.taken += 1;
     }
 
-    /// How many of the first `known` are less than `x`.
+    /// Number of the first `known` samples that are less than `x`.
     fn below(&self, known: usize, x: i64) -> usize {
         self.sorted[..known].partition_point(|s| *s < x)
     }

@@ -1,5 +1,5 @@
-//! Which path is the better one, and the rate to begin with there (PST-rev, section 2.2). Rates in bytes per second, times
-//! in seconds.
+//! The choice of the better path, and the rate to begin with there (PST-rev, section 2.2). Rates in bytes per second,
+//! times in seconds.
 
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::estimate::PathRate;
 const ROUNDS: u8 = 3;
 /// Least time between two switches, with hysteresis.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The same in round-trip times.
+/// Least pause between switches in round-trip times.
 const PAUSE_TRIPS: f64 = 10.0;
 
-/// How a path stands.
+/// State of a path in the comparison.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Standing {
     /// Rate_e.
@@ -27,7 +27,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Of a path that has a rate.
+    /// State of a path that has a rate.
     pub(super) fn of(path: &PathRate) -> Option<Self> {
         let (trip, packet_bytes) = (path.trip(), path.packet_bytes());
         Some(Standing { rate: path.rate()?, rtt: trip.rtt()?, least_rtt: trip.least()?, packet_bytes })
@@ -49,7 +49,7 @@ pub fn new_rate(cp: &Standing, ap: &Standing) -> f64 {
     rate.clamp(least, ap.rate)
 }
 
-/// When a path that is faster is worth a switch.
+/// Condition under which a faster path is worth a switch.
 #[derive(Clone, Debug, Default)]
 pub struct Trigger {
     hysteresis: f64,
@@ -64,7 +64,8 @@ impl Trigger {
         Trigger { hysteresis, ..Trigger::default() }
     }
 
-    /// Once per round of the current path `cp`: whether to switch to `ap`, the best of the others (Algorithm 1, line 4).
+    /// Once per round of the current path `cp`: whether to switch to `ap`, the best of the others (Algorithm 1, line
+    /// 4).
     pub fn fires(&mut self, now: Instant, cp: &Standing, (path, ap): (PathId, &Standing)) -> bool {
         if ap.rate <= cp.rate * (1.0 + self.hysteresis) {
             self.rounds = 0;
@@ -133,7 +134,7 @@ mod tests {
             }
             fired
         };
-        assert!((0..20).all(|i| !fires(i, 1, 114e3)), "14 % is no lead");
+        assert!((0..20).all(|i| !fires(i, 1, 114e3)), "14 % is not a lead");
         let fired: Vec<bool> = (0..9).map(|i| fires(100 + i, 1, 120e3)).collect();
         assert_eq!(fired, [false, false, true, false, false, false, false, false, false], "once");
         assert!(!fires(2101, 1, 120e3), "less than 2 s ago");

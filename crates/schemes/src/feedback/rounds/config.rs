@@ -1,4 +1,4 @@
-//! What Cao et al. (2016) leave open.
+//! Constants that Cao et al. (2016) leave open.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::Duration;
@@ -6,7 +6,7 @@ use strandcast_proto::time::Duration;
 use crate::estimate::RateConfig;
 
 keys! {
-    /// What the paper leaves open.
+    /// Constants that the paper leaves open.
     #[derive(Copy)]
     pub struct RoundsConfig {
         with rates: RateConfig,

@@ -1,9 +1,9 @@
-//! What the two halves say to each other, in REPORT items.
+//! Messages between the two halves, in REPORT items.
 //!
-//! | kind | said | subject | payload |
+//! | kind | meaning | subject | payload |
 //! |---|---|---|---|
-//! | 0x110 | the packet's round and its number on its path: in front of DATA, beside HEARTBEAT | – | round (32 bits), number (32 bits) |
-//! | 0x111 | the rate asked for and the round that begins with it: beside SACK, HEARTBEAT ACK | the path | rate in bytes/s (64 bits, 0: none yet), round (32 bits) |
+//! | 0x110 | the packet's round and its number on its path: before DATA, with HEARTBEAT | – | round (32 bits), number (32 bits) |
+//! | 0x111 | the rate asked for and the round that begins with it: with SACK, HEARTBEAT ACK | the path | rate in bytes/s (64 bits, 0: none yet), round (32 bits) |
 //! | 0x112 | go there: on its own, reliable | the path | rate in bytes/s (64 bits, 0: none), serial (32 bits) |
 //! | 0x113 | nothing to send: on its own | the path | – |
 
@@ -19,7 +19,7 @@ const QUIET: u16 = 0x113;
 pub const LABEL_LEN: usize = 4 + 8 + 8;
 /// Bytes of round and number.
 const LABEL_PAYLOAD: usize = 8;
-/// Payloads are cut from blocks of so many bytes, so that none is an allocation of its own.
+/// Size in bytes of the blocks from which payloads are cut, so that a payload is not an allocation of its own.
 pub(super) const BLOCK: usize = 4096;
 /// Labels written at once: packets of one path and round follow each other.
 const AHEAD: u32 = 16;
@@ -27,7 +27,7 @@ const AHEAD: u32 = 16;
 /// One thing said.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// Of which round this packet is, and its number on its path.
+    /// Round of this packet, and its number on its path.
     Label {
         /// The sender's round.
         round: u32,
@@ -53,7 +53,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// What a report says; `None`: nothing of these.
+    /// Notice of a report; `None` for other reports.
     pub fn read(report: &Report) -> Option<Notice> {
         let mut bytes = &report.payload[..];
         let rate = |b: &mut &[u8]| Some(b.try_get_u64().ok()?).map(|r| Some(r).filter(|r| *r > 0));
@@ -71,7 +71,8 @@ impl Notice {
         self.report_from(subject, &mut BytesMut::new())
     }
 
-    /// The same, its payload cut from `block`, which allocates nothing once earlier payloads are written.
+    /// Report of this notice, with its payload cut from `block`, which allocates nothing once earlier payloads are
+    /// written.
     pub fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
         let (kind, reliable) = match self {
             Notice::Label { round, number } => {
@@ -136,7 +137,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Whether the switch with this serial is newer than all before it.
+    /// Returns whether the switch with this serial is newer than all before it.
     pub fn follows(&mut self, serial: u32) -> bool {
         let newer = self.last.is_none_or(|last| serial.wrapping_sub(last) as i32 > 0);
         if newer {

@@ -12,9 +12,9 @@ use super::notice::{BLOCK, Notice, whole};
 use super::timeout::earlier;
 use crate::estimate::PathRate;
 
-/// A path that was not heard of for so long, or for so many round trips, is no place to go.
+/// Time without arrivals, absolute and in round trips, after which a path is not chosen.
 const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
-/// An order that had no effect for so long, or for so many round trips, is taken back.
+/// Time without effect, absolute and in round trips, after which an order is taken back.
 const ORDER_TIMEOUT: (Duration, f64) = (Duration::from_millis(300), 5.0);
 /// Reports waiting at once.
 const OUTBOX: usize = 8;
@@ -29,11 +29,11 @@ struct Ordered {
     until: Instant,
 }
 
-/// What arrives, path by path.
+/// Arrivals, path by path.
 #[derive(Debug)]
 pub(super) struct Receiver {
     config: RoundsConfig,
-    /// By path slot.
+    /// Rates by path slot.
     paths: Vec<Option<Box<PathRate>>>,
     /// d_cp: the path the newest data came by.
     current: Option<PathId>,
@@ -44,7 +44,7 @@ pub(super) struct Receiver {
     /// The current path is silent: when it counts as dead.
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
-    /// Of what payloads are cut.
+    /// Block from which payloads are cut.
     block: BytesMut,
     orders: u64,
     recalls: u64,
@@ -128,7 +128,7 @@ impl Receiver {
         self.path(path).take_over(rate);
     }
 
-    /// The sender has nothing to send. If it says so of the path it was ordered to, it went there.
+    /// The sender has nothing to send. A report about the path that was ordered shows that the sender uses that path.
     pub fn quiet(&mut self, now: Instant, path: PathId) {
         if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
             self.follow(now, path);
@@ -146,7 +146,7 @@ impl Receiver {
         let Some(cp) = self.get(current) else { return };
         let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
         let Some((best, ap)) = self.best(view, current) else { return };
-        // Without a rate of its own the current path is in slow start still.
+        // Without a rate of its own the current path is still in slow start.
         let none = Standing { rate: 0.0, ..ap };
         let Some(cp) = Standing::of(cp).or(dead.then_some(none)) else { return };
         if dead || self.trigger.fires(view.now, &cp, (best, &ap)) {
@@ -154,8 +154,8 @@ impl Receiver {
         }
     }
 
-    /// Eq. 10: the active path with the highest rate beside `current`. Without one that was left for its silence: the
-    /// sender still has to find out, and is not sent back.
+    /// Eq. 10: the active path with the highest rate except `current`. A path that was left for its silence does not
+    /// count: the sender still has to find out, and is not sent back.
     fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
         let fresh = |p: &PathRate| {
             if p.is_lost() {
@@ -179,7 +179,7 @@ impl Receiver {
         self.command(view, ap.0, Some(new_rate(cp.1, ap.1)));
     }
 
-    /// Tells the sender where to go; each time with a new serial, so that it counts for more than all before.
+    /// Orders the sender to a path; each time with a new serial, so that the order counts for more than all before.
     fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
         let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
         let timeout = ORDER_TIMEOUT.0.as_secs_f64().max(ORDER_TIMEOUT.1 * rtt);
@@ -192,8 +192,8 @@ impl Receiver {
         self.say(Report { via, ..report });
     }
 
-    /// No data came where they were ordered to. The order may be lost, or the path that it names: a sender that obeys it later,
-    /// or did and does not get through, is called back to the path that was left, if that is heard.
+    /// No data came where they were ordered to. The order may be lost, or the path that it names. A sender that obeys
+    /// it later, or did and does not get through, is called back to the path that was left, if that path delivers.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {
@@ -228,7 +228,7 @@ impl Receiver {
         }
     }
 
-    /// What goes beside a SACK or, for `path`, beside a HEARTBEAT ACK.
+    /// Report that goes with a SACK or, for `path`, with a HEARTBEAT ACK.
     pub fn rate(&mut self, view: &View<'_>, path: Option<PathId>) -> Option<Report> {
         let path = path.or(self.current)?;
         let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;
@@ -244,7 +244,7 @@ impl Receiver {
         ]);
     }
 
-    /// What travels on its own.
+    /// Reports that travel on their own.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
         // Asked with every packet: draining what is empty costs more than looking.
         if !self.outbox.is_empty() {

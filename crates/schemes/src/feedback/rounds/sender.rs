@@ -9,16 +9,16 @@ use super::timeout::earlier;
 
 /// A train that had no effect is followed by another one after this time.
 const UNANSWERED: Duration = Duration::from_secs(1);
-/// Trains go on for so long after the last data.
+/// Time for which trains continue after the last data.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 /// Probes of a train: their spacing shows the path's capacity.
 const TRAIN: u8 = 2;
 /// Silence is half a round trip, or this while none is known; no less than a millisecond.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
-/// Rates that did not come for so long while data left will not.
+/// Time of sending without rates after which no rates are expected.
 const NO_RATES: Duration = Duration::from_secs(3);
-/// What may be in flight of a sender that its peer's full buffer holds up, packets: the one that it waits for.
+/// Packets that may be in flight while the peer's full buffer holds the sender up: the one that it waits for.
 const FEW: u64 = 2;
 
 /// One path's counters.
@@ -34,17 +34,17 @@ struct Line {
 pub(super) struct Sender {
     /// Least time between two trains of a path.
     pause: Duration,
-    /// By path slot.
+    /// State by path slot.
     lines: SmallVec<[Line; 4]>,
-    /// Where a train is due.
+    /// Paths on which a train is due.
     due: PathSet,
     /// The path new data take.
     current: Option<PathId>,
     first_sent: Option<Instant>,
     last_sent: Option<Instant>,
-    /// The peer named a round: it keeps them, too.
+    /// True once the peer named a round: it also keeps them.
     granted: bool,
-    /// When the silence is to be explained.
+    /// Time at which the silence is to be explained.
     silence: Option<Instant>,
     /// The path that is quiet, until that is said.
     quiet: Option<PathId>,
@@ -120,7 +120,7 @@ impl Sender {
         }
     }
 
-    /// Whether data have left for a while, and no rate ever came.
+    /// Returns whether data have left for a while, and no rate ever came.
     pub fn is_ignored(&self) -> bool {
         let lasted = self.first_sent.zip(self.last_sent).map(|(first, last)| last - first);
         !self.granted && lasted.is_some_and(|t| t >= NO_RATES)
@@ -194,7 +194,7 @@ impl Sender {
         out.push(("probe_trains", self.trains));
     }
 
-    /// What travels on its own.
+    /// Reports that travel on their own.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
         if let Some(path) = self.quiet.take() {
             out.push(Notice::Quiet.report(Some(path)));
@@ -202,7 +202,7 @@ impl Sender {
     }
 }
 
-/// How long nothing may be sent before that means something.
+/// Time without sending after which a silence has to be explained.
 fn silence(view: &View<'_>, path: PathId) -> Duration {
     let srtt = view.paths.get(path.index()).and_then(|p| p.srtt);
     srtt.map_or(SILENCE.0, |s| s / 2).max(SILENCE.1)

@@ -26,10 +26,10 @@ enum Flying {
 struct Harness {
     sender: Rounds,
     receiver: Rounds,
-    /// What each of them sees.
+    /// State that each of them sees.
     pictures: [Picture; 2],
     flying: VecDeque<(Instant, Flying)>,
-    /// One way, by path; `None`: nothing arrives any more.
+    /// One-way delay, by path; `None`: nothing arrives.
     delays: Vec<Option<Duration>>,
     /// The path data take, and the time between two packets; `None`: nothing to send.
     current: PathId,
@@ -222,7 +222,8 @@ fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
     assert!(harness.orders.is_empty());
 }
 
-/// Reading of Definition 2 and the delayed response timer: within 3 round trips, where RFC 9260's failover takes a minute.
+/// Reading of Definition 2 and the delayed response timer: within 3 round trips, where RFC 9260's failover takes a
+/// minute.
 #[test]
 fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
     let mut harness = Harness::new(only_failures(), &[50, 50]);
@@ -231,14 +232,14 @@ fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
     let failed = harness.now();
     harness.run(1000);
     let (when, path, via) = harness.orders[0];
-    // What was under way arrives for another 50 ms.
+    // Packets in transit arrive for another 50 ms.
     assert!(when - failed <= Duration::from_millis(50 + 300), "{:?} after the failure", when - failed);
     assert_eq!((path, via, harness.current), (P1, Some(P1), P1));
     assert_eq!(harness.orders.len(), 1, "once: {:?}", harness.orders);
     assert!(harness.receiver.receiver().current().is_some_and(|(p, r)| p == P1 && !r.is_silent()));
 }
 
-/// A path that fell silent may have been heard of a moment ago, and have the better rate.
+/// A packet of a path that fell silent may have arrived a moment ago, and the path may have the better rate.
 #[test]
 fn a_path_left_for_its_silence_is_no_place_to_go_until_it_is_heard() {
     let mut harness = Harness::new(RoundsConfig::default(), &[20, 50]);
@@ -274,7 +275,7 @@ fn a_sender_on_a_dead_path_is_called_back() {
     assert!(harness.orders[1..].iter().all(|(_, path, _)| *path == P0), "{:?}", harness.orders);
 }
 
-/// Serials: whatever is sent again of the first order has no effect any more.
+/// Serials: an old copy of the first order has no effect.
 #[test]
 fn an_order_that_does_not_arrive_is_taken_back_by_a_newer_one() {
     let mut harness = Harness::new(RoundsConfig::default(), &[50, 20]);

@@ -1,4 +1,4 @@
-//! How Xu et al. (2015) judge paths, with numbers worked by hand: eqs 3, 8-10 and the causes of losses.
+//! Judgement of paths by Xu et al. (2015), with numbers worked by hand: eqs 3, 8-10 and the causes of losses.
 
 use strandcast_keys::Keyed as _;
 
@@ -90,7 +90,8 @@ fn nothing_known_is_congestion_and_the_first_to_be_tried() {
     assert_eq!(path.residual, None, "no bandwidth");
 }
 
-/// What is lost at a full queue looks the same as what a radio loses: without a radio's counters nothing speaks for it.
+/// A loss at a full queue looks the same as a loss by a radio: without a radio's counters nothing speaks for the
+/// radio.
 #[test]
 fn without_frame_counters_a_loss_is_congestion_for_the_friendly_scheme() {
     let needing = CrossLayer { needs_counters: true, ..model("cmt-cl") };
@@ -194,7 +195,7 @@ fn the_receiver_s_frame_errors_add_to_ours() {
         path.snr.frame_error_rate()
     };
     assert!((fer(true) - 7.5 / 101.0).abs() < 1e-12);
-    assert!((fer(false) - 4.5 / 101.0).abs() < 1e-12, "a link of ours that tells nothing");
+    assert!((fer(false) - 4.5 / 101.0).abs() < 1e-12, "a link of ours without reports");
 }
 
 /// The sender's calls come in bursts of ten each 100 ms; within a burst the link sends one each 5 ms: 200 kB/s.

@@ -10,7 +10,7 @@ use crate::preset::transport::TransportKeys;
 use crate::schedule::Allocation;
 
 words! {
-    /// When a path takes no part although the transport thinks it works.
+    /// Conditions under which a path is suspended although the transport has it as active.
     pub(in crate::preset) enum Inactive {
         /// Three timeouts in a row that follow each other within srtt + 4 rttvar.
         Timeouts = "timeouts",
@@ -27,7 +27,8 @@ keys! {
     pub(in crate::preset) struct QualityKeys {
         /// least threshold that a loss leaves (eqs 14 to 16)
         loss_floor: u32 [1, 64, "MTU"] = 4,
-        /// which paths are suspended: where timeouts follow each other within an RTO; where losses do, as printed; none
+        /// paths that are suspended: where timeouts follow each other within an RTO; where losses do, as printed;
+        /// none
         inactive: Inactive = Inactive::Timeouts,
         /// level of the confidence interval in which the estimation interval follows the losses
         confidence: f64 [0.5, 0.999] = 0.95,
@@ -51,7 +52,7 @@ impl QualityKeys {
     }
 }
 
-/// What follows from the shared keys.
+/// Values that follow from the shared keys.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Config {
     pub windows: WindowConfig,
@@ -60,7 +61,7 @@ pub(in crate::preset) struct Config {
     pub allocation: Allocation,
     pub dac: bool,
     pub rtx_again: bool,
-    /// A path that timed out and was not heard of since gets nothing of Reward.
+    /// True if a path that timed out and delivered nothing since gets nothing of Reward.
     pub exempt: bool,
 }
 

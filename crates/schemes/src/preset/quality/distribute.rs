@@ -7,7 +7,7 @@ use super::driver::QualityAware;
 use super::model::QualityModel;
 use crate::schedule::{Allocation, Offer, most, weight};
 
-/// What Algorithm 4 as printed sends, in packets, when it has stalled and nothing is in flight.
+/// Packets that Algorithm 4 as printed sends when it has stalled and nothing is in flight.
 const STALLED: u32 = 4;
 
 impl<J: QualityModel> QualityAware<J> {
@@ -39,7 +39,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.without_credit(view, active, 1)
     }
 
-    /// Window room of a path that takes part, as its own window has it now: Algorithm 3 may have been faster than the
+    /// Window room of a path that takes part, by its own window now: Algorithm 3 may have been faster than the
     /// view.
     fn room(&self, path: &PathView) -> u64 {
         let own = self.lane(path.id).map_or(0, |l| l.window.cwnd().max(path.mtu));
@@ -86,7 +86,7 @@ impl<J: QualityModel> QualityAware<J> {
         Some(Assignment::on(path, 1))
     }
 
-    /// If all active paths are banned, the fastest may go on.
+    /// If all active paths are banned, the fastest one is allowed again.
     fn lift_last_ban(&mut self, view: &View<'_>, active: PathSet) {
         if self.spare_fastest(active) {
             self.distribution.end();
@@ -94,7 +94,7 @@ impl<J: QualityModel> QualityAware<J> {
         }
     }
 
-    /// Whether all active paths were banned; the fastest is not any more.
+    /// Returns whether all active paths were banned; the fastest one is then allowed again.
     fn spare_fastest(&mut self, active: PathSet) -> bool {
         if active.iter().any(|p| !self.is_banned(p)) {
             return false;

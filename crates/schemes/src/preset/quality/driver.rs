@@ -18,10 +18,10 @@ use crate::feedback::{DelayedAck, FrameErrors};
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
 use crate::schedule::{Allocation, Distribution};
 
-/// What one SACK may count for: nothing real is more, and sums stay far from their bounds.
+/// Bytes that one SACK may count for: nothing real is more, and sums stay far from their bounds.
 const MOST_BYTES: u64 = 1 << 48;
 
-/// How often what happened.
+/// Counts of events.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counters {
     pub wireless: u64,
@@ -46,7 +46,7 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
     pub(super) friendliness: Option<Friendliness>,
     /// β of eq. 9; with no friendliness window w is 1.
     pub(super) beta: f64,
-    /// By path slot; `None` while the slot is closed.
+    /// Paths by slot; `None` while the slot is closed.
     pub(super) lanes: Vec<Option<QualityPath<J::Path>>>,
     pub(super) distribution: Distribution,
     /// Algorithm 4 as printed holds everything until the period ends.

@@ -1,6 +1,6 @@
-//! What CMT-QA and CMT-CL share: paths measured in estimation intervals, data distributed in periods by what the paths
-//! were found to be worth, windows cut by the cause of a loss. What a path is worth, and why it lost something, a
-//! [`QualityModel`] says.
+//! Common part of CMT-QA and CMT-CL: paths measured in estimation intervals, data distributed in periods by the
+//! measured worth of the paths, windows cut by the cause of a loss. A [`QualityModel`] computes the worth of a path
+//! and the cause of a loss.
 
 mod config;
 mod distribute;

@@ -1,4 +1,4 @@
-//! What tells one scheme of this family from another.
+//! Differences between the schemes of this family.
 
 use core::fmt::Debug;
 
@@ -8,7 +8,7 @@ use strandcast_proto::time::{Duration, Instant};
 use crate::estimate::TransmissionRate;
 use crate::schedule::Quota;
 
-/// What is known of a path when its worth or a loss is judged.
+/// State of a path when its worth or a loss is judged.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Measured<'a> {
     /// The time.
@@ -21,7 +21,7 @@ pub(in crate::preset) struct Measured<'a> {
     pub weight: f64,
 }
 
-/// What a loss found by fast retransmission does to a window.
+/// Change of a window by a loss found by fast retransmission.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(in crate::preset) struct Reduction {
     /// The bandwidth-delay product's bandwidth that ssthresh is at least worth, bytes per second.
@@ -43,16 +43,16 @@ pub(in crate::preset) enum After {
 
 /// Judges the worth of paths and the causes of losses.
 pub(in crate::preset) trait QualityModel: Debug + Send {
-    /// What it keeps of a path.
+    /// State of a path.
     type Path: Debug + Send;
 
-    /// A path it knows nothing of.
+    /// State of a new path.
     fn path(&self) -> Self::Path;
 
-    /// `bytes` of DATA left on the path; a pause longer than `longest` is none of the path's doing.
+    /// `bytes` of DATA left on the path; a pause longer than `longest` is not caused by the path.
     fn sent(&self, _path: &mut Self::Path, _now: Instant, _bytes: u64, _longest: Duration) {}
 
-    /// The path's link says something, at this end or (`far`) at the other one.
+    /// Takes a report of the path's link, at this end or (`far`) at the other one.
     fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
 
     /// An estimation interval of the path ended at `now`, with R_e in bytes per second.
@@ -64,19 +64,19 @@ pub(in crate::preset) trait QualityModel: Debug + Send {
     /// The rate in bytes per second at which the path handles its window.
     fn handling_rate(&self, path: &Self::Path) -> Option<f64>;
 
-    /// What paths are sorted by, highest first.
+    /// Value by which paths are sorted, highest first.
     fn rank(&self, path: &Self::Path) -> f64;
 
-    /// How much the path may take in a period.
+    /// Amount that the path may take in a period.
     fn quota(&self, path: &Self::Path) -> Quota;
 
-    /// Why something was lost that was found missing.
+    /// Cause of a loss that was found by missing packets.
     fn cause(&self, path: &Self::Path, measured: &Measured<'_>) -> LossCause;
 
-    /// What such a loss does.
+    /// Change of the window by such a loss.
     fn reduction(&self, path: &Self::Path, rate: f64, cause: LossCause) -> Reduction;
 
-    /// Writes what it knows of the path; its first extra is the one at `index`.
+    /// Writes its estimates of the path; its first extra is the one at `index`.
     fn estimate(&self, path: &Self::Path, index: usize, out: &mut Estimate);
 
     /// Says of all `paths` what people should know.

@@ -35,7 +35,7 @@ pub(super) struct QualityPath<P> {
     pub used: bool,
     /// fcount.
     pub count: u32,
-    /// What fcount grew by in this distribution period.
+    /// Growth of fcount in this distribution period.
     pub counted: u32,
     /// Out of distribution until the period ends.
     pub banned: bool,
@@ -95,7 +95,7 @@ impl<P> QualityPath<P> {
         self.strikes >= STRIKES
     }
 
-    /// Whether to suspend the path by [`Inactive::Literal`].
+    /// Returns whether to suspend the path by [`Inactive::Literal`].
     pub fn loses_within_rto(&self, view: &PathView) -> bool {
         self.interval.length() <= view.rto
     }

@@ -182,7 +182,7 @@ fn eq_16_at_timeouts() {
     }
 }
 
-/// What a profile sets for other schemes leaves the paper's floor alone.
+/// Settings of a profile for other schemes leave the paper's floor alone.
 #[test]
 fn a_profile_sets_what_there_is_to_set() {
     let ns2 = "initial-cwnd=2,initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0";
@@ -225,7 +225,8 @@ fn a_loss_is_the_radio_s_while_there_is_residual_capacity() {
     assert_eq!((after.count("losses_judged_wireless"), before.count("losses_judged_congestion")), (1, 1));
 }
 
-/// n = 2, fwnd = Σ cwnd(init) = fthresh: congestion avoidance at once. Δ = 1000 gives 500; a MTU for each fwnd of bytes.
+/// n = 2, fwnd = Σ cwnd(init) = fthresh: congestion avoidance at once. Δ = 1000 gives 500; a MTU for each fwnd of
+/// bytes.
 #[test]
 fn algorithm_2_takes_its_part_of_growth() {
     let mut rig = Rig::new("cmt-cl-fd,initial-cwnd=2,initial-ssthresh=4000", 2);
@@ -284,8 +285,9 @@ fn grown(spec: &str) -> Rig {
     rig
 }
 
-/// fwnd 40 kB. Congestion on path 0: windows 10 and 20 kB, fwnd 20 kB, which is 1.5 times. On path 1: 10 and 10 kB, fwnd
-/// 10 kB, too much: counts and rates are equal, path 0 is halved and sits the period out.
+/// fwnd 40 kB. Congestion on path 0: windows 10 and 20 kB, fwnd 20 kB, which is 1.5 times. On path 1: 10 and 10 kB,
+/// fwnd
+/// 10 kB, which is too much: counts and rates are equal, path 0 is halved and sits the period out.
 #[test]
 fn algorithm_3_bans_for_a_period() {
     let mut rig = grown("cmt-cl-fd,initial-cwnd=2");
@@ -380,7 +382,8 @@ fn what_is_lost_goes_to_the_largest_window() {
     assert_eq!(target(&mut rig), Retransmit::Hold);
 }
 
-/// T3 every 120 ms, while srtt + 4 rttvar is 150 ms: one spacing is known with the second, three in a row with the fourth.
+/// T3 every 120 ms, while srtt + 4 rttvar is 150 ms: one spacing is known with the second, three in a row with the
+/// fourth.
 #[test]
 fn paths_with_timeouts_in_quick_succession_are_suspended() {
     let mut rig = Rig::new("cmt-cl,initial-cwnd=4", 2);

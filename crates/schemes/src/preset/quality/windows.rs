@@ -38,7 +38,7 @@ impl<J: QualityModel> QualityAware<J> {
 
     /// Growth of RFC 9260 §7.2, of which Algorithm 2 takes its part, then Algorithm 3.
     pub(super) fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
-        // Only Algorithm 2 wants to know.
+        // Only Algorithm 2 needs the number of paths.
         let paths = if self.friendliness.is_some() { self.active(view).len() } else { 1 };
         for (i, lane) in self.lanes.iter_mut().enumerate() {
             if i != ack.path.index()

@@ -20,7 +20,7 @@ fn picture(verdicts: [Verdict; 2]) -> Picture {
     picture
 }
 
-/// What is done, until there is nothing more to do; chunks 1 to 3 expire 10 ms apart, the first after `left_ms`.
+/// Acts until there is nothing more to do; chunks 1 to 3 expire 10 ms apart, the first after `left_ms`.
 fn acts(policy: &mut dyn LossPolicy, picture: &Picture, left_ms: u64) -> Vec<Act> {
     let expires = |tsn: u32| Instant::from_millis(1000 + left_ms + 10 * u64::from(tsn - 1));
     let chunks: Vec<_> =

@@ -17,8 +17,8 @@ fn waiting() -> Backlog {
     }
 }
 
-/// 10 ms and a full window of 10 packets beside 40 ms and 3 packets of a window of 20; both have had a loss. `offered` is the
-/// peer's whole window in bytes, of which 13 packets are in flight.
+/// 10 ms and a full window of 10 packets, and 40 ms and 3 packets of a window of 20; both have had a loss. `offered` is
+/// the peer's whole window in bytes, of which 13 packets are in flight.
 fn picture(offered: u64) -> Picture {
     let mut picture = Picture::new(2);
     for (p, (rtt, window, flight)) in picture.paths.iter_mut().zip([(10, 10, 10), (40, 20, 3)]) {
@@ -59,7 +59,8 @@ fn needed(scheduler: &Blest, picture: &Picture) -> u64 {
     low
 }
 
-/// The chunk lingers 40 ms, ⌊40/10⌋ + 1 = 5 round trips of the fast path, which sends 5 · (10 + 2) packets in them, times 1.2
+/// The chunk lingers 40 ms, ⌊40/10⌋ + 1 = 5 round trips of the fast path, which sends 5 · (10 + 2) packets in them,
+/// times 1.2
 /// 72 packets. With 3 + 1 packets on the slow path the window has to be 76.
 #[test]
 fn skips_a_slow_path_that_would_block_the_window() {
@@ -79,8 +80,9 @@ fn skips_a_slow_path_that_would_block_the_window() {
     assert_eq!(again, Some(PathId(1)), "nor for one that lost it");
 }
 
-/// Before the first loss windows double: 10 · (2⁵ - 1) packets, times 1.2 372. With ssthresh above the window, growth goes on
-/// from there: 5 · (31 + 2) packets, times 1.2 198. 16 doublings at most: 10 · 65,535 packets, times 1.2 786,420.
+/// Before the first loss windows double: 10 · (2⁵ - 1) packets, times 1.2 372. With ssthresh above the window, growth
+/// continues from there: 5 · (31 + 2) packets, times 1.2 198. 16 doublings at most: 10 · 65,535 packets, times 1.2
+/// 786,420.
 #[test]
 fn counts_on_the_growth_of_the_fast_window() {
     let mut picture = picture(400_000);
@@ -93,9 +95,10 @@ fn counts_on_the_growth_of_the_fast_window() {
     assert!((most - 786_420_000.0).abs() < 1.0, "{most}");
 }
 
-/// The slow path had 40 to 80 ms. With 4 packets in a window of 20, T is 40 + 40 · 4/20 = 48 ms, 5 rounds of 10 ms; with 16 of them
-/// 72 ms, 8 rounds: 8 · (10 + 3) packets, times 1.2 124.8; with all 80 ms, 9 rounds: 9 · (10 + 4), times 1.2 151.2. Once the
-/// smoothed round-trip time is more than that it counts.
+/// The slow path had 40 to 80 ms. With 4 packets in a window of 20, T is 40 + 40 · 4/20 = 48 ms, 5 rounds of 10 ms;
+/// with 16 of them
+/// 72 ms, 8 rounds: 8 · (10 + 3) packets, times 1.2 124.8; with all 80 ms, 9 rounds: 9 · (10 + 4), times 1.2 151.2.
+/// Once the smoothed round-trip time is more than that it counts.
 #[test]
 fn a_chunk_lingers_longer_the_fuller_the_path_is() {
     let mut picture = picture(500_000);
@@ -125,7 +128,8 @@ fn close_to(lambda: f64, wanted: f64) {
     assert!((lambda - wanted).abs() < 1e-9, "{lambda} is not {wanted}");
 }
 
-/// Down by 0.01 once per least round-trip time of the slow path, up by 0.04 when the window was blocked since, from 1.0 to 1.3.
+/// Down by 0.01 once per least round-trip time of the slow path, up by 0.04 when the window was blocked since, from 1.0
+/// to 1.3.
 #[test]
 fn lambda_follows_what_was_blocked() {
     let (mut picture, mut blest) = (picture(500_000), blest());
@@ -154,8 +158,8 @@ fn lambda_follows_what_was_blocked() {
     close_to(blest.lambda(), 1.3);
 }
 
-/// A penalty, and a copy of what is in flight, are what the kernel does about a blocked window; a chunk that was lost, or
-/// copies that leave together, are not.
+/// A penalty, and a copy of what is in flight, are what the kernel does about a blocked window; a chunk that was lost,
+/// or copies that leave together, are not.
 #[test]
 fn lambda_rises_after_copies_and_penalties() {
     let penalty = Signal::LossEvent {
@@ -181,8 +185,8 @@ fn lambda_rises_after_copies_and_penalties() {
     close_to(step(&Signal::Sent(&copy)), 1.19);
 }
 
-/// What the peer holds out of order counts in neither what is left nor what is in flight: the greatest sum counts until a SACK
-/// has no gaps.
+/// Data that the peer holds out of order count neither as free space nor as in flight: the greatest sum counts until
+/// a SACK has no gaps.
 #[test]
 fn the_offered_window_includes_what_waits_out_of_order() {
     let (mut picture, mut blest) = (picture(76_000), blest());

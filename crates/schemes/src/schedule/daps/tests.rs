@@ -15,7 +15,7 @@ fn waiting() -> Backlog {
     }
 }
 
-/// Paths of these round-trip times in ms and windows in packets, which have all the room they want.
+/// Paths with these round-trip times in ms and windows in packets, with room for all data.
 fn picture(paths: &[(u64, u64)]) -> Picture {
     let mut picture = Picture::new(paths.len() as u8);
     for (p, (rtt, window)) in picture.paths.iter_mut().zip(paths) {
@@ -44,8 +44,8 @@ fn runs(plan: &[u8]) -> Vec<(u8, usize)> {
     plan.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect()
 }
 
-/// The numbers in the order in which they arrive if every path sends its own without a pause, a window per forward delay: the
-/// first window arrives after one delay, the second after two.
+/// The numbers in the order in which they arrive if every path sends its own without a pause, a window per forward
+/// delay: the first window arrives after one delay, the second after two.
 fn arrivals(plan: &[u8], paths: &[(u64, u64)]) -> Vec<usize> {
     let mut sent = vec![0; paths.len()];
     let mut arrivals: Vec<(u64, u64, usize)> = Vec::new();
@@ -58,8 +58,8 @@ fn arrivals(plan: &[u8], paths: &[(u64, u64)]) -> Vec<usize> {
     arrivals.into_iter().map(|(_, _, number)| number).collect()
 }
 
-/// Round-trip times 1 : 4: four windows of the fast path, then one of the slow one. In the paper's model, where both send at
-/// once, the numbers arrive in order; those of paths that take turns by packets do not.
+/// Round-trip times 1 : 4: four windows of the fast path, then one of the slow one. In the paper's model, where both
+/// send at once, the numbers arrive in order; those of paths that take turns by packets do not.
 #[test]
 fn numbers_arrive_in_order_at_a_ratio_of_one_to_four() {
     let paths = [(20, 5), (80, 3)];
@@ -73,8 +73,8 @@ fn numbers_arrive_in_order_at_a_ratio_of_one_to_four() {
     assert!((0..46).all(|_| takes(&mut lowest, &picture) == Some(0)), "lowest-rtt has no plan");
 }
 
-/// Delays 2 : 3: at 2 the first path, at 3 the second, at 4 the first, at 6, the least common multiple, both. Three paths with
-/// delays 1 : 2 : 4 as well.
+/// Delays 2 : 3: at 2 the first path, at 3 the second, at 4 the first, at 6, the least common multiple, both. Three
+/// paths with delays 1 : 2 : 4 as well.
 #[test]
 fn the_plan_is_that_of_the_least_common_multiple() {
     let paths = [(40, 2), (60, 2)];
@@ -87,7 +87,8 @@ fn the_plan_is_that_of_the_least_common_multiple() {
     assert!(arrivals(&numbers, &paths).is_sorted());
 }
 
-/// With 20 ms a full path has room within 20 ms and delivers 10 ms later: worth waiting for beside 80 and 60 ms, not beside 50.
+/// With 20 ms a full path has room within 20 ms and delivers 10 ms later: worth waiting for if the other path has 80
+/// or 60 ms, not with 50.
 #[test]
 fn waits_for_a_path_that_is_three_times_as_fast() {
     for (other, chosen) in [(80, None), (60, None), (50, Some(1))] {

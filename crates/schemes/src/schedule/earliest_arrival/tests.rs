@@ -18,7 +18,7 @@ fn backlog(bytes: u64, left_ms: Option<u64>, now: Instant) -> Backlog {
     }
 }
 
-/// What a path is like: Mbit/s, least round-trip time and queueing delay in ms, loss, packets in flight and window.
+/// Properties of a path: Mbit/s, least round-trip time and queueing delay in ms, loss, packets in flight and window.
 type Like = (f64, u64, u64, f64, u64, u64);
 
 fn picture(paths: &[Like]) -> Picture {
@@ -45,7 +45,7 @@ fn takes(picture: &Picture, bytes: u64, left_ms: Option<u64>) -> Option<u8> {
     asked(&mut EarliestArrival::default(), picture, &backlog(bytes, left_ms, picture.now))
 }
 
-/// 20 Mbit/s and 10 ms beside 1 Mbit/s and 40 ms.
+/// Fast path of 20 Mbit/s and 10 ms, slow path of 1 Mbit/s and 40 ms.
 const FAST: Like = (20.0, 10, 0, 0.0, 0, 100);
 const SLOW: Like = (1.0, 40, 0, 0.0, 0, 5);
 
@@ -58,7 +58,8 @@ fn the_earlier_arrival_in_time_is_taken() {
     assert_eq!(takes(&picture(&[busy, SLOW]), 1000, Some(500)), Some(1));
 }
 
-/// As above, of what the link may have kept while the path was silent: it is in front of what is sent now.
+/// Data that the link may have kept while the path was silent count as above: they precede the data that are sent
+/// now.
 #[test]
 fn what_a_link_still_holds_is_waited_for() {
     let mut held = picture(&[(20.0, 10, 0, 0.0, 0, 25), SLOW]);
@@ -96,8 +97,8 @@ fn no_more_waits_on_a_path_than_a_quarter_of_the_time_left() {
     );
 }
 
-/// Behind 200 ms of a TCP's queue nothing is a quarter of 500 ms away: half of it is taken then, 31 packets of 8 ms each
-/// beyond the 5 of the bandwidth-delay product, also by a message that has waited for a while.
+/// Behind 200 ms of a TCP's queue nothing is a quarter of 500 ms away: half of it is taken then, 31 packets of 8 ms
+/// each beyond the 5 of the bandwidth-delay product, also by a message that has waited for a while.
 #[test]
 fn behind_queues_that_others_fill_half_of_the_time_is_taken() {
     let both = |flight| picture(&[(1.0, 40, 200, 0.0, flight, 100), (1.0, 60, 200, 0.0, 60, 100)]);
@@ -116,7 +117,8 @@ fn what_is_late_everywhere_leaves_before_what_is_not() {
     assert_eq!(takes(&picture(&[far, farther]), 100_000, Some(5)), Some(0));
 }
 
-/// 20 ms of way and 400 ms in the queue are late within 400 ms: sent all the same, the message would make those behind it late.
+/// 20 ms of delay and 400 ms in the queue are late within 400 ms: if it were sent all the same, the message would
+/// make later ones late.
 #[test]
 fn what_queues_make_late_on_every_path_is_given_up() {
     let full = (1.0, 40, 400, 0.0, 55, 100);
@@ -131,7 +133,7 @@ fn what_queues_make_late_on_every_path_is_given_up() {
     assert!(!nowhere(&[full, FAST], 400), "not on every path");
     let (idle, far) = ((1.0, 40, 400, 0.0, 0, 100), (1.0, 600, 0, 0.0, 55, 100));
     assert!(!nowhere(&[idle], 400), "nothing of ours is in that queue");
-    assert!(!nowhere(&[far], 200), "a long way is no queue: who plays may count from the first arrival");
+    assert!(!nowhere(&[far], 200), "a long way is not a queue: who plays may count from the first arrival");
 }
 
 /// 40 packets of 1500 bytes, at 6 Mbit/s 2 ms each, take 78 ms after the first, and 20 ms of way.
@@ -176,8 +178,8 @@ fn a_path_that_loses_is_worth_less() {
     assert_eq!(takes(&picture(&[worse, clean]), 1000, None), Some(1), "5 + 10 · 2/3 ms");
 }
 
-/// Without a deadline: 5 ms on the fast path, 20 ms on the slow one. What the fast one could take in the difference
-/// is 37.5 kB.
+/// Without a deadline: 5 ms on the fast path, 20 ms on the slow one. The data that the fast one could take in the
+/// difference are 37.5 kB.
 #[test]
 fn a_slow_path_takes_data_only_if_enough_wait() {
     let full = (20.0, 10, 0, 0.0, 20, 20);
@@ -304,7 +306,8 @@ fn paths_that_nobody_measured_are_used() {
     assert_eq!(takes(&p, 1000, None), Some(0));
 }
 
-/// Of 8 Mbit/s it was given 0.5: no more is measured, but without a queue its window is what it carries. With one it is full.
+/// The path was given 0.5 of 8 Mbit/s: no more is measured, but without a queue its window is what it carries. With
+/// one it is full.
 #[test]
 fn a_path_that_was_given_little_is_not_slow() {
     let other = (4.0, 100, 0, 0.0, 0, 40);

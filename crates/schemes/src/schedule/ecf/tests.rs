@@ -4,7 +4,7 @@ use strandcast_proto::policy::{PathId, PathSet};
 use super::super::LowestRtt;
 use super::*;
 
-/// What waits, in packets.
+/// Waiting data, in packets.
 fn waiting(packets: u64) -> Backlog {
     Backlog {
         bytes: packets * MTU,
@@ -58,7 +58,8 @@ fn hysteresis_keeps_a_sender_waiting() {
 }
 
 /// Round-trip times of 10 and 20 ms. The first rule, 10 · (max(k, 10) + 10) < 10 · 22, is k < 12; the second,
-/// 20 · max(k, 10) ≥ 10 · 22, is k ≥ 11. Where only the first holds, the sender goes on waiting: 1.25 · 220 is k < 17.5.
+/// 20 · max(k, 10) ≥ 10 · 22, is k ≥ 11. Where only the first holds, the sender continues to wait: 1.25 · 220 is k <
+/// 17.5.
 #[test]
 fn a_slow_path_that_is_worth_two_round_trips_is_used() {
     let (picture, mut ecf) = (picture(20), paper());
@@ -77,8 +78,8 @@ fn a_slow_path_that_is_worth_two_round_trips_is_used() {
     }
 }
 
-/// The kernel's deviation is 100 ms at least: 10 · (k + 10) < 10 · 140 is k < 130, and 40 · k ≥ 10 · 120 is k ≥ 30. It is two
-/// mean deviations, 120 ms here: k < 150 and k ≥ 35.
+/// The kernel's deviation is 100 ms at least: 10 · (k + 10) < 10 · 140 is k < 130, and 40 · k ≥ 10 · 120 is k ≥ 30. It
+/// is two mean deviations, 120 ms here: k < 150 and k ≥ 35.
 #[test]
 fn deviations_are_those_of_the_kernel() {
     let mut picture = picture(40);

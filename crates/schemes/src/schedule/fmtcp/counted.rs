@@ -1,4 +1,4 @@
-//! How many symbols of each block arrived.
+//! Number of symbols of each block that arrived.
 
 use strandcast_proto::policy::BlockView;
 
@@ -25,7 +25,7 @@ impl Counted {
         Counted { counting, blocks: PerBlock::default() }
     }
 
-    /// Forgets what is not open any more.
+    /// Drops blocks that are no longer open.
     pub fn follow(&mut self, open: &[BlockView]) {
         self.blocks.follow(open);
     }

@@ -1,8 +1,9 @@
-//! FMTCP's procedure: symbols are handed out one after the other to the path on which the next would arrive first, until one
-//! falls to a path that has room.
+//! FMTCP's procedure: symbols are handed out one after the other to the path on which the next would arrive first,
+//! until one falls to a path that has room.
 //!
-//! Where a path gets several in a row it gets them in one step. A step per window, flight and block is what a question costs at
-//! the most; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten times
+//! Where a path gets several in a row it gets them in one step. A question costs at most a step per window, flight
+//! and block; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten
+//! times
 //! as fast takes ten of its windows before their turn comes.
 
 use smallvec::SmallVec;
@@ -31,13 +32,13 @@ struct Virtual {
     in_flight: u64,
     /// Symbols given in thought beyond the room.
     beyond: u64,
-    /// Where to look for the packet in flight whose place the next one takes.
+    /// Index at which to look for the packet in flight whose place the next one takes.
     place: usize,
     /// EAT of the next one, seconds.
     eat: f64,
 }
 
-/// What blocks still want.
+/// Symbols that blocks still need.
 struct Demand<'a, B> {
     blocks: B,
     margin: f64,
@@ -67,8 +68,8 @@ impl Plan {
         }
     }
 
-    /// The path of the next symbol, and the number of its block. `None`: each block has what it wants, or none of the paths
-    /// with room has its turn.
+    /// The path of the next symbol, and the number of its block. `None`: each block has what it needs, or none of the
+    /// paths with room has its turn.
     pub fn next(
         &mut self,
         view: &View<'_>,
@@ -134,7 +135,7 @@ impl Plan {
 }
 
 impl Virtual {
-    /// How many symbols it gets in a row while the others' earliest EAT is `until`: at least one.
+    /// Number of symbols that it gets in a row while the others' earliest EAT is `until`: at least one.
     fn run(&self, until: f64) -> u64 {
         if self.slots > 0 {
             return self.slots;

@@ -56,7 +56,7 @@ fn symbols(order: &[(u8, u32)], number: u32) -> usize {
     order.iter().filter(|(_, of)| *of == number).count()
 }
 
-/// δ̂ = 0.1 wants k̃ > k + log2 10 = k + 3.32: without loss 20 symbols for 16.
+/// δ̂ = 0.1 requires k̃ > k + log2 10 = k + 3.32: without loss 20 symbols for 16.
 #[test]
 fn a_block_is_complete_with_three_and_a_third_more() {
     let (mut fmtcp, mut picture) = (scheduler(), picture(&[(100, 100)], 3));
@@ -88,8 +88,8 @@ fn a_slow_path_carries_later_blocks_than_the_fast_one() {
     assert_eq!(order.len(), 20, "both windows are full");
     let of = |path| order.iter().filter(move |(p, _)| *p == path).map(|(_, number)| *number);
     assert!(of(0).all(|number| number == 0));
-    // EAT of the fast path's symbol 10 + j, sent in thought, j >= 10: 10 + 20 + 20 (1 + j/10) ms. That is the slow path's 100 ms
-    // at j = 25, and the first of two goes first: 36 symbols do, 20 of block 0 and 16 of block 1.
+    // EAT of the fast path's symbol 10 + j, sent in thought, j >= 10: 10 + 20 + 20 (1 + j/10) ms. That is the slow
+    // path's 100 ms at j = 25, and the first of two goes first: 36 symbols do, 20 of block 0 and 16 of block 1.
     let slow: Vec<u32> = of(1).collect();
     assert_eq!(slow[..5], [1, 1, 1, 1, 2], "{slow:?}");
     assert_eq!(fmtcp.next_symbol(&picture.view(), &BACKLOG()), None, "no room");
@@ -118,7 +118,7 @@ fn without_a_closed_block_nothing_is_sent() {
     assert_eq!(fill(&mut fmtcp, &mut picture), vec![(0, 5); 7]);
 }
 
-/// What is in flight on an inactive path counts as lost at once.
+/// Symbols in flight on an inactive path count as lost at once.
 #[test]
 fn symbols_on_a_dead_path_are_replaced() {
     let (mut fmtcp, mut picture) = (scheduler(), picture(&[(12, 50), (12, 50)], 1));
@@ -160,8 +160,8 @@ fn a_lost_symbol_is_made_up_for() {
     assert_eq!(fill(&mut fmtcp, &mut picture).len(), 2);
 }
 
-/// 2^-e is the probability of failure after k + e symbols: dependent ones are among those, until all are there and the block
-/// is not.
+/// 2^-e is the probability of failure after k + e symbols: dependent ones are among those, until all are there and the
+/// block is not.
 #[test]
 fn dependent_symbols_count_until_nothing_is_in_flight() {
     let run = |counting| {
@@ -220,8 +220,8 @@ fn by_the_book(picture: &Picture, fs: usize, sent: &[Vec<u64>]) -> Option<u32> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// The path named is one to which the procedure, asked for it alone, gives that block; if none is named, the procedure
-    /// gives no path with a slot anything.
+    /// The path named is one to which the procedure, asked for it alone, gives that block; if none is named, the
+    /// procedure gives no path with a slot anything.
     #[test]
     fn several_paths_at_once_as_one_by_one(
         paths in prop::collection::vec((1..30u64, 5..400u64, 0..30u64, 0..5u8), 1..4),

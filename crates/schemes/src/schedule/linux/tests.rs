@@ -6,7 +6,7 @@ use strandcast_proto::units::Rate;
 use super::super::LowestRtt;
 use super::*;
 
-/// What waits, in packets.
+/// Waiting data, in packets.
 fn waiting(packets: u64) -> Backlog {
     Backlog {
         bytes: packets * MTU,
@@ -19,8 +19,8 @@ fn waiting(packets: u64) -> Backlog {
     }
 }
 
-/// 10 ms and a window of 10 packets, 40 ms and 40 packets, after a loss: both have a rate of 1.2 · 1 MB/s. So many packets
-/// are in flight.
+/// 10 ms and a window of 10 packets, 40 ms and 40 packets, after a loss: both have a rate of 1.2 · 1 MB/s. `flight`
+/// packets are in flight.
 fn picture(flight: [u64; 2]) -> Picture {
     let mut picture = Picture::new(2);
     for (p, (rtt, flight)) in picture.paths.iter_mut().zip([10, 40].into_iter().zip(flight)) {
@@ -49,8 +49,8 @@ fn prefers_the_path_with_the_least_queue_per_rate() {
     assert_eq!(takes(&picture([5, 5]), 100), Some(0), "the first of equal ones");
 }
 
-/// Below half of ssthresh, or before the first loss, the rate is twice the window per round trip: 8 packets take 4 ms, as long
-/// as 4.8 on the other path.
+/// Below half of ssthresh, or before the first loss, the rate is twice the window per round trip: 8 packets take 4 ms,
+/// as long as 4.8 on the other path.
 #[test]
 fn slow_start_counts_as_a_higher_rate() {
     for (ssthresh, five) in [(None, 0), (Some(21 * MTU), 0), (Some(20 * MTU), 1)] {
@@ -65,8 +65,8 @@ fn slow_start_counts_as_a_higher_rate() {
     assert_eq!(takes(&paced, 100), Some(0), "3.2 ms at the rate of its own pacing");
 }
 
-/// The first path's window is full. With 5 packets waiting for it 15 would take 12.5 ms, as long as 15 on the other path; with more
-/// than its send buffer of 6 windows takes, 50 ms.
+/// The first path's window is full. With 5 packets waiting for it 15 would take 12.5 ms, as long as 15 on the other
+/// path; with more than its send buffer of 6 windows takes, 50 ms.
 #[test]
 fn waits_for_a_full_path_that_would_still_be_first() {
     for (packets, flight, chosen) in [
@@ -117,8 +117,8 @@ fn rates_are_averages_over_bursts() {
     assert!((average - 665_370.7).abs() < 1.0, "{average}");
 }
 
-/// Without a round-trip time a path is taken while it has room, and then left out. A lost chunk goes to a path that has not
-/// carried it.
+/// Without a round-trip time a path is taken while it has room, and then left out. A lost chunk goes to a path that has
+/// not carried it.
 #[test]
 fn unmeasured_and_tried_paths() {
     let mut unmeasured = picture([1, 0]);

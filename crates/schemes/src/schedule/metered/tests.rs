@@ -17,7 +17,7 @@ fn picture() -> Picture {
     picture
 }
 
-/// Where a chunk goes that is worthless `left_ms` from now on (`None`: never).
+/// Path of a chunk that is worthless `left_ms` from now on (`None`: never).
 fn takes(scheduler: &mut dyn Scheduler, p: &Picture, left_ms: Option<u64>) -> Option<Assignment> {
     let next_expires = left_ms.map(|ms| p.now + Duration::from_millis(ms));
     let backlog =
@@ -54,7 +54,7 @@ fn a_class_opens_when_lower_ones_are_late_and_closes_after_five_seconds() {
     assert_eq!(on(takes(&mut *scheduler, &p, Some(31))), Some(1));
     assert_eq!(on(takes(&mut *scheduler, &p, Some(400))), None, "there is time to wait for the free one");
     p.paths[0].in_flight = 0;
-    assert_eq!(on(takes(&mut *scheduler, &p, Some(400))), Some(0), "open is no reason to use it");
+    assert_eq!(on(takes(&mut *scheduler, &p, Some(400))), Some(0), "open is not a reason to use it");
     let mut metered = Metered { open: METERED, needed: p.now, ..Metered::default() };
     for (ms, open) in [(4999, METERED), (5000, 0)] {
         let mut later = p.clone();

@@ -11,7 +11,7 @@ use super::Expected;
 pub(super) struct Batch {
     /// Originals in flight.
     in_flight: SmallVec<[Original; 16]>,
-    /// How many were sent for the first time, by path slot.
+    /// Number of symbols sent for the first time, by path slot.
     carried: SmallVec<[u32; 4]>,
 }
 

@@ -1,9 +1,9 @@
-//! Which paths carry coded packets.
+//! Classes of paths: those that carry coded packets, and those that carry originals.
 //!
-//! The path with the lowest EDT carries originals. One whose EDT is more than twice as high, or that loses two packets in a
-//! hundred more, carries coded packets; where none is so, the one with the highest EDT does. Paths are looked at every so
-//! many of the longest round-trip time, and carry something else once several looks in a row say so. The first look comes
-//! after the first such time; all carry originals until then.
+//! The path with the lowest EDT carries originals. One whose EDT is more than twice as high, or that loses two
+//! packets in a hundred more, carries coded packets; without such a path, the one with the highest EDT does. Paths
+//! are compared once per multiple of the longest round-trip time, and change their class once several comparisons in
+//! a row agree. The first comparison comes after the first such time; all carry originals until then.
 
 use strandcast_proto::policy::{PathId, PathState, View};
 use strandcast_proto::time::Instant;
@@ -12,23 +12,23 @@ use super::{Expectation, expected};
 
 /// EDT by the lowest EDT from which on a path carries coded packets.
 const SLOWER: f64 = 2.0;
-/// By how much the loss rate is higher than that of the path with the lowest EDT.
+/// Excess of the loss rate over that of the path with the lowest EDT.
 const LOSSIER: f64 = 0.02;
 
-/// What each path carries.
+/// Class of each path.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     /// Round trips between two looks.
     every: u32,
     /// Looks in a row that must agree.
     hold: u32,
-    /// By path slot.
+    /// Classes by path slot.
     paths: Vec<Class>,
     /// The next look.
     due: Option<Instant>,
 }
 
-/// What a path carries.
+/// Class of a path.
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 struct Class {
     coded: bool,
@@ -41,8 +41,8 @@ impl Classes {
         Classes { every, hold, paths: Vec::new(), due: None }
     }
 
-    /// Whether `path`, which may be used, carries originals: by its class, or, if all paths that may be used are of the other
-    /// one, since its EDT is the lowest.
+    /// Returns whether `path`, which may be used, carries originals: by its class, or, if all paths that may be used
+    /// are of the other class, because its EDT is the lowest.
     pub fn regular(&self, view: &View<'_>, path: PathId) -> bool {
         if !self.coded(path) {
             return true;

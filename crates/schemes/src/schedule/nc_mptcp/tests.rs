@@ -20,7 +20,7 @@ fn scheduler() -> NcMptcp {
     NcMptcp::new(NcMptcpConfig::default())
 }
 
-/// Tells of an acknowledgement every 10 ms until so many have passed.
+/// Passes an acknowledgement every 10 ms until `ms` milliseconds have passed.
 fn pass(nc: &mut NcMptcp, picture: &mut Picture, ms: u64) {
     for _ in 0..ms / 10 {
         picture.now += Duration::from_millis(10);
@@ -219,7 +219,8 @@ fn coded_packets_run_ahead() {
     assert!(order.iter().all(|(path, _, original)| *path == 1 && !original));
 }
 
-/// Sixteen coded packets of batch 1 are in flight: the regular path goes on with batch 2, and comes back once two are lost.
+/// Sixteen coded packets of batch 1 are in flight: the regular path continues with batch 2, and comes back once two
+/// are lost.
 #[test]
 fn originals_pass_over_a_batch_that_coded_packets_bring() {
     let (mut nc, mut picture) = one_batch(0.0, 3);

@@ -81,7 +81,11 @@ fn algorithm_4_quota() {
     assert_eq!(offer(0, 205_000.0).quota(0.9), 3.0 * 30_000.0 + 184_500.0, "three windows fit in");
     let busy = Offer { in_flight: 12_000, ..offer(0, -1.0) };
     assert_eq!(busy.quota(0.7), 2.0 * 18_000.0, "nothing to spare: what the window has room for");
-    assert_eq!(Offer { in_flight: 12_000, ..offer(0, 0.0) }.quota(0.3), 18_000.0, "R_c = 0 is none to spare");
+    assert_eq!(
+        Offer { in_flight: 12_000, ..offer(0, 0.0) }.quota(0.3),
+        18_000.0,
+        "R_c = 0 is nothing to spare"
+    );
     assert_eq!(Offer { in_flight: 40_000, ..offer(0, 0.0) }.quota(0.3), 0.0);
     assert_eq!(Offer { quota: Quota::Window, ..busy }.quota(0.7), 30_000.0);
     assert_eq!(Offer { quota: Quota::Windows, ..busy }.quota(0.7), 60_000.0);
@@ -121,7 +125,8 @@ fn credits_are_used_up_by_what_leaves() {
     assert!(d.list().is_empty() && !d.is_over(Instant::from_millis(1400)), "no paths: a short period");
 }
 
-/// The stall: with R_c > 0 one idle path asks for its window and more, D_max is its window, and the algorithm breaks off.
+/// The stall: with R_c > 0 one idle path asks for its window and more, D_max is its window, and the algorithm breaks
+/// off.
 #[test]
 fn algorithm_4_as_printed_gives_nothing_to_idle_paths() {
     for paths in 1..=2 {

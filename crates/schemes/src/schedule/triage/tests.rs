@@ -1,4 +1,4 @@
-//! What the module's words say, one by one, and that nothing goes that fits.
+//! Rules of the module's documentation, one by one, and that nothing that fits is given up.
 
 use Importance::{Disposable, Key, Normal, Reference};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn paths(n: u8) -> Picture {
     picture
 }
 
-/// A frame of so many bytes, worthless `left_ms` after the picture's time; its number is that of its group.
+/// A frame of `bytes` bytes, worthless `left_ms` after the picture's time; its number is that of its group.
 fn frame(number: u64, importance: Importance, left_ms: u64, bytes: u64) -> Waiting {
     let expires = Some(Instant::from_millis(1000 + left_ms));
     Waiting { message: 10 * number, importance, group: Some(number), expires, bytes, begun: false }
@@ -42,7 +42,8 @@ fn gone(picture: &Picture, waiting: &[Waiting]) -> Vec<u64> {
     looked(&mut Triage::default(), picture, waiting)
 }
 
-/// What may be due on one of these paths within `left_ms`, but for a byte: 1 MB/s after 10 ms, less the twentieth.
+/// Most bytes that may be due on one of these paths within `left_ms`, less a byte: 1 MB/s after 10 ms, less the
+/// twentieth.
 fn most(left_ms: u64) -> u64 {
     950 * (left_ms - 10.min(left_ms / 2)) - 1
 }
@@ -98,7 +99,8 @@ fn of_references_those_go_whose_group_of_pictures_is_over() {
     assert_eq!(gone(&paths(1), &open), [21], "where no group is over, the latest");
 }
 
-/// What refers to a frame that goes is of no use, and goes as well; sound, which has no group, stays, and so does the next group.
+/// A frame that refers to a frame that was given up is of no use, and is given up as well; sound, which has no group,
+/// stays, and so does the next group.
 #[test]
 fn what_refers_to_it_goes_with_it() {
     let sound = |n| Waiting { group: None, bytes: 100, ..frame(n, Reference, 60, 0) };
@@ -112,7 +114,7 @@ fn what_refers_to_it_goes_with_it() {
         frame(7, Reference, 110, 500),
     ];
     assert_eq!(gone(&paths(1), &of), [2, 4, 5]);
-    assert_eq!(gone(&paths(1), &of[1..]), [2], "no key frame was seen: who knows what refers to it");
+    assert_eq!(gone(&paths(1), &of[1..]), [2], "no key frame was seen: frames that refer to it are unknown");
 }
 
 /// It comes later, and goes as soon as anything has to; before anything else; until the next key frame.
@@ -233,7 +235,7 @@ fn it_looks_every_ten_milliseconds() {
     assert_eq!(triage.given_up, 1);
 }
 
-/// Whether all deadlines can be met, earliest first, by one path.
+/// Returns whether one path can meet all deadlines, earliest first.
 fn feasible(waiting: &[&Waiting]) -> bool {
     let left = |w: &Waiting| w.expires.map_or(0, |e| (e - Instant::from_millis(1000)).as_millis() as u64);
     let due = |by: u64| waiting.iter().filter(|w| left(w) <= by).map(|w| w.bytes).sum::<u64>();
@@ -252,8 +254,8 @@ fn frames() -> impl Strategy<Value = Vec<Waiting>> {
 }
 
 proptest! {
-    /// Nothing goes that fits; what stays fits, or nothing of what is due at the first deadline that is missed could go; a key frame goes
-    /// only if nothing less important is due by then.
+    /// Nothing goes that fits; what stays fits, or nothing of what is due at the first deadline that is missed could
+    /// go; a key frame goes only if nothing less important is due by then.
     #[test]
     fn only_what_must_goes(waiting in frames()) {
         let gone = gone(&paths(1), &waiting);

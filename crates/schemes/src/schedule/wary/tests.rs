@@ -4,7 +4,7 @@ use strandcast_proto::units::Rate;
 use super::*;
 use crate::estimate::Verdict;
 
-/// 8 Mbit/s and 20 ms beside one of `mbps` and `least_ms`; both empty.
+/// A path of 8 Mbit/s and 20 ms and one of `mbps` and `least_ms`; both empty.
 fn picture(mbps: f64, least_ms: u64) -> Picture {
     let mut picture = Picture::new(2);
     for (p, (mbps, least)) in picture.paths.iter_mut().zip([(8.0, 20), (mbps, least_ms)]) {
@@ -67,7 +67,7 @@ fn a_path_that_loses_nothing_carries_data_probes_that_have_one_try() {
     assert_eq!(takes(&p, 50, Some(85), false), [0]);
 }
 
-/// Every third chunk at the most: a stream of a chunk each 50 ms stays on the quicker path.
+/// Probes take at most every third chunk: a stream of a chunk each 50 ms stays on the quicker path.
 #[test]
 fn a_thin_stream_does_not_go_by_the_slower_path() {
     let mut p = picture(8.0, 60);
@@ -85,7 +85,7 @@ fn a_thin_stream_does_not_go_by_the_slower_path() {
     assert_eq!(taken, [0, 1, 0, 0, 1, 0, 0, 1]);
 }
 
-/// 10 ms are the quickest way there is, by which the player may have begun to count; the other one takes 60 ms.
+/// The quickest path takes 10 ms, by which the player may have begun to count; the other one takes 60 ms.
 #[test]
 fn what_no_path_brings_in_time_makes_way() {
     let mut p = picture(8.0, 120);
@@ -133,8 +133,8 @@ fn the_last_round_is_doubled() {
     assert_eq!(takes(&p, 0, Some(14), true), [0], "the other comes too late");
 }
 
-/// A quick path is full, a slow one is free: a message that has become too late for the slow one is given up if more comes than
-/// the quick one carries, and waits if not.
+/// A quick path is full, a slow one is free: a message that has become too late for the slow one is given up if more
+/// comes than the quick one carries, and waits if not.
 #[test]
 fn what_is_too_late_for_the_free_path_gives_way() {
     let mut p = picture(8.0, 400);

@@ -57,7 +57,7 @@ impl Play {
         self.tell(&Signal::Acked(&acked));
     }
 
-    /// Measures `path`: a first round of so many packets, then three without growth.
+    /// Measures `path`: a first round of `packets` packets, then three without growth.
     fn measured(&mut self, path: u8, packets: u32) {
         self.scheduler.look(&self.picture.view());
         self.picture.paths[usize::from(path)].in_flight = MTU;
@@ -87,7 +87,8 @@ impl Play {
     }
 }
 
-/// 40 and 100 packets per second: all originals on path 1, and none elsewhere while it is full (Guo, Liu and Lian 2010, §4).
+/// 40 and 100 packets per second: all originals on path 1, and none elsewhere while it is full (Guo, Liu and Lian 2010,
+/// §4).
 #[test]
 fn originals_take_the_widest_path_alone() {
     let mut play = Play::new(2, QUICK);
@@ -111,7 +112,8 @@ fn spilt_originals_take_the_widest_of_the_others() {
     }
 }
 
-/// Retransmissions that a loss policy leaves to the scheduler: the lowest round-trip time, of paths not tried if there are any.
+/// Retransmissions that a loss policy leaves to the scheduler: the lowest round-trip time, of paths not tried if there
+/// are any.
 #[test]
 fn what_is_sent_again_takes_the_fastest_path() {
     let mut play = Play::new(3, QUICK);
@@ -171,7 +173,8 @@ fn a_measurement_takes_its_time() {
     assert!((play.known(0) - 40.0).abs() < 1e-9);
 }
 
-/// Twenty packets per second of a source that sends no more say nothing; a measurement goes on until the window was full.
+/// Twenty packets per second of a source that sends no more say nothing; a measurement continues until the window was
+/// full.
 #[test]
 fn a_thin_source_ends_no_measurement() {
     let mut play = Play::new(1, QUICK);
@@ -184,7 +187,8 @@ fn a_thin_source_ends_no_measurement() {
     assert!((play.known(0) - 40.0).abs() < 1e-9);
 }
 
-/// 100 + (60 - 100)/4 = 90, and 90 + (140 - 90)/4 = 102.5; 20 packets per second of a source that sends no more count nothing.
+/// 100 + (60 - 100)/4 = 90, and 90 + (140 - 90)/4 = 102.5; 20 packets per second of a source that sends no more count
+/// nothing.
 #[test]
 fn later_samples_are_averaged() {
     let mut play = Play::new(1, QUICK);
@@ -194,7 +198,7 @@ fn later_samples_are_averaged() {
     play.round(0, 2, false);
     assert!((play.known(0) - 90.0).abs() < 1e-9);
     play.round(0, 14, false);
-    assert!((play.known(0) - 102.5).abs() < 1e-9, "a higher sample counts for a thin source, too");
+    assert!((play.known(0) - 102.5).abs() < 1e-9, "a higher sample also counts for a thin source");
 }
 
 /// 100 and 110 packets per second are as good as equal, 120 are not.

@@ -6,8 +6,8 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_schemes::combinations::PARTS;
 use strandcast_schemes::{Listed, SpecError, Values, parse_spec, presets};
 
-/// `STRANDCAST_COMBINATIONS` (50) specs drawn from `STRANDCAST_COMBINATIONS_SEED` (1), each preset in turn. What can't be
-/// combined is drawn again.
+/// `STRANDCAST_COMBINATIONS` (50) specs drawn from `STRANDCAST_COMBINATIONS_SEED` (1), each preset in turn. A
+/// combination that is refused is drawn again.
 pub fn random() -> Vec<String> {
     let number =
         |name: &str, default| env::var(name).ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(default);
@@ -59,7 +59,7 @@ fn value(random: &mut Random, key: &Listed) -> String {
         Values::OneOf(words) => words[random.below(words.len() as u64) as usize].to_owned(),
         Values::Switch => ["on", "off"][random.below(2) as usize].to_owned(),
         Values::Number(least, most, unit) => {
-            // A sender that waits for minutes delivers, too, but not before a test ends.
+            // A sender that waits for minutes also delivers, but not before a test ends.
             let most = if unit == "ms" { most.min(2000) } else { most };
             let range = (most - least) >> random.below(64);
             let between = least + random.below(range + 1);

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::message::Asking;
-use super::noise::{DhCount, Noise, Role, child};
+use super::noise::{Noise, Role, child};
+use super::primitives::DhCount;
 use super::*;
 
 /// Checks that a message 1 is dropped for this reason and leaves no state.
@@ -228,7 +229,7 @@ fn retries_are_for_one_handshake_and_from_somebody_with_the_token() {
     assert!(!initiator.on_retry(&retry(id, &token, 1)[..43]));
     assert_eq!(initiator.message(), before);
     assert!(initiator.on_retry(&retry(id, &token, 1)));
-    assert!(!initiator.on_retry(&retry(id, &token, 1)), "the same cookie is no reason to send again");
+    assert!(!initiator.on_retry(&retry(id, &token, 1)), "the same cookie is not a reason to send again");
     let changed: Vec<usize> = (0..1200).filter(|n| initiator.message()[*n] != before[*n]).collect();
     assert!(changed.iter().all(|n| *n >= 1168) && changed.len() > 16, "cookie and MAC alone: {changed:?}");
     let at_once = (0..100).filter(|n| initiator.on_retry(&retry(id, &token, 2 + (n % 2)))).count();

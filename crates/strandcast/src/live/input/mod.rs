@@ -1,12 +1,16 @@
-//! Sources of a sender's media: files, standard input, UDP, or anything that implements [`Input`].
+//! Sources of a sender's media: files, standard input, UDP, SRT, or anything that implements [`Input`].
 
 mod file;
 mod source;
+#[cfg(feature = "srt")]
+mod srt;
 mod stdin;
 mod udp;
 
 pub use file::File;
 pub use source::Input;
+#[cfg(feature = "srt")]
+pub use srt::Srt;
 pub use stdin::Stdin;
 pub use udp::Udp;
 pub(in crate::live) use udp::first;

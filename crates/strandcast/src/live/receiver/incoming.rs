@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::player::Player;
 use crate::live::idle::Idle;
 use crate::live::links::{LinkReport, LinkState, PathTrouble, Tracker, decode};
+use crate::live::seen;
 use crate::live::stats::{Outages, StreamEvent};
 use crate::live::words::{MEDIA, REFUSED};
 use crate::text::quoted;
@@ -60,8 +61,13 @@ pub(super) enum Arrival {
 
 /// Waits for a new association's first media message, which identifies the sender's run, and for a confirmed path.
 pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<Arrival>) {
+    let mut patience = HANDSHAKE_TIMEOUT;
     let (first, media) = loop {
-        match tokio::time::timeout(HANDSHAKE_TIMEOUT, association.recv()).await {
+        match tokio::time::timeout(patience, association.recv()).await {
+            Ok(Some(first)) if first.stream.0 == OTHER && seen::asked(&first.payload).is_some() => {
+                patience = HANDSHAKE_TIMEOUT.max(seen::asked(&first.payload).unwrap_or_default());
+                seen::answer(&association).await;
+            }
             Ok(Some(first)) => match Message::decode(first.payload.clone()) {
                 Ok(media) => break (first, media),
                 Err(Malformed::Version(version)) if first.stream.0 == MEDIA => {

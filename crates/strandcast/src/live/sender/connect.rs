@@ -212,13 +212,7 @@ impl Plan {
         let known: Vec<String> = self.remotes.iter().flatten().map(ToString::to_string).collect();
         let hosts = || self.to.hosts.iter().map(ToString::to_string).collect();
         let asked = if known.is_empty() { hosts() } else { known };
-        let who = self.to.seal.as_ref().map_or_else(String::new, |(_, peer)| {
-            format!(" as {}, which this machine is paired with,", fingerprint(&peer.key))
-        });
-        format!(
-            "asked {}; does a receiver listen there{who} and does UDP reach its port (firewall, port forwarding)?",
-            asked.join(", ")
-        )
+        route::unanswered(&asked, self.to.seal.as_ref().map(|(_, peer)| fingerprint(&peer.key)))
     }
 
     fn failure(&self, failed: Failed, after: Duration) -> Error {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use strandcast_net::driver::{LinkSnapshot, PathSnapshot, Snapshot};
+use strandcast_net::interface::rp_filter;
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 
@@ -73,7 +74,7 @@ fn what(link: &LinkSnapshot) -> String {
     let port = link.remotes.first().map_or(0, SocketAddr::port);
     let name = link.interface.as_ref();
     // It is a filter of IPv4.
-    let strict = name.filter(|i| filter_of(i) == Some(1) && link.remotes.iter().any(SocketAddr::is_ipv4));
+    let strict = name.filter(|i| rp_filter(i) == Some(1) && link.remotes.iter().any(SocketAddr::is_ipv4));
     let strict = strict.map_or_else(String::new, |i| {
         format!("rp_filter is 1 there, which drops answers (sysctl net.ipv4.conf.{i}.rp_filter=2), ")
     });
@@ -85,13 +86,4 @@ fn what(link: &LinkSnapshot) -> String {
         "carried nothing for {} s: {strict}UDP port {port} is blocked by the network, or {route}",
         MUTE_AFTER.as_secs()
     )
-}
-
-/// Strictness with which Linux looks at where packets on an interface come from (RFC 3704): the stricter of two settings.
-fn filter_of(interface: &str) -> Option<u32> {
-    let read = |of: &str| {
-        let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{of}/rp_filter")).ok()?;
-        text.trim().parse().ok()
-    };
-    read(interface).into_iter().chain(read("all")).max()
 }

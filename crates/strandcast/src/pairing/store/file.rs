@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Error> {
     };
     let seen = file.metadata().map_err(|e| cannot("read", path, &e))?;
     if !seen.is_file() {
-        return Err(refuse("is no regular file: name another one, or move it away"));
+        return Err(refuse("is not a regular file: name another one, or move it away"));
     }
     refuse_if_foreign(path, &seen)?;
     refuse_if_public(path, &seen)?;

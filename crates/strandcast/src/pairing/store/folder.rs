@@ -217,7 +217,7 @@ fn parse_identity(text: &str, path: &Path) -> Result<SecretKey, Error> {
             parse_secret(key).map_err(|error| refuse(format!("is damaged ({error})")))
         }
         [IDENTITY, version, ..] if version.parse::<u32>().is_ok_and(|v| v > VERSION) => Err(newer(path)),
-        _ => Err(refuse("is no identity of Strandcast".into())),
+        _ => Err(refuse("is not an identity of Strandcast".into())),
     }
 }
 

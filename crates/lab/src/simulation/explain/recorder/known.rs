@@ -1,4 +1,4 @@
-//! What is known of messages and their packets when the run has ended.
+//! Facts about messages and their packets at the end of the run.
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::Paths;
@@ -26,7 +26,7 @@ impl Explainer {
         explanation
     }
 
-    /// What held the sender back while one of `messages` waited in its host.
+    /// Waits of the sender while one of `messages` waited in its host.
     pub(super) fn holds(&self, messages: &[MessageTrace]) -> Vec<Hold> {
         let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
         let sent = |m: &MessageTrace| m.transmissions.iter().map(|t| t.sent).max();

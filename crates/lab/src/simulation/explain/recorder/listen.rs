@@ -1,4 +1,4 @@
-//! What a run tells the recorder.
+//! Events of a run that reach the recorder.
 
 use strandcast_proto::time::Instant;
 use strandcast_radio::{Destination, FrameKind, FrameRecord};
@@ -31,7 +31,7 @@ impl Recorder for Explainer {
         };
         let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
         owners.dedup();
-        // Of blocks they are known once the sender has sent all it may.
+        // The messages of a block are known once the sender has sent all it may.
         if owners.is_empty() && !block {
             return;
         }
@@ -158,7 +158,7 @@ impl Recorder for Explainer {
     }
 }
 
-/// What happens to symbols of coded blocks.
+/// Events of symbols of coded blocks.
 impl Explainer {
     /// The sender has sent all that it may: finds the messages of the symbols that it sent.
     fn look_at_blocks(&mut self, agent: &dyn Agent) {
@@ -183,7 +183,7 @@ impl Explainer {
     }
 }
 
-/// What happens to packets on radios.
+/// Events of packets on radios.
 impl Explainer {
     /// A packet came to a station's interface queue.
     fn hop_begins(&mut self, now: Instant, link: String, meta: &PacketMeta) {

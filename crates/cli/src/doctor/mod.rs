@@ -1,0 +1,6 @@
+//! `strandcast doctor`.
+
+mod page;
+mod run;
+
+pub(crate) use run::run;

@@ -1,0 +1,75 @@
+//! AES with keys of three lengths, and counter mode (draft-sharabayko-srt, *AES Counter*).
+
+use aes::cipher::{Block, BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
+use aes::{Aes128, Aes192, Aes256};
+
+use crate::wire::SALT;
+
+/// Blocks of a key stream that are made together.
+const TOGETHER: usize = 8;
+const BLOCK: usize = 16;
+
+/// AES with one key.
+pub(super) enum Cipher {
+    Aes128(Aes128),
+    Aes192(Aes192),
+    Aes256(Aes256),
+}
+
+impl Cipher {
+    /// The cipher of a key of 16, 24 or 32 bytes.
+    pub fn new(key: &[u8]) -> Cipher {
+        let fits = "a key of this length";
+        match key.len() {
+            16 => Cipher::Aes128(Aes128::new_from_slice(key).expect(fits)),
+            24 => Cipher::Aes192(Aes192::new_from_slice(key).expect(fits)),
+            _ => Cipher::Aes256(Aes256::new_from_slice(key).expect(fits)),
+        }
+    }
+
+    fn encrypt_blocks(&self, blocks: &mut [Block<Aes128>]) {
+        match self {
+            Cipher::Aes128(c) => c.encrypt_blocks(blocks),
+            Cipher::Aes192(c) => c.encrypt_blocks(blocks),
+            Cipher::Aes256(c) => c.encrypt_blocks(blocks),
+        }
+    }
+
+    /// Encrypts one block.
+    pub fn encrypt(&self, block: [u8; BLOCK]) -> [u8; BLOCK] {
+        let mut blocks = [block.into()];
+        self.encrypt_blocks(&mut blocks);
+        blocks[0].into()
+    }
+
+    /// Decrypts one block.
+    pub fn decrypt(&self, block: [u8; BLOCK]) -> [u8; BLOCK] {
+        let mut block = block.into();
+        match self {
+            Cipher::Aes128(c) => c.decrypt_block(&mut block),
+            Cipher::Aes192(c) => c.decrypt_block(&mut block),
+            Cipher::Aes256(c) => c.decrypt_block(&mut block),
+        }
+        block.into()
+    }
+
+    /// Encrypts or decrypts the payload of a packet in place.
+    pub fn apply(&self, salt: &[u8; SALT], seq: u32, payload: &mut [u8]) {
+        let mut counter = [0; BLOCK];
+        counter[10..14].copy_from_slice(&seq.to_be_bytes());
+        for (byte, salt) in counter[..14].iter_mut().zip(salt) {
+            *byte ^= salt;
+        }
+        for (nth, piece) in payload.chunks_mut(TOGETHER * BLOCK).enumerate() {
+            let mut blocks = [Block::<Aes128>::from(counter); TOGETHER];
+            let wanted = piece.len().div_ceil(BLOCK);
+            for (block, at) in blocks.iter_mut().zip(nth * TOGETHER..) {
+                block[14..].copy_from_slice(&(at as u16).to_be_bytes());
+            }
+            self.encrypt_blocks(&mut blocks[..wanted]);
+            for (byte, key) in piece.iter_mut().zip(blocks.iter().flatten()) {
+                *byte ^= key;
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Report of an examination.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde::Serialize;
+
+/// All facts, and what follows from them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// The receiver, if one was named.
+    pub target: Option<String>,
+    /// Its addresses.
+    pub asked: Vec<SocketAddr>,
+    /// The interfaces, or one entry for a receiver on this machine.
+    pub links: Vec<Link>,
+    /// The receiver, if one was named.
+    pub peer: Option<Peer>,
+    /// This machine.
+    pub machine: Machine,
+    /// Faults.
+    pub findings: Vec<Finding>,
+    /// Remarks that are not faults.
+    pub notes: Vec<String>,
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// A word for programs.
+    pub code: &'static str,
+    /// Interface; `None`: it concerns the machine or the receiver.
+    pub link: Option<String>,
+    /// Description of the fault.
+    pub what: String,
+    /// Probable cause.
+    pub cause: String,
+    /// A command or a step that mends it.
+    pub mend: String,
+}
+
+/// An interface, seen from here and from the receiver.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Link {
+    /// Name of the interface.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+    /// Route to the receiver, or to the Internet where no receiver is named.
+    pub route: Option<Route>,
+    /// Reason why no route can be used.
+    pub hindrance: Option<String>,
+    /// Kind of this reason: a code of a finding, or a word for notes.
+    #[serde(skip)]
+    pub hindered_by: Option<&'static str>,
+    /// Command that mends it.
+    #[serde(skip)]
+    pub mend: Option<String>,
+    /// Value of rp_filter: 0 off, 1 strict, 2 loose.
+    pub rp_filter: Option<u32>,
+    /// True if a strict rp_filter drops the receiver's answers.
+    pub drops_answers: bool,
+    /// Interfaces with the same subnet.
+    pub twins: Vec<String>,
+    /// True if the socket is bound to the address alone, because this user may not bind to interfaces.
+    pub unbound: bool,
+    /// Address of the receiver that was asked over this link.
+    pub remote: Option<SocketAddr>,
+    /// Outcome of a small datagram to the receiver.
+    pub probed: Option<Probed>,
+    /// True if datagrams reach the receiver; `None`: not known.
+    pub out: Option<bool>,
+    /// True if datagrams of the receiver come back; `None`: not tried.
+    pub back: Option<bool>,
+    /// IP-level MTU in bytes that the system expects.
+    pub mtu: Option<u16>,
+    /// Largest IP packet in bytes that reached the receiver, up to 1500.
+    pub path_mtu: Option<u16>,
+    /// Address and port of this side.
+    pub local: Option<SocketAddr>,
+    /// Address and port that the receiver sees.
+    pub seen: Option<SocketAddr>,
+    /// True if the receiver's packets still came after a time of silence; `None`: not tried.
+    pub kept: Option<bool>,
+    /// Address that the receiver saw after this time.
+    pub seen_later: Option<SocketAddr>,
+}
+
+/// Route of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Route {
+    /// Number of the routing table; 254 is the main one.
+    pub table: u32,
+    /// Next router.
+    pub gateway: Option<IpAddr>,
+    /// Source address.
+    pub source: IpAddr,
+}
+
+/// Outcome of a small datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Probed {
+    /// A receiver that encrypts answered.
+    Sealed,
+    /// A receiver without encryption, or another SCTP stack, answered.
+    Plain,
+    /// The host has no program at this port.
+    NoProgram,
+    /// This machine refuses to send: a filter.
+    Forbidden,
+    /// A router has no route to the host, or a filter rejects the datagram.
+    Unreachable,
+    /// Nothing came back.
+    Silent,
+}
+
+impl Probed {
+    /// Returns whether something of the receiver's host came back.
+    pub fn came_back(self) -> bool {
+        matches!(self, Probed::Sealed | Probed::Plain | Probed::NoProgram)
+    }
+}
+
+/// The receiver.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Peer {
+    /// Short form of the key with which this machine expects it.
+    pub expected: Option<String>,
+    /// True once it has proven this key and admitted this machine.
+    pub connected: bool,
+    /// Reason why it refuses, or why there is no connection.
+    pub refusal: Option<String>,
+    /// True if it refuses this machine's key.
+    pub key_refused: bool,
+    /// True if it answered the question how it sees this machine.
+    pub answered: bool,
+    /// Usual port at which a receiver answered, if none answered at the given one.
+    pub other_port: Option<u16>,
+    /// Seconds by which this machine's clock is ahead of the receiver's.
+    pub clock_ahead_s: Option<f64>,
+    /// Seconds of silence after which the links were looked at again.
+    pub silence_s: Option<f64>,
+}
+
+/// This machine.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Machine {
+    /// Bytes that the kernel grants a socket for receiving and sending, as it counts them.
+    pub buffers: Option<(usize, usize)>,
+    /// File of the identity.
+    pub identity: Option<String>,
+    /// Short form of this machine's key.
+    pub key: Option<String>,
+    /// Reasons why files of keys cannot be used.
+    pub store_errors: Vec<String>,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// The clock of this machine.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Clock {
+    /// Seconds since 1970.
+    pub now_s: f64,
+    /// A file of keys that is newer than the clock, and by how many seconds.
+    pub newer_file: Option<(String, f64)>,
+}

@@ -1,0 +1,9 @@
+//! SRT: URLs, and the task with a socket that inputs and outputs share.
+
+mod driver;
+#[cfg(test)]
+mod tests;
+mod url;
+
+pub(super) use driver::{DATAGRAM, Driver, Media};
+pub use url::{SrtMode, SrtUrl};
