@@ -34,19 +34,6 @@ glibc_version() {
     esac
 }
 
-# Writes the units of systemd into a folder: those of packaging/systemd, else the one that docs/operate/first-month.md shows.
-# They name the program where the package installs it.
-units() {
-    mkdir -p "$1"
-    if [ -d "$ROOT/packaging/systemd" ]; then
-        cp "$ROOT"/packaging/systemd/*.service "$1/"
-    else
-        awk '/^```/ { inside = $0 == "```ini" && !done; next } inside { print } /^\[Install\]/ { done = 1 }' \
-            "$ROOT/docs/operate/first-month.md" >"$1/strandcast-receive.service"
-    fi
-    sed -i 's|/usr/local/bin/strandcast|/usr/bin/strandcast|' "$1"/*.service
-}
-
 # Sets the compilers of an architecture, and flags that replace the paths of this machine. The last match of a path counts.
 use_compilers() {
     local arch=$1 registry sysroot

@@ -24,9 +24,11 @@ SHARE = {
     "bash-completion/completions/strandcast": "complete\n",
     "zsh/vendor-completions/_strandcast": "#compdef\n",
 }
-UNITS = sorted(path.name for path in (ROOT / "packaging/systemd").glob("*.service")) or ["strandcast-receive.service"]
+UNITS = sorted(path.name for path in (ROOT / "packaging/systemd").glob("*.service"))
 PAGES = sorted(path.name for path in (ROOT / "docs/operate").iterdir())
+SCRIPTS = sorted(path.name for path in (ROOT / "packaging/encoders").iterdir() if path.is_file())
 DOCUMENTS = ["LICENSE-APACHE", "LICENSE-MIT", "cli.md", *(f"operate/{name}" for name in PAGES)]
+DOCUMENTS += [f"encoders/{name}" for name in SCRIPTS]
 
 
 def script(name: str, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -152,7 +154,8 @@ def archive_is_one_folder() -> bool:
     found = members(gzip.decompress(data))
     program = found[f"{folder}/bin/strandcast"]
     inside = all(path == folder or path.startswith(folder + "/") for path in found)
-    unit = f"{folder}/share/doc/strandcast/systemd/{UNITS[0]}" in found
+    # It is copied to /usr/local.
+    unit = b"\nExecStart=/usr/local/bin/strandcast " in found[f"{folder}/share/doc/strandcast/systemd/{UNITS[0]}"][1]
     return name == folder + ".tar.gz" and inside and unit and list(found) == sorted(found) and program[0].mode == 0o755
 
 

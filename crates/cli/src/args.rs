@@ -3,12 +3,14 @@
 mod doctor;
 mod key;
 mod manual;
+mod schemes;
 mod tariff;
 mod values;
 
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
+pub(crate) use schemes::SchemesArgs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -435,19 +437,6 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct LabArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     _rest: Vec<OsString>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SchemesArgs {
-    /// Presets or specs to describe, each with the keys that its parts have; default: a table of all presets
-    #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
-    /// List the keys of all parts, also of those that are not chosen
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]
