@@ -8,7 +8,7 @@ use strandcast_lab::check::{Check, check, warnings};
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
 
-use crate::error::{CliError, why};
+use crate::error::CliError;
 
 /// A scenario with the positions of its keys.
 #[derive(Debug)]
@@ -28,9 +28,6 @@ impl LoadedScenario {
     /// # Errors
     /// The first error, with its line.
     pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
-        // As for any other file; a mistake in it is one of usage.
-        std::fs::File::open(file)
-            .map_err(|error| CliError::Media(format!("cannot read {}: {}", file.display(), why(&error))))?;
         let document = Document::open(file, sets).map_err(usage)?;
         let (scenario, warnings) = document.read().map_err(usage)?;
         Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })

@@ -125,7 +125,7 @@ mod tests {
             ("udp://h:0", "port"),
             ("rtp://127.0.0.1:1", "udp:// takes RTP"),
             ("rtmp://a/b", "ffmpeg -i rtmp://a/b -c copy -f mpegts -"),
-            ("gopher://a", "expected a file, - or udp://"),
+            ("gopher://a", "expected a file, -, udp:// or srt://"),
             ("", "empty"),
         ] {
             let error = text.parse::<MediaUrl>().unwrap_err();

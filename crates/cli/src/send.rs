@@ -115,7 +115,7 @@ async fn open(args: SendArgs, scheme: Scheme) -> Result<(Sender, Shown), CliErro
         }
     };
     if args.repeat && !matches!(source, Source::File(_)) {
-        return Err(CliError::Usage(format!("--loop: {} is no file that could begin again", args.input)));
+        return Err(CliError::Usage(format!("--loop: {} is not a file that could begin again", args.input)));
     }
     let to = destination(&args.to, &args.transport.seal)?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;

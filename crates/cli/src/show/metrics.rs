@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use strandcast::files::{Opened, append_output};
+use strandcast::files::append_output;
 use strandcast_keys::text::printable;
 
 use super::keys::{EVERY, FIGURES, Key, Kind, Metric};
@@ -36,18 +36,20 @@ impl Metrics {
         let name = path.display().to_string();
         let usage = |why: &str| CliError::Usage(format!("--metrics: {name} {why}"));
         let cannot = |e: &io::Error| CliError::Media(format!("cannot write {name}: {}", why(e)));
-        let new = !path.exists();
-        match append_output(path, false)? {
-            Opened::File(file) if !file.metadata().is_ok_and(|seen| seen.is_file()) => {
-                return Err(usage("is no file"));
+        if let Ok(seen) = std::fs::metadata(path) {
+            if seen.file_type().is_fifo() {
+                return Err(usage("is a pipe: metrics replace a file each second"));
             }
-            Opened::File(_) => {}
-            Opened::Pipe(_) => return Err(usage("is a pipe: metrics replace a file each second")),
+            if !seen.is_file() {
+                return Err(usage("is not a file"));
+            }
+            let content = std::fs::read(path).map_err(|e| cannot(&e))?;
+            if !content.is_empty() && !content.starts_with(BEGIN.as_bytes()) {
+                return Err(usage("has other content: name another file"));
+            }
         }
-        let content = std::fs::read(path).map_err(|e| cannot(&e))?;
-        if !new && !content.is_empty() && !content.starts_with(BEGIN.as_bytes()) {
-            return Err(usage("has other content: name another file"));
-        }
+        // It can be written.
+        append_output(path, false)?;
         let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = path.to_owned();
         let writer = Writer::start("metrics", 0, move || Replaced { path: place, failed: false });

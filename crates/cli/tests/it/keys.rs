@@ -213,8 +213,8 @@ fn a_string_that_cannot_be_written_admits_no_one() {
     let home = Home::new("no-string");
     let there = home.path().join("there");
     std::fs::write(&there, "mine").unwrap();
-    for out in [there.clone(), home.path().join("none/file")] {
-        home.run(&format!("key pair --host a.b --out {}", out.display())).fails(3, &["cannot write"]);
+    for (out, why) in [(there.clone(), "stays as it is"), (home.path().join("none/file"), "cannot write")] {
+        home.run(&format!("key pair --host a.b --out {}", out.display())).fails(3, &[why]);
     }
     assert_eq!(std::fs::read(&there).unwrap(), b"mine");
     assert_eq!(home.run("key list --json").json()["pairings"], serde_json::json!([]));

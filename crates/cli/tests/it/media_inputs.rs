@@ -125,7 +125,7 @@ fn a_live_input_of_something_else_is_named_and_waited_for() {
     sender.says("sending");
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for _ in 0..40 {
-        socket.send_to(&b"GET / HTTP/1.1\r\n".repeat(60), ("127.0.0.1", listen)).unwrap();
+        socket.send_to(&b"HTTP/1.1 404 Not Found\r\n".repeat(50), ("127.0.0.1", listen)).unwrap();
     }
     sender.says("has no MPEG transport stream, but text; waiting for one");
     for packets in bytes.chunks(PACKET * 7) {

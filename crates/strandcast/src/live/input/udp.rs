@@ -87,10 +87,15 @@ impl Udp {
     /// Reads a datagram. Cancel safe.
     async fn datagram(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.socket.recv_from(buffer).await {
-                Ok((len, from)) => {
+            let received = match self.source {
+                None => self.socket.recv(buffer).await.map(|len| (len, false)),
+                Some(source) => {
+                    self.socket.recv_from(buffer).await.map(|(len, from)| (len, from.ip() != source))
+                }
+            };
+            match received {
+                Ok((len, other)) => {
                     self.failing = None;
-                    let other = self.source.is_some_and(|source| source != from.ip());
                     // An empty datagram is not the end.
                     if len > 0 && !other {
                         return Ok(match rtp::payload(&buffer[..len]) {

@@ -108,12 +108,12 @@ fn a_damaged_identity_is_refused_with_its_file_and_left_as_it_is() {
     let at = good.len() - 10;
     let typed = format!("{}{}", &good[..at], good[at..].replace(|c: char| c.is_ascii_alphanumeric(), "7"));
     for (content, word) in [
-        (String::new(), "no identity"),
-        ("-----BEGIN OPENSSH PRIVATE KEY-----".into(), "no identity"),
+        (String::new(), "is not an identity"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----".into(), "is not an identity"),
         (good[..good.len() - 9].to_owned(), "cut short: 8 characters missing"),
         (typed, "mistyped"),
         (good.replace("identity 1", "identity 2"), "newer version"),
-        (format!("{good}{good}"), "no identity"),
+        (format!("{good}{good}"), "is not an identity"),
     ] {
         std::fs::write(store.path(), &content).unwrap();
         refusal(store.identity(), &[&path, word]);
