@@ -195,7 +195,9 @@ fn retry(text: &str) -> Result<Retry, String> {
 fn media_output(text: &str) -> Result<MediaUrl, String> {
     let number = text.strip_prefix(':').unwrap_or(text);
     if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(format!("{text} is a port, not an output: receive {text} OUTPUT, or a file as ./{text}"));
+        return Err(format!(
+            "{text} is a port, not an output: use receive {text} OUTPUT; a file of that name is ./{text}"
+        ));
     }
     text.parse()
 }

@@ -95,7 +95,9 @@ fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
             "B" => Some(FrameType::B),
             "H" => None,
             _ => {
-                return Err(format!("`{kind}` is not a type of frame; there are I, P, B, and H for a header"));
+                return Err(format!(
+                    "`{kind}` is not a type of frame; there are I, P, B, and H for a header"
+                ));
             }
         },
         time: Duration::from_secs_f64(seconds.ok_or(format!("`{time}` is not the time of a frame"))?),

@@ -1,17 +1,17 @@
-//! Rate that a path carries, found with packets of the stream alone.
+//! Rate that a path carries, measured only with packets of the stream itself.
 //!
-//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of
-//! arrivals name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of
-//! one train, the bytes between them over the time between them are the link's rate. Neither round-trip times nor the
-//! return path matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages
-//! out.
+//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. A report of
+//! arrivals has the TSN of the last packet that arrived, its arrival time, and the number of bytes that have arrived so
+//! far. If two reports name packets of the same train, the difference of their bytes divided by the difference of their
+//! times is the link's rate. Neither round-trip times nor the return path matter. The rate is the sum of bytes over the
+//! sum of times of the last [`SAMPLES`], so that the jitter of arrivals averages out.
 //!
 //! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
-//! has no room for trains and needs none: it carries what arrives, and earlier trains no longer count. The bytes that
-//! arrived in each half of the last second count in any case.
+//! has no room for trains and needs none: its rate is that of the arriving bytes, and earlier trains are dropped. The
+//! bytes that arrived in each half of the last second are samples in any case.
 //!
-//! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look
-//! quicker than it is.
+//! `ASSUMED`, because no paper gives them: the constants. If a link hands packets over in batches, trains show a higher
+//! rate than the link has.
 
 use std::collections::VecDeque;
 

@@ -126,9 +126,9 @@ struct Path {
     curve: Curve,
     /// State of the first slow start, while it lasts.
     start: Option<Start>,
-    /// Losses in slow start that may be chance.
+    /// A window of slow start with losses too few to tell a full queue from random loss.
     suspicion: Option<Suspicion>,
-    /// So fast a window leaves.
+    /// Rate at which a window leaves.
     pace: Option<Rate>,
     /// While it stands in for a silent path.
     reserve: Option<Reserve>,
@@ -178,14 +178,14 @@ impl Path {
         self.set_pace(view);
     }
 
-    /// Returns whether a loss that is found now is a full queue's.
+    /// Returns whether a full queue is the cause of a loss that is found now.
     fn congested(&self, view: &PathView) -> bool {
         let Some((queue, least)) = queue(view) else { return true };
         let long = (self.longest.get() / 2.0).max(TELLING * least).max(MIN_LONG);
         self.ranks.blame(queue).unwrap_or(queue > long)
     }
 
-    /// A loss, of a full queue if that leaves `full` of the window.
+    /// Reacts to a loss. `full` is the share of the window that a full queue leaves, `None` if the loss is random.
     fn on_loss(&mut self, view: &PathView, full: Option<f64>, trigger: LossTrigger, highest: Tsn) {
         let congested = full.is_some();
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));

@@ -48,7 +48,7 @@ impl WindowPart for ReceiverRateConfig {
     }
 
     fn tcp(&self, _: TcpConfig) -> Result<Windows, &'static str> {
-        Err("its rate is found by a receiver with feedback=rounds")
+        Err("its rate comes from an SCTP receiver with feedback=rounds, which TCP flows do not have")
     }
 
     fn estimators(&self, estimators: &mut Estimators) {

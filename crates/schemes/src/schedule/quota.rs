@@ -63,7 +63,7 @@ pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
 /// Relation of a path's quota to its window.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Quota {
-    /// Nothing is known: its window, once.
+    /// The path's quality is unknown: the quota is one window.
     Window,
     /// As many windows as it handles in the period.
     Windows,

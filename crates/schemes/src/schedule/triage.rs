@@ -1,26 +1,30 @@
-//! Whole frames are given up early when the messages that wait can't all be in time, so that the others are.
+//! Whole frames are given up early if the waiting messages cannot all be in time, so that the other frames are.
 //!
-//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: more than
-//! [`CARRIED`] of it is too much (the test of earliest deadlines first). As in Moore and Hodgson ("An n job, one
-//! machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a group of those
-//! due by then goes, and so on to the last deadline. Which one: the first of
+//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: if more than
+//! [`CARRIED`] of the latter is due, it is too much (the test of earliest deadlines first). As in Moore and Hodgson
+//! ("An n job, one machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a
+//! group of the messages due by then is given up, and so on to the last deadline. The group is the first of these:
 //!
-//! 1. a frame that refers to a frame that was given up: it is of no use, and goes as a whole when anything has to go;
+//! 1. a frame that refers to a frame that was given up: it is of no use, and is given up as a whole if anything has to
+//!    be given up;
 //! 2. the least important;
-//! 3. among frames that others refer to, those whose group of pictures is over: nothing more of it comes;
-//! 4. the latest, to which the fewest others refer.
+//! 3. among frames that others refer to, those whose group of pictures is over, since no further frame will refer to
+//!    them;
+//! 4. the latest frame, to which the fewest others refer.
 //!
-//! A group of which a message was sent is continued, unless it is of no use.
+//! A group is continued once one of its messages was sent, unless the group is of no use.
 //!
-//! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still
-//! open quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of
-//! the time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path
-//! is live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are
-//! not known either: it has to be too much for [`HOLDOFF`] of the time that the newest message has, unless something
-//! was given up within [`AFTER_GIVE_UP`].
+//! A message is given up only if it is known not to fit, and everything unknown is assumed in its favour. A path whose
+//! window still opens quickly is assumed to carry what its threshold allows; a silent path is assumed to come back at
+//! once until it is dead; a path's own delay is assumed to take at most half of the time left; messages without a
+//! deadline are assumed to take no bytes. While no path is live, or a path was never measured, nothing is given up,
+//! because it is not known what the paths will carry. A single estimate may also be wrong for a moment: there has to be
+//! too much due for [`HOLDOFF`] of the time that the newest message has, unless something was given up within
+//! [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest
-//! of it needs. A drop is remembered until the next key frame, for at most [`MEMORY`].
+//! *Groups of pictures* are known by importances: a group of importance `Key` begins a group of pictures, and the later
+//! frames of it refer to those of importance `Reference`. A drop is remembered until the next key frame, for at most
+//! [`MEMORY`].
 //!
 //! `ASSUMED`: all constants. docs/measurements/strand.md has the measurements.
 
