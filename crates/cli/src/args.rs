@@ -196,7 +196,7 @@ fn media_output(text: &str) -> Result<MediaUrl, String> {
     let number = text.strip_prefix(':').unwrap_or(text);
     if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
         return Err(format!(
-            "{text} is a port, not an output: use receive {text} OUTPUT; a file of that name is ./{text}"
+            "{text} is a port, not an output: use receive {text} OUTPUT, or for a file ./{text}"
         ));
     }
     text.parse()

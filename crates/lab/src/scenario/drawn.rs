@@ -1,4 +1,4 @@
-//! Numbers that are drawn, and recorded ones.
+//! Numbers that are drawn from a distribution or read from a recording.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Radios as the scenario gives them.
+//! Conversion of the scenario's radios into those of the simulator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! | eq. 2, an ACK: w_r += a/w_r | [`Ewtcp::increase`], in bytes: times acked·SMSS |
 //! | eq. 2, a loss: w_r −= w_r/2 | the default of [`Avoidance::decrease`] |
 //! | the text of eq. 2, a = 1/√n | [`Ewtcp::weight`] with `literal` |
-//! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | slow start, recovery, timeout | [`TcpWindows`](super::TcpWindows) |
 //!
 //! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses: w = √(2a/p), and n windows
 //! on one bottleneck together are n·√a of the TCP window √(2/p). With a = 1/n², the default, the n windows together are

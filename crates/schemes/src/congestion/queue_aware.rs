@@ -14,16 +14,17 @@
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
-//! *Congested*: losses of this path come with queues that are long compared with recent ones, and so does this one. A
-//! drop-tail queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before
-//! that is known: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the
-//! least round-trip time, since shorter ones may be jitter.
+//! *Congestion*: a loss counts as congestion if losses of this path come with queues that are long compared with recent
+//! ones, and so does this loss. A drop-tail queue loses packets when it is full, be it a few packets or seconds long; a
+//! radio loses packets at any length of the queue ([`ranks`]). While too few losses are known to decide this, a loss
+//! counts as congestion if the queueing delay exceeds half of the longest delay of the last minute and a quarter of the
+//! least round-trip time, since shorter delays may be jitter.
 //!
-//! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog.
-//! Where the loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window
-//! falls to the measured delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue
-//! was short and full: the window stays. If not, the path loses whatever is sent: the window comes back, and this share
-//! is known from now on.
+//! *Random loss*: the window becomes the bandwidth in use, cwnd/rtt, times the least round-trip time, which is the
+//! window less its backlog. If the share of lost chunks exceeds the share that the path is known to lose by more than
+//! [`EXCESS`], a test decides: the window falls to the measured delivery rate times the least round-trip time
+//! ([`under_way`]). If the share halves, the queue was short and full, and the window stays reduced. If not, the path
+//! loses this share whatever is sent: the window returns to its former size, and the share is known from then on.
 
 mod curve;
 mod idle;

@@ -1,6 +1,6 @@
 //! The choice that `ecf` and `blest` begin with: the default scheduler of multipath-tcp.org's kernel (`mptcp_sched.c`,
-//! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for a
-//! segment that is sent again one that has not carried it, if there is one.
+//! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for
+//! a retransmission a subflow that has not carried the segment, if there is one.
 //!
 //! Two rules of the kernel are not implemented. Associations have no paths marked as backups. The kernel leaves out a
 //! subflow that recovers from a timeout; here a path is left out once it is potentially failed.

@@ -1,4 +1,4 @@
-//! Data distribution in periods: how long one lasts, which path comes first, and how much each may take.
+//! Data distribution in periods: length of a period, order of the paths, and quota of each.
 //!
 //! | Xu et al. (2015), section VI | here |
 //! |---|---|

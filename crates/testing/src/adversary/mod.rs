@@ -1,4 +1,4 @@
-//! Two applications over a network that does its worst, and what must hold all the same.
+//! Two applications over an adversarial network, and the properties that must hold nevertheless.
 
 mod book;
 pub mod case;

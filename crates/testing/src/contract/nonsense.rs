@@ -1,4 +1,4 @@
-//! Signals and questions in no order and without sense: a policy may answer anything, but must not panic.
+//! Signals and calls in random order and with random content: a policy may answer anything, but must not panic.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,4 @@
-//! One flow.
+//! Meter of one flow.
 
 use core::time::Duration;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Outages of links.
+//! Reads the outages of links.
 
 use core::time::Duration;
 

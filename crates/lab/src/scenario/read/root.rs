@@ -1,4 +1,4 @@
-//! The whole file.
+//! Reads the whole file.
 
 use std::collections::BTreeMap;
 
