@@ -84,7 +84,7 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// No queue below this is long before ranks are known, whatever the path.
+/// Shortest queueing delay that counts as long before ranks are known, whatever the path.
 const MIN_LONG: f64 = 0.001;
 /// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
 /// nor separates bottlenecks.
@@ -131,7 +131,7 @@ struct Path {
     suspicion: Option<Suspicion>,
     /// Rate at which a window leaves.
     pace: Option<Rate>,
-    /// While it stands in for a silent path.
+    /// Additional room while this path carries data that a silent path lost.
     reserve: Option<Reserve>,
 }
 
@@ -156,7 +156,7 @@ impl Path {
         }
     }
 
-    /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short
+    /// Paces a window over most of a round trip, as TCP on Linux does: a window that leaves at once would overrun short
     /// queues.
     fn set_pace(&mut self, view: &PathView) {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
@@ -172,7 +172,7 @@ impl Path {
         self.pace = rate.map(Rate::from_bytes_per_s);
     }
 
-    /// Another path has fallen silent, and this one takes `bytes` of what that had in flight.
+    /// Makes room for `bytes` that were in flight on a path which has fallen silent.
     fn stand_in(&mut self, now: Instant, view: &PathView, bytes: u64) {
         let cwnd = self.window.cwnd();
         self.reserve.get_or_insert_with(|| Reserve::new(now, view, cwnd)).grow(bytes);
@@ -219,7 +219,7 @@ impl Path {
         }
     }
 
-    /// The queue is full.
+    /// Reduces the window after a loss of a full queue.
     fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
         self.start = None;
         if self.window.counts_loss() {
@@ -236,8 +236,8 @@ impl Path {
         }
     }
 
-    /// Decides at the end of the suspect window whether its losses were chance. Earlier acknowledgements can only
-    /// show that they were not.
+    /// Decides at the end of the suspect window whether its losses were random. Acknowledgements before that end can
+    /// only show that they were not.
     fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {

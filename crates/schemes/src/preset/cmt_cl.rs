@@ -91,7 +91,7 @@ words! {
 }
 
 words! {
-    /// Times by which bandwidth is found.
+    /// Source of the times from which bandwidth is estimated.
     enum Stamp {
         /// The times at which the access link sends, where it reports them.
         Link = "link",
@@ -113,7 +113,7 @@ words! {
 words! {
     /// Fast retransmissions that halve fwnd.
     enum Cut {
-        /// Those by congestion.
+        /// Only fast retransmissions that congestion caused.
         Congestion = "congestion",
         /// Any.
         Any = "any",

@@ -151,8 +151,8 @@ impl Wary {
     }
 }
 
-/// Returns whether another path than these is suspected, but not dead, and would bring in time what has `left` seconds
-/// if it answered now.
+/// Returns whether a path other than these is suspected, but not dead, and would deliver a message with `left` seconds
+/// in time if the path answered now.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
     let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
@@ -160,8 +160,8 @@ fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
 }
 
-/// Returns whether a new message, which has `life` seconds, would be in time on the path, and the path idle without it
-/// before the next decision.
+/// Returns whether a new message with `life` seconds would be in time on the path, and the path would be idle without
+/// that message before the next decision.
 fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
@@ -178,8 +178,8 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.iter().all(|c| c.1.way > left + soonest)
 }
 
-/// Returns whether the next message keeps a path idle that later messages could take, and the paths that it waits for
-/// carry less than comes: the waiting messages came within its age.
+/// Returns whether the next message keeps a path idle that later messages could take, and the paths for which it waits
+/// carry less than the stream sends: the waiting messages were submitted within the age of the next message.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)
