@@ -422,7 +422,7 @@ impl Handshake {
         if let Some(stream) = m.tx.stream_not_admitted() {
             let streams = m.tx.streams();
             let text = format!(
-                "the peer admits only {streams} streams, but a message is queued for stream {stream}; use a lower stream number"
+                "the peer admits only {streams} streams, but a message is for stream {stream}; use a lower one"
             );
             m.cx.close(CloseReason::Protocol(text));
         }
