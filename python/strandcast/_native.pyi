@@ -699,7 +699,7 @@ class Signal:
         def newly_acked_chunks(self) -> int: ...
         @property
         def newly_acked_again(self) -> int:
-            """Chunks of these that had been declared lost."""
+            """Number of these chunks that had been declared lost."""
 
         @property
         def flight_before(self) -> int:

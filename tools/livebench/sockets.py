@@ -41,7 +41,7 @@ KEYS = ("network", "latency_ms", "share", "seed", "contestant", "links", "progra
 SETTINGS = {
     "RIST": "Debian's rist-tools, bonding: `buffer` = the option at both ends, `weight` = the mean rate of each link, known in advance",
     "SRT": "Debian's srt-tools, not bonded: `latency` = the option at both ends; the best path by hindsight",
-    "MPTCP": "the kernel's: a subflow for each link, messages older than the option are not sent, 13 kB not sent at most",
+    "MPTCP": "the kernel's MPTCP: a subflow for each link, messages older than the option are not sent, at most 13 kB are unsent",
 }
 # Time by which the emulator begins before the stream; it continues after it.
 BEFORE_S = 5
@@ -280,7 +280,7 @@ def told(found: Found, ours: str) -> dict[str, str]:
             [summary(name, whole) for name in names],
         ),
         "sockets: late": table(["network, latency, share of the greatest rate", "no way", *names], rows(found, names)),
-        "sockets: settings": table(["contestant", "set up as"], [[name, text] for name, text in SETTINGS.items()]),
+        "sockets: settings": table(["contestant", "settings"], [[name, text] for name, text in SETTINGS.items()]),
     }
 
 

@@ -242,10 +242,10 @@ def measured(program: Path, scheme: str, jobs: int, traces: Path | None) -> dict
         for deaths, most in ((1, RULES["back_s"]), (5, RULES["fifth_s"]))
     ]
     cost = [kept(name, bench.all(lambda seed, name=name: bench.cost(name, seed), seeds)) for name in RULES["alive"]]
-    heads = ["links", "most", "needless a path and minute", "all suspicions", "dead", ""]
+    heads = ["links", "most", "needless per path and minute", "all suspicions", "dead", ""]
     return {
         "suspicion": table(heads, rows),
-        "false deaths": table(["links", "path hours", "dead an hour", ""], dead),
+        "false deaths": table(["links", "path hours", "declared dead per hour", ""], dead),
         "goodput": table(["links", f"by {RULES['without']}'s, mean", "least", ""], cost),
         "returns": table(["times away", "runs", "half again p50 s", "p90 s", "most s", ""], back),
     }

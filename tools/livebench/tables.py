@@ -85,7 +85,7 @@ def tcp(results: Results) -> str:
     """Goodput of a TCP next to each scheme, where there is one."""
     cells = [cell for cell, _ in results if cell.network == "shared"]
     if not cells:
-        return "No cell has one.\n"
+        return "No cell has a TCP flow.\n"
     row = [f"{mean(results, cells, scheme, 'tcp_bps') / 1e6:.2f}" for scheme in columns(results)]
     return table(["", *columns(results)], [["TCP on the same link, Mbit/s", *row]])
 
@@ -93,7 +93,7 @@ def tcp(results: Results) -> str:
 def judged(found: Sequence[verdicts.Verdict]) -> str:
     """The verdicts."""
     words = {True: "met", False: "**missed**", None: "nothing to judge"}
-    return table(["asked", "found", ""], [[one.asked, one.found, words[one.met]] for one in found])
+    return table(["mark", "found", ""], [[one.asked, one.found, words[one.met]] for one in found])
 
 
 def all_of(results: Results, ours: str) -> dict[str, str]:

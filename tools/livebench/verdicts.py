@@ -11,7 +11,7 @@ MOST_LATE, MOST_SHARE = 0.001, 0.8
 HALF = 0.5
 # ... at this redundancy or less, in the mean.
 MOST_REDUNDANCY = 0.05
-# In no cell more than this worse than the best other one: a share.
+# Largest share by which any cell may be worse than the best other scheme.
 NEVER_WORSE = 0.001
 # On time, of what the oracle says can be.
 ON_TIME = 0.95
@@ -21,7 +21,7 @@ RESAMPLES, OUTSIDE = 2000, 0.05
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell with a trace: late shares of ours and of the best other one, our redundancy, what had to be late."""
+    """A cell with a trace: late shares of our scheme and of the best other one, our redundancy, and `late_always`."""
 
     trace: str
     share: float
@@ -69,9 +69,9 @@ def bootstrap(by_trace: Mapping[str, Sequence[float]], of=median) -> Interval:
 
 
 def halved(pairs: Sequence[Pair]) -> Verdict:
-    """Fewer late than half of the best other one's, where that has some and the links could carry more."""
+    """Returns whether our scheme has at most half of the best other scheme's late messages."""
     some = [pair for pair in pairs if pair.best > MOST_LATE and pair.share <= MOST_SHARE]
-    asked = f"median ratio of late messages at most {HALF}, where others have more than {MOST_LATE:.1%}"
+    asked = f"median ratio of late messages at most {HALF}, where the best other scheme has more than {MOST_LATE:.1%}"
     if not some:
         return Verdict(asked, "no such cell", None)
     by_trace: dict[str, list[float]] = {}
@@ -88,20 +88,21 @@ def frugal(pairs: Sequence[Pair]) -> Verdict:
 
 
 def never_worse(by_cell: Mapping[str, Sequence[Pair]]) -> Verdict:
-    """In no cell, in the mean over its traces, worse than the best other one by more than allowed."""
+    """Returns whether no cell, in its mean over traces, is worse than the best other scheme by too much."""
     worse = {cell: fmean(p.ours for p in pairs) - fmean(p.best for p in pairs) for cell, pairs in by_cell.items()}
     bad = {cell: by for cell, by in worse.items() if by > NEVER_WORSE}
-    asked = f"in no cell more than {100 * NEVER_WORSE:g} points worse than the best other one"
+    asked = f"in no cell more than {100 * NEVER_WORSE:g} points worse than the best other scheme"
     most = max(worse, key=lambda cell: worse[cell])
     found = f"{len(bad)} of {len(worse)} cells; at most {100 * worse[most]:.2f} points ({most})"
     return Verdict(asked, found, not bad)
 
 
 def bounded(pairs: Sequence[Pair]) -> Verdict:
-    """On time, of what can be."""
+    """Share on time of the messages that can be on time."""
     shares = [(1 - pair.ours) / (1 - pair.always) for pair in pairs if pair.always < 1]
     mean = fmean(shares)
-    return Verdict(f"on time at least {ON_TIME:.0%} of the possible", f"{mean:.2%} in the mean", mean >= ON_TIME)
+    asked = f"at least {ON_TIME:.0%} of the messages that can be on time"
+    return Verdict(asked, f"{mean:.2%} in the mean", mean >= ON_TIME)
 
 
 def all_of(by_cell: Mapping[str, Sequence[Pair]]) -> list[Verdict]:

@@ -176,7 +176,9 @@ fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
 fn apply_command(directions: &[Arc<LinkDirection>; 2], line: &str) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let (Some(what), Some(state), Some(which)) = (words.next(), words.next(), words.next()) else {
-        return Err(format!("control: '{line}' is not a command"));
+        return Err(format!(
+            "control: '{line}' is not a command; commands are `hole|down on|off forward|reverse|both`"
+        ));
     };
     let on = state == "on";
     let concerned = match which {
@@ -186,7 +188,7 @@ fn apply_command(directions: &[Arc<LinkDirection>; 2], line: &str) -> Result<(),
     };
     match concerned.iter().all(|direction| direction.set(what, on)) {
         true => Ok(()),
-        false => Err(format!("control: '{what}' is neither hole nor down")),
+        false => Err(format!("control: '{what}' is not known; use hole or down")),
     }
 }
 

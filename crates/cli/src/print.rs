@@ -95,8 +95,12 @@ fn output(text: &str) -> Result<(), CliError> {
 pub(crate) fn troubles(what: &'static str, piece: &'static str, file: &str) -> Tell {
     let file = file.to_owned();
     Box::new(move |trouble| match trouble {
-        Trouble::Dropped(1) => line(&format!("{what}: 1 {piece} is left out, since {file} was not read")),
-        Trouble::Dropped(n) => line(&format!("{what}: {n} {piece}s are left out, since {file} was not read")),
+        Trouble::Dropped(1) => {
+            line(&format!("{what}: 1 {piece} is left out, because {file} takes data too slowly"))
+        }
+        Trouble::Dropped(n) => {
+            line(&format!("{what}: {n} {piece}s are left out, because {file} takes data too slowly"))
+        }
         Trouble::Failed(error) => line(&format!("{what} stopped: cannot write {file}: {}", why(error))),
     })
 }

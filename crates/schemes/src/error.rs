@@ -1,4 +1,4 @@
-//! Mistakes in a scheme's name or its keys.
+//! Errors in a scheme's name or keys.
 
 use strandcast_keys::{BadValue, nearest};
 

@@ -2,7 +2,7 @@
 //! built.
 //!
 //! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`].
-//! Windows have rows of their own ([`crate::congestion`]).
+//! Windows have traits of their own ([`crate::congestion`]).
 
 use core::fmt::Debug;
 

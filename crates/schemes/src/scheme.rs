@@ -1,4 +1,4 @@
-//! Presets, and what can be set of them.
+//! Presets and their settings.
 
 use core::fmt::Debug;
 

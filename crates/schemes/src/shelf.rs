@@ -1,5 +1,5 @@
-//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`], which
-//! is such a shelf.
+//! The parts by their names in specs, one line per part. Windows are in a similar table of their own, in
+//! [`crate::congestion`].
 
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};

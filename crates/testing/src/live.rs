@@ -1,5 +1,6 @@
 //! A second of a stream of 10 Mbit/s from one endpoint to another in memory, over a path of 150 ms one-way delay in
-//! both directions that loses every 50th packet. A message is worthless after 300 ms, so that each may be repaired.
+//! both directions that loses every 50th packet. A message is worthless after 300 ms, so that each lost message can be
+//! repaired in time.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -182,7 +182,7 @@ def text(paper: Paper, store: Store, count: int | None = None) -> str:
     head = ["assumption", "is", *VERDICTS, "gains", "loses", "lacks", *(main.label for main in study.results)]
     lines = [conditions(study, default), "", *table(head, rows), ""]
     if changes:
-        lines += folded("Which claims are reproduced that were not, and the other way round", [*changes, ""])
+        lines += folded("Claims that each change gains or loses (in parentheses: the default value)", [*changes, ""])
     if without:
         lines += [f"Without runs: {'; '.join(without)}.", ""]
     return "\n".join(lines)

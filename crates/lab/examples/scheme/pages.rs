@@ -21,7 +21,11 @@ pub fn check(name: &str, check: bool) -> Result<String, String> {
     let wanted = page(&text);
     let was = match (text == wanted, check) {
         (true, _) => "combinations.md is up to date",
-        (false, true) => return Err("docs/schemes/combinations.md is out of date".into()),
+        (false, true) => {
+            return Err(
+                "docs/schemes/combinations.md is out of date; tools/scheme without --check writes it".into(),
+            );
+        }
         (false, false) => {
             fs::write(&table, &wanted).map_err(|e| format!("{}: {e}", table.display()))?;
             "combinations.md was written anew"

@@ -1,4 +1,4 @@
-//! `simulate --trace`.
+//! Traces of runs: `simulate --trace`.
 
 use std::any::Any;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Runs until an interval is narrow.
+//! Runs that are repeated until a confidence interval is narrow enough.
 
 use core::fmt;
 use core::str::FromStr;

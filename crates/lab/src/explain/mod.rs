@@ -1,4 +1,5 @@
-//! Explanations of late messages and frames of a simulated flow: the run is repeated and traced; text and JSON.
+//! Explanations of late messages and frames of a simulated flow: the run is repeated and traced, and the explanation is
+//! written as text or JSON.
 
 mod dropped;
 mod json;

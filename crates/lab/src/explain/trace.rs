@@ -1,4 +1,4 @@
-//! Run that traces one message or frame.
+//! A run that traces one message or frame.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! Results: meters for flows and links, runs summed up, files.
+//! Results: meters of flows and links, summaries of runs, and files.
 
 mod histogram;
 pub mod meter;

@@ -1,4 +1,4 @@
-//! Remarks on results that mean little: runs too short or too few, failures that did not come.
+//! Remarks on results that are not conclusive: runs that are too short or too few, losses and outages without effect.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Means and how far to trust them.
+//! Means and their confidence intervals.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A scenario file, read.
+//! A scenario file that has been read.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

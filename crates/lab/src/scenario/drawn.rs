@@ -1,4 +1,4 @@
-//! Numbers that are drawn, and recorded ones.
+//! Numbers that are drawn from a distribution or read from a recording.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ impl Item<'_> {
     pub fn uniform(&self, branch: &Branch, quantity: Quantity, variation: Variation) -> Read<Number> {
         let ends = self.part(self.key.clone(), &branch["uniform"]).list("two numbers as [a, b]")?;
         let [low, high] = ends.as_slice() else {
-            return Err(self.error(format!("uniform has {} numbers; it has two: [a, b]", ends.len())));
+            return Err(self.error(format!("uniform has {} numbers, but needs two: [a, b]", ends.len())));
         };
         let (low, high) = (low.within(quantity, Minimum::Zero)?, high.amount(quantity, Minimum::Zero)?);
         if low > high {
@@ -68,7 +68,7 @@ impl Item<'_> {
         let pair = self.part(self.key.clone(), &branch[word]).list(&expected)?;
         let [mean, other] = pair.as_slice() else {
             return Err(
-                self.error(format!("{word} has {} numbers; it has two: [mean, {second}]", pair.len()))
+                self.error(format!("{word} has {} numbers, but needs two: [mean, {second}]", pair.len()))
             );
         };
         let mean = mean.amount(quantity, Minimum::Positive)?;
@@ -98,7 +98,7 @@ impl Item<'_> {
     fn ends(&self, quantity: Quantity) -> Read<[f64; 2]> {
         let ends = self.list("two numbers as [a, b]")?;
         let [low, high] = ends.as_slice() else {
-            return Err(self.error(format!("within has {} numbers; it has two: [a, b]", ends.len())));
+            return Err(self.error(format!("within has {} numbers, but needs two: [a, b]", ends.len())));
         };
         match (low.within(quantity, Minimum::Zero)?, high.within(quantity, Minimum::Zero)?) {
             (low, high) if low > high => {

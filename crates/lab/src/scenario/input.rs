@@ -1,4 +1,4 @@
-//! Files as they come in.
+//! Reading of input files.
 
 use std::fs::{File, metadata};
 use std::io::{self, Read};

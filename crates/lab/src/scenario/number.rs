@@ -1,4 +1,4 @@
-//! Numbers of the file.
+//! Numbers in a scenario file.
 
 use core::time::Duration;
 

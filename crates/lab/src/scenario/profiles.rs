@@ -11,11 +11,11 @@
 //! | SACK.Delay, packets a SACK | 200 ms, 2 (RFC 9260 §6.2) | 200 ms, 2: `sackDelay_`, `useDelayedSacks_` |
 //! | HB.interval | 30 s (RFC 9260 §16) | 30 s: `heartbeatInterval_` |
 //! | Path.Max.Retrans, Association.Max.Retrans | 5, 10 (RFC 9260 §16) | 5, 10: `pathMaxRetrans_`, `associationMaxRetrans_` |
-//! | reports between two Strandcast peers | yes | yes: paths join by them; what a scheme says by them is the scheme's business |
+//! | reports between two Strandcast peers | yes | yes: paths join by them; schemes may also use them |
 //! | initial window | RFC 9260 §7.2.1 | the same rule: its traces begin with 4380 bytes, though `initialCwnd_` is 2 |
 //! | initial ssthresh | arbitrarily high | 65536 bytes: `initialSsthresh_` |
 //! | least window after a halving | 4 MTU (RFC 9260 §7.2.3) | 2 MTU, as its CMT agent; its single-path agent has 4 |
-//! | growth in slow start, bursts | by what one SACK stands for | by the letter (`strict`) |
+//! | growth in slow start, bursts | by the packets that one SACK stands for | by the letter of the RFC (`strict`) |
 //! | lost retransmissions | noticed by later packets | by timeout |
 //! | failed paths are probed | every 500 ms | at the RTO, which backs off |
 

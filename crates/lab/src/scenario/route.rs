@@ -1,4 +1,4 @@
-//! Ways through a scenario's network.
+//! Routes through a scenario's network.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`.
+//! Changes of a scenario by `--set KEY=VALUE`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The sorts of values that keys have.
+//! The types of values that keys can have.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A table of the file at work: its keys are known, their values are what they should be, or one line says why not.
+//! A table of the file during reading. An unknown key or a value of the wrong type is an error of one line.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

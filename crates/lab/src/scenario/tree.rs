@@ -1,4 +1,4 @@
-//! The file as a tree in which everything has its place in the file.
+//! The file as a tree in which every value has its position (line and key).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

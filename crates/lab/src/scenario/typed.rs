@@ -1,4 +1,4 @@
-//! Keys with their types: what a table's declaration makes, and what readers and writers ask for.
+//! Keys with their types, which a table's declaration creates and readers and writers use.
 
 use serde_json::Value as Json;
 

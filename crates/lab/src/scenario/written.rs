@@ -1,4 +1,4 @@
-//! A scenario in the words of its file.
+//! A scenario written in the format of its file.
 
 use std::collections::BTreeSet;
 

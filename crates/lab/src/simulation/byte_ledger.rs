@@ -1,4 +1,4 @@
-//! Times at which the messages of a byte stream were handed in.
+//! Times at which the application handed in the messages of a byte stream.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Links as the scenario gives them.
+//! Conversion of the scenario's links into those of the simulator.
 
 use std::sync::Arc;
 

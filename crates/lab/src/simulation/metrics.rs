@@ -1,4 +1,4 @@
-//! Everything that is measured in a run.
+//! All meters of a run.
 
 use core::any::Any;
 use core::fmt::Debug;

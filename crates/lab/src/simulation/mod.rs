@@ -1,4 +1,4 @@
-//! A scenario at work: its network is built, run and measured.
+//! Simulation of a scenario: its network is built, run and measured.
 
 mod build;
 mod byte_ledger;

@@ -1,4 +1,4 @@
-//! Radios as the scenario gives them.
+//! Conversion of the scenario's radios into those of the simulator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -177,8 +177,8 @@ impl<'a> Pairs<'a> {
         Pairs { scenario, seeds, drawn: BTreeSet::new() }
     }
 
-    /// The ends of an instance of a flow. Drawn ones are two stations of all its radios, uniformly among the pairs that
-    /// no flow has drawn before.
+    /// The two ends of an instance of a flow. If they are drawn, they are two of the stations that have all radios of
+    /// the flow, chosen uniformly among the pairs that no flow has drawn before.
     pub fn of(&mut self, flow: &'a Flow, name: &str, label: &str) -> Result<[&'a str; 2], BuildError> {
         if flow.ends == Ends::Given {
             return Ok([&flow.from, &flow.to]);

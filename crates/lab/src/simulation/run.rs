@@ -1,4 +1,4 @@
-//! The run of a simulation, from its start to its end, in the order of what was planned.
+//! The run of a simulation: planned events are carried out in the order of their times.
 
 use core::ops::ControlFlow;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! A run as lines of text, one an event.
+//! A run as lines of text, one line per event.
 
 use core::fmt::{self, Write as _};
 use std::io::{self, Write};

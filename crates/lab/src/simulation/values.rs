@@ -1,4 +1,4 @@
-//! Numbers, traces and links as the scenario gives them, turned into those at work.
+//! Conversion of the scenario's numbers, traces and links into those of the simulator.
 
 use core::time::Duration;
 use std::sync::Arc;

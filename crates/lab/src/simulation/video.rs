@@ -1,4 +1,4 @@
-//! Videos as the simulator sends them, and what the meters must know of them.
+//! Videos in the form that the simulator sends, and the facts about them that meters need.
 
 use std::sync::Arc;
 

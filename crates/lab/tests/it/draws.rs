@@ -142,7 +142,7 @@ fn runs_differ_by_the_begin_of_their_trace() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     for (set, error) in [
-        ("links.x.delay={normal=[\"10 ms\"]}", "normal has 1 numbers; it has two: [mean, deviation]"),
+        ("links.x.delay={normal=[\"10 ms\"]}", "normal has 1 numbers, but needs two: [mean, deviation]"),
         ("links.x.delay={pareto=[\"10 ms\",1]}", "a shape of 1 has no mean; it is above 1"),
         (
             "links.x.delay={normal=[\"10 ms\",\"1 ms\"],correlation=1}",

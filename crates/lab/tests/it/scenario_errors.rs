@@ -226,7 +226,7 @@ fn numbers_that_change() {
             "{ uniform = [1, 2], loop = true }",
             "`loop` does not go with `uniform`; uniform has uniform, every, cause",
         ),
-        ("{ uniform = [1, 2, 3] }", "uniform has 3 numbers; it has two: [a, b]"),
+        ("{ uniform = [1, 2, 3] }", "uniform has 3 numbers, but needs two: [a, b]"),
         ("{ uniform = [2, \"1 s\"] }", "uniform begins at 2, above its end 1; swap them"),
         (
             "{ uniform = [1, 2], every = \"day\" }",
@@ -370,7 +370,7 @@ fn flows() {
         ),
         (
             "app = { kind = \"video\", rate = 1, pause = { x = { from = 0, to = 2 }, y = { from = 1, to = 3 } } }",
-            "app.pause: pause `y` begins before `x` has ended; make one of them",
+            "app.pause: pause `y` begins before `x` has ended; merge the two into one pause",
         ),
         (
             "app = { kind = \"onoff\", rate = 1, on = 1, off = 1, shape = 2 }",
@@ -442,7 +442,7 @@ fn constants_of_tcp() {
 fn times_losses_outages_and_load() {
     assert_eq!(
         said("warmup = \"1 s\"", "warmup = \"10 s\""),
-        "net.toml:4: run.warmup: warmup takes 10s of a run of 10s; let it be shorter than time"
+        "net.toml:4: run.warmup: `warmup` is 10s and `time` is 10s; `warmup` must be shorter than `time`"
     );
     let delay = "delay = \"20 ms\"";
     for (line, message) in [
@@ -450,7 +450,7 @@ fn times_losses_outages_and_load() {
         ("down = { to = 5 }", "down: `from` is missing; it is a time as \"50 ms\", or a number of seconds"),
         (
             "down.x = { from = 5 }\ndown.y = { from = 6, to = 7 }",
-            "down: outage `y` begins before `x` has ended; make one of them",
+            "down: outage `y` begins before `x` has ended; merge the two into one outage",
         ),
         ("down = { from = 5, mode = \"loud\" }", "down.mode: there is no `loud`; there are silent, notify"),
         (

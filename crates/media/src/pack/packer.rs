@@ -53,11 +53,11 @@ pub struct Outgoing {
 /// A message without header.
 #[derive(Debug)]
 struct Filling {
-    /// Its first packet's time.
+    /// Time of the message's first packet.
     at: MediaTime,
     marks: Marks,
     part: Part,
-    /// Space for the header, and its packets.
+    /// Reserved bytes of the message's header, followed by the message's packets.
     wire: BytesMut,
 }
 

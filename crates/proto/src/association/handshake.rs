@@ -421,7 +421,9 @@ impl Handshake {
         Self::settle_other_paths(m, now, on);
         if let Some(stream) = m.tx.stream_not_admitted() {
             let streams = m.tx.streams();
-            let text = format!("the peer admits {streams} streams, a message is for {stream}");
+            let text = format!(
+                "the peer admits only {streams} streams, but a message is for stream {stream}; use a lower one"
+            );
             m.cx.close(CloseReason::Protocol(text));
         }
     }

@@ -43,7 +43,8 @@ pub struct Progress<'a> {
     pub view: &'a View<'a>,
     /// Path on which they were acknowledged.
     pub path: PathId,
-    /// Counted bytes: a whole window in RFC 9260's shell, the amount for which an ACK counts in TCP's.
+    /// Acknowledged bytes that this step counts: a whole window in [`Aimd`](super::Aimd), the bytes of one ACK in TCP's
+    /// windows.
     pub acked: f64,
     /// MTU (PMDCS) or SMSS in bytes.
     pub segment: f64,

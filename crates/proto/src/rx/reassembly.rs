@@ -91,7 +91,8 @@ pub enum Violation {
 pub struct Reassembly {
     /// TSN near which others are extended to 64 bits: the highest pushed or skipped.
     near: u64,
-    /// Last TSN that FORWARD TSN gave up, and further fragments of the same message; 0 before the first.
+    /// Last TSN that FORWARD TSN gave up, or that of a later fragment of the same message, which is given up as well; 0
+    /// before the first FORWARD TSN.
     given_up: u64,
     /// Next ordered message by stream id: its SSN extended to 64 bits.
     next_ssn: Vec<u64>,

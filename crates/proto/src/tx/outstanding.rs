@@ -41,7 +41,8 @@ pub(crate) enum Carries {
 pub(crate) struct Outgoing {
     pub info: ChunkInfo,
     pub state: ChunkState,
-    /// While it is lost: true if the loss policy left it to the scheduler; `None`: the policy was not asked yet.
+    /// Only of a lost chunk: `Some(true)` if the loss policy left the path of its retransmission to the scheduler,
+    /// `None` until the policy has been asked.
     pub requeued: Option<bool>,
     pub carries: Carries,
     /// Header of its symbol, which precedes the payload.

@@ -42,7 +42,10 @@ impl Act {
         }
         let Ok(act) = answer.cast::<Act>() else {
             let shown = answer.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
-            return Err(error::policy(answer.py(), &format!("the answer {shown} is not an Act, or None")));
+            return Err(error::policy(
+                answer.py(),
+                &format!("the answer {shown} is neither an Act nor None"),
+            ));
         };
         Ok(Some(match act.get() {
             Act::Copy { tsn, to } => proto::Act::Copy { tsn: Tsn(*tsn), to: PathId(*to) },

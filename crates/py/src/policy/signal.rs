@@ -33,7 +33,7 @@ pub(crate) enum Signal {
         /// Those of them that are known to have come by this path: sent nowhere else, or named by the peer.
         proven: u64,
         newly_acked_chunks: u32,
-        /// Chunks of these that had been declared lost.
+        /// Number of these chunks that had been declared lost.
         newly_acked_again: u32,
         /// Bytes in flight on the path before this SACK.
         flight_before: u64,

@@ -64,9 +64,9 @@ impl Entry {
 
     /// Adds a path that a neighbour announced with `announced` hops, if the rules allow it.
     ///
-    /// Two rules prevent loops: all paths of an entry have one sequence number, and a path is accepted only
-    /// from a neighbour that announced less than this node did under that number. No other property of the
-    /// path may override them.
+    /// Two rules prevent loops: all paths of an entry have the same sequence number, and a path is accepted only from a
+    /// neighbour that announced fewer hops than this node announced under that number. No other property of the path
+    /// may override them.
     pub fn offer(&mut self, now: Instant, sequence: u32, announced: u8, path: Path, rules: &Rules) -> Offer {
         if newer(sequence, self.sequence) {
             self.sequence = sequence;

@@ -1,5 +1,5 @@
-//! The greatest rate at which nothing is late, by Hall's theorem for fluids: data captured between two moments have
-//! to leave between the first moment and the second one plus the latency.
+//! Greatest rate at which no data are late, by Hall's theorem for fluids: data captured between two moments must leave
+//! after the first moment and at most the latency after the second.
 
 use strandcast_proto::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The part that advises.
+//! The part of a scheme that gives the advice.
 
 use smallvec::SmallVec;
 

@@ -1,17 +1,17 @@
-//! Rate that a path carries, found with packets of the stream alone.
+//! Rate that a path carries, measured only with packets of the stream itself.
 //!
-//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of
-//! arrivals name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of
-//! one train, the bytes between them over the time between them are the link's rate. Neither round-trip times nor the
-//! return path matter. The last [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages
-//! out.
+//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. A report of
+//! arrivals has the TSN of the last packet that arrived, its arrival time, and the number of bytes that have arrived so
+//! far. If two reports name packets of the same train, the difference of their bytes divided by the difference of their
+//! times is the link's rate. Neither round-trip times nor the return path matter. The rate is the sum of bytes over the
+//! sum of times of the last [`SAMPLES`], so that the jitter of arrivals averages out.
 //!
 //! A path is busy if it has a queue and a full window, or if the queue is more than half of the round trip. A busy path
-//! has no room for trains and needs none: it carries what arrives, and earlier trains no longer count. The bytes that
-//! arrived in each half of the last second count in any case.
+//! has no room for trains and needs none: its rate is that of the arriving bytes, and earlier trains are dropped. The
+//! bytes that arrived in each half of the last second are samples in any case.
 //!
-//! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look
-//! quicker than it is.
+//! `ASSUMED`, because no paper gives them: the constants. If a link hands packets over in batches, trains show a higher
+//! rate than the link has.
 
 use std::collections::VecDeque;
 
@@ -20,18 +20,18 @@ use strandcast_proto::policy::{ChunkInfo, PathArrivals, PathView, PeerTime};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::Tsn;
 
-/// Packets that leave so soon one after the other belong to one train.
+/// Longest time between two packets of one train.
 pub const BACK_TO_BACK: Duration = Duration::from_micros(200);
-/// Packets of the shortest train.
+/// Number of packets of the shortest train.
 pub const MIN_TRAIN: usize = 4;
-/// Packets between the two reports that a sample is of.
+/// Least number of packets between the two reports of a sample.
 const APART: u64 = 2;
-/// Samples that count, and how long each does.
+/// Number of samples that are used, and the age up to which each is.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
 /// Time over which arrivals are counted; the lesser of the last two counts is the least that the path carries.
 const COUNTED: Duration = Duration::from_millis(500);
-/// A queue longer than this is one, seconds.
+/// Shortest queueing delay that counts as a queue, in seconds.
 const STANDING: f64 = 0.015;
 /// A queue of more than this share of the round trip makes a path busy, whatever its window.
 const LONG: f64 = 0.5;
@@ -39,7 +39,7 @@ const LONG: f64 = 0.5;
 const BUSY: f64 = 0.8;
 /// Room for less is a full window, packets.
 const FULL: u64 = 4;
-/// Trains that wait for reports.
+/// Number of trains that may wait for reports.
 const UNDER_WAY: usize = 8;
 
 /// State of a path in a report: bytes and packets so far, and the time of the last one.
@@ -188,7 +188,7 @@ impl PathRate {
         let (reports, time) = counting.busy;
         let busy = f64::from(reports) >= BUSY * f64::from(counting.reports) && time >= BUSY * seconds;
         *counting = Counting::new(mark);
-        // Two reports far apart tell of a pause.
+        // Two reports far apart indicate a pause.
         self.arrived =
             [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
         if busy {
@@ -211,7 +211,7 @@ impl PathRate {
         !self.samples.is_empty()
     }
 
-    /// The path fell silent: what it carried is no guide to what it will.
+    /// Drops the samples of a path that fell silent: its former rate does not show its rate after the silence.
     pub fn forget(&mut self) {
         let packets = self.packets;
         *self = PathRate { packets, ..PathRate::default() };

@@ -1,4 +1,4 @@
-//! An encoder follows at once when less goes, and slowly when more does.
+//! Advised rate over time: it falls at once when the paths carry less, and rises slowly when they carry more.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Balanced linked adaptation (Balia): coupled windows that shrink by less or more than half, by how a path's rate
-//! compares with the best one's.
+//! Balanced linked adaptation (Balia): coupled windows. A loss takes less or more than half of a window, depending on
+//! the ratio of the path's rate to the best path's rate.
 //!
 //! Q. Peng, A. Walid, J.-S. Hwang, S. H. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM
 //! Transactions on Networking 24(1), 2016; draft-walid-mptcp-congestion-control-04.
@@ -10,10 +10,11 @@
 //! | an ACK: w_r += x_r / (rtt_r · (Σ x_k)²) · (1 + α_r)/2 · (4 + α_r)/5 | [`Balia::increase`], in bytes: times acked·SMSS |
 //! | a loss: w_r −= w_r/2 · min(α_r, 1.5) | [`Balia::decrease`] |
 //!
-//! Constants: 1.5, the most that a loss takes in halves of the window; 1/2, 4/5 and 1/5 of the increase.
+//! Constants: 1.5, the greatest number of half windows that a loss takes; 1/2, 4/5 and 1/5 of the increase.
 //!
-//! With one path α is 1, the step SMSS²/w and the cut one half: Reno's. `ASSUMED`: paths that do not count
-//! ([`Coupled`]) are also Reno's; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
+//! With one path α is 1, the step SMSS²/w and the cut one half, as in Reno. `ASSUMED`: paths that are inactive or
+//! without a round-trip time ([`Coupled`]) follow Reno; a timeout leaves one segment, as in TCP, and α decides the
+//! threshold.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};

@@ -2,9 +2,10 @@
 //!
 //! T. Le, C. Hong, S. Lee, "Multipath Binomial Congestion Control Algorithms", IEICE Transactions on Communications
 //! E95-B(6),
-//! 2012, as S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII
-//! Transactions on Internet and Information Systems 11(1), 2017, gives them; the single-path windows are those of D.
-//! Bansal and H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001.
+//! 2012. The equations are those that S. Lee and K. Chung print in "A Multipath Congestion Control Scheme for
+//!       High-Quality Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017. The
+//!       single-path windows are those of Bansal and Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM
+//!       2001.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
@@ -17,14 +18,15 @@
 //! | `mpsqrt` | 1/2 | 1/2 | 1 | 1/2 |
 //! | `mpiad` | 1 | 0 | 2 | 1 |
 //!
-//! Equation 8 is per round trip (Bansal and Balakrishnan): an ACK has 1/w of it, unless `literal=on` reads it as Lee
-//! and Chung's equation 1, whose step is that of an ACK. It asks for β < 1, which `mpiad` does not keep.
+//! Equation 8 is per round trip (Bansal and Balakrishnan): an ACK takes 1/w of that step, unless `literal=on` reads
+//! equation 8 like Lee and Chung's equation 1, whose step is per ACK. Equation 8 requires β < 1, which `mpiad` does not
+//! fulfil.
 //!
 //! `ASSUMED`: δ = (max x/Σ x)², x the mean window over the round-trip time. In equilibrium w = √(δ·α/(β·p)) where k + l
-//! = 1, so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; alone δ is 1. Paths
-//! that do not count ([`Coupled`](super::Coupled)) grow alone. No ACK adds more than in slow start, which matters to
-//! windows below √2 segments alone. Floors and timeouts are the shell's; after a timeout the threshold is what a loss
-//! leaves.
+//! = 1, so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; with one path δ is 1.
+//! Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) are not coupled. No ACK adds more
+//! than in slow start, which affects only windows below √2 segments. `rfc::Aimd` or `TcpWindows` applies floors and
+//! timeouts; after a timeout the threshold is what a loss leaves.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};

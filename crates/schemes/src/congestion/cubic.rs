@@ -8,14 +8,14 @@
 //! | §4.3 fig. 4, Reno-friendly W_est | [`Cubic::grow`] |
 //! | §4.4, §4.5 concave and convex region, (target − cwnd)/cwnd | [`Cubic::grow`] |
 //! | §4.6 fig. 5, §4.7 fast convergence, §4.8 timeout | [`Cubic::decrease`] |
-//! | §4.10 slow start; RFC 9406 | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | §4.10 slow start; RFC 9406 | [`TcpWindows`](super::TcpWindows) |
 //! | §5.8 time without a full window does not count | [`Progress::passed`] |
 //!
 //! Constants of §4.1 and §5.1: C = 0.4 segments/s³, β = 0.7, alpha = 3·(1 − β)/(1 + β) = 0.529.
 //!
-//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave
-//! the curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) leave the curve
-//! as it is: the shell restores window and threshold, where a signal reports them.
+//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs do not
+//! change the curve (`count=ack`: for each ACK). Spurious events (§4.9) do not change the curve either: the caller
+//! restores window and threshold if a signal reports such an event.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{LossTrigger, PathId};

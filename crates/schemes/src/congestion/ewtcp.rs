@@ -1,22 +1,22 @@
 //! Equally weighted TCP (EWTCP): each path is a TCP whose increase is weighted by the number of paths.
 //!
 //! M. Honda, Y. Nishida, L. Eggert, P. Sarolahti, H. Tokuda, "Multipath congestion control for shared bottleneck",
-//! PFLDNeT
-//! 2009; here as Lee and Chung 2017 print it.
+//! PFLDNeT 2009; implemented here as Lee and Chung (2017) print it.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
 //! | eq. 2, an ACK: w_r += a/w_r | [`Ewtcp::increase`], in bytes: times acked·SMSS |
 //! | eq. 2, a loss: w_r −= w_r/2 | the default of [`Avoidance::decrease`] |
 //! | the text of eq. 2, a = 1/√n | [`Ewtcp::weight`] with `literal` |
-//! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | slow start, recovery, timeout | [`TcpWindows`](super::TcpWindows) |
 //!
 //! In equilibrium the increases a/w of the ACKs balance the decreases p·w/2 of the losses: w = √(2a/p), and n windows
-//! on one bottleneck together are n·√a of the TCP window √(2/p). That is one TCP for a = 1/n², the default. a = 1/√n
-//! gives n^(3/4) TCPs, 1.68 with two paths, although the text says one: hence `literal`.
+//! on one bottleneck together are n·√a of the TCP window √(2/p). With a = 1/n², the default, the n windows together are
+//! one TCP window. The paper's text claims the same of a = 1/√n, but that weight gives n^(3/4) TCP windows, 1.68 with
+//! two paths; it is available as `literal`.
 //!
-//! With one path a is 1: Reno's window. `ASSUMED`, without a key because the paper's networks have no such paths: paths
-//! that do not count ([`Coupled`]) are not in n, and are Reno's themselves.
+//! With one path a is 1: Reno's window. `ASSUMED`, without a key because the paper's networks have no such paths: n
+//! does not include paths that are inactive or without a round-trip time ([`Coupled`]); their windows are Reno's.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};

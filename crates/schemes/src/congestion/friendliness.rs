@@ -1,5 +1,5 @@
-//! The friendliness window: a window for the whole association that behaves like TCP's, with which the sum of the
-//! paths' windows is compared.
+//! The friendliness window (fwnd): a window for the whole association that behaves like TCP's. The sum of the paths'
+//! windows is compared with it.
 //!
 //! | Xu et al. (2015), section V | here |
 //! |---|---|
@@ -18,21 +18,18 @@
 //!   bytes
 //!   acknowledged over all paths; bytes count if the path's window was full, as for that window itself (RFC 9260 §7.2.2):
 //!   an application that sends little must not earn a window that Reward then gives to the paths;
-//! - one update a loss event, not a lost chunk;
-//! - a path that joins brings cwnd(init), one that leaves takes it; fwnd is not scaled otherwise when n changes, and
-//!   never
-//!   less than n cwnd(init);
-//! - a loss that the radio made leaves fwnd alone, as in Algorithm 2; section V's text says that fwnd "decreases by
-//!   half
-//!   when any retransmission is needed" (`fwnd-cut=any`);
-//! - with all counts 0, q of Algorithm 3 as printed is null when its R_e is read: the first candidate is taken whatever
-//!   its
-//!   count;
+//! - each loss event changes fwnd once, however many chunks were lost;
+//! - a path that joins adds cwnd(init) to fwnd, and a path that leaves takes it away; fwnd does not change otherwise
+//!   with the number n of paths, and is at least n cwnd(init);
+//! - a loss that the radio caused does not change fwnd, as in Algorithm 2; section V's text says that fwnd "decreases
+//!   by half when any retransmission is needed" (`fwnd-cut=any`);
+//! - if all counts are 0, q of Algorithm 3 as printed is null when its R_e is read; here the first candidate is taken
+//!   whatever its count;
 //! - Penalize may take the same path several times, as Algorithm 3 is printed (the text says "another path");
 //! - with all R_e 0, Reward gives the same to all;
-//! - a path whose last loss was a timeout, of which nothing was acknowledged since, gets nothing of Reward, which would
-//!   undo eq. 16 at once (a key turns this off);
-//! - when all paths were silent so long that their windows were reduced, fwnd is in the same proportion.
+//! - Reward gives nothing to a path whose last loss was a timeout and on which nothing was acknowledged since: a gain
+//!   would undo eq. 16 at once (a key turns this off);
+//! - if all paths were idle for so long that their windows were reduced, fwnd is reduced in the same proportion.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::PathId;

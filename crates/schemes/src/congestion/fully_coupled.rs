@@ -1,25 +1,25 @@
 //! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses
-//! more than the best. ([`Coupled`] is not it, but a path as all coupled windows see it.)
+//! more than the best. ([`Coupled`] is something else: the state of one path that all coupled windows read.)
 //!
 //! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
-//! multipath TCP", NSDI 2011; here as Lee and Chung 2017 print it. w_T is the sum of all windows.
+//! multipath TCP", NSDI 2011; implemented here as Lee and Chung (2017) print it. w_T is the sum of all windows.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
 //! | eq. 3, an ACK: w_r += 1/w_T | [`FullyCoupled::increase`], in bytes: acked·SMSS/w_T |
 //! | eq. 3, a loss: w_r −= β·w_T | [`FullyCoupled::decrease`], as a share of w_r |
-//! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | slow start, recovery, timeout | [`TcpWindows`](super::TcpWindows) |
 //!
 //! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
 //!
 //! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one.
 //! `ASSUMED`:
-//! - one segment is left then, so that the path is still probed. Thresholds after a loss are of one segment at least
-//!   (`floor` of TCP and MPTCP flows, whose default elsewhere is two; `half-floor=1` in SCTP), or the window could not stay
-//!   there;
-//! - the share is of the window, as eq. 3 is (`cut` of such flows);
-//! - paths that do not count ([`Coupled`]) are not in w_T, and are Reno's themselves. No key: the paper has no such
-//!   paths.
+//! - then one segment is left, so that the path is still probed. Thresholds after a loss are of one segment at least
+//!   (`floor` of TCP and MPTCP flows, whose default elsewhere is two; `half-floor=1` in SCTP), or the window could not
+//!   stay there;
+//! - β is a share of the window, as in eq. 3, not of the data in flight (`cut` of such flows);
+//! - w_T does not include paths that are inactive or without a round-trip time ([`Coupled`]); their windows are Reno's.
+//!   No key: the paper has no such paths.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};

@@ -4,13 +4,13 @@
 //! |---|---|
 //! | §4 alpha = tot · max(cwnd_i/rtt_i²) / (Σ cwnd_i/rtt_i)² | [`Lia::alpha`] |
 //! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Lia::increase`] |
-//! | §3 slow start and decrease as in TCP, here as in SCTP | the shells, `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
+//! | §3 slow start and decrease as in TCP, here as in SCTP | `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
 //!
-//! In SCTP the step is taken for a whole window acknowledged, by the shell's partial_bytes_acked; in TCP for what an
-//! ACK counts for ([`Counting`](super::Counting)).
+//! In SCTP a step is taken when a whole window has been acknowledged (partial_bytes_acked of `rfc::Aimd`); in TCP each
+//! ACK is a step for the bytes that it counts ([`Counting`](super::Counting)).
 //!
-//! Paths that do not count ([`Coupled`]) grow on their own. With one path alpha is 1: the RFC 9260 window, or that of
-//! RFC 5681.
+//! Paths that are inactive or without a round-trip time ([`Coupled`]) are not coupled. With one path alpha is 1: the
+//! RFC 9260 window, or that of RFC 5681.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::View;

@@ -1,5 +1,5 @@
-//! Mean windows, one step per round trip of a path: what coupled windows compare the paths by where a single window
-//! says too little.
+//! Mean windows, updated once per round trip of a path. Coupled windows compare paths by them where the window of a
+//! moment varies too much.
 
 use strandcast_proto::policy::{PathId, PathState, Signal, View};
 use strandcast_proto::time::Instant;

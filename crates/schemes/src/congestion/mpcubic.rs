@@ -1,23 +1,23 @@
-//! Coupled CUBIC (MPCUBIC): each path follows a cubic curve of its own that is the flatter, the more paths share the
-//! rate.
+//! Coupled CUBIC (MPCUBIC): each path follows a cubic curve of its own, which is flatter the more paths share the rate.
 //!
 //! T. Le, C. Hong, S. Lee, "MPCubic: An Extended Cubic TCP for Multiple Paths over High Bandwidth-Delay Networks", ICTC
-//! 2011, as S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII
-//! Transactions on Internet and Information Systems 11(1), 2017, gives it.
+//! 2011. The equation is the one that S. Lee and K. Chung print in "A Multipath Congestion Control Scheme for
+//! High-Quality Multimedia Streaming", KSII Transactions on Internet and Information Systems 11(1), 2017.
 //!
 //! | Lee and Chung 2017 | here |
 //! |---|---|
 //! | eq. 10: w(t) = δ·C·(t − K)³ + w_max | [`Cubic`] with δ·C in place of C, also in K = cbrt((w_max − w)/(δ·C)) |
 //! | δ: not printed | [`MeanWindows::share`], to the fourth power |
 //!
-//! Everything else is [`Cubic`]'s (RFC 9438) and so are the keys. With one path δ is 1 and each window CUBIC's, bit for
-//! bit.
+//! Everything else and the keys are those of [`Cubic`] (RFC 9438). With one path δ is 1, and the window equals CUBIC's
+//! bit for bit.
 //!
 //! `ASSUMED`: δ = (max x/Σ x)⁴, x the mean window over the round-trip time, since CUBIC's mean window is in proportion
-//! to the fourth root of C: n equal paths behind one bottleneck have 1/n of a CUBIC window each, with δ = 1/n⁴. It is
-//! taken when a stage begins and stays until the next loss, or K would jump. The Reno-friendly window (RFC 9438 §4.3)
-//! grows (max x/Σ x)² times as fast as with one path for the same reason: Reno's is in proportion to the square root of
-//! its growth. Paths that do not count ([`Coupled`](super::Coupled)) are CUBIC's.
+//! to the fourth root of C: n equal paths behind one bottleneck have 1/n of a CUBIC window each, with δ = 1/n⁴. δ is
+//! computed when a stage begins and stays until the next loss; otherwise K would jump. The Reno-friendly window (RFC
+//! 9438 §4.3) grows (max x/Σ x)² times as fast as with one path for the same reason: Reno's is in proportion to the
+//! square root of its growth. Paths that are inactive or without a round-trip time ([`Coupled`](super::Coupled)) follow
+//! CUBIC.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};

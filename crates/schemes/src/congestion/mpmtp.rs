@@ -30,14 +30,13 @@
 //! | eq. 30 | w²·max(C(4 − β)RTT²/(4β))^⅓ / (αBβ·X^(4/3)) | b·w²·max(C(4 − b)/(4b·RTT))^⅓ / (ᾱ·X^(4/3)) | dimension; the next paragraph |
 //!
 //! Equation 30 has α·B in its denominator. With the values of the moment δ·B·α does not depend on α or B: neither the
-//! profiles nor load balancing would have an effect. So ᾱ is the mean of α over time between the last two losses
-//! (before: √(α_max·α_min)), B is left out, and w and X = Σ w/RTT are mean windows. Over time is exact: between losses
-//! a path sends 1/p segments in
-//! 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
+//! profiles nor load balancing would have an effect. So ᾱ is the mean of α over the time between the last two losses
+//! (before there are two: √(α_max·α_min)), B is left out, and w and X = Σ w/RTT are mean windows. The mean over time is
+//! exact: between losses a path sends 1/p segments in 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
 //!
 //! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that
-//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have,
-//! and of two loss rates the larger one leaves a path what [`MpmtpConfig::delta_least`] grants it.
+//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have.
+//! If loss rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
 //!
 //! # `ASSUMED`, each with a key
 //!
@@ -54,10 +53,10 @@
 //!
 //! `ASSUMED` without a key: slow start ends at the first loss or rise; after a timeout the window grows to (1 −
 //! b)·w_max in slow start, concave from there on. p is congestion events per segment, 1 over TFRC's mean loss interval
-//! (RFC 5348 §5.4), 0 before the first; with p_max − p_min < 10⁻⁹ B is 1. No ACK adds more than it acknowledges.
-//! Round-trip times are taken of each ACK, from when the newest segment left that it acknowledges, so that coarse
-//! clocks of a sender do not matter. With one path that counts ([`Coupled`]) δ and B are 1. After idle time, or a
-//! path's return, the profiles begin anew.
+//! (RFC 5348 §5.4), 0 before the first; with p_max − p_min < 10⁻⁹ B is 1. No ACK adds more than it acknowledges. Each
+//! ACK gives a round-trip time, measured from the departure of the newest segment that it acknowledges, so that a
+//! sender's coarse clock does not matter. With one active path that has a round-trip time ([`Coupled`]) δ and B are 1.
+//! After idle time, or when a path returns, the profiles begin anew.
 
 mod config;
 mod loss_intervals;

@@ -11,18 +11,17 @@
 //! | paths with the largest window; collected paths: best ones without the largest window | [`Olia::alpha`] |
 //! | α: 1/(n·collected), −1/(n·largest), or 0 | [`Olia::alpha`] |
 //! | an ACK: w_r += (w_r/rtt_r²)/(Σ w_k/rtt_k)² + α_r/w_r | [`Olia::increase`], in bytes: times acked·SMSS |
-//! | a loss: w_r −= w_r/2, slow start as in TCP | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | a loss: w_r −= w_r/2, slow start as in TCP | [`TcpWindows`](super::TcpWindows) |
 //!
-//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones. The
-//! shell leaves one segment.
+//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones.
+//! [`TcpWindows`](super::TcpWindows) leaves at least one segment.
 //!
 //! With one path the increase is 1/w: Reno's window. `ASSUMED`:
-//! - values within 1 % of the largest are as large (`tolerance`), or measured ones would never be;
+//! - values within 1 % of the largest count as equal to it (`tolerance`), since measured values are never equal;
 //! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², a TCP's rate squared (`ranking=kernel`);
 //! - thresholds after a loss are TCP's two segments at least (`floor` of TCP and MPTCP flows);
-//! - paths that do not count ([`Coupled`]) are left out of all sums, and are Reno's themselves. No key: the draft has
-//!   no such
-//!   paths.
+//! - paths that are inactive or without a round-trip time ([`Coupled`]) are left out of all sums, and follow Reno. No
+//!   key: the draft has no such paths.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{LossTrigger, PathId, Signal, View};

@@ -14,16 +14,17 @@
 //! | what a silent path had in flight may leave at once by others | none | [`reserve`] |
 //! | a window of which little is used becomes smaller, as an idle one does | RFC 2861, RFC 7661 §4.1 | [`idle`] |
 //!
-//! *Congested*: losses of this path come with queues that are long compared with recent ones, and so does this one. A
-//! drop-tail queue loses when it is full, be it a few packets or seconds long; a radio loses at any ([`ranks`]). Before
-//! that is known: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the
-//! least round-trip time, since shorter ones may be jitter.
+//! *Congestion*: a loss counts as congestion if losses of this path come with queues that are long compared with recent
+//! ones, and so does this loss. A drop-tail queue loses packets when it is full, be it a few packets or seconds long; a
+//! radio loses packets at any length of the queue ([`ranks`]). While too few losses are known to decide this, a loss
+//! counts as congestion if the queueing delay exceeds half of the longest delay of the last minute and a quarter of the
+//! least round-trip time, since shorter delays may be jitter.
 //!
-//! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog.
-//! Where the loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window
-//! falls to the measured delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue
-//! was short and full: the window stays. If not, the path loses whatever is sent: the window comes back, and this share
-//! is known from now on.
+//! *Random loss*: the window becomes the bandwidth in use, cwnd/rtt, times the least round-trip time, which is the
+//! window less its backlog. If the share of lost chunks exceeds the share that the path is known to lose by more than
+//! [`EXCESS`], a test decides: the window falls to the measured delivery rate times the least round-trip time
+//! ([`under_way`]). If the share halves, the queue was short and full, and the window stays reduced. If not, the path
+//! loses this share whatever is sent: the window returns to its former size, and the share is known from then on.
 
 mod curve;
 mod idle;
@@ -83,7 +84,7 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// No queue below this is long before ranks are known, whatever the path.
+/// Shortest queueing delay that counts as long before ranks are known, whatever the path.
 const MIN_LONG: f64 = 0.001;
 /// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
 /// nor separates bottlenecks.
@@ -126,11 +127,11 @@ struct Path {
     curve: Curve,
     /// State of the first slow start, while it lasts.
     start: Option<Start>,
-    /// Losses in slow start that may be chance.
+    /// A window of slow start with losses too few to tell a full queue from random loss.
     suspicion: Option<Suspicion>,
-    /// So fast a window leaves.
+    /// Rate at which a window leaves.
     pace: Option<Rate>,
-    /// While it stands in for a silent path.
+    /// Additional room while this path carries data that a silent path lost.
     reserve: Option<Reserve>,
 }
 
@@ -155,7 +156,7 @@ impl Path {
         }
     }
 
-    /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short
+    /// Paces a window over most of a round trip, as TCP on Linux does: a window that leaves at once would overrun short
     /// queues.
     fn set_pace(&mut self, view: &PathView) {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
@@ -171,21 +172,21 @@ impl Path {
         self.pace = rate.map(Rate::from_bytes_per_s);
     }
 
-    /// Another path has fallen silent, and this one takes `bytes` of what that had in flight.
+    /// Makes room for `bytes` that were in flight on a path which has fallen silent.
     fn stand_in(&mut self, now: Instant, view: &PathView, bytes: u64) {
         let cwnd = self.window.cwnd();
         self.reserve.get_or_insert_with(|| Reserve::new(now, view, cwnd)).grow(bytes);
         self.set_pace(view);
     }
 
-    /// Returns whether a loss that is found now is a full queue's.
+    /// Returns whether a full queue is the cause of a loss that is found now.
     fn congested(&self, view: &PathView) -> bool {
         let Some((queue, least)) = queue(view) else { return true };
         let long = (self.longest.get() / 2.0).max(TELLING * least).max(MIN_LONG);
         self.ranks.blame(queue).unwrap_or(queue > long)
     }
 
-    /// A loss, of a full queue if that leaves `full` of the window.
+    /// Reacts to a loss. `full` is the share of the window that a full queue leaves, `None` if the loss is random.
     fn on_loss(&mut self, view: &PathView, full: Option<f64>, trigger: LossTrigger, highest: Tsn) {
         let congested = full.is_some();
         let share = full.unwrap_or_else(|| without_queue(view).max(HALF));
@@ -218,7 +219,7 @@ impl Path {
         }
     }
 
-    /// The queue is full.
+    /// Reduces the window after a loss of a full queue.
     fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
         self.start = None;
         if self.window.counts_loss() {
@@ -235,8 +236,8 @@ impl Path {
         }
     }
 
-    /// Decides at the end of the suspect window whether its losses were chance. Earlier acknowledgements can only
-    /// show that they were not.
+    /// Decides at the end of the suspect window whether its losses were random. Acknowledgements before that end can
+    /// only show that they were not.
     fn resolve_suspicion(&mut self, ack: &AckInfo) {
         let Some(suspicion) = &self.suspicion else { return };
         if suspicion.lost >= CHANCE {

@@ -1,7 +1,7 @@
-//! Sending at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
+//! Window and pacing at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
 //!
-//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows replace it while it is unknown: before the
-//! receiver's first rate, and towards peers that have none to give.
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). While that rate is unknown, RFC 9260's windows are used: before
+//! the receiver's first rate, and towards peers that do not send rates.
 //!
 //! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety;
 //! after a timeout a window of one packet, so one packet an RTO, until a report of the receiver arrives; the receiver
@@ -48,7 +48,7 @@ impl WindowPart for ReceiverRateConfig {
     }
 
     fn tcp(&self, _: TcpConfig) -> Result<Windows, &'static str> {
-        Err("its rate is found by a receiver with feedback=rounds")
+        Err("its rate comes from an SCTP receiver with feedback=rounds, which TCP flows do not have")
     }
 
     fn estimators(&self, estimators: &mut Estimators) {

@@ -1,4 +1,4 @@
-//! TCP's window (RFC 5681): the shell [`TcpWindows`] with `rfc::Reno` of the core.
+//! TCP's window (RFC 5681): [`TcpWindows`] with `rfc::Reno` of the core.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::{Avoidance, Reno};

@@ -1,8 +1,9 @@
-//! Paths that share a bottleneck, found by their queues: behind one queue packets of all paths wait equally long.
+//! Detection of paths that share a bottleneck, by their queues: packets of all paths wait equally long in one queue.
 //!
-//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: alike within
-//! an eighth or 2 ms they count one point for the pair, otherwise two against it. From [`COUPLED`] points on the
-//! increases of the two are coupled by RFC 6356. Paths behind bottlenecks of their own are alike by chance only.
+//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: if two
+//! delays differ by at most an eighth or 2 ms, the pair gets one point, otherwise it loses two. From [`COUPLED`] points
+//! on the increases of the two are coupled by RFC 6356. Delays of paths behind different bottlenecks are alike only by
+//! chance.
 
 use smallvec::SmallVec;
 

@@ -11,10 +11,10 @@
 //! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
 //! | 9406 HyStart++ | `hystart` |
 //!
-//! Inflation during recovery, pipe, limited transmit and what a further timeout of the same segment does are the
-//! sender's: the window here is the one without them, and each loss event shrinks it. FlightSize is the path's
-//! `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves out what limited
-//! transmit sent). Recovery ends when the event's `highest` is acknowledged. Which losses count: [`SparedLosses`].
+//! The sender handles window inflation during recovery, pipe, limited transmit and further timeouts of the same
+//! segment. The window here does not contain them, and each loss event shrinks it. FlightSize is the path's `in_flight`
+//! at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves out what limited transmit sent).
+//! Recovery ends when the event's `highest` is acknowledged. [`SparedLosses`] selects the losses that shrink a window.
 
 use strandcast_keys::words;
 use strandcast_proto::policy::{

@@ -1,7 +1,7 @@
 //! Weighted Vegas (wVegas): each path keeps segments in queues in proportion to its share of the rate of all paths.
 //!
-//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and what Linux' MPTCP v0.95
-//! made of it (`mptcp_wvegas.c`): the constants and the order of a round's steps are the latter's.
+//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and its implementation in
+//! Linux' MPTCP v0.95 (`mptcp_wvegas.c`), from which the constants and the order of a round's steps are taken.
 //!
 //! | algorithm, once per round trip | here |
 //! |---|---|
@@ -12,23 +12,25 @@
 //! | diff > α_r: w −= 1; diff < α_r: w += 1 | [`Path::step`] |
 //! | q = rtt − base, its least since the last time; q ≥ 2·least: w ← w·base/(2·rtt) | [`Path::drain`] |
 //! | at least 2 segments after a round; fewer than 3 samples: Reno's step | [`Wvegas::increase`] |
-//! | after a loss half of the window; weight and α begin anew | the shell, [`Path::forget_round`] |
+//! | after a loss half of the window; weight and α begin anew | [`TcpWindows`](super::TcpWindows), [`Path::forget_round`] |
 //!
-//! Constants, the kernel's: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments
+//! Constants of the kernel: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments
 //! of α.
 //!
-//! With one path it is Vegas with α = total, not Reno. Its limits: base is never measured again, and a loss-based
-//! sender fills the queue that wVegas yields to. Draining halves the window whenever the queue of a round is twice
-//! the least one, which on a path without other traffic is long before α segments are queued.
+//! With one path wVegas is Vegas with α = total, not Reno. It has these limits. The base is never measured again, and a
+//! loss-based sender fills the queue to which wVegas yields. Draining halves the window whenever the queue of a round
+//! is twice the least one, which on a path without other traffic is long before α segments are queued.
 //!
 //! `ASSUMED`:
-//! - diff and α are whole segments, as in the kernel: a window that has its share stays. No key: fractions never are
-//!   equal;
+//! - diff and α are whole segments, as in the kernel, so that a window stays once it has its share. No key: fractions
+//!   would never be equal;
 //! - without any queue nothing is drained (`drain=off`: never). The kernel's arithmetic halves the window then;
 //! - after draining a window goes back to 3/4 of what it was by slow start, unless a queue of γ segments shows: the
 //!   kernel's thresholds follow the window to 3/4 of it. No key: it is part of draining there;
-//! - in Σx are the paths that count ([`Coupled`]) and have had a queue of α since their last loss. Others are Reno's;
-//! - Vegas continues with the first round after a loss; the shell freezes windows in recovery.
+//! - Σx includes active paths with a round-trip time ([`Coupled`]) that have had a queue of α since their last loss.
+//!   Other paths follow Reno;
+//! - Vegas continues with the first round after a loss; [`TcpWindows`](super::TcpWindows) does not let windows grow in
+//!   recovery.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, Signal, View};

@@ -7,15 +7,16 @@
 //!
 //! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
 //!
-//! It measures the sender's own rate of departures, retransmissions included: fed with the moments at which it
-//! hands packets down it follows the window; fed with those at which the access link sent them it would see, within a
-//! burst, the link's rate, but only with a and b small against the paper's: an average over a hundred packets spans
-//! bursts and the pauses between them.
+//! The algorithm measures the sender's own rate of departures, retransmissions included. If its times are those at
+//! which the sender hands packets down, the estimate follows the window. If they are those at which the access link
+//! sends them, the estimate could show the link's rate within a burst, but only with a and b far below the paper's:
+//! with these the average spans a hundred packets, and so bursts and the pauses between them.
 //!
 //! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first
 //! samples are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate
-//! starts at the first sample, its error variance at R; as long as no time passed between packets they are gathered,
-//! but give no sample; a gap counts as `longest` at most, since an application's pause says nothing about the path.
+//! starts at the first sample, its error variance at R; packets between which no time passed are added up, and give no
+//! sample until time has passed; a gap counts as `longest` at most, since an application's pause says nothing about the
+//! path.
 
 use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};

@@ -2,19 +2,19 @@
 //! and the share of packets that it loses.
 //!
 //! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A
-//!   higher
-//!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
-//!   meantime: a source that sends little says nothing of what the path could do. So the rate is a lower bound, unless such a
-//!   sample tested it lately ([`tested`]). Packets sent before the window was first full do not test the rate. The rate is unknown before a sample of a full packet (a keep-alive says nothing), and again
-//!   after [`IDLE`] without load.
+//!   higher sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long
+//!   in the meantime: a source that sends little does not show what the path could carry. So the rate is a lower bound,
+//!   unless a sample of that kind tested it lately ([`tested`]). Packets sent before the window was first full do not
+//!   test the rate. The rate is unknown before a sample of a full packet (a keep-alive message does not suffice), and
+//!   again after [`IDLE`] without load.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own return path where it is known.
-//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least
-//!   one of the same return path; a lower value counts at once, a higher one by a quarter. If the peer may have held
-//!   a SACK back ([`AckInfo::held`]), the delay is known between two bounds, and the estimate moves to the nearer
-//!   one: a delay shorter than the peer's is not a queue.
-//! - *Loss*: moving average over the last 100 or so chunks. Losses found by a timeout don't count: they say that
-//!   the path fell silent, which the state of the path shows. Losses that turn out to be spurious are taken back.
+//! - *Queueing delay* ([`Estimate::queue`]): the round-trip time of the newest chunk of each SACK less the least one of
+//!   the same return path; a lower value counts at once, a higher one by a quarter. If the peer may have held a SACK
+//!   back ([`AckInfo::held`]), the delay is known between two bounds, and the estimate moves to the nearer one: a delay
+//!   that the peer's own delay explains is not a queue.
+//! - *Loss*: moving average over the last 100 or so chunks. Losses found by a timeout are left out: they show that the
+//!   path fell silent, which the state of the path reports. Losses that turn out to be spurious are taken back.
 
 use smallvec::SmallVec;
 

@@ -1,8 +1,7 @@
 //! Delivery rate of a path, interval by interval: the bytes acknowledged over at least a round-trip time, divided by
-//! the time
-//! in which it was acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't
-//! raise it (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement that the peer
-//! may have held back ends an interval of unknown length, between two bounds.
+//! the time in which they were acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a
+//! batch don't raise it (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). An acknowledgement
+//! that the peer may have held back ends an interval of unknown length, between two bounds.
 
 use strandcast_proto::policy::{AckInfo, PathView};
 use strandcast_proto::time::{Duration, Instant};

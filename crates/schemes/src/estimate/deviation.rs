@@ -6,8 +6,8 @@
 //! | Cao eqs 13-15, Liu eqs 5-7: (current - mean) / (max - min) over the last m samples | [`Deviation::push`] |
 //! | positive and larger than the one before: the path is in an unreliable condition | [`Deviation::unreliable`] |
 //!
-//! `ASSUMED`: the current sample is one of the m; where all are equal the deviation is 0; before the second sample
-//! nothing is unreliable. Neither paper says what m is.
+//! `ASSUMED`: the current sample is one of the m; if all samples are equal, the deviation is 0; before the second
+//! sample no path is unreliable. Neither paper gives m.
 
 use std::collections::VecDeque;
 

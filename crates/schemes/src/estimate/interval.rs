@@ -1,8 +1,8 @@
-//! For how long a path is watched before its estimates are drawn up again: u of Xu et al. (2015), section IV, which
+//! Time for which a path is watched before its estimates are made anew: u of Xu et al. (2015), section IV, which
 //! follows the distance between losses.
 //!
-//! The paper says that the interval is triggered by loss events and updated statistically by a confidence interval, as
-//! in CMT-QA, and no more. `ASSUMED`, all of it:
+//! The paper says only that the interval is triggered by loss events and updated statistically by a confidence
+//! interval, as in CMT-QA. Everything else is `ASSUMED`:
 //! - a loss event is the first loss found on the path; further ones within a smoothed round-trip time belong to it;
 //! - with the last [`keep`](IntervalConfig::keep) distances x between events, with mean m, standard deviation s and
 //!   h = t s/√k (Student's t for k - 1 degrees of freedom): u is the newest x, but at least m - h and at most m + h; the

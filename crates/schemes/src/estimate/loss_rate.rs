@@ -1,9 +1,9 @@
-//! A path's loss rate from its window and round-trip time, and how it stands out from its past (Liu et al. 2019,
-//! section 3).
+//! Loss rate of a path, computed from its window and round-trip time, and its deviation from its recent past (Liu et
+//! al. 2019, section 3).
 //!
-//! The equations are lost from the paper's text; what stands here is recovered from its words and from the two models
-//! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together
-//! PLR = (C·MSS/cwnd)² · (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
+//! The equations are missing in the paper's text; those here are recovered from its words and from the two models that
+//! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together PLR = (C·MSS/cwnd)² ·
+//! (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
 //!
 //! | Liu et al. (2019) | here |
 //! |---|---|
@@ -27,7 +27,7 @@
 //!   all
 //!   paths" (`rttmin=global`): that makes the slower of two paths with equal windows look less lossy, and preferred;
 //! - sampled once per round trip, and with the first SACK after a loss, which shows the window that is left;
-//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has none, and starts anew;
+//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has no loss rate, and starts anew;
 //! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
 
 use strandcast_keys::{keys, words};

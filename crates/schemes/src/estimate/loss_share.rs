@@ -1,9 +1,9 @@
-//! The share of packets lost on a path, as schemes that code take it: per round trip the packets found lost by those
-//! sent, and of these samples a moving average that takes an eighth of each new one. It begins at 0; above
-//! [`LossShare::MOST`] a path counts as no worse.
+//! Share of packets lost on a path, for schemes that code. A sample is the number of packets found lost in a round trip
+//! divided by the number sent; the share is a moving average that takes an eighth of each new sample. It begins at 0
+//! and is [`LossShare::MOST`] at most.
 //!
-//! Copies and retransmissions are packets as any other, and each verdict of the loss policy counts, whatever it found
-//! to be the cause, those after a timeout included. A period ends with the first acknowledgement that comes a round
+//! Copies and retransmissions are counted like other packets. Every loss that the loss policy finds is counted,
+//! whatever its cause, losses after a timeout included. A period ends with the first acknowledgement that comes a round
 //! trip after it began; a period in which nothing was sent continues.
 
 use strandcast_proto::policy::{

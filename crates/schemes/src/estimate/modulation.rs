@@ -1,7 +1,7 @@
 //! Bit error rates over white Gaussian noise: the mapping F between signal-to-noise ratio and bit error rate, and back.
 //!
-//! Xu et al. (2015) leave F to the technology (eqs 1 and 2) and point to a table of 802.11a/g; s is the linear ratio a
-//! symbol, Q(x) = erfc(x/√2)/2:
+//! Xu et al. (2015) leave F to the technology (eqs 1 and 2) and point to a table of 802.11a/g; s is the linear ratio
+//! per symbol, Q(x) = erfc(x/√2)/2:
 //!
 //! | modulation | F(s) | where it is found |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | DQPSK | (√2+1)/√(8π√2) x^(-½) exp(-(2-√2) x), x = s/2 | 802.11 2 Mbit/s |
 //!
 //! The first four are Table 2 of Halperin et al., "Predictable 802.11 packet delivery from wireless channel
-//! measurements" (SIGCOMM 2010), the last two the textbook forms that ns-3 has for DSSS. Those are in energy a bit,
-//! x = E_b/N_0; a DQPSK symbol carries two bits.
+//! measurements" (SIGCOMM 2010), the last two the textbook forms that ns-3 has for DSSS. ns-3's forms are in energy per
+//! bit, x = E_b/N_0; a DQPSK symbol carries two bits.
 //!
 //! `ASSUMED`: coding is not counted, so that a coded link's effective ratio is that of the uncoded one with the same
 //! bit errors; the DQPSK form, an approximation that exceeds every error rate near s = 0, is cut off at ½.

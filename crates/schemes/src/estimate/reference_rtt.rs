@@ -1,11 +1,13 @@
-//! Round-trip time of a path alone, from pairs of HEARTBEATs: SACKs may come back another way, HEARTBEAT ACKs do not.
+//! Round-trip time of one path in both directions, measured with pairs of HEARTBEATs. A SACK may return by another
+//! path, a HEARTBEAT ACK does not.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 5: RTT_ref = min {RTT₁, RTT₂}, a pair each estimation interval | [`ReferenceRtt`] |
 //!
-//! `ASSUMED`: one answer of two counts; none leaves the value as it is; an answer that comes after the next pair was
-//! sent counts for its own pair as long as the newer one has none.
+//! `ASSUMED`: if only one HEARTBEAT of a pair is answered, its round-trip time is that of the pair; if neither is
+//! answered, the value stays as it is. An answer that comes after the next pair was sent counts for its own pair as
+//! long as the newer pair has no answer.
 
 use strandcast_proto::time::{Duration, Instant};
 

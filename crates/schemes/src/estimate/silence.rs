@@ -1,5 +1,6 @@
-//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`): data that arrive by
-//! other paths carry the proof, so that a verdict waits for the quickest return path, not for the path's own.
+//! Detection of paths that have fallen silent, by the peer's clock (`Signal::PeerArrivals`): reports on data that
+//! arrive by other paths show the silence, so that a verdict waits for the quickest return path, not for the path's
+//! own.
 //!
 //! Consider the packets that left a path after the packet that arrived last. Let o be the oldest, x the path's usual
 //! one-way delay by both clocks (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A
@@ -14,24 +15,25 @@
 //! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
 //! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
-//! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path by
-//! which no report came for J, while [`ELSEWHERE`] came by others, is deaf: data sent on it arrive, but others are
-//! taken as long as they do. J counts from when a report was to be expected: later by the extra delay of its return
-//! path.
+//! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path is
+//! deaf if no report came by it for J, while [`ELSEWHERE`] reports came by other paths. Data sent on a deaf path
+//! arrive, but data take other paths as long as these deliver. J begins when a report is expected, which is later by
+//! the extra delay of the return path.
 //!
 //! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead
 //! path is live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k
 //! being how often it died; k falls by one for each [`STABLE`] without a death.
 //!
-//! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each
-//! of these raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`MIN_HOLDOFF`] and
-//! [`MAX_HOLDOFF`]: it settles where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that
-//! stall often make it large, and outages go into it.
+//! *J* depends on the number of needless suspicions. A suspicion is needless if something arrives by the path within
+//! [`NEEDLESS`] after it. Each needless suspicion raises J by [`STEP`], and J falls by a step each [`STEP_TIME`],
+//! between [`MIN_HOLDOFF`] and [`MAX_HOLDOFF`]: it settles where needless suspicions come as often as steps, 5 a
+//! minute. A quantile of the gaps between arrivals would be no substitute: links that stall often make it large, and it
+//! would include outages.
 //!
 //! Data that a path had in flight when it fell silent may still come, and count as queued until then ([`held`]).
 //!
-//! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for
-//! other peers.
+//! `ASSUMED`, because no paper describes it: everything here. Without reports there are no verdicts, and timers find
+//! failed paths, as with other peers.
 
 mod held;
 mod holdoff;

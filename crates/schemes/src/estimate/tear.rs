@@ -11,9 +11,9 @@
 //!
 //! The window is a virtual one, in packets: it limits no sender.
 //!
-//! `ASSUMED`, as the technical report could not be had and Cao et al. refer to it: initial window 2, initial threshold
-//! 32 packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast
-//! recovery on count once.
+//! `ASSUMED`, because Cao et al. refer to the technical report, which was not available: the initial window is 2
+//! packets, the initial threshold 32; a halving leaves at least 2 packets, a timeout 1; further losses of the round in
+//! which fast recovery began do not halve the window again.
 
 /// Threshold of slow start before any loss, packets.
 const INITIAL_THRESHOLD: f64 = 32.0;

@@ -1,12 +1,13 @@
-//! Transmission rate of a path: what arrived of it in an estimation interval, over the time in which it was sent.
+//! Transmission rate of a path: bytes that arrived in an estimation interval, divided by the time in which they were
+//! sent.
 //!
 //! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 6: R_e = sendsize / (T_l - T_e) | [`TransmissionRate::close`] |
 //! | T_e, when the first chunk enters the path's buffer; T_l, when the last one leaves it | [`queued`](TransmissionRate::queued), [`sent`](TransmissionRate::sent) |
 //!
-//! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; where T_l - T_e is less
-//! than half a round-trip time or 1 ms it says nothing, and the interval's length is taken; an interval in which
+//! `ASSUMED`: sendsize ("successful data amount") is what was acknowledged in the interval; if T_l - T_e is less than
+//! half a round-trip time or 1 ms, it is too short to be used, and the interval's length is taken; an interval in which
 //! nothing was acknowledged halves the rate, so that a path that was idle or lost all is neither dropped nor kept for
 //! ever. Data sent before the interval count if they are acknowledged in it: for a path that soon stops sending the
 //! rate is too high (docs/deviations.md says by how much).

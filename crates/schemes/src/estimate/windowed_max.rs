@@ -1,4 +1,4 @@
-//! The highest of the values of late.
+//! The highest of the recent values.
 
 use std::collections::VecDeque;
 

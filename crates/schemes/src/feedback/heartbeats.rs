@@ -1,8 +1,8 @@
-//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): each [`FAST_INTERVAL`]
-//! during the first [`FAST_PHASE`], since most silences are short and the path carries nothing until it has answered,
-//! then each [`SLOW_INTERVAL`]; a dead path that answers is probed often for as long again, so that it returns soon. An
-//! answer ends the suspicion, or counts for the return of a dead path. SACKs come back by the two quickest live paths
-//! in turn, so that a dead return path shows.
+//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]). Heartbeats leave each
+//! [`FAST_INTERVAL`] during the first [`FAST_PHASE`], since most silences are short and the path carries no data until
+//! it has answered, and then each [`SLOW_INTERVAL`]. A dead path that answers is probed at the fast interval for
+//! another [`FAST_PHASE`], so that it returns soon. An answer ends the suspicion, or counts for the return of a dead
+//! path. SACKs come back by the two quickest live paths in turn, so that a dead return path shows.
 
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
-//! `bond`: what `perf` uses by default, and what `strand` is made of.
+//! `bond`: the default scheme of `perf`, and the base of `strand`.
 //!
-//! No single paper: parts of several, each under its own name.
+//! The scheme is not from a single paper: its parts come from several, each under its own name.
 //!
 //! | what | from | here |
 //! |---|---|---|

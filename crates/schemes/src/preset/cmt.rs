@@ -21,7 +21,7 @@
 //! - growth continues in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations
 //!   do;
 //! - RTX-CWND is the default (`rtx=`);
-//! - potentially-failed is on (`pf=on`): without it a dead path holds everything up for over a minute;
+//! - potentially-failed paths are on (`pf=on`): without them a dead path blocks all data for over a minute;
 //! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers
 //!   wait
 //!   for T3;

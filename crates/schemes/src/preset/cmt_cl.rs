@@ -25,10 +25,10 @@
 //! Effect of the formulas: BW_e is near R_e (it measures the sender's own sending), and log₂(1 + ESNR) is 3 to 5, so
 //! that R_c is positive nearly always: `cmt-cl` takes every fast retransmission for the radio's doing, and `cmt-cl-fd`
 //! finds congestion only after three or four losses in one distribution period. The counters show how often. More frame
-//! errors give a lower R_c, and so rather "congestion".
+//! errors give a lower R_c, and so make the verdict "congestion" more likely.
 //!
 //! `ASSUMED`, with the key that changes it where there is one:
-//! - w = 1 in `cmt-cl`: its terms belong to the friendliness window, which it lacks;
+//! - w = 1 in `cmt-cl`: the terms of w belong to the friendliness window, which `cmt-cl` lacks;
 //! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
 //!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
 //! - BW_e is stamped with the moments at which the access link sends, where it reports them (`bw-stamp=send` for the
@@ -36,36 +36,34 @@
 //!   of the sender); it then includes the packets' headers, and HEARTBEATs;
 //! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, since RTO ≥ 1 s. A path is suspended if
 //!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
-//!   (`inactive=literal`, `off`); the last one never;
-//! - `rc=normalised` is a variant of ours, in which the sign of R_c means something: C = BW_max/w · log₂(1 + ESNR) /
-//!   log₂(1 + ESNR₀), BW_max the highest R_e in 10 s, ESNR₀ that of one frame error in a thousand;
-//! - a path without an estimate comes first in PathList, since it must be tried; its losses are congestion until a
-//!   period
-//!   gave it an R_c;
-//! - the verdict is on the first loss of a window; R_c is that of the running period;
-//! - a pause between packets counts as 200 ms, or a round trip if that is longer, at most: more is the application's
-//!   doing;
-//! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time, else to one
-//!   second;
-//! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any
-//!   of
-//!   them do so (`fwnd-cut=any`);
-//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is. The paper has the
-//!   counters
-//!   of a radio on every path; without them nothing speaks for the radio, and a positive R_c would make nearly every loss
-//!   at a full queue one that leaves fwnd alone (`without-counters=capacity`);
-//! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one
-//!   side;
+//!   (`inactive=literal`, `off`); the last remaining path is never suspended;
+//! - `rc=normalised` is a variant of this project, in which the sign of R_c depends on the frame errors: C = BW_max/w ·
+//!   log₂(1 + ESNR) / log₂(1 + ESNR₀), where BW_max is the highest R_e in 10 s and ESNR₀ the ratio at which one frame
+//!   in a thousand is lost;
+//! - a path without an estimate comes first in PathList, since it must be tried; its losses count as congestion until a
+//!   period has given it an R_c;
+//! - the cause is decided at the first loss of a window, with the R_c of the current period;
+//! - a pause between packets counts as 200 ms at most, or a round trip if that is longer: the application causes longer
+//!   pauses;
+//! - R_e and BW_e in eqs 14 and 15 are the latest values. If RTT_ref is unknown, the smoothed round-trip time replaces
+//!   it, else one second;
+//! - only fast retransmissions that congestion caused halve fwnd, as Algorithm 2 is printed; by section V's text every
+//!   fast retransmission does (`fwnd-cut=any`);
+//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is
+//!   (`without-counters=capacity`: R_c decides there as well). In the paper every path has a radio's counters. Without
+//!   them nothing indicates a radio loss, and with a positive R_c nearly every loss at a full queue would leave fwnd
+//!   unchanged;
+//! - α and β may be 1, although eq. 7 requires α < 1 < β: ablations use this to limit the sum of windows by fwnd from
+//!   one side;
 //! - growth continues in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
-//! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
+//! - pairs of heartbeats are sent while data are sent; unanswered ones are not path errors, unlike the transport's own
+//!   heartbeats;
 //! - frame errors of the receiver's links are not reported (`report-fer=on`);
 //! - data wait in one queue and get their TSN when they leave: a path's "buffer" is its quota;
-//! - potentially-failed is on (`pf=on`), which the paper does not know: without it a dead path holds everything up for
-//!   over
-//!   a minute;
+//! - potentially-failed paths are on (`pf=on`), which the paper does not have: without them a dead path blocks all data
+//!   for over a minute;
 //! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the
-//!   floor
-//!   of eqs 14 to 16 is the paper's 4 MTU whatever a profile says of other schemes' (`loss-floor=`).
+//!   floor of eqs 14 to 16 is the paper's 4 MTU, whatever floor a profile gives other schemes (`loss-floor=`).
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;
@@ -93,7 +91,7 @@ words! {
 }
 
 words! {
-    /// Times by which bandwidth is found.
+    /// Source of the times from which bandwidth is estimated.
     enum Stamp {
         /// The times at which the access link sends, where it reports them.
         Link = "link",
@@ -115,7 +113,7 @@ words! {
 words! {
     /// Fast retransmissions that halve fwnd.
     enum Cut {
-        /// Those by congestion.
+        /// Only fast retransmissions that congestion caused.
         Congestion = "congestion",
         /// Any.
         Any = "any",

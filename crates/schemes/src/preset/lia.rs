@@ -5,9 +5,10 @@
 //! | RFC 6356 | here |
 //! |---|---|
 //! | §3 increase, §4 alpha | `congestion::Lia` |
-//! | slow start, halving, timeout | `rfc::Aimd`, the shell of the RFC 9260 window |
+//! | slow start, halving, timeout | `rfc::Aimd`, the windows of RFC 9260 |
 //!
-//! Lowest round-trip time first, as MPTCP's default scheduler; everything else is `cmt`'s.
+//! The path with the lowest round-trip time comes first, as in MPTCP's default scheduler; everything else is as in
+//! `cmt`.
 //!
 //! `ASSUMED`: alpha is taken from the current windows and round-trip times at each increase, not kept for a round trip;
 //! the growth of a window's worth of acknowledgements comes in one step; the floor of a halving stays 4·MTU.

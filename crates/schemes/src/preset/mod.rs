@@ -1,4 +1,4 @@
-//! One file a paper: which policies it is, and which of its equations lives where.
+//! Presets, one file per paper. Each names the policies of the scheme and the code of each equation.
 
 pub mod bond;
 pub mod cmt;

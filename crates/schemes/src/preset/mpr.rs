@@ -1,8 +1,9 @@
-//! `mpr`: original data on the widest path, what is sent again on the fastest.
+//! `mpr`: original data on the widest path, retransmissions on the fastest.
 //!
 //! X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop wireless networks", 2010: multiple
 //! path retransmission. There TCP, unaware of paths, hands its segments to a classifier above a routing protocol; here
-//! the transport itself separates originals from retransmissions and has measured its paths, and needs neither.
+//! the transport itself separates originals from retransmissions and has measured its paths, so that it needs neither a
+//! classifier nor a routing protocol.
 //!
 //! | paper | here |
 //! |---|---|
@@ -14,9 +15,9 @@
 //!
 //! `ASSUMED`: TCP Reno has one window for both paths. Here each path has its own, and the window of the path that lost
 //! the chunk is cut. Delay is the smoothed round-trip time, which contains the queue that originals make on their path,
-//! so that the fastest path most often is another one, as in the paper. Loss detection by path (SFR), so that a second
-//! path looks like no loss; acknowledgement and path failure are those of `cmt`. For the definition of bandwidth see
-//! `schedule::widest`.
+//! so that the fastest path most often is another one, as in the paper. Losses are detected per path (SFR), so that
+//! reordering between two paths does not look like loss; acknowledgement and path failure are those of `cmt`. For the
+//! definition of bandwidth see `schedule::widest`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -1,4 +1,5 @@
-//! MPTCP's family over our transport: a congestion control per preset, everything else as in an MPTCP sender.
+//! Presets of the MPTCP family over SCTP: each has one congestion control, and everything else is as in an MPTCP
+//! sender.
 //!
 //! | MPTCP | here |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | loss detection per subflow (RFC 6675) | `recovery::SplitFastRetransmit`: an association has one sequence |
 //!
 //! `ASSUMED`: retransmission, delayed acknowledgement and path failure are those of `cmt`. `balia` and the older
-//! [`lia`](super::lia) have the shell of RFC 9260's windows (`rfc::Aimd`), which takes a window's growth in one step;
-//! the others have TCP's.
+//! [`lia`](super::lia) run in RFC 9260's windows (`rfc::Aimd`), which take a window's growth in one step; the other
+//! presets run in `TcpWindows`.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -1,9 +1,9 @@
 //! `redundant`: every chunk on all paths at once, for streams that must not wait for a retransmission.
 //!
-//! No single paper: it is the redundant scheduler of MPTCP implementations on `cmt`'s windows and recovery. One TSN is
-//! sent on several paths; each copy fills its path's window until it is acknowledged or declared lost, and is judged by
-//! what arrives on its own path. The core takes no round-trip time from copies, and a peer's list of duplicates is no
-//! sign of loss. A chunk is resent when its last copy is lost.
+//! The scheme is not from a single paper: it is the redundant scheduler of MPTCP implementations on `cmt`'s windows and
+//! recovery. One TSN is sent on several paths; each copy fills its path's window until it is acknowledged or declared
+//! lost, and is found lost by later arrivals on its own path. The core takes no round-trip time from copies, and a
+//! peer's list of duplicates is no sign of loss. A chunk is resent when its last copy is lost.
 //!
 //! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then, so the fastest path sets the pace.
 

@@ -1,6 +1,7 @@
-//! `strand`: what `send`, `receive` and `demo` use by default, for live video over links that stall, fade and die.
+//! `strand`: the default scheme of `send`, `receive` and `demo`, for live video over links that stall, fade and die.
 //!
-//! No paper: docs/schemes/strand.md has a table of all constants, docs/measurements/strand.md the measurements.
+//! The scheme is not from a paper. docs/schemes/strand.md has a table of all constants, docs/measurements/strand.md the
+//! measurements.
 //!
 //! | what | here |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | a window that halves only when the queue is long, as in `bond` | `congestion::QueueAware` |
 //! | DAC, heartbeats on suspected paths | `feedback::Heartbeats` |
 //!
-//! `ASSUMED`, since no paper has it so: everything in `estimate::Silence`; what `bond` assumes.
+//! `ASSUMED`, because no paper describes it: everything in `estimate::Silence`, and what `bond` assumes.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;

@@ -3,7 +3,7 @@
 //!
 //! `ASSUMED`: once the receiver chose a path, all retransmissions take it, also those after a timeout: RFC 9260's
 //! alternate may be the path that was left because it is dead. Before that, and while the chosen path is not usable,
-//! the rule of the loss policy beneath.
+//! the underlying loss policy decides.
 
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,

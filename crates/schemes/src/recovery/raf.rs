@@ -5,7 +5,7 @@
 //! | eqs 13-15 | `estimate::RetransmissionQueue` |
 //! | rules 1-3: two misses while unreliable, else three, never one | [`RetransmissionAware::threshold`] |
 //!
-//! Everything else is RFC 9260's. `ASSUMED`: the queue is looked at with each SACK for data of the path that new data
+//! Everything else is RFC 9260's. `ASSUMED`: the queue is sampled with each SACK for data of the path that new data
 //! take.
 
 use strandcast_keys::keys;

@@ -1,5 +1,5 @@
-//! Where a lost chunk goes (Iyengar, Amer, Stewart, "Retransmission policies for concurrent multipath transfer using
-//! SCTP multihoming", ICON 2004).
+//! Choice of the path for a lost chunk (Iyengar, Amer, Stewart, "Retransmission policies for concurrent multipath
+//! transfer using SCTP multihoming", ICON 2004).
 
 use std::collections::VecDeque;
 

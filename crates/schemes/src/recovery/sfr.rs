@@ -10,8 +10,8 @@
 //!
 //! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path (the published code counts gap
 //! blocks only), which is the more careful reading for DAC. `mask-losses` hides the loss of a symbol, found by later
-//! packets, if the block is complete at the receiver or gets complete by what is in flight, where each symbol
-//! counts for `1 - p`. Its cause is `Wireless` then, and windows that heed causes stay
+//! packets, if the block is complete at the receiver or gets complete by what is in flight, where each symbol counts
+//! for `1 - p`. Its cause is `Wireless` then, and windows that depend on the cause do not change
 //! ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). Timeouts are not hidden: a path that fell silent must not
 //! be sent a window again.
 

@@ -1,8 +1,8 @@
-//! Split fast retransmit, and what is in flight on a path that has fallen silent is lost at once ([`Verdict::Silent`]),
-//! so that it goes by others without waiting for the path's own timer.
+//! Split fast retransmit with one addition: data in flight on a path that has fallen silent are declared lost at once
+//! ([`Verdict::Silent`]), so that they leave by other paths without waiting for the path's own timer.
 //!
-//! It is lost as by a failure of the path: windows and loss shares stay as they are, for the silence says nothing of
-//! the queue. While no other path is live nothing is lost that way.
+//! The cause of these losses is a failure of the path: windows and loss shares do not change, because the silence does
+//! not show how long the queue is. While no other path is live, nothing is declared lost in this way.
 //!
 //! *The last moment*: a path is stalled for [`RESEND`] before it is silent. A chunk in flight there that would then be
 //! too late by the quickest live path is copied to it at once: a copy, since the path may yet deliver (the core bounds

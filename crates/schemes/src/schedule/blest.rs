@@ -25,13 +25,13 @@
 //! Opportunistic retransmission and penalty are those of the default scheduler (`head-of-line=linux`).
 //!
 //! The window counts as blocked when the kernel looks for something to send again because the receive window is full,
-//! or the send buffer with nothing unsent in it; it need not find anything. Here that is [`View::blocked`], a penalty,
-//! or a copy of what is in flight already.
+//! or the send buffer with nothing unsent in it; it need not find anything. The same event here is [`View::blocked`], a
+//! penalty, or a copy of data that are in flight already.
 //!
-//! `ASSUMED`: [`View::rwnd`] is what is left of the window: the whole is that and what is in flight, the greatest sum
-//! since nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
-//! path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that
-//! has room, as the kernel's chunks do which f has carried already.
+//! `ASSUMED`: [`View::rwnd`] is the rest of the peer's window. The whole window is the greatest sum of that rest and
+//! the data in flight since nothing was missing at the peer (data that the peer holds out of order are part of the
+//! window, but of neither term). A path without a round-trip time takes all it can, because no comparison is possible.
+//! No chunk waits for a path that has room; in the kernel chunks that f has carried already do.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;

@@ -1,8 +1,9 @@
 //! Settings of schedulers for chunks on slow paths that block a buffer.
 //!
 //! The mechanism is the core's (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), below any scheduler. A
-//! scheduler whose source has one sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune) before it calls
-//! [`BlockingConfig::tune`]; one that takes [`BlockingConfig`] in (`and blocking: BlockingConfig`) has its keys.
+//! scheduler whose source has such a mechanism sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune)
+//! before it calls [`BlockingConfig::tune`]; one that takes [`BlockingConfig`] in (`and blocking: BlockingConfig`) has
+//! its keys.
 
 use strandcast_keys::{keys, words};
 use strandcast_proto::config::TransportConfig;

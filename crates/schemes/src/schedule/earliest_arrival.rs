@@ -13,17 +13,19 @@
 //! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival;
 //! a path on which it would be late never takes it while another one delivers it in time, though that one may have to
 //! be waited for. On no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a
-//! loss can still be repaired; where that leaves no path, up to [`FILLED`] of the time that new messages have, if the
-//! chunk is in time with the mean deviation added. Behind a queue that a TCP keeps full a path carries its share only
-//! with as much of its own in that queue: one that takes less ages what waits, which then has less time left, and takes
-//! less still. A single path takes what its window says. A chunk that is late on every path because of queues is given
-//! up (see [`Forecast::hopeless`]), else it leaves nevertheless, with at most [`LATE`] in a queue: at the head of the
-//! send queue it would make later chunks late as well.
+//! loss can still be repaired; if no path is left by this rule, up to [`FILLED`] of the time that new messages have may
+//! be waited, provided that the chunk is in time with the mean deviation added. Behind a queue that a TCP keeps full a
+//! path carries its share only with as much of its own in that queue: a path that takes less lets the waiting data age,
+//! which then have less time left, so that the path takes still less. A single path takes what its window admits. A
+//! chunk that is late on every path because of queues is given up (see [`Forecast::hopeless`]), else it leaves
+//! nevertheless, with at most [`LATE`] in a queue: at the head of the send queue it would make later chunks late as
+//! well.
 //!
-//! *Without*: the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016). If that path has no
-//! room, a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and
-//! if the peer's receive buffer holds what they bring in the meantime. Two chunks at a time it takes all the same,
-//! since a receiver sizes its buffer by the round trips of the paths that data come by.
+//! *Without a deadline*: the path of the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016).
+//! If that path has no room, a slower one takes the chunk only if enough data wait to keep the faster ones busy until
+//! it arrives there, and if the peer's receive buffer holds what they bring in the meantime. The slower path takes up
+//! to two chunks at a time in any case, since a receiver sizes its buffer by the round trips of the paths by which data
+//! come.
 //!
 //! Where a part of the scheme judges silence, suspected paths take nothing while another one is live.
 

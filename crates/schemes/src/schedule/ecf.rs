@@ -1,6 +1,6 @@
 //! Earliest completion first (Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP Path Scheduler to Manage
-//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95: the slower path s takes a
-//! chunk only if that does not end later than waiting for the faster path f.
+//! Heterogeneous Paths", CoNEXT 2017), as in `mptcp_ecf.c` of multipath-tcp.org, v0.95: the slower path s takes a chunk
+//! only if s does not finish later than f would after waiting for room.
 //!
 //! f is the path with the lowest round-trip time, s the one that [`fastest_with_room`] takes; k the bytes that wait, w
 //! a window in bytes, R a smoothed round-trip time, δ = max(σ_f, σ_s). With s = f the chunk goes there. Otherwise:
@@ -24,9 +24,8 @@
 //! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
 //!
 //! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk
-//! in addition to it; a path without a round-trip time takes all it can, since there is nothing to compare; nothing
-//! waits for a path that has
-//! room, as the kernel's chunks do which f has carried already.
+//! in addition to it; a path without a round-trip time takes all it can, since there is nothing to compare. No chunk
+//! waits for a path that has room; in the kernel chunks that f has carried already do.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;

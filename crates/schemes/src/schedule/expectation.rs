@@ -1,5 +1,4 @@
-//! When a symbol that a path is given now is expected at the receiver, as schemes reckon that code (Cui et al. 2012,
-//! 2015).
+//! Expected time of arrival of a symbol that a path is given now, for schemes that code (Cui et al. 2012, 2015).
 
 use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;

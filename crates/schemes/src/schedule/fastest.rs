@@ -1,14 +1,15 @@
 //! The choice that `ecf` and `blest` begin with: the default scheduler of multipath-tcp.org's kernel (`mptcp_sched.c`,
-//! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for a
-//! segment that is sent again one that has not carried it, if there is one.
+//! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for
+//! a retransmission a subflow that has not carried the segment, if there is one.
 //!
-//! Not here: subflows marked as backups, which associations do not have, and subflows that recover from a timeout, which the
-//! kernel leaves out; ours are left out once they count as potentially failed.
+//! Two rules of the kernel are not implemented. Associations have no paths marked as backups. The kernel leaves out a
+//! subflow that recovers from a timeout; here a path is left out once it is potentially failed.
 
 use strandcast_proto::policy::{Backlog, PathView, View};
 use strandcast_proto::time::Duration;
 
-/// The usable path with the lowest round-trip time, has it room or not; paths without a sample last, ties by id.
+/// The usable path with the lowest round-trip time, whether it has room or not. Paths without a sample come last; of
+/// equal paths the lowest id is taken.
 pub(super) fn fastest<'a>(view: &View<'a>) -> Option<&'a PathView> {
     view.usable_paths().min_by_key(|p| (p.srtt.unwrap_or(Duration::MAX), p.id))
 }

@@ -16,13 +16,14 @@
 //! | windows | Reno per subflow | Reno per subflow | the preset's choice |
 //! | lost symbol | not sent again, counts no more | the same | the same, by the core |
 //!
-//! The fourth column follows the third where the paper's own text was not at hand: its abstract and introduction were.
+//! The fourth column follows the third where the paper's own text was not at hand; only its abstract and introduction
+//! were.
 //!
 //! `ASSUMED`:
 //! - k̄ counts symbols as they arrive, also dependent ones, since 2^-e is the probability of failure after k + e of
-//!   them.
-//!   Once nothing of a block is in flight, what arrived is as many as are independent, and the block gets more. By
-//!   `fmtcp-count=independent` dependent ones never count: then each costs one more symbol at once;
+//!   them. Once no symbol of a block is in flight, only the independent ones are counted, and the block gets more
+//!   symbols. With `fmtcp-count=independent` dependent symbols are never counted: then each of them costs one more
+//!   symbol at once;
 //! - all paths with room are asked at once: of the symbols that the procedure hands out, the first that falls to a path
 //!   with
 //!   room leaves. Asked path by path the outcome is the same;

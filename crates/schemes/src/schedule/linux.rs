@@ -1,5 +1,5 @@
-//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`; read as of 6.19): the path that
-//! would have sent first what is queued on it.
+//! The default scheduler of Linux (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`, of version 6.19): it takes the
+//! path that would be the first to have sent its queued data.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -19,9 +19,9 @@
 //!
 //! A subflow of Linux takes data beyond its window, which then wait in its own queue; only when its send buffer is full
 //! does the connection wait. Here data wait in one queue for all paths. `ASSUMED`: a path without room is judged as if
-//! what waits were in its queue, up to its send buffer, and if it wins all the same, the chunk waits for it. With two
-//! paths that is when Linux would have queued all that waits on that one. The order of numbers differs: what
-//! the other path takes then is the next chunk, not one after the queue.
+//! the waiting data were in its queue, up to its send buffer. If the path wins in spite of this, the chunk waits for
+//! it. With two paths this happens exactly when Linux would have queued all waiting data on that path. The order of
+//! numbers differs: what the other path takes then is the next chunk, not one after the queue.
 //!
 //! Also `ASSUMED`: a window that paces by itself ([`Limit::pacing`](strandcast_proto::policy::Limit)) gives the rate; a
 //! path without a round-trip time wins while it has room (Linux's rate is enormous then) and is left out when it has

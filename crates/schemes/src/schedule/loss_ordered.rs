@@ -6,10 +6,10 @@
 //! | step 4, lines 9-12: among paths with the smallest PLR the smallest jitter indicator | the tie break there |
 //! | step 5, lines 13-15: the next path while the candidate's window is full | only paths with room are compared |
 //!
-//! `ASSUMED`: line 9's condition is lost, step 4's words decide; loss rates are equal within `tie` (1 %), further ties
-//! go to the lowest round-trip time, then id; a path without an estimate comes last; decided anew for each packet.
-//! `demote-unreliable=on` puts paths in an unreliable condition after all others: the paper says how they are found and
-//! not what for.
+//! `ASSUMED`: the condition of line 9 is missing in the paper's text, so that the words of step 4 decide; loss rates
+//! are equal within `tie` (1 %); further ties go to the lowest round-trip time, then to the lowest id; a path without
+//! an estimate comes last; each packet is decided anew. `demote-unreliable=on` puts paths in an unreliable condition
+//! after all others: the paper describes how to find them, but not how to use this.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};

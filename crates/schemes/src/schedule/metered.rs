@@ -1,13 +1,11 @@
 //! Paths that a chunk may take by the costs of their links ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
 //! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one brings it in time, a loss
-//!   included. The
-//!   class is open from then on, and what could wait no longer than that a second time goes by it as well, until it was not
+//!   included. The class is open from then on: chunks that could wait only as long again also take it, until it was not
 //!   needed for [`SPARE`]. Data without a deadline go by the lowest class there is.
-//! - *Allowance*: what is left, less [`RESERVE`] of it, spread over the time that it has to last. Up to [`SAVED`] of it
-//!   is saved up;
-//!   a path whose allowance is used up takes nothing while there is another one.
-//! - *The cap*: a path of which nothing is left takes nothing, even if it is the only one.
+//! - *Allowance*: the rest of an allowance, less [`RESERVE`] of it, is spread over the time that it has to last. Up to
+//!   [`SAVED`] of it is saved up. A path that has used up its part takes no data while another path is usable.
+//! - *Cap*: a path whose allowance is used up entirely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.
 

@@ -1,6 +1,6 @@
 //! Original data on some paths, coded packets on the others: a reconstruction of NC-MPTCP (M. Li, A. Lukyanenko, Y.
-//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Its abstract alone is at hand: **what is
-//! here is ours**, and not the authors' own.
+//! Cui, "Network Coding Based Multipath TCP", IEEE INFOCOM Workshops 2012). Only its abstract is at hand: **the
+//! scheduler here is this project's reconstruction**, not the authors' own.
 //!
 //! | public | here |
 //! |---|---|
@@ -11,11 +11,10 @@
 //! | redundancy estimation, packet scheduling | the same |
 //! | in the worst case about one regular TCP | a single path carries originals alone |
 //!
-//! `ASSUMED`, all of it:
+//! Everything here is `ASSUMED`:
 //!
-//! - a batch is a block of `block` source symbols. Coded packets are of closed batches alone all originals, or none, of
-//!   which
-//!   were sent;
+//! - a batch is a block of `block` source symbols. Coded packets are made only of closed batches, of which all
+//!   originals were sent or none;
 //! - a lost original is sent again by its subflow (`rtx=same` in the preset), a lost coded packet is not;
 //! - an NC path j serves, at t, the oldest batch b that will lack something at t + EDT_j: k > rank + Σ (1 - p)
 //!   originals in

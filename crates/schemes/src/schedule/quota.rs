@@ -1,4 +1,4 @@
-//! Data distribution in periods: how long one lasts, which path comes first, and how much each may take.
+//! Data distribution in periods: length of a period, order of the paths, and quota of each.
 //!
 //! | Xu et al. (2015), section VI | here |
 //! |---|---|
@@ -34,9 +34,9 @@ use strandcast_keys::words;
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Longest distribution period, s.
+/// Longest distribution period, in seconds.
 const LONGEST: f64 = 1.0;
-/// Shortest, also of no paths at all, s.
+/// Shortest distribution period, also without any path, in seconds.
 const SHORTEST: f64 = 1e-3;
 
 /// Eq. 9: w = max {cwnd/fwnd + Δfcount, β}, with `counted` = Δfcount.
@@ -50,7 +50,8 @@ pub fn capacity(bandwidth: f64, w: f64, snr: f64) -> f64 {
     bandwidth / w * libm::log2(1.0 + snr)
 }
 
-/// Eq. 12 for these handling times in s, held between the `least` reference round-trip time and one second.
+/// Eq. 12 for these handling times in seconds, limited to at least the `least` reference round-trip time and at most
+/// one second.
 pub fn period(times: impl Iterator<Item = f64>, least: f64) -> f64 {
     times.fold(0.0, f64::max).min(LONGEST).max(least)
 }
@@ -63,11 +64,11 @@ pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
 /// Relation of a path's quota to its window.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Quota {
-    /// Nothing is known: its window, once.
+    /// The path's quality is unknown: the quota is one window.
     Window,
-    /// As many windows as it handles in the period.
+    /// The quota is as many windows as the path handles in the period.
     Windows,
-    /// Algorithm 4: by the sign of R_c, bytes per second.
+    /// The quota depends on the sign of R_c, in bytes per second (Algorithm 4).
     Residual(f64),
 }
 
@@ -129,7 +130,7 @@ pub struct Entry {
     pub credit: f64,
 }
 
-/// The running distribution period.
+/// The current distribution period.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     allocation: Allocation,
@@ -186,7 +187,7 @@ impl Distribution {
         self.ends
     }
 
-    /// A period whose credits are used up may make way for the next.
+    /// True if a period may end before its time once its credits are used up.
     pub fn may_restart(&self, now: Instant) -> bool {
         self.allocation == Allocation::Credits && self.restart <= now
     }

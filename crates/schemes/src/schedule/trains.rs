@@ -1,8 +1,9 @@
-//! Trains of the stream's own packets, which show what a path carries where the stream is thinner.
+//! Trains of the stream's own packets, which show the rate that a path carries although the stream is thinner.
 //!
-//! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of
-//! [`TRAIN_MOST`] packets waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is
-//! done for messages alone that could be sent again in time if the train were lost, on links of class 0 and 1.
+//! One path at a time has the token, and each path gets it once in [`EACH`]. New messages are held until a train of
+//! [`TRAIN_MOST`] packets waits, or for [`HELD`], and then leave by that path at once. No additional byte is sent.
+//! Trains consist only of messages that could be sent again in time if the train were lost, and take only links of
+//! class 0 and 1.
 //!
 //! All constants are `ASSUMED`; docs/advice.md has their results on tuning seeds.
 

@@ -1,26 +1,30 @@
-//! Whole frames are given up early when the messages that wait can't all be in time, so that the others are.
+//! Whole frames are given up early if the waiting messages cannot all be in time, so that the other frames are.
 //!
-//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: more than
-//! [`CARRIED`] of it is too much (the test of earliest deadlines first). As in Moore and Hodgson ("An n job, one
-//! machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a group of those
-//! due by then goes, and so on to the last deadline. Which one: the first of
+//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: if more than
+//! [`CARRIED`] of the latter is due, it is too much (the test of earliest deadlines first). As in Moore and Hodgson
+//! ("An n job, one machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a
+//! group of the messages due by then is given up, and so on to the last deadline. The group is the first of these:
 //!
-//! 1. a frame that refers to a frame that was given up: it is of no use, and goes as a whole when anything has to go;
+//! 1. a frame that refers to a frame that was given up: it is of no use, and is given up as a whole if anything has to
+//!    be given up;
 //! 2. the least important;
-//! 3. among frames that others refer to, those whose group of pictures is over: nothing more of it comes;
-//! 4. the latest, to which the fewest others refer.
+//! 3. among frames that others refer to, those whose group of pictures is over, since no further frame will refer to
+//!    them;
+//! 4. the latest frame, to which the fewest others refer.
 //!
-//! A group of which a message was sent is continued, unless it is of no use.
+//! A group is continued once one of its messages was sent, unless the group is of no use.
 //!
-//! Nothing is given up that is known to fit, so that what is not known counts as fitting: paths whose windows still
-//! open quickly carry what their threshold allows, a path that is silent comes back at once until it is dead, half of
-//! the time left is the most that a path's own delay takes, and messages without a deadline take nothing. While no path
-//! is live, or one was never measured, nothing is given up: what paths will carry is not known. Estimates that pass are
-//! not known either: it has to be too much for [`HOLDOFF`] of the time that the newest message has, unless something
-//! was given up within [`AFTER_GIVE_UP`].
+//! A message is given up only if it is known not to fit, and everything unknown is assumed in its favour. A path whose
+//! window still opens quickly is assumed to carry what its threshold allows; a silent path is assumed to come back at
+//! once until it is dead; a path's own delay is assumed to take at most half of the time left; messages without a
+//! deadline are assumed to take no bytes. While no path is live, or a path was never measured, nothing is given up,
+//! because it is not known what the paths will carry. A single estimate may also be wrong for a moment: there has to be
+//! too much due for [`HOLDOFF`] of the time that the newest message has, unless something was given up within
+//! [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* are known by importances: a group of importance `Key` begins one, `Reference` is what the rest
-//! of it needs. A drop is remembered until the next key frame, for at most [`MEMORY`].
+//! *Groups of pictures* are known by importances: a group of importance `Key` begins a group of pictures, and the later
+//! frames of it refer to those of importance `Reference`. A drop is remembered until the next key frame, for at most
+//! [`MEMORY`].
 //!
 //! `ASSUMED`: all constants. docs/measurements/strand.md has the measurements.
 
@@ -34,18 +38,18 @@ use strandcast_proto::time::{Duration, Instant};
 use super::earliest_arrival::{EarliestArrival, Forecast};
 use crate::estimate::{MIN_QUEUE, NO_QUEUE, Verdict, tested};
 
-/// Interval between looks at the waiting messages.
+/// Interval between checks of the waiting messages.
 const EACH: Duration = Duration::from_millis(10);
 /// Part of the bytes that the paths carry that may be due.
 const CARRIED: f64 = 0.95;
 /// Part of the newest message's remaining time for which the overload must last.
 const HOLDOFF: f64 = 0.3;
-/// For this time after something was given up there is no holdoff.
+/// Time after a message was given up during which there is no holdoff.
 const AFTER_GIVE_UP: Duration = Duration::from_secs(2);
-/// A reference that was given up is forgotten after this time: decoders conceal, and streams without key frames
-/// refresh.
+/// Time after which a given-up reference is forgotten: decoders conceal the loss, and streams without key frames
+/// refresh the picture.
 const MEMORY: Duration = Duration::from_secs(5);
-/// References that are remembered.
+/// Number of given-up references that are remembered.
 const REMEMBERED: usize = 8;
 
 /// See the [module](self).
@@ -53,7 +57,7 @@ const REMEMBERED: usize = 8;
 pub(super) struct Triage {
     /// Time of the next look.
     next: Instant,
-    /// [`HOLDOFF`]; nothing in tests.
+    /// Holdoff: [`HOLDOFF`], or zero in tests.
     holdoff: f64,
     /// Time since which there is an overload.
     since: Option<Instant>,
@@ -73,17 +77,17 @@ pub(super) struct Triage {
     pub given_up: u64,
 }
 
-/// Messages that stand or fall together: a group, or a run without one.
+/// Messages that are kept or given up together: a group, or consecutive messages without a group.
 #[derive(Copy, Clone, Debug)]
 struct Unit {
     what: Waiting,
-    /// Seconds until the last of it is worthless.
+    /// Seconds until the last message of the unit is worthless.
     left: f64,
-    /// Some of it was sent.
+    /// True if a message of the unit was sent.
     begun: bool,
-    /// It refers to something that was given up.
+    /// True if the unit refers to a frame that was given up.
     useless: bool,
-    /// Its group of pictures is over.
+    /// True if the unit's group of pictures is over.
     over: bool,
     given_up: bool,
 }
@@ -127,7 +131,7 @@ impl Unit {
 }
 
 impl Road {
-    /// The road that `path` is to new data, as far as it is known.
+    /// Returns the state of `path` for new data, as far as it is known.
     fn of(view: &View<'_>, path: &PathView, timers: &EarliestArrival) -> Option<Road> {
         let verdict = Verdict::of(path);
         if verdict == Verdict::Dead || path.tariff.left == Some(0) {
@@ -144,7 +148,7 @@ impl Road {
         Some(Road { rate, way: forecast.way, waiting: forecast.arrival - forecast.way })
     }
 
-    /// Bytes that it brings within `left` seconds. Players may count time from the first packet's arrival.
+    /// Bytes that the path delivers within `left` seconds. Players may count time from the first packet's arrival.
     fn carries(&self, left: f64) -> f64 {
         self.rate * (left - self.way.min(left / 2.0) - self.waiting).max(0.0)
     }
@@ -186,7 +190,7 @@ impl Triage {
 
     fn look(&mut self, view: &View<'_>, flight: &Flight<'_>, timers: &EarliestArrival) {
         self.gather(view.now, flight);
-        // Where nothing can be given up there is nothing to find out.
+        // If no message can be given up, the check is not needed.
         if !self.waiting.iter().any(|u| u.what.group.is_some()) {
             self.since = None;
             return;
@@ -245,7 +249,7 @@ impl Triage {
         self.order.sort_unstable_by(|a, b| units[*a].left.total_cmp(&units[*b].left).then(a.cmp(b)));
     }
 
-    /// Finds out what refers to something that was given up, and which groups of pictures are over.
+    /// Marks the units that refer to a frame that was given up, and those whose group of pictures is over.
     fn relate(&mut self, now: Instant) {
         let oldest = self.waiting.first().map_or(u64::MAX, |u| u.what.message);
         let keys = self.waiting.iter().filter(|u| u.is_key()).map(|u| u.what.message);
@@ -263,8 +267,8 @@ impl Triage {
         }
     }
 
-    /// Gives up what must be, earliest deadlines first; `ahead` bytes are due before all of it. False if that is
-    /// nothing.
+    /// Gives up the units that do not fit, earliest deadlines first; `ahead` bytes are due before all of them. Returns
+    /// false if it gives up nothing.
     fn select(&mut self, ahead: f64) -> bool {
         let (mut due, mut any) = (ahead, false);
         for place in 0..self.order.len() {
@@ -309,7 +313,7 @@ impl Triage {
         waits.map_or(self.key, |u| u.what.group)
     }
 
-    /// Remembers what others refer to, since these may come yet.
+    /// Remembers given-up frames to which later frames may refer.
     fn remember(&mut self, now: Instant) {
         for one in 0..self.waiting.len() {
             let unit = &self.waiting[one];

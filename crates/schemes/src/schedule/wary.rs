@@ -1,23 +1,21 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Data probes*: every path on which a chunk would be in time, a loss included, carries one each
-//!   [`WaryConfig::data_probe`], though another would be quicker: what comes by one path shows that nothing comes by
-//!   the other (`estimate::Silence`), and a path that is needed at once has been measured lately. It takes at most half
-//!   of the path's window, or one chunk. A path that loses less than [`RELIABLE`] does so half as often even without
-//!   time for a second try.
-//! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once.
-//!   Copies of
-//!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
-//!   full, keeps that path idle from all that follow. They become as old meanwhile, so that this continues for as long as the
-//!   quicker ones carry less than comes. In that case, if nothing of the message was sent, it is given up.
-//! - *No way*: a message for which the delays of all paths are too long, queues apart, is given up if more messages
-//!   wait
-//!   after it and nothing of it was sent.
-//! - *A stall is not an end*: what would be given up waits for a path that is suspected, but not dead, while it could still
-//!   be in
-//!   time by that path, and each of the others has no room, has enough to carry until the next decision, or would be late
-//!   with a new message as well: then it delays none that could be in time.
-//! - *Triage*: whole frames are given up early where not all can be in time (`schedule/triage.rs`).
+//! - *Data probes*: every path on which a chunk would be in time, a loss included, carries one chunk each
+//!   [`WaryConfig::data_probe`], even if another path would be quicker. Arrivals by one path show that nothing arrives
+//!   by another (`estimate::Silence`), and a path that is suddenly needed has been measured lately. Such a chunk takes
+//!   at most half of the path's window, or is the only one in flight. A path that loses less than [`RELIABLE`] carries
+//!   probes half as often even if no time is left for a second try.
+//! - *The last round*: a lost chunk that would be late after a second loss leaves by the two best paths at once. Copies
+//!   of new data would cost as many bytes as the data; copies of retransmissions cost only the share of the data that
+//!   is lost (Meng et al., "Hairpin", NSDI 2024). full, keeps that path idle from all that follow. They become as old
+//!   meanwhile, so that this continues for as long as the quicker ones carry less than comes. In that case, if nothing
+//!   of the message was sent, it is given up.
+//! - *No way*: a message is given up if the delays of all paths are too long for it even without queues, more messages
+//!   wait after it, and nothing of it was sent.
+//! - *A stall is not an end*: a message that would be given up waits for a path that is suspected, but not dead, while
+//!   it could still arrive in time by that path. Each other path must have no room, have enough to carry until the next
+//!   decision, or be too late for a new message as well: then the wait delays no message that could be in time.
+//! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
 //! Data without deadlines go as in [`EarliestArrival`]. A peer that doesn't report arrivals gets no data probes:
 //! nothing but a timeout would show what they lose on a silent path.
@@ -153,8 +151,8 @@ impl Wary {
     }
 }
 
-/// Returns whether another path than these is suspected, but not dead, and would bring in time what has `left` seconds
-/// if it answered now.
+/// Returns whether a path other than these is suspected, but not dead, and would deliver a message with `left` seconds
+/// in time if the path answered now.
 fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     let suspected = |p: &PathView| matches!(Verdict::of(p), Verdict::Stalled | Verdict::Silent);
     let in_time = |p: &PathView| p.srtt.is_some_and(|srtt| srtt.as_secs_f64() / 2.0 < left);
@@ -162,8 +160,8 @@ fn may_return(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.len() < view.paths.len() && view.usable_paths().any(|p| other(p) && suspected(p) && in_time(p))
 }
 
-/// Returns whether a new message, which has `life` seconds, would be in time on the path, and the path idle without it
-/// before the next decision.
+/// Returns whether a new message with `life` seconds would be in time on the path, and the path would be idle without
+/// that message before the next decision.
 fn takes_new((path, forecast): &(&PathView, Forecast), life: f64) -> bool {
     path.has_room() && !forecast.busy() && !forecast.hopeless(life)
 }
@@ -180,8 +178,8 @@ fn pointless(view: &View<'_>, choices: &Choices<'_>, left: f64) -> bool {
     choices.iter().all(|c| c.1.way > left + soonest)
 }
 
-/// Returns whether the next message keeps a path idle that later messages could take, and the paths that it waits for
-/// carry less than comes: the waiting messages came within its age.
+/// Returns whether the next message keeps a path idle that later messages could take, and the paths for which it waits
+/// carry less than the stream sends: the waiting messages were submitted within the age of the next message.
 fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
     let idle = |(path, forecast): &(&PathView, Forecast)| {
         path.has_room() && !forecast.in_time(left) && forecast.in_time(life)

@@ -1,6 +1,6 @@
 //! Original data on the widest path (X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop
-//! wireless networks", 2010): their MPR puts originals on the path of the largest available bandwidth and nothing else;
-//! what is sent again takes the path of the least delay.
+//! wireless networks", 2010): their MPR puts only originals on the path of the largest available bandwidth;
+//! retransmissions take the path of the least delay.
 //!
 //! | the paper | here |
 //! |---|---|
@@ -14,13 +14,13 @@
 //! `ASSUMED`, since a sender has no measurement of channel and idle time:
 //!
 //! - a path's bandwidth is what it delivers to this sender: bytes acknowledged per interval of at least a round trip. A
-//!   sample
-//!   below the average counts only if the window was full, since a source that sends little says nothing of the path;
-//! - a path is measured when it becomes usable, and again when nothing was learnt of it for `widest-refresh`: with what
-//!   the
-//!   widest path has no room for, for `widest-measure` (1 s) at least, and until three samples in a row are less than a
-//!   quarter above the highest one (as BBR finds a full pipe, Cardwell et al. 2016). A loss does not end it: after one in
-//!   the first round trips the window says nothing of the path yet. A source that one path carries measures no other;
+//!   sample below the average counts only if the window was full, since a source that sends little does not show the
+//!   path's bandwidth;
+//! - a path is measured when it becomes usable, and again when it had no sample for `widest-refresh`. It is measured
+//!   with the data for which the widest path has no room, for `widest-measure` (1 s) at least, and until three samples
+//!   in a row are less than a quarter above the highest one (as BBR finds a full pipe, Cardwell et al. 2016). A loss
+//!   does not end the measurement: after a loss in the first round trips the window does not reflect the path yet. If
+//!   one path carries the whole source, no other path is measured;
 //! - the first path is the one with the lowest round-trip time; another one takes its place only if it is wider by
 //!   `widest-margin`, so that two like paths do not swap places with every sample;
 //! - while the widest path is full, originals wait for it (`spill=never`; the paper has one path for them) or take the

@@ -1,4 +1,4 @@
-//! Two applications over a network that does its worst, and what must hold all the same.
+//! Two applications over an adversarial network, and the properties that must hold nevertheless.
 
 mod book;
 pub mod case;
@@ -24,8 +24,8 @@ fn config(default_cases: u32) -> Config {
     }
 }
 
-/// Runs cases of `kind`; a failure ends with the smallest case that fails and, from `command` (that runs the test
-/// alone), the line that repeats the run.
+/// Runs cases of `kind`. A failure ends with the smallest case that fails and with the command line that repeats the
+/// run. That line begins with `command`, which runs this test alone.
 pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &Tune) {
     holds_for(command, default_cases, &Case::strategy(kind), |case| run(case, make, tune));
 }

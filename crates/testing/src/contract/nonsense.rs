@@ -1,4 +1,4 @@
-//! Signals and questions in no order and without sense: a policy may answer anything, but must not panic.
+//! Signals and calls in random order and with random content: a policy may answer anything, but must not panic.
 
 use smallvec::SmallVec;
 
@@ -159,7 +159,7 @@ impl Noise {
         }
     }
 
-    /// Asks for acts on chunks of any kind until there are no more, or the core would not ask again.
+    /// Asks the scheme for acts on chunks of any kind, until it returns no further act or the core would stop asking.
     fn act(&mut self, scheme: &mut dyn Scheme, picture: &fixture::Picture) {
         let first = self.tsn();
         let mut chunks: Vec<ChunkInfo> = (0..self.0.below(8)).map(|_| self.chunk()).collect();

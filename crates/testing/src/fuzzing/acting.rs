@@ -1,4 +1,4 @@
-//! The default scheme, with a loss policy that receives arrivals and acts at random: the same acts each time.
+//! The default scheme with a loss policy that receives arrivals and acts at random; each run has the same acts.
 
 use strandcast_proto::policy::{
     AckInfo, Act, ChunkInfo, Feedback, Flight, LossCause, LossPolicy, LossTrigger, Parts, PathId, PathSet,

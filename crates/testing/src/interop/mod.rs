@@ -1,5 +1,5 @@
 //! An endpoint of this project and another implementation's, with a link between them that delays and loses packets.
-//! There is no UDP: SCTP packets are passed directly. Both share one clock.
+//! There is no UDP: SCTP packets are passed directly. The two endpoints share one clock.
 
 pub mod dcsctp;
 pub mod journal;

@@ -8,8 +8,8 @@
 //! | rate of each | 0.2 to 50 Mbit/s, uniform in its logarithm; the same back |
 //! | delay of each, one way | 1 to 400 ms, uniform in its logarithm; the same back |
 //! | queue of each | 5 to 300 packets, uniform in its logarithm; the same back |
-//! | loss of each, on the way out | a quarter of the links none; else its mean is 0.01 to 15 %, uniform in its logarithm |
-//! | kind of loss | of two in three independent packets; of the others a chain by time (Gilbert-Elliott): half of the packets of fades that last 20 to 200 ms on average (uniform in the logarithm) |
+//! | loss of each, on the way out | a quarter of the links lose nothing; the mean loss of the others is 0.01 to 15 %, uniform in its logarithm |
+//! | kind of loss | two in three of these links lose packets independently; the others have a chain by time (Gilbert-Elliott) that loses half of the packets in fades of 20 to 200 ms on average (uniform in the logarithm) |
 
 use core::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The schemes we have, and scenarios built in code.
+//! The schemes of this repository, and scenarios built in code.
 
 pub mod contest;
 pub mod generator;

@@ -1,4 +1,4 @@
-//! An endpoint whose peer is the test: packets by hand in, packets out.
+//! An endpoint whose peer is the test: it gets packets made by hand, and the test reads its packets.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

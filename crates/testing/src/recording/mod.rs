@@ -1,4 +1,4 @@
-//! A scheme that passes everything on, under another name, and counts what is reported.
+//! A scheme that passes every call on to another scheme, has another name, and counts the reports.
 
 pub mod shadows;
 

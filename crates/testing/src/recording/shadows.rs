@@ -1,6 +1,6 @@
 //! A scheme with shadows: schemes of the same kind that receive every call of the first one, and whose results are
-//! discarded. Equal input gives equal output: each does the work of the first one, in the same place, with the same
-//! caches. The additional cost of a run with `n` of them, divided by `n`, is the cost of a scheme.
+//! discarded. Equal input gives equal output, so that each shadow does the work of the first scheme, in the same place,
+//! with the same caches. The additional cost of a run with `n` of them, divided by `n`, is the cost of a scheme.
 
 use std::cell::RefCell;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Cross traffic.
+//! Meter of cross traffic.
 
 use strandcast_proto::time::Instant;
 

@@ -1,4 +1,4 @@
-//! One flow.
+//! Meter of one flow.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -151,7 +151,7 @@ impl FlowMeter {
     }
 
     /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more
-    /// than once, some never; of a transport that does not tell there is no delivery delay.
+    /// than once, some never. A transport that does not report this has no delivery delay in the results.
     pub fn message_sent(&mut self, now: Instant, number: u64) {
         if number >= self.next_unsent {
             self.next_unsent = number + 1;
@@ -274,9 +274,10 @@ impl FlowMeter {
         }
     }
 
-    /// A counter of the transport, of a path or (`None`) of the flow, as it stands; if both ends of the flow have one
-    /// of name, report both, at the same instant. The count within the window is the metric: report it when the window
-    /// begins, unless it is 0 then, and when it ends.
+    /// Records the current value of a counter of the transport, for a path or (`None`) for the whole flow. If both ends
+    /// of the flow have a counter called `name`, report both values at the same instant; they are added. The metric is
+    /// the increase within the measured window: report the counter when the window begins, unless it is 0 then, and
+    /// when the window ends.
     pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
         let counter = match self.counters.iter_mut().find(|c| c.path == path && c.name == name) {
             Some(counter) => counter,

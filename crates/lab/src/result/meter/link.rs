@@ -1,4 +1,4 @@
-//! Links.
+//! Meters of links.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Meters: driven by what happens, asked for metrics in the end.
+//! Meters: they record the events of a run and return metrics at its end.
 
 mod background;
 mod flow;

@@ -1,4 +1,4 @@
-//! Times at which messages are in order.
+//! Times at which messages have arrived in order.
 
 use std::collections::VecDeque;
 

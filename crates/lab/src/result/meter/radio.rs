@@ -1,4 +1,4 @@
-//! Radios.
+//! Meters of radios.
 
 use core::time::Duration;
 

@@ -1,6 +1,6 @@
-//! The viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed time after its
-//! capture: what is missed by then, which pictures can be decoded, where the picture freezes, and when nothing is left to
-//! play.
+//! The viewer of a live video, who sees each unit (a frame, or a message of a video without frames) a fixed time after
+//! its capture: It counts units that have not arrived by then, pictures that cannot be decoded, freezes, and times at
+//! which nothing is left to play.
 
 use core::time::Duration;
 

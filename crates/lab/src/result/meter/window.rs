@@ -1,4 +1,4 @@
-//! The time that counts, and the places of losses.
+//! The part of a run that is measured, and the places at which packets are lost.
 
 use core::time::Duration;
 

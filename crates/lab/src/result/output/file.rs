@@ -1,4 +1,4 @@
-//! Files that appear when they are complete.
+//! Files that get their name only when they are complete.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! The same tables in memory, as Arrow's columns.
+//! The tables of results in memory, as Arrow's columns.
 
 use core::convert::Infallible;
 

@@ -1,5 +1,5 @@
-//! The keys of the file, by table: what they take, what holds without them, what they mean. Readers, writers, the schema and
-//! the reference are made from this.
+//! The keys of a scenario file, by table: type, default and meaning of each. Readers, writers, the schema and the
+//! reference are derived from these declarations.
 
 pub(super) mod app;
 pub(super) mod cross;

@@ -1,4 +1,4 @@
-//! The top of the file, and what belongs to no link and no flow.
+//! Keys of the top level and of tables that belong to no link and no flow.
 
 use core::time::Duration;
 

@@ -154,7 +154,8 @@ fn pauses(table: &Table<'_>) -> Read<Named<Pause>> {
     match in_order.windows(2).find(|pair| pair[0].1.to > pair[1].1.from) {
         Some(pair) => {
             let (first, second) = (pair[0].0, pair[1].0);
-            let message = format!("pause `{second}` begins before `{first}` has ended; make one of them");
+            let message =
+                format!("pause `{second}` begins before `{first}` has ended; merge the two into one pause");
             Err(table.error_at(&VIDEO.pause.key, message))
         }
         None => Ok(pauses),

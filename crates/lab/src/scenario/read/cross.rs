@@ -1,4 +1,4 @@
-//! Background load.
+//! Reads the tables of background load.
 
 use super::app::shape;
 use super::flow::{links, tcp};

@@ -1,4 +1,4 @@
-//! Flows.
+//! Reads the tables of flows.
 
 use core::time::Duration;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Links.
+//! Reads the tables of links.
 
 use crate::scenario::error::hint;
 use crate::scenario::keys::link::{ARQ, LINK, LossTakes, REORDER, REVERSE};

@@ -1,4 +1,4 @@
-//! Outages of links.
+//! Reads the outages of links.
 
 use core::time::Duration;
 
@@ -21,7 +21,8 @@ pub(super) fn outages(table: &Table<'_>) -> Read<Named<Down>> {
     for pair in in_order.windows(2) {
         let ((first, before), (second, after)) = (pair[0], pair[1]);
         if before.to.is_none_or(|end| end > after.from) {
-            let message = format!("outage `{second}` begins before `{first}` has ended; make one of them");
+            let message =
+                format!("outage `{second}` begins before `{first}` has ended; merge the two into one outage");
             return Err(table.error_at(&LINK.down.key, message));
         }
     }

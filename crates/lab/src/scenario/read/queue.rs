@@ -1,4 +1,4 @@
-//! Queues of links, and the policers before them.
+//! Reads the queues of links, and the policers before them.
 
 use strandcast_netem::link::{Codel as CodelDefault, FqCodel};
 

@@ -1,4 +1,4 @@
-//! Radios, and where nodes are.
+//! Reads the tables of radios and the places of nodes.
 
 use std::collections::BTreeSet;
 

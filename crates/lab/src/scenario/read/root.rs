@@ -1,4 +1,4 @@
-//! The whole file.
+//! Reads the whole file.
 
 use std::collections::BTreeMap;
 
@@ -63,8 +63,10 @@ fn run(table: &Table<'_>) -> Read<Run> {
         return Err(table.error_at(&RUN.seed.key, message));
     }
     if run.warmup >= run.time {
-        let message =
-            format!("warmup takes {:?} of a run of {:?}; let it be shorter than time", run.warmup, run.time);
+        let message = format!(
+            "`warmup` is {:?} and `time` is {:?}; `warmup` must be shorter than `time`",
+            run.warmup, run.time
+        );
         return Err(table.error_at(&RUN.warmup.key, message));
     }
     Ok(run)

@@ -1,4 +1,4 @@
-//! Writes down what concerns some messages of a flow.
+//! Records the events that concern some messages of a flow.
 
 mod drops;
 mod known;

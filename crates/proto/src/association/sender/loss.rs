@@ -252,9 +252,9 @@ impl Sender {
         }
     }
 
-    /// Gives up the unsent rest of a message that was sent in part. If the peer has acknowledged all of its sent chunks,
-    /// only another TSN can report that the rest will never arrive: an empty placeholder that is abandoned from the
-    /// start.
+    /// Gives up the unsent rest of a message that was sent in part. If the peer has acknowledged every chunk of the
+    /// message that was sent, only a further TSN can report that the rest will never arrive. So an empty placeholder
+    /// takes that TSN; it is abandoned from the start.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
             self.pending_chunk = None;

@@ -1,4 +1,5 @@
-//! A window for live video: BBRv3's model, held to a queueing delay, that distinguishes random losses from full queues.
+//! A window for live video: BBRv3's model with a limit on the queueing delay. It distinguishes random losses from full
+//! queues.
 //!
 //! It follows several papers:
 //!
@@ -12,9 +13,9 @@
 //! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::update_queue_range`] |
 //! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
 //!
-//! `ASSUMED`: the constants below that name no source, and what the trial concludes: losses that halve at 85 % of the
-//! rate are the rate's fault (a short queue, a policer), and count for ten seconds; others are the path's, and as many
-//! losses are forgiven for half a minute.
+//! `ASSUMED`: the constants below that name no source, and what the trial concludes. Losses that halve at 85 % of the
+//! rate are caused by the rate (a short queue, a policer), and limit it for ten seconds. Other losses are the path's
+//! own, and the same share of losses is ignored for half a minute.
 
 use strandcast_keys::keys;
 use strandcast_proto::rfc::WindowConfig;

@@ -1,7 +1,8 @@
 //! BBR: sending at the rate that a path delivers, with little more in flight than fits it.
 //!
-//! [`V3`] is draft-ietf-ccwg-bbr-06, [`V1`] what Linux has under the name `bbr`. Both are models of one path, without a
-//! view of any transport; [`shell`] passes events to them, over SCTP and in simulated TCP alike, and [`rate`] measures.
+//! [`V3`] is draft-ietf-ccwg-bbr-06, [`V1`] what Linux has under the name `bbr`. Each of them is a model of one path
+//! that does not depend on the transport; [`shell`] passes events to them, over SCTP and in simulated TCP alike, and
+//! [`rate`] measures.
 //!
 //! | draft-ietf-ccwg-bbr-06 | here |
 //! |---|---|
@@ -14,11 +15,11 @@
 //! `ASSUMED`, where the draft leaves it open or an association is not what it describes:
 //! - random draws come from the nanoseconds of the clock ([`model::draw`]);
 //! - BBR.offload_budget is one quantum, as for QUIC (§5.5.8.2);
-//! - spurious losses (§5.5.11) take bounds and window back, and enter no state again; simulated TCP has no signal for
-//!   them;
+//! - if losses prove spurious (§5.5.11), bounds and window return to their former values, but no former state is
+//!   entered again; simulated TCP has no signal for such losses;
 //! - losses that the loss policy puts down to the radio, or to a path that failed, are not a sign of too much in flight;
 //! - a path that the scheduler leaves unused although it could send is limited by the application;
-//! - a path that holds others up keeps β of its window until it probes again.
+//! - a path that blocks the other paths keeps β of its window until it probes again.
 
 mod constants;
 mod control;

@@ -1,5 +1,5 @@
-//! Windows and rates of all paths by models of them: the shell translates events of an association or a TCP
-//! connection.
+//! Windows and rates of all paths, derived from one model per path. This module translates events of an association or
+//! a TCP connection for the models.
 
 use core::fmt;
 

@@ -1,5 +1,5 @@
-//! BBRv1, the model of one path, as in Linux (`net/ipv4/tcp_bbr.c`): it is compared with the kernel's through
-//! simulated TCP.
+//! BBRv1, the model of one path, as in Linux (`net/ipv4/tcp_bbr.c`). Runs of simulated TCP compare it with the kernel's
+//! BBR.
 //!
 //! | Linux | here |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `bbr_set_pacing_rate`, `bbr_set_cwnd` | [`V1::set_pacing`], [`V1::set_window`] |
 //! | `bbr_set_cwnd_to_recover_or_restore` | [`V1::conserve`] |
 //!
-//! Not here: what is planned to leave later (`bbr_packets_in_net_at_edt`), as nothing is handed to a queue ahead of its
-//! time.
+//! The correction for packets that are scheduled to leave later (`bbr_packets_in_net_at_edt`) is left out, because no
+//! packet is handed to a queue ahead of its time here.
 
 use strandcast_proto::time::{Duration, Instant};
 

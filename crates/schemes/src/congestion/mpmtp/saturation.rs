@@ -1,4 +1,4 @@
-//! When round-trip times rise, and how near they are to where losses happen.
+//! Detection of rising round-trip times, and their distance from the round-trip time at which losses happen.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! One path: how fast its window grows by where it is below or above the window of the last loss, and by round-trip
-//! times.
+//! State of one path. The growth of its window depends on the distance to the window of the last loss, and on
+//! round-trip times.
 
 use strandcast_proto::time::{Duration, Instant};
 

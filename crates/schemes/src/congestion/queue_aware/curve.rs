@@ -1,10 +1,10 @@
 //! After a full queue a window grows as CUBIC's (RFC 9438).
 //!
-//! One segment a round trip alone takes a minute to return from half of a deep queue, while a TCP is back in a few
+//! One segment a round trip alone takes a minute to return from half of a deep queue, while a TCP flow returns in a few
 //! seconds and keeps that queue full (docs/measurements/friendliness.md). A random loss is not a sign that the path
 //! carries less: the curve begins anew at what it leaves, and the least growth is a segment a round trip at once (RFC
-//! 9438 §4.3). Where RFC 6356 leaves a part of a segment to a window behind a shared bottleneck, the curve is that of a
-//! flow that takes the part's square root of what it would have alone, as for coupled flows of [`Cubic`].
+//! 9438 §4.3). If RFC 6356 lets a window behind a shared bottleneck grow by only a part p of a segment per round trip,
+//! the curve is that of a flow that takes √p of what it would have alone, as for coupled flows of [`Cubic`].
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};

@@ -1,4 +1,4 @@
-//! Windows that are not used become smaller.
+//! Reduction of windows that are not used.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The largest value of late.
+//! The largest of the recent values.
 
 use strandcast_proto::time::{Duration, Instant};
 

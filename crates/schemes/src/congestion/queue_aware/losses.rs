@@ -1,4 +1,5 @@
-//! Test whether losses depend on the window: a window is cut, and if losses stay, they are the path's own.
+//! Test whether losses depend on the window: the window is cut, and if the share of losses stays, the path itself
+//! causes them.
 
 use strandcast_proto::policy::AckInfo;
 use strandcast_proto::wire::Tsn;

@@ -1,17 +1,17 @@
 //! Correlation of a path's losses with long queues.
 //!
-//! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any queue,
-//! so that ranks of its losses are anything from 0 to 1 and 0.5 on average, whether the delays come from a queue,
-//! from jitter or are zero. A full queue loses packets at the longest delays there are, however short they are: their
-//! mean rank is near 1. It stays far below where others keep a queue full all the time, so that losses do not depend
-//! on the window.
+//! The rank of a queueing delay is the share of recent delays that were shorter. A radio loses packets at any queue, so
+//! that ranks of its losses are anything from 0 to 1 and 0.5 on average, whether the delays come from a queue, from
+//! jitter or are zero. A full queue loses packets at the longest delays there are, however short they are: their mean
+//! rank is near 1. Where others keep a queue full all the time, the mean rank stays far below 1, and losses do not
+//! depend on the own window.
 //!
 //! The delays are those of packets drawn at random, since losses are random: the packets of a picture leave as a
 //! burst, each waits for those before it, and one delay taken at the head of each burst would be shorter than that of
 //! most packets, lost or not.
 //!
-//! The same delays show whether others keep the queue filled (Copa's question, Arun and Balakrishnan 2018): one's own
-//! is nearly empty once in 16 round trips.
+//! The same delays show whether others keep the queue filled (the test of Copa, Arun and Balakrishnan 2018): a queue
+//! that only this flow fills is nearly empty at least once in 16 round trips.
 //!
 //! `ASSUMED`: the constants.
 

@@ -1,11 +1,12 @@
-//! Room for what a path had in flight that has fallen silent (`estimate::Silence`): the windows of the others were
-//! never used up by a stream that is thinner than the paths, and would admit it over several round trips only.
+//! Room on the other paths for data that were in flight on a path which has fallen silent (`estimate::Silence`). A
+//! stream thinner than the paths never used up the windows of the other paths, and these windows would admit the
+//! additional data only over several round trips.
 //!
-//! It is known that the paths carried that much together before. So the paths whose queue is short share half of it,
-//! and each of them whose first slow start continues takes its part: the load of the others is known, and more would
-//! make a
-//! queue. Its limit rises by that part, for two round trips, and it leaves over [`SPREAD`]. A loss by congestion ends
-//! it at once; the window itself stays as it is. All of it instead makes queues in which other messages become late.
+//! Half of the data is divided among the paths whose queue is short. A path takes its part only while its first slow
+//! start continues: the load of other paths is known, and more would make a queue. The limit of a path rises by its
+//! part for two round trips, and the part leaves over [`SPREAD`]. A loss by congestion ends the rise at once; the
+//! window itself does not change. Room for all of the data instead of half of it made queues in which other messages
+//! became late.
 
 use strandcast_proto::policy::{PathView, View};
 use strandcast_proto::time::{Duration, Instant};

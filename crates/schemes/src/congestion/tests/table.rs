@@ -35,9 +35,9 @@ fn mistakes_get_one_line_that_helps() {
             "'rfc' is not a congestion control of a TCP or MPTCP flow: it is SCTP's window, TCP's is reno; {names}"
         )
     );
-    assert!(
-        error("receiver-rate").contains("its rate is found by a receiver with feedback=rounds; there are")
-    );
+    assert!(error("receiver-rate").contains(
+        "its rate comes from an SCTP receiver with feedback=rounds, which TCP flows do not have; there are"
+    ));
 }
 
 /// Registered once, a window is a word of `cc` for presets made of parts, and a name for TCP and MPTCP flows unless the table

@@ -11,12 +11,11 @@
 //!
 //! Constants of the paper: Ξ = Φ = 1/2, α = 1/8.
 //!
-//! As printed some of it can not be meant:
+//! Two equations cannot be meant as they are printed:
 //! - eq. 1 weighs the new sample with 7/8; here it has 1/8, as in RFC 9260 §6.3.1;
-//! - eq. 4 has L/(N·RTT) in both branches. That is the increment a packet of eq. 3's text, and takes any rate to one
-//!   packet
-//!   a round trip within a few rounds. Without congestion it is the received rate N·L/RTT here, and what eq. 3 adds:
-//!   one packet a round trip, or as much again in slow start.
+//! - eq. 4 has L/(N·RTT) in both branches. In eq. 3's text that is the increment per packet; as a rate it would take
+//!   any rate to one packet a round trip within a few rounds. Here, without congestion, the rate is the received rate
+//!   N·L/RTT plus what eq. 3 adds: one packet a round trip, or as much again in slow start.
 //!
 //! `ASSUMED`, where the paper says nothing:
 //! - the loss threshold is 2 % and κ is 8; the loss rate is an average over rounds with gain 1/4 (keys `thresh`,
@@ -26,16 +25,19 @@
 //!   regular
 //!   AIMD operations" (text after eq. 4) halve once a loss, while an average stays above the threshold for many rounds.
 //!   `thresh=0` is TCP's reaction to every loss;
-//! - weights of eq. 8 begin with the newest rate;
-//! - no rate is asked for before the receiver's own slow start ends: until then the sender's does;
-//! - a round in which less than 70 % of what was asked for came, and nothing was lost, says that the application had
-//!   no more: the rate stays;
-//! - not below a packet per round trip, not above twice the most that was received in the last 5 to 10 seconds;
-//! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
-//!   wait for their turn is not part of the path, and where one packet a round trip is asked for it would double it;
+//! - the first weight of eq. 8 is that of the newest rate;
+//! - no rate is asked for before the receiver's own slow start ends: until then the sender's slow start decides;
+//! - if less than 70 % of the requested rate arrived in a round, and nothing was lost, the application had no more
+//!   data: the rate stays;
+//! - the rate is at least a packet per round trip and at most twice the highest rate received in the last 5 to 10
+//!   seconds;
+//! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: the time
+//!   for which data wait for their turn is not part of the path, and where one packet a round trip is asked for it
+//!   would double the round trip;
 //! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is not a sample then;
 //! - a round on the path with data is congested by its losses alone, not by TEAR's FAST_RECOVERY state;
-//! - the delayed response timer begins anew with each packet, not with the round: it finds silence, not slowness;
+//! - the delayed response timer begins anew with each packet, not with the round, so that it detects silence, not
+//!   slowness;
 //! - a sending rate that is not the one asked for is not a reason for feedback at once: the next round's comes within a
 //!   round
 //!   trip;

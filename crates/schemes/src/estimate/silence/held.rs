@@ -1,13 +1,12 @@
-//! Flight of a silent path that a link may still hold. A link that stood still delivers all of it when it continues,
-//! before the data that are sent then, although the sender had declared it lost and sent it by other paths. So it
-//! counts as queued until
-//! it has arrived, or something has that left after it. A link that lost it shows that at once: what comes first is an
-//! answer to a heartbeat, which left later.
+//! Data in flight on a silent path that a link may still hold. A link that stood still delivers all of these data when
+//! it continues, before data that are sent then, although the sender has declared them lost and has sent them by other
+//! paths. So they count as queued until they arrive, or until a packet arrives that left after them. If the link lost
+//! them, this shows at once: the first arrival is then the answer to a heartbeat, which left later.
 
 use strandcast_proto::policy::{Estimate, PathArrivals, PathView};
 use strandcast_proto::time::Instant;
 
-/// The extra estimate of it, bytes.
+/// Name of the extra estimate of these data, in bytes.
 const HELD: &str = "held by the link";
 
 /// Bytes that `path` may hold of a flight that was given up: 0 where no part of the scheme judges.
@@ -15,7 +14,7 @@ pub fn held(path: &PathView) -> f64 {
     path.est.extra(HELD).unwrap_or(0.0)
 }
 
-/// Writes that into the estimates of a path.
+/// Writes the bytes that may be held into the estimates of a path.
 pub(crate) fn set_held(out: &mut Estimate, bytes: u64) {
     if bytes > 0 {
         out.set_extra(HELD, bytes as f64);

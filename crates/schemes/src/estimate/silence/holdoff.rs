@@ -1,4 +1,5 @@
-//! J: for how long something may be overdue. Needless suspicions make it longer, and time shorter.
+//! J, the time for which an arrival may be overdue. Each needless suspicion makes it longer; it becomes shorter with
+//! time.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Both halves as one policy.
+//! The sending and the receiving half of rounds as one policy.
 
 use strandcast_proto::policy::{Feedback, PathState, Policy, Probe, Report, ReportTrigger, Signal, View};
 use strandcast_proto::time::Instant;

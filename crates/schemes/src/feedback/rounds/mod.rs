@@ -2,8 +2,7 @@
 //! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
 //!
 //! The receiver finds the rate of each path (`estimate::PathRate`), reports it to the sender, and says which path to
-//! use. Both
-//! halves are in one object, as an association has both.
+//! use. One object has the sender's and the receiver's half, because an association does both.
 //!
 //! | paper | here |
 //! |---|---|
@@ -23,11 +22,10 @@
 //! - on paths without data the sender sends pairs of HEARTBEATs padded to the MTU, one pair a round and not more often
 //!   than every 100 ms (key `train`), while data flow and for two seconds more; a pair that began no round is followed by
 //!   another one after a second;
-//! - eq. 9 can exceed the rate of the new path or be negative: it is held between half the old path's rate, or one
-//!   packet a
-//!   round trip, and the new path's;
-//! - no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row and two
-//!   seconds since the last switch;
+//! - eq. 9 can exceed the rate of the new path or be negative: its result is limited to at least half the old path's
+//!   rate, or one packet a round trip, and at most the new path's rate;
+//! - there is no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row
+//!   and two seconds since the last switch;
 //! - a path on which nothing came for two round trips, and whose timer ran out, is left for any other one that answers;
 //! - such a path is not chosen until something has arrived by it again; nor is a path by which nothing has arrived
 //!   for a second or four round trips;

@@ -1,4 +1,4 @@
-//! The sending half: labels on packets, probes on the paths without data, and word when there is nothing to send.
+//! The sending half: labels on packets, probes on the paths without data, and a notice when there is nothing to send.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};

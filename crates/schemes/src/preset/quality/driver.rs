@@ -1,4 +1,5 @@
-//! The scheme driver: signals in the order of the paper, estimates, and what is asked of a scheme.
+//! Driver of the scheme: it handles signals in the order of the paper, keeps estimates, and answers the calls of the
+//! core.
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,

@@ -1,9 +1,8 @@
 //! FMTCP's procedure: symbols are handed out one after the other to the path on which the next would arrive first,
 //! until one falls to a path that has room.
 //!
-//! Where a path gets several in a row it gets them in one step. A question costs at most a step per window, flight
-//! and block; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten
-//! times
+//! Where a path gets several in a row it gets them in one step. A decision costs at most a step per window, flight and
+//! block; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten times
 //! as fast takes ten of its windows before their turn comes.
 
 use smallvec::SmallVec;
