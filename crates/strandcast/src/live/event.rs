@@ -301,23 +301,7 @@ impl Event {
                 after.map_or(Ok(()), |after| write!(f, " after {}", duration(after)))
             }
             Event::Admitted { peer } => write!(f, "{peer} no longer refuses"),
-            Event::Path { path, trouble } => match trouble {
-                PathTrouble::Silent => write!(f, "{path} does not answer"),
-                PathTrouble::Failed => write!(f, "{path} is given up until it answers"),
-                PathTrouble::Over => write!(f, "{path} is usable again"),
-                PathTrouble::Mute(why) => write!(f, "{path} {why}"),
-                PathTrouble::Joined => write!(f, "{path} joins the stream"),
-                PathTrouble::Gone(why) => write!(f, "{path} is gone: {why}"),
-                PathTrouble::Returned(after) => write!(f, "{path} is back after {}", duration(*after)),
-                PathTrouble::LeftOut(why) => write!(f, "{path} is not used: {why}"),
-                PathTrouble::Narrow { before, now } => {
-                    write!(
-                        f,
-                        "{path} does not pass packets of {before} bytes: it has {now} bytes from now on"
-                    )
-                }
-                PathTrouble::Renamed(before) => write!(f, "{path} is the new name of {before}"),
-            },
+            Event::Path { path, trouble } => trouble.of(path, f),
             Event::Dropped(drops) => write!(f, "{drops}"),
             Event::DropsOver { messages, after } => {
                 let (messages, after) = (count(*messages, "message"), duration(*after));
@@ -361,6 +345,15 @@ impl Event {
                 "{peer} refused: its messages are of version {version}, and this receiver reads version {reads}: update \
                  the older side"
             ),
+            Event::Received(summary) => f.write_str(&summary.lines().join("\n")),
+            Event::SenderLost { why } => f.write_str(why),
+            other => other.output(f),
+        }
+    }
+
+    /// Texts of a receiver's outputs.
+    fn output(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Event::Recording { output } => write!(f, "recording into {output}"),
             Event::NotRecorded { output } => write!(
                 f,
@@ -373,8 +366,6 @@ impl Event {
             Event::ReadAgain { output, messages } => {
                 write!(f, "{output} is read again: {} dropped", were(*messages))
             }
-            Event::Received(summary) => f.write_str(&summary.lines().join("\n")),
-            Event::SenderLost { why } => f.write_str(why),
             // These texts are written above. All events are listed, so that a new event without a text does not
             // compile.
             Event::Stats(_)
@@ -402,7 +393,35 @@ impl Event {
             | Event::Idle { .. }
             | Event::IdleOver { .. }
             | Event::Advice { .. }
+            | Event::Listening { .. }
+            | Event::Receiving { .. }
+            | Event::Resumed { .. }
+            | Event::Replaced { .. }
+            | Event::Busy { .. }
+            | Event::OtherVersion { .. }
+            | Event::Received(_)
+            | Event::SenderLost { .. }
             | Event::Sent(_) => Ok(()),
+        }
+    }
+}
+
+impl PathTrouble {
+    /// Writes the text of a change of `path`.
+    fn of(&self, path: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PathTrouble::Silent => write!(f, "{path} does not answer"),
+            PathTrouble::Failed => write!(f, "{path} is given up until it answers"),
+            PathTrouble::Over => write!(f, "{path} is usable again"),
+            PathTrouble::Mute(why) => write!(f, "{path} {why}"),
+            PathTrouble::Joined => write!(f, "{path} joins the stream"),
+            PathTrouble::Gone(why) => write!(f, "{path} is gone: {why}"),
+            PathTrouble::Returned(after) => write!(f, "{path} is back after {}", duration(*after)),
+            PathTrouble::LeftOut(why) => write!(f, "{path} is not used: {why}"),
+            PathTrouble::Narrow { before, now } => {
+                write!(f, "{path} does not pass packets of {before} bytes: it has {now} bytes from now on")
+            }
+            PathTrouble::Renamed(before) => write!(f, "{path} is the new name of {before}"),
         }
     }
 }
