@@ -8,7 +8,7 @@ use strandcast_lab::check::{Check, check, warnings};
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
 use strandcast_lab::simulation::BuildError;
 
-use crate::error::CliError;
+use crate::error::{CliError, why};
 
 /// A scenario with the positions of its keys.
 #[derive(Debug)]
@@ -28,6 +28,9 @@ impl LoadedScenario {
     /// # Errors
     /// The first error, with its line.
     pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
+        // The words of any other file that is not there.
+        std::fs::metadata(file)
+            .map_err(|error| CliError::Usage(format!("cannot read {}: {}", file.display(), why(&error))))?;
         let document = Document::open(file, sets).map_err(usage)?;
         let (scenario, warnings) = document.read().map_err(usage)?;
         Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })

@@ -86,7 +86,7 @@ fn headline(now: &Stats, recent: &Recent) -> String {
 
 fn titles() -> String {
     format!(
-        "{:<12} {:>11} {:>13} {:>5} {:>7} {:>6}  {}",
+        "{:<11} {:>11} {:>13} {:>5} {:>7} {:>6}  {}",
         "path", "rate", "can carry", "free", "RTT", "loss", "state"
     )
 }
@@ -94,7 +94,7 @@ fn titles() -> String {
 fn row(path: &PathNow, colour: bool) -> String {
     let dash = || "-".to_owned();
     let rtt = path.rtt_ms.map_or_else(dash, |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
-    let name: String = printable(&path.name).chars().take(12).collect();
+    let name: String = printable(&path.name).chars().take(11).collect();
     let free = path.capacity_bps.zip(path.headroom_bps).filter(|(capacity, _)| *capacity > 0.0);
     let free = free.map(|(capacity, headroom)| headroom / capacity);
     // Without a test by the link itself, it carries that much or more.
@@ -117,7 +117,7 @@ fn row(path: &PathNow, colour: bool) -> String {
         _ => paint(path.state, RED, colour),
     };
     let rate = bits_per_s(path.rate_bps);
-    format!("{name:<12} {rate:>11} {capacity:>13} {free_text} {rtt:>7} {loss}  {state}")
+    format!("{name:<11} {rate:>11} {capacity:>13} {free_text} {rtt:>7} {loss}  {state}")
 }
 
 /// `0.3 %`, `12 %`.
