@@ -228,7 +228,7 @@ def test_an_input_of_other_things_than_bytes_is_told(clip: bytes) -> None:
     with receiver(lambda _: None) as target:
         with sender([clip, 5], target) as source, pytest.raises(TypeError):
             ended(source)
-        with pytest.raises(TypeError, match="no input"):
+        with pytest.raises(TypeError, match="is not an input"):
             sender(5, target)
         with pytest.raises(ValueError, match="live"):
             sender(clip, target, live=True)
@@ -435,6 +435,6 @@ print(type(receiver.event()).__name__)
 
 
 def test_each_event_of_the_library_has_a_class(root: pathlib.Path) -> None:
-    source = (root / "crates/py/src/live/event.rs").read_text(encoding="utf-8")
+    source = (root / "crates/strandcast/src/live/described.rs").read_text(encoding="utf-8")
     named = {word for word in source.split('"')[1::2] if word[:1].isupper()}
     assert named == events.KINDS.keys()
