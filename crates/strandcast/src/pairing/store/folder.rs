@@ -67,7 +67,9 @@ impl Store {
         let fits = |head: &[u8]| match head.windows(IDENTITY.len()).any(|part| part == IDENTITY.as_bytes()) {
             _ if head.is_empty() => Ok(()),
             true => Ok(()),
-            false => Err(Error::Store(format!("{} is not an identity of Strandcast", self.identity.display()))),
+            false => {
+                Err(Error::Store(format!("{} is not an identity of Strandcast", self.identity.display())))
+            }
         };
         match file::read_if(&self.identity, fits)? {
             Some(text) => parse_identity(&text, &self.identity).map(Some),
