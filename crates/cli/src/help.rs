@@ -13,5 +13,5 @@ The table on a terminal, four times per second:
   loss         share of its packets that were lost in the last 10 s
   state        unconfirmed: nothing came back yet; active; potentially-failed: it does not answer;
                inactive: given up until it answers; suspended: the scheme has put it aside
-Red is a loss of media, of a path, or of 10 % of its packets; yellow is a path of which less than
-10 % is free, with 2 % loss, or not in use yet. docs/operate/troubleshooting.md has all lines.";
+Red: media or a path is lost, or a path loses 10 % of its packets or more. Yellow: a path loses 2 %
+or more, has less than 10 % of its rate free, or is not in use yet. docs/operate/troubleshooting.md has all lines.";

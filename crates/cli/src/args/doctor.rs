@@ -9,8 +9,8 @@ use crate::key::Target;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DoctorArgs {
-    /// The receiver: @NAME (see `strandcast key add`), or addresses HOST[:PORT], of which less can be found out. Default:
-    /// this machine alone
+    /// The receiver: @NAME (see `strandcast key add`), or addresses HOST[:PORT], for which doctor checks the network
+    /// alone. Default: this machine alone
     #[arg(value_name = "@NAME|ADDRESS")]
     pub(crate) to: Vec<Target>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ pub(super) fn retry(text: &str) -> Result<Retry, String> {
     }
 }
 
-/// Parses a whole number within limits, of which `what` says what they count.
+/// Parses a whole number from `least` to `most`. The error message ends with `what`, the meaning of the number.
 pub(super) fn whole<T: TryFrom<u64>>(
     least: u64,
     most: u64,

@@ -22,9 +22,11 @@ pub(crate) fn destination(target: &Target, args: &SealArgs) -> Result<Destinatio
         _ => store(args.key.as_deref())?,
     };
     let found = || {
-        if let (Some(path), true) = (&args.key, matches!(target, Target::Named(_))) {
+        if let (Some(path), Target::Named(name)) = (&args.key, target) {
             // Without it the receiver's name is unknown for the wrong reason.
-            let none = || CliError::Store(format!("cannot read {}: no such file (--key)", path.display()));
+            let path = path.display();
+            let remedy = format!("strandcast key add {name} --key {path} makes it");
+            let none = || CliError::Store(format!("cannot read {path}: no such file; {remedy}"));
             store.identity()?.ok_or_else(none)?;
         }
         find(target, &store)
@@ -67,7 +69,7 @@ fn unpaired(host: &HostPort, receivers: &Receivers) -> String {
     let named = receivers.iter().find(|(name, _)| *name == host.host);
     match paired.next().or(named) {
         Some((name, _)) if name == host.host => {
-            format!("{host} is no address of a receiver: did you mean @{name}?")
+            format!("{host} is not an address of a receiver: did you mean @{name}?")
         }
         Some((name, _)) => format!("{host} is paired as @{name}: name it so"),
         None => format!(

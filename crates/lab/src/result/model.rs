@@ -80,7 +80,7 @@ impl Subject {
         }
     }
 
-    /// Subject for all instances of the flow or path of which this subject is one (`tcp#2`: `tcp`).
+    /// Subject that stands for all instances of this flow or path: `tcp` for `tcp#2`.
     fn together(&self) -> Option<Subject> {
         let base = |name: &str| {
             let (base, number) = name.rsplit_once('#')?;

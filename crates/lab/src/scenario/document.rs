@@ -90,8 +90,8 @@ impl Document {
         Source { file: &self.file, folder: &self.folder, files, warnings }
     }
 
-    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key
-    /// that the file does not give has the line of what is above it.
+    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. If the
+    /// file does not contain the key, the line is that of the nearest table above it.
     pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
         let mut at = &Location::Line(1);
         let mut branch = Some(&self.root);

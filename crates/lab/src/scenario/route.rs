@@ -61,7 +61,7 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// A radio on the way of which the node is not a station.
+    /// The way uses a radio, and the node is not one of its stations.
     #[error("`{node}` is not a station of radio `{radio}`; give it a place and make it one")]
     NoStation {
         /// The radio.
@@ -88,8 +88,8 @@ pub enum RouteError {
 }
 
 impl Scenario {
-    /// The names of the links from one node to another: the radio of which both are stations, else as few links as
-    /// possible, a radio counting two, and of several such ways the first by the names. `None`: there is no way.
+    /// The names of the links from one node to another. If both are stations of one radio, that radio; else the way with
+    /// the fewest links, where a radio counts as two. Of several such ways, the first by name. `None`: there is no way.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }
@@ -212,8 +212,8 @@ impl<'a> Routes<'a> {
         Some(names)
     }
 
-    /// By node, how many links lead from it to `to`, as far as that is less than from `from`; and how many ends of
-    /// links were looked at.
+    /// Number of links from each node to `to`, for the nodes that are nearer to it than `from`; and the number of ends of
+    /// links that the search visited.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;

@@ -52,7 +52,7 @@ pub struct Explainer {
     next: u64,
     /// Delivered messages that are kept because they held up the receive window.
     holders: usize,
-    /// Beginnings of the messages of which nothing has been sent: their numbers, or their first bytes.
+    /// Messages without a sent byte, by number or by position of their first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
     /// Messages that were just dropped.
