@@ -89,7 +89,7 @@ pub enum RouteError {
 
 impl Scenario {
     /// The names of the links from one node to another. If both are stations of one radio, that radio; else the way with
-    /// the fewest links, where a radio counts as two. Of several such ways, the first by name. `None`: there is no way.
+    /// the fewest links, where a radio counts as two. The first by name if several ways have as few. `None`: there is no way.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
         Routes::of(self).shortest(from, to)
     }
