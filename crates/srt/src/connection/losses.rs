@@ -16,10 +16,11 @@ struct Range {
 }
 
 impl Range {
-    /// Time at which a report is due, if packets before `end` have arrived.
-    fn due(&self, end: u64, tolerance: u64, interval: Duration, overdue: Duration) -> Instant {
+    /// Time at which a report is due, if packets before `end` have arrived: `interval` after the gap was seen, `repeat`
+    /// after the last report.
+    fn due(&self, end: u64, tolerance: u64, interval: Duration, repeat: Duration) -> Instant {
         match self.asked {
-            Some(asked) => asked + overdue,
+            Some(asked) => asked + repeat,
             // As many later packets have arrived as may overtake.
             None if end > self.last + tolerance + 1 => self.since,
             None => self.since + interval,
@@ -87,9 +88,9 @@ impl Losses {
         end: u64,
         tolerance: u64,
         interval: Duration,
-        overdue: Duration,
+        repeat: Duration,
     ) -> impl Iterator<Item = (u64, u64)> {
-        self.ranges.iter_mut().filter(move |r| r.due(end, tolerance, interval, overdue) <= now).map(
+        self.ranges.iter_mut().filter(move |r| r.due(end, tolerance, interval, repeat) <= now).map(
             move |range| {
                 range.asked = Some(now);
                 (range.first, range.last)
@@ -98,8 +99,8 @@ impl Losses {
     }
 
     /// Time of the next report.
-    pub fn next(&self, end: u64, tolerance: u64, interval: Duration, overdue: Duration) -> Option<Instant> {
-        self.ranges.iter().map(|r| r.due(end, tolerance, interval, overdue)).min()
+    pub fn next(&self, end: u64, tolerance: u64, interval: Duration, repeat: Duration) -> Option<Instant> {
+        self.ranges.iter().map(|r| r.due(end, tolerance, interval, repeat)).min()
     }
 }
 

@@ -260,9 +260,9 @@ impl Receiver {
             return true;
         }
         let (end, tolerance) = (self.end(), u64::from(self.tolerance));
-        let (interval, overdue) = (self.rtt.nak_interval(), self.rtt.overdue());
-        if self.losses.next(end, tolerance, interval, overdue).is_some_and(|at| at <= now) {
-            let due = self.losses.take_due(now, end, tolerance, interval, overdue);
+        let (interval, repeat) = (self.rtt.nak_interval(), self.rtt.nak_repeat());
+        if self.losses.next(end, tolerance, interval, repeat).is_some_and(|at| at <= now) {
+            let due = self.losses.take_due(now, end, tolerance, interval, repeat);
             writer.nak();
             let wire = due.map(|(first, last)| (seq::wire(first), seq::wire(last)));
             // A range takes at most two words.
@@ -272,7 +272,7 @@ impl Receiver {
         }
         let point = self.point();
         let room = self.capacity.saturating_sub(self.slots.len()).max(2) as u32;
-        let Some((number, rate)) = self.acks.poll(now, point, overdue) else { return false };
+        let Some((number, rate)) = self.acks.poll(now, point, self.rtt.overdue()) else { return false };
         let (rtt, room) = (Some(self.rtt.micros()), Some(room));
         writer.ack(&Ack { number, next: seq::wire(point), rtt, room, rate });
         true
@@ -283,8 +283,8 @@ impl Receiver {
         if self.km_response.is_some() {
             return Some(now);
         }
-        let (interval, overdue) = (self.rtt.nak_interval(), self.rtt.overdue());
-        let nak = self.losses.next(self.end(), u64::from(self.tolerance), interval, overdue);
-        [nak, self.acks.next_timeout(overdue)].into_iter().flatten().min()
+        let (interval, repeat) = (self.rtt.nak_interval(), self.rtt.nak_repeat());
+        let nak = self.losses.next(self.end(), u64::from(self.tolerance), interval, repeat);
+        [nak, self.acks.next_timeout(self.rtt.overdue())].into_iter().flatten().min()
     }
 }

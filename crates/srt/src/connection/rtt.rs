@@ -57,6 +57,12 @@ impl Rtt {
         (self.overdue() / 2).max(Duration::from_millis(20))
     }
 
+    /// Time after which a report is repeated: the interval of the draft, but no sooner than an answer can come. The
+    /// sender ignores a report that crosses its retransmission.
+    pub fn nak_repeat(&self) -> Duration {
+        self.nak_interval().max(self.smoothed)
+    }
+
     /// Time within which an answer cannot concern what was sent last.
     pub fn too_early(&self) -> Duration {
         self.smoothed.saturating_sub(self.deviation).max(self.smoothed / 2)
@@ -77,8 +83,10 @@ mod tests {
         assert_eq!(rtt.micros(), (80_000, 40_000));
         rtt.sample(ms(160));
         assert_eq!(rtt.micros(), (90_000, 50_000));
-        assert_eq!((rtt.overdue(), rtt.nak_interval()), (ms(290), ms(145)));
+        assert_eq!((rtt.overdue(), rtt.nak_interval(), rtt.nak_repeat()), (ms(290), ms(145), ms(145)));
         (0..200).for_each(|_| rtt.sample(ms(1)));
         assert_eq!(rtt.nak_interval(), ms(20), "the floor");
+        (0..200).for_each(|_| rtt.sample(ms(80)));
+        assert_eq!((rtt.nak_interval().as_millis(), rtt.nak_repeat().as_millis()), (40, 79), "no jitter");
     }
 }

@@ -46,7 +46,8 @@ fn all_roles_and_key_sizes_deliver_everything_in_order() {
 }
 
 /// 5 % loss in both directions, 40 ms in each direction, latency 500: nothing is lost, and at most one and a half
-/// retransmissions follow a loss.
+/// retransmissions follow a loss. A packet has five retransmissions within the latency; all of them, or their reports,
+/// are lost with a probability of 0.05 × 0.0975⁵ = 4 × 10⁻⁷.
 fn recovers(seed: u64, config: [Config; 2]) {
     let from = sender(&config);
     let [caller, listener] = with_latency(config, 500);
@@ -55,7 +56,10 @@ fn recovers(seed: u64, config: [Config; 2]) {
     net.connect();
     let sent = net.stream(from, 3000, 2);
     net.run(1500);
-    assert_eq!(net.played(), payloads(&sent), "seed {seed}");
+    let played = net.played();
+    let lost = payloads(&sent).iter().filter(|p| !played.contains(p)).count();
+    assert_eq!((lost, played.len()), (0, sent.len()), "seed {seed}");
+    assert!(played == payloads(&sent), "seed {seed}: order");
     let stats = net.stats(from);
     assert!(2 * stats.retransmitted <= 3 * net.lost + 10, "seed {seed}: {stats:?} for {} losses", net.lost);
 }
@@ -164,8 +168,8 @@ fn missing_packets_are_reported_again() {
         .filter(|(_, p)| word(p, 0) == 0x8003_0000)
         .map(|(ms, _)| ms)
         .collect();
-    // 100 ms + 4 × 50 ms before the first measurement.
-    assert_eq!(naks, [5, 305, 605, 905]);
+    // (100 ms + 4 × 50 ms) / 2 before the first measurement.
+    assert_eq!(naks, [5, 155, 305, 455, 605, 755, 905]);
     peer.handle(1006, &data_packet(101, 1 << 26 | 1, 5000, peer.to, b"x"));
     let later = peer.until(1006, 3000);
     assert!(later.iter().all(|(_, p)| word(p, 0) != 0x8003_0000));
