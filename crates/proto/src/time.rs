@@ -15,49 +15,58 @@ impl Instant {
     pub const MAX: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the origin.
+    #[inline]
     pub const fn from_nanos(ns: u64) -> Self {
         Instant(ns)
     }
 
     /// The instant `ms` milliseconds after the origin.
+    #[inline]
     pub const fn from_millis(ms: u64) -> Self {
         Instant(ms * 1_000_000)
     }
 
     /// The instant `s` seconds after the origin. Negative and non-finite values give the origin.
+    #[inline]
     pub fn from_secs_f64(s: f64) -> Self {
         Instant((s * 1e9) as u64)
     }
 
     /// Nanoseconds since the origin.
+    #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Seconds since the origin.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// Time since `earlier`; zero if `earlier` is later.
+    #[inline]
     pub fn saturating_since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
 /// Returns `d` in nanoseconds. It saturates after 584 years.
+#[inline]
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Add<Duration> for Instant {
     type Output = Instant;
+    #[inline]
     fn add(self, d: Duration) -> Instant {
         Instant(self.0.saturating_add(nanos(d)))
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, d: Duration) {
         *self = *self + d;
     }
@@ -65,6 +74,7 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub<Duration> for Instant {
     type Output = Instant;
+    #[inline]
     fn sub(self, d: Duration) -> Instant {
         Instant(self.0.saturating_sub(nanos(d)))
     }
@@ -72,6 +82,7 @@ impl Sub<Duration> for Instant {
 
 impl Sub<Instant> for Instant {
     type Output = Duration;
+    #[inline]
     fn sub(self, earlier: Instant) -> Duration {
         self.saturating_since(earlier)
     }

@@ -50,12 +50,11 @@ impl Association {
         if self.cx.state == State::Closed {
             return None;
         }
-        let mut first: Option<(Instant, Timer)> = None;
+        // This is called for every packet: most timers are later than the first one.
+        let mut first = (Instant::MAX, Timer::T1);
         let mut offer = |at: Option<Instant>, timer| {
-            if let Some(at) = at.filter(|at| *at < Instant::MAX)
-                && first.is_none_or(|f| (at, timer) < f)
-            {
-                first = Some((at, timer));
+            if let Some(at) = at.filter(|at| (*at, timer) < first) {
+                first = (at, timer);
             }
         };
         let (t2, t5) = self.closing.timeouts();
@@ -66,7 +65,7 @@ impl Association {
         if self.cx.state != State::CookieWait && self.cx.state != State::CookieEchoed {
             offer_open(self, &mut offer);
         }
-        first
+        (first.0 < Instant::MAX).then_some(first)
     }
 
     /// Runs all timers that are due.

@@ -14,12 +14,14 @@ pub struct PeerTime(pub u64);
 
 impl PeerTime {
     /// Time from `earlier` to this; zero if `earlier` is later.
+    #[inline]
     pub fn since(self, earlier: PeerTime) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
     /// Microseconds by which the peer's clock would be ahead of the local one if a packet sent at `sent` had taken no
     /// time: the one-way delay and an unknown constant, which is equal for all paths.
+    #[inline]
     pub fn ahead_of(self, sent: Instant) -> i64 {
         (self.0 as i64).wrapping_sub((sent.as_nanos() / 1000) as i64)
     }

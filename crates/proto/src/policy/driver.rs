@@ -1,8 +1,8 @@
 //! Driver of a scheme: signals, then estimates, then limits, then decisions.
 
 use super::{
-    Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathView,
-    PathViews, RepairOffer, Scheme, Signal, SymbolAssignment, View,
+    Act, Advice, Assignment, Backlog, ChunkInfo, Flight, Moves, PathId, PathSet, PathState, PathViews,
+    RepairOffer, Scheme, Signal, SymbolAssignment, View,
 };
 use crate::time::Instant;
 
@@ -147,8 +147,8 @@ impl Driver {
 
     /// Passes a signal to the scheme, and refreshes estimates and limits.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
-        let of = self.concerned(views, signal);
         self.scheme.observe(&views.view(now), signal);
+        let of = self.concerned(views, signal);
         self.refresh_estimates(views, of);
         self.scheme.react(&views.view(now), signal);
         self.refresh_limits(views, of);
@@ -162,18 +162,19 @@ impl Driver {
     /// signals.
     fn concerned(&self, views: &PathViews, signal: &Signal<'_>) -> PathSet {
         let path = match signal {
-            Signal::Acked(ack) => ack.path,
-            Signal::Arrived(info) => info.path,
+            Signal::Acked(ack) => Some(ack.path),
+            Signal::Arrived(info) => Some(info.path),
+            Signal::PeerArrivals(_) => None,
             _ => return PathSet::ALL,
         };
         if self.slots != views.paths().len() {
             return PathSet::ALL;
         }
         let mut of = self.stale;
-        match self.scheme.moves(signal) {
-            Moves::Nothing => {}
-            Moves::Own => of.insert(path),
-            Moves::All => return PathSet::ALL,
+        match (self.scheme.moves(signal), path) {
+            (Moves::Nothing, _) => {}
+            (Moves::Own, Some(path)) => of.insert(path),
+            (Moves::Own, None) | (Moves::All, _) => return PathSet::ALL,
         }
         of
     }
@@ -201,9 +202,11 @@ impl Driver {
         if of.is_empty() {
             return;
         }
-        let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
-        for v in views.paths_mut().iter_mut().filter(open) {
-            self.scheme.estimate(v.id, &mut v.est);
+        for path in of.up_to(views.paths().len()) {
+            let v = &mut views.paths_mut()[path.index()];
+            if v.state != PathState::Closed {
+                self.scheme.estimate(path, &mut v.est);
+            }
         }
     }
 
@@ -211,11 +214,13 @@ impl Driver {
         if of.is_empty() {
             return;
         }
-        let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
         let cc = self.scheme.congestion();
-        for v in views.paths_mut().iter_mut().filter(open) {
-            v.limit = cc.limit(v.id);
-            v.limit.cwnd = v.limit.cwnd.max(v.mtu);
+        for path in of.up_to(views.paths().len()) {
+            let v = &mut views.paths_mut()[path.index()];
+            if v.state != PathState::Closed {
+                v.limit = cc.limit(path);
+                v.limit.cwnd = v.limit.cwnd.max(v.mtu);
+            }
         }
         self.aggregate = cc.aggregate();
     }

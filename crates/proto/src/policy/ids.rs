@@ -27,6 +27,13 @@ impl PathSet {
         PathSet(1 << path.0)
     }
 
+    /// The paths with numbers below `slots`, lowest id first.
+    #[inline]
+    pub(crate) fn up_to(self, slots: usize) -> impl Iterator<Item = PathId> {
+        let below = if slots < 32 { (1 << slots) - 1 } else { u32::MAX };
+        PathSet(self.0 & below).iter()
+    }
+
     /// Adds `path`.
     #[inline]
     pub fn insert(&mut self, path: PathId) {

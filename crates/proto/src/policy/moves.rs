@@ -14,10 +14,12 @@ pub enum Moves {
 }
 
 impl Moves {
-    /// Returns the answer of most policies: sent and acknowledged chunks change their own path, arrivals change none.
+    /// Returns the answer of most policies: sent and acknowledged chunks change their own path, arrivals and reports of
+    /// the peer's arrivals change none.
+    #[inline]
     pub fn by(signal: &Signal<'_>) -> Moves {
         match signal {
-            Signal::Arrived(_) => Moves::Nothing,
+            Signal::Arrived(_) | Signal::PeerArrivals(_) => Moves::Nothing,
             Signal::Sent(_) | Signal::Acked(_) => Moves::Own,
             _ => Moves::All,
         }

@@ -29,8 +29,9 @@ pub trait Policy: Debug + Send {
         None
     }
 
-    /// Returns the paths whose estimates and limits `signal` changes; it is a [`Signal::Sent`], [`Signal::Acked`] or
-    /// [`Signal::Arrived`]. The core then asks about no other path. Called for estimators and congestion control.
+    /// Returns the paths whose estimates and limits `signal` changes; it is a [`Signal::Sent`], [`Signal::Acked`],
+    /// [`Signal::Arrived`] or [`Signal::PeerArrivals`], which has no path of its own. The core then asks about no other
+    /// path. Called for estimators, after they have handled the signal, and for congestion control.
     fn moves(&self, _signal: &Signal<'_>) -> Moves {
         Moves::All
     }

@@ -165,6 +165,7 @@ impl PathView {
 
     /// Usual maximum time of an answer: `rto` before its lower bound, srtt + 4·rttvar, with the peer's SACK.Delay as
     /// minimum of the latter.
+    #[inline]
     pub fn rto_raw(&self) -> Option<Duration> {
         self.srtt.map(|s| s + (4 * self.rttvar).max(self.ack_delay))
     }

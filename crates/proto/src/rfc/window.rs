@@ -30,6 +30,8 @@ use crate::wire::serial::Tsn;
 
 /// An ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
 const NO_SSTHRESH: u64 = u64::MAX;
+/// Minimum RTO by which silence is counted.
+const LEAST_RTO: Duration = Duration::from_millis(1);
 
 /// SACKs that count as progress and let a window grow.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -308,10 +310,16 @@ impl Window {
     /// Halves the window for each RTO in which nothing was sent, down to 4 MTU (RFC 9260 §7.2.1).
     #[inline]
     pub fn decay(&mut self, now: Instant, rto: Duration) {
-        let rto = rto.max(Duration::from_millis(1));
-        if let Some(since) = self.quiet_since.filter(|since| now - *since >= rto) {
-            self.halve(now, since, rto);
+        if let Some(since) = self.quiet_since.filter(|_| self.decays(now, rto)) {
+            self.halve(now, since, rto.max(LEAST_RTO));
         }
+    }
+
+    /// Returns whether nothing was sent for at least one RTO that was not counted yet, so that [`Window::decay`] halves
+    /// the window.
+    #[inline]
+    pub fn decays(&self, now: Instant, rto: Duration) -> bool {
+        self.quiet_since.is_some_and(|since| now - since >= rto.max(LEAST_RTO))
     }
 
     /// Halves the window after `rto` or more without a transmission.

@@ -9,7 +9,7 @@ use super::bits::Bits;
 use super::needless::Needless;
 use crate::policy::{ChunkInfo, LossCause, Transmission};
 use crate::rx::{extend, narrow, origin};
-use crate::wire::chunk::{GapBlock, Sack};
+use crate::wire::chunk::GapBlock;
 use crate::wire::serial::{Ppid, Ssn, Tsn};
 
 /// State of a chunk.
@@ -204,12 +204,14 @@ impl Outstanding {
         self.covered.set(tsn);
     }
 
-    /// Keeps the gap blocks of the last SACK: chunks that they omit are suspected of reneging.
-    pub fn remember(&mut self, sack: &Sack) {
-        self.last.0 = sack.header.cumulative_tsn_ack;
-        self.last.1.clear();
+    /// Keeps the gap blocks of the last SACK: chunks that they omit are suspected of reneging. Their place is exchanged
+    /// for that of the ones before.
+    pub fn remember(&mut self, cum: Tsn, blocks: &mut Vec<GapBlock>) {
+        self.last.0 = cum;
         if self.gap_acked > 0 {
-            self.last.1.extend(sack.ordered_gap_blocks());
+            core::mem::swap(&mut self.last.1, blocks);
+        } else {
+            self.last.1.clear();
         }
     }
 

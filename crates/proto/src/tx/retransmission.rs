@@ -21,6 +21,7 @@ use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
 use crate::policy::{ChunkInfo, DeclaredLost, LossCause, PathId, PathViews, Transmission};
 use crate::time::Instant;
+use crate::wire::chunk::GapBlock;
 use crate::wire::serial::Tsn;
 use crate::work;
 use copies::Settled;
@@ -71,6 +72,8 @@ pub(crate) struct RetransmissionQueue {
     past: PastChunks,
     /// Result of a SACK, kept for its memory.
     outcome: AckOutcome,
+    /// Gap blocks of the SACK that is processed.
+    blocks: Vec<GapBlock>,
 }
 
 impl RetransmissionQueue {
@@ -84,6 +87,7 @@ impl RetransmissionQueue {
             names_deliveries,
             past: PastChunks::default(),
             outcome: AckOutcome::default(),
+            blocks: Vec::new(),
         }
     }
 
@@ -113,6 +117,7 @@ impl RetransmissionQueue {
         self.lost.shrink_to_fit();
         self.past.clear();
         self.outcome = AckOutcome::default();
+        self.blocks = Vec::new();
         for f in &mut self.flights {
             f.originals.shrink_to_fit();
             f.owed.shrink_to_fit();

@@ -58,6 +58,9 @@ pub(crate) struct SendQueue {
     classes: [Class; Importance::ALL.len()],
     /// Importance of which the first message was sent in part.
     begun: Option<Importance>,
+    /// Payload bytes of all classes, and the number of their messages.
+    bytes: usize,
+    len: usize,
 }
 
 /// A chunk cut from a message.
@@ -113,12 +116,28 @@ impl Class {
 
 impl SendQueue {
     pub fn push(&mut self, message: QueuedMessage) {
+        self.bytes += message.rest();
+        self.len += 1;
         self.classes[message.importance.index()].push(message);
+    }
+
+    /// Removes the first message of `importance`.
+    fn pop(&mut self, importance: Importance) -> Option<QueuedMessage> {
+        let message = self.classes[importance.index()].pop()?;
+        self.bytes -= message.rest();
+        self.len -= 1;
+        Some(message)
+    }
+
+    /// Counts again after messages were removed.
+    fn recount(&mut self) {
+        self.bytes = self.classes.iter().map(|c| c.bytes).sum();
+        self.len = self.classes.iter().map(|c| c.messages.len()).sum();
     }
 
     /// Payload bytes that are not yet cut into chunks.
     pub fn bytes(&self) -> usize {
-        self.classes.iter().map(|c| c.bytes).sum()
+        self.bytes
     }
 
     /// Payload bytes of one importance that are not yet cut into chunks.
@@ -127,15 +146,11 @@ impl SendQueue {
     }
 
     pub fn len(&self) -> usize {
-        self.classes.iter().map(|c| c.messages.len()).sum()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.classes.iter().all(|c| c.messages.is_empty())
-    }
-
-    fn class(&mut self, importance: Importance) -> &mut Class {
-        &mut self.classes[importance.index()]
+        self.len == 0
     }
 
     fn fronts(&self) -> impl Iterator<Item = &QueuedMessage> {
@@ -179,7 +194,7 @@ impl SendQueue {
         next_ssn: impl FnOnce(StreamId) -> Ssn,
     ) -> Option<Cut> {
         let importance = self.next(importance)?.importance;
-        let class = self.class(importance);
+        let class = &mut self.classes[importance.index()];
         let m = class.messages.front_mut()?;
         let begin = !m.started();
         let ssn = match m.ssn {
@@ -192,6 +207,7 @@ impl SendQueue {
         let payload = m.payload.slice(m.sent..m.sent + len);
         m.sent += len;
         class.bytes -= len;
+        self.bytes -= len;
         let end = m.rest() == 0;
         let cut = Cut {
             message: m.id,
@@ -207,7 +223,7 @@ impl SendQueue {
             end,
         };
         if end {
-            class.pop();
+            self.pop(importance);
         }
         self.begun = (!end).then_some(importance);
         Some(cut)
@@ -218,17 +234,19 @@ impl SendQueue {
     pub fn expire(&mut self, now: Instant, mut gone: impl FnMut(&QueuedMessage)) {
         let may = self.classes.iter_mut().filter(|c| c.lifetimes > 0);
         may.for_each(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now), &mut gone));
+        self.recount();
     }
 
     /// Removes the messages of `group` of which nothing was sent yet. Calls `gone` for each.
     pub fn drop_group(&mut self, group: u64, mut gone: impl FnMut(&QueuedMessage)) {
         self.classes.iter_mut().for_each(|c| c.remove(|m| m.group == Some(group), &mut gone));
+        self.recount();
     }
 
     /// Removes the oldest message, of which nothing was sent yet.
     pub fn take(&mut self) -> Option<QueuedMessage> {
         let first = self.first().filter(|m| !m.started())?.importance;
-        self.class(first).pop()
+        self.pop(first)
     }
 
     /// Returns whether [`SendQueue::expire`] could drop the first message of an importance. It is cheap enough to be
@@ -241,7 +259,7 @@ impl SendQueue {
     pub fn give_up(&mut self, importance: Option<Importance>) -> Option<QueuedMessage> {
         let next = self.next(importance).filter(|m| !m.started() && m.expires.is_some())?;
         let importance = next.importance;
-        self.class(importance).pop()
+        self.pop(importance)
     }
 
     /// Returns the message that was sent in part.
@@ -252,7 +270,7 @@ impl SendQueue {
     /// Drops the rest of the message that was sent in part.
     pub fn drop_rest(&mut self) -> Option<QueuedMessage> {
         let begun = self.begun.take()?;
-        self.class(begun).pop()
+        self.pop(begun)
     }
 
     /// Returns the stream of a message whose stream id is not below `streams`.

@@ -191,11 +191,8 @@ impl Policy for Encoder {
         self.pass(view);
     }
 
-    fn moves(&self, signal: &Signal<'_>) -> Moves {
-        match signal {
-            Signal::Acked(_) => Moves::All,
-            _ => Moves::Own,
-        }
+    fn moves(&self, _: &Signal<'_>) -> Moves {
+        Moves::Nothing
     }
 
     fn hears_arrivals(&self) -> bool {

@@ -27,6 +27,7 @@
 //! loses this share whatever is sent: the window returns to its former size, and the share is known from then on.
 
 mod curve;
+mod delays;
 mod idle;
 mod longest;
 mod losses;
@@ -45,6 +46,7 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use curve::Curve;
+use delays::{in_use, queue, shorter, under_way, without_queue};
 use longest::Longest;
 use losses::{CHANCE, Losses, Suspicion, Test};
 use ranks::{BESIDE, HALF, Ranks};
@@ -162,11 +164,11 @@ impl Path {
         let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
         let ahead = if doubles { PACE_START } else { PACE };
         let own = view.est.reference_rtt.unwrap_or_default();
-        let now = view.est.queue.map(|queue| own + Duration::from_secs_f64(queue));
         // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's
         // own.
-        let trip = view.srtt.map(|srtt| srtt.min(now.unwrap_or(srtt)).max(Duration::from_micros(100)));
-        let trip = trip.map(|trip| own.clamp(trip, trip * 9 / 8).as_secs_f64());
+        let now = |srtt: Duration| view.est.queue.map_or(srtt, |queue| shorter(srtt, own, queue));
+        let trip = view.srtt.map(|srtt| now(srtt).max(Duration::from_micros(100)));
+        let trip = trip.map(|trip| if own <= trip { trip } else { own.min(trip * 9 / 8) }.as_secs_f64());
         let more = self.reserve.as_ref().map_or(0.0, Reserve::pace);
         let rate = trip.map(|trip| ahead * self.window.cwnd() as f64 / trip + more);
         self.pace = rate.map(Rate::from_bytes_per_s);
@@ -293,9 +295,9 @@ impl Path {
 
     /// A link on which the queue stays empty though the window is used up carries more, as it does when others have
     /// left: slow start goes back to most of what the window was when the queue was full.
-    fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo) {
+    fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo, queue: Option<(f64, f64)>) {
         let empty = |(queue, least): &(f64, f64)| *queue < (least * NO_QUEUE).max(MIN_QUEUE);
-        let Some((_, least)) = queue(view).filter(empty) else {
+        let Some((_, least)) = queue.filter(empty) else {
             self.empty = None;
             return;
         };
@@ -312,8 +314,8 @@ impl Path {
     }
 
     /// Takes an acknowledgement for the first slow start.
-    fn end_slow_start(&mut self, now: Instant, view: &PathView) {
-        let (Some(start), Some((queue, least))) = (&mut self.start, queue(view)) else { return };
+    fn end_slow_start(&mut self, now: Instant, view: &PathView, queue: Option<(f64, f64)>) {
+        let (Some(start), Some((queue, least))) = (&mut self.start, queue) else { return };
         let (cwnd, chunks) = (self.window.cwnd(), view.in_flight_chunks.into());
         let rate = view.est.delivery_rate.map_or(0.0, |rate| rate.bytes_per_s());
         let seen = start::Seen { queue, least, srtt: view.srtt.unwrap_or_default(), rate, cwnd, chunks };
@@ -324,33 +326,6 @@ impl Path {
             start::Verdict::Ended => self.start = None,
         }
     }
-}
-
-/// Queueing delay and least round-trip time, seconds.
-fn queue(view: &PathView) -> Option<(f64, f64)> {
-    let least = view.est.reference_rtt.or(view.min_rtt)?.as_secs_f64();
-    let queue = view.est.queue.or_else(|| view.srtt.map(|s| s.as_secs_f64() - least))?;
-    Some((queue.max(0.0), least))
-}
-
-/// Measured bandwidth times least round-trip time, bytes.
-fn in_use(view: &PathView) -> u64 {
-    let least = queue(view).map_or(0.0, |q| q.1);
-    (view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s()) * least) as u64
-}
-
-/// Bytes that must be in flight at the measured bandwidth: less than [`in_use`] where acknowledgements return by a
-/// shorter path than the data's.
-fn under_way(view: &PathView) -> u64 {
-    let (Some((queue, least)), Some(srtt)) = (queue(view), view.srtt) else { return in_use(view) };
-    let shortest = view.min_rtt.map_or(least, |rtt| rtt.as_secs_f64());
-    let trip = (srtt.as_secs_f64() - queue).max(shortest).min(least);
-    (in_use(view) as f64 * trip / least) as u64
-}
-
-/// Share of the window without backlog: least round-trip time over round-trip time.
-fn without_queue(view: &PathView) -> f64 {
-    queue(view).filter(|q| q.1 > 0.0).map_or(1.0, |(queue, least)| least / (least + queue))
 }
 
 impl QueueAware {
@@ -391,7 +366,8 @@ impl QueueAware {
                 continue;
             }
             let seen = &view[ack.path];
-            if let Some((queue, _)) = queue(seen) {
+            let delays = queue(seen);
+            if let Some((queue, _)) = delays {
                 slot.longest.push(view.now, queue);
                 slot.ranks.seen(view.now, seen.srtt, queue, ack.newly_acked_chunks);
                 shared.seen(view.now, ack.path, queue);
@@ -401,8 +377,8 @@ impl QueueAware {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
             slot.resolve_suspicion(ack);
-            slot.end_slow_start(view.now, seen);
-            slot.return_to_peak(view.now, seen, ack);
+            slot.end_slow_start(view.now, seen, delays);
+            slot.return_to_peak(view.now, seen, ack, delays);
             let (cwnd, curve) = (slot.window.cwnd(), &mut slot.curve);
             curve.on_acked(view.now, ack, cwnd, seen.mtu);
             slot.window.on_acked(ack, || {

@@ -35,8 +35,10 @@
 //! `ASSUMED`, because no paper describes it: everything here. Without reports there are no verdicts, and timers find
 //! failed paths, as with other peers.
 
+mod deaths;
 mod held;
 mod holdoff;
+mod return_path;
 mod usual;
 
 use std::collections::VecDeque;
@@ -51,8 +53,10 @@ pub use held::held;
 #[cfg(test)]
 pub(crate) use held::set_held;
 
+use deaths::Deaths;
 use held::Held;
 use holdoff::Holdoff;
+use return_path::ReturnPath;
 use usual::Usual;
 
 /// Reports that the usual delay is the median of.
@@ -123,6 +127,18 @@ impl Verdict {
         }
     }
 
+    /// Returns whether the verdict on `path` is [`Verdict::Live`].
+    #[inline]
+    pub(crate) fn trusts(path: &PathView) -> bool {
+        path.est.silence.is_none_or(|verdict| verdict < 0.5)
+    }
+
+    /// Returns whether nothing is expected to arrive by `path`: the verdict is [`Verdict::Stalled`] or worse.
+    #[inline]
+    pub(crate) fn suspects(path: &PathView) -> bool {
+        path.est.silence.is_some_and(|verdict| verdict > 2.5)
+    }
+
     /// Writes the verdict into the estimates of a path.
     pub(crate) fn write(self, out: &mut Estimate) {
         out.silence = Some(f64::from(self as u8));
@@ -160,6 +176,11 @@ pub struct Silence {
     /// Paths by slot; `None` while the slot is closed or unused.
     paths: Vec<Option<Watched>>,
     count: Count,
+    /// Time at which the first stalled path becomes silent.
+    next: Option<Instant>,
+    /// True if the last report changed an estimate of a path, and if a path was met since then.
+    moved: bool,
+    met: bool,
 }
 
 /// Number of times that each verdict was reached.
@@ -203,7 +224,7 @@ impl Watched {
             verdict: Verdict::Live,
             due: PeerTime::default(),
             silent_at: None,
-            deaths: Deaths { count: 0, since: now, answers: None, probation: false },
+            deaths: Deaths::new(now),
             back: ReturnPath::default(),
             held: Held::default(),
         }
@@ -271,6 +292,11 @@ impl Watched {
         }
     }
 
+    /// Values that estimates show of it.
+    fn shown(&self) -> (Verdict, u64) {
+        (self.verdict, self.held.bytes())
+    }
+
     /// Time since which something is due, by the peer's clock; `None`: nothing is.
     fn due(&self) -> Option<PeerTime> {
         let (oldest, usual) = (self.left.front()?, self.usual.median()?);
@@ -306,112 +332,45 @@ impl Watched {
     }
 }
 
-/// The return path of a path.
-#[derive(Debug, Default)]
-struct ReturnPath {
-    /// Time since which it has been named.
-    named: Option<Instant>,
-    /// When a report last came by it, and how long that took, microseconds by both clocks.
-    last_report: Option<(Instant, i64)>,
-    /// Reports that came by others since.
-    elsewhere: u32,
-    /// Too long nothing has come by it.
-    deaf: bool,
-}
-
-impl ReturnPath {
-    fn on_report(&mut self, now: Instant, took: i64) {
-        (self.last_report, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
-    }
-
-    /// Something else came by it.
-    fn answered(&mut self, now: Instant) {
-        self.deaf = false;
-        if let Some((at, _)) = &mut self.last_report {
-            (*at, self.elsewhere) = (now, 0);
-        }
-    }
-
-    /// A report came by another way: whether now for too long nothing has come by this one.
-    fn missed(&mut self, now: Instant, named: bool, took: i64, holdoff: Duration) -> bool {
-        self.named = named.then(|| self.named.unwrap_or(now));
-        self.elsewhere += 1;
-        let (Some(named), Some((last, usual))) = (self.named, self.last_report) else { return false };
-        let longer = Duration::from_micros(u64::try_from(usual - took).unwrap_or(0));
-        let since = now.saturating_since(last.max(named + NAMED));
-        let before = self.deaf;
-        self.deaf |= self.elsewhere >= ELSEWHERE && since > holdoff + longer;
-        self.deaf && !before
-    }
-}
-
-/// Deaths of a path, and its return.
-#[derive(Debug)]
-struct Deaths {
-    count: u32,
-    /// Time since which the count has been as it is, or the path dead.
-    since: Instant,
-    /// Answers of a path that is yet to return: their number, and the times of the first and the last.
-    answers: Option<(u32, Instant, Instant)>,
-    /// True while the path is yet to return.
-    probation: bool,
-}
-
-impl Deaths {
-    fn died(&mut self, now: Instant) {
-        (self.count, self.since, self.answers) = ((self.count + 1).min(DEATHS), now, None);
-        self.probation = true;
-    }
-
-    /// A suspected path answered: what it is now.
-    fn answered(&mut self, now: Instant) -> Verdict {
-        if !self.probation {
-            return Verdict::Live;
-        }
-        let (n, first, _) = match self.answers {
-            Some((n, first, last)) if now.saturating_since(last) < APART => (n + 1, first, now),
-            _ => (1, now, now),
-        };
-        self.answers = Some((n, first, now));
-        let probation = (PROBATION * 2u32.pow(self.count)).min(PROBATION_MOST);
-        self.probation = now.saturating_since(first) < probation || n < ANSWERS;
-        match self.probation {
-            false => Verdict::Live,
-            true if n >= ANSWERS => Verdict::Returning,
-            true => Verdict::Dead,
-        }
-    }
-
-    fn passes(&mut self, now: Instant) {
-        if self.probation {
-            self.since = now;
-        } else if self.count > 0 && now.saturating_since(self.since) >= STABLE {
-            (self.count, self.since) = (self.count - 1, now);
-        }
-    }
-}
-
 impl Silence {
     fn of(&mut self, now: Instant, path: PathId) -> &mut Watched {
         if self.paths.len() <= path.index() {
             self.paths.resize_with(path.index() + 1, || None);
         }
-        self.paths[path.index()].get_or_insert_with(|| Watched::new(now))
+        let (slot, met) = (&mut self.paths[path.index()], &mut self.met);
+        slot.get_or_insert_with(|| {
+            *met = true;
+            Watched::new(now)
+        })
     }
 
     fn hear(&mut self, view: &View<'_>, report: &PeerArrivals) {
         let (now, named, mut count) = (view.now, return_paths(view), self.count);
         let took = -report.written.ahead_of(now);
         self.of(now, report.via);
+        let mut moved = false;
         for news in &report.paths {
-            self.of(now, news.path).hear(now, news, &mut count);
+            let path = self.of(now, news.path);
+            let before = path.shown();
+            path.hear(now, news, &mut count);
+            moved |= path.shown() != before;
         }
         for (i, path) in self.paths.iter_mut().enumerate() {
             let (Some(path), id) = (path, PathId(i as u8)) else { continue };
+            let before = path.verdict;
             path.reported(now, id == report.via, named.contains(id), took, &mut count);
             path.judge(now, report.written, &mut count);
+            moved |= path.verdict != before;
         }
-        self.count = count;
+        (self.count, self.moved) = (count, moved | core::mem::take(&mut self.met));
+        if moved {
+            self.look_ahead();
+        }
+    }
+
+    /// Finds out when the first stalled path becomes silent, after verdicts may have changed.
+    fn look_ahead(&mut self) {
+        self.next = self.paths.iter().flatten().filter_map(|p| p.silent_at).min();
     }
 }
 
@@ -435,6 +394,7 @@ impl Policy for Silence {
                 for path in self.paths.iter_mut().flatten() {
                     path.tick(view.now, &mut self.count);
                 }
+                self.look_ahead();
             }
             Signal::Heartbeat(answer) if answer.rtt.is_some() => {
                 let path = self.of(view.now, answer.path);
@@ -442,6 +402,7 @@ impl Policy for Silence {
                 path.held.through(answer.sent);
                 path.back.answered(view.now);
                 path.answered(view.now);
+                self.look_ahead();
             }
             Signal::PathChanged(path)
                 if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
@@ -449,17 +410,22 @@ impl Policy for Silence {
                 if let Some(slot) = self.paths.get_mut(path.index()) {
                     *slot = None;
                 }
+                self.look_ahead();
             }
             _ => {}
         }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.paths.iter().flatten().filter_map(|p| p.silent_at).min()
+        self.next
     }
 
     fn moves(&self, signal: &Signal<'_>) -> Moves {
-        Moves::by(signal)
+        match signal {
+            // Most reports change no verdict.
+            Signal::PeerArrivals(_) if self.moved => Moves::All,
+            _ => Moves::by(signal),
+        }
     }
 
     fn hears_arrivals(&self) -> bool {

@@ -104,7 +104,7 @@ impl Policy for GivesUpSilent {
 
     fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
         // Asked after each signal, mostly with nothing to do.
-        if view.paths.iter().all(|p| Verdict::of(p) < Verdict::Stalled) {
+        if !view.paths.iter().any(Verdict::suspects) {
             self.given_up = PathSet::default();
             return None;
         }

@@ -29,6 +29,8 @@
 //!
 //! Where a part of the scheme judges silence, suspected paths take nothing while another one is live.
 
+mod forecast;
+
 use smallvec::SmallVec;
 
 use strandcast_keys::keys;
@@ -36,8 +38,11 @@ use strandcast_proto::policy::{Assignment, Backlog, GiveUp, PathView, Policy, Sc
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
+use forecast::Basis;
+pub(super) use forecast::Forecast;
+
 use super::unsuspected::unsuspected;
-use crate::estimate::{MIN_QUEUE, NO_QUEUE, WindowedMax, held, tested};
+use crate::estimate::WindowedMax;
 use crate::part::{Estimators, SchedulerPart};
 
 /// Part of the time left until a message expires that its chunks may wait in queues of their own making.
@@ -77,6 +82,8 @@ impl SchedulerPart for EarliestArrivalConfig {
 pub struct EarliestArrival {
     /// Time of each path's last answer, or of data given to it while nothing was in flight; by path slot.
     answered: Vec<Instant>,
+    /// Bases of forecasts as of the last decision; by path slot.
+    bases: Vec<Basis>,
     /// The receive window the peer offered of late, bytes.
     offered: WindowedMax,
     /// Time of the next question.
@@ -89,98 +96,11 @@ impl Default for EarliestArrival {
     fn default() -> Self {
         EarliestArrival {
             answered: Vec::new(),
+            bases: Vec::new(),
             offered: WindowedMax::new(Duration::from_secs(10)),
             again: None,
             life: 0.0,
         }
-    }
-}
-
-/// The forecast of a chunk on a path; seconds from now.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Forecast {
-    /// When it arrives, if it is not lost.
-    pub arrival: f64,
-    /// Part of the arrival time that is the delay without queues.
-    pub way: f64,
-    /// Mean deviation of round-trip times.
-    deviation: f64,
-    /// Time for which data in flight beyond the bandwidth-delay product delay the chunk.
-    pub backlog: f64,
-    /// Time from its loss until a resent one arrives on this path.
-    pub resend: f64,
-    /// Probability of its loss.
-    pub loss: f64,
-    /// Bytes per second.
-    pub rate: f64,
-    /// True if the path carries no more than that: it was tested lately.
-    pub tested: bool,
-    /// The queueing delay measured, while anything is in flight.
-    standing: f64,
-    /// For how long the path has owed an answer, beyond what is usual.
-    silence: f64,
-}
-
-impl Forecast {
-    /// `silence` is for how long the path owes an answer, beyond what is usual.
-    pub fn new(now: Instant, path: &PathView, len: u64, silence: f64) -> Self {
-        let seconds = |d: Duration| d.as_secs_f64();
-        let least = path.est.reference_rtt.or(path.min_rtt).or(path.srtt).map_or(UNKNOWN, seconds);
-        let round_trip = path.srtt.map_or(least, seconds).max(least).max(1e-6);
-        let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
-        let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
-        // A path without a queue is not full, and carries what its window allows: what was measured may be what it was
-        // given.
-        let queue = path.est.queue.unwrap_or(0.0);
-        let tested = tested(now, path);
-        let open = queue < (least * NO_QUEUE).max(MIN_QUEUE);
-        let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
-        let flight = (path.in_flight + len) as f64 + held(path);
-        let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
-        let standing = if path.in_flight > 0 { queue } else { 0.0 };
-        let waiting = backlog.max(standing) + silence;
-        let loss = path.est.loss.unwrap_or(0.0).min(0.9);
-        let (way, deviation, resend) = (least / 2.0, seconds(path.rttvar), round_trip + waiting);
-        let arrival = way + waiting;
-        Forecast { arrival, way, deviation, backlog, resend, loss, rate, tested, standing, silence }
-    }
-
-    /// When it arrives on average, counting what a loss costs.
-    fn expected(&self) -> f64 {
-        self.arrival + self.resend * self.loss / (1.0 - self.loss)
-    }
-
-    /// Cost of a chunk that is worthless after `left` seconds: the expected arrival, a late one counting as the whole
-    /// time.
-    fn cost(&self, left: f64) -> f64 {
-        let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
-        self.arrival + late * left
-    }
-
-    /// Returns whether queues make it so late that sending it gains nothing. The player may count time from the first
-    /// packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only at
-    /// a rate
-    /// that was tested.
-    pub fn hopeless(&self, left: f64) -> bool {
-        let backlog = if self.tested { self.backlog } else { 0.0 };
-        let waiting = backlog.max(self.standing) + self.silence;
-        waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
-    }
-
-    /// Returns whether the data in flight keep the path busy for longer than [`RECHECK`] at a tested rate.
-    pub fn busy(&self) -> bool {
-        self.tested && self.backlog > RECHECK
-    }
-
-    /// Returns whether it is in time although data in flight wait for up to [`FILLED`] of the `life` of messages, on
-    /// a path that answers.
-    fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
-        self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
-    }
-
-    /// Returns whether it arrives within `left` seconds.
-    pub fn in_time(&self, left: f64) -> bool {
-        self.arrival <= left
     }
 }
 
@@ -203,11 +123,17 @@ impl EarliestArrival {
     }
 
     /// The paths that a chunk of `len` bytes may take.
-    pub(super) fn choices<'a>(&self, view: &View<'a>, len: u64) -> Choices<'a> {
+    pub(super) fn choices<'a>(&mut self, view: &View<'a>, len: u64) -> Choices<'a> {
+        if self.bases.len() < view.paths.len() {
+            self.bases.extend(view.paths[self.bases.len()..].iter().map(Basis::of));
+        }
         // Pushed one by one: collecting costs as much as a forecast.
         let mut choices = Choices::new();
         for path in unsuspected(view) {
-            choices.push((path, Forecast::new(view.now, path, len, self.silence(view, path))));
+            let silence = self.silence(view, path);
+            let basis = &mut self.bases[path.id.index()];
+            basis.renew(path);
+            choices.push((path, basis.forecast(view.now, path, len, silence)));
         }
         choices
     }

@@ -11,6 +11,9 @@ use strandcast_proto::time::Instant;
 /// Bytes of a REPORT chunk's header, of an item's and of a reliable item's serial (docs/wire-format.md).
 const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 
+/// Estimates and windows of open paths, and the aggregate window.
+type Shown = (Vec<(PathId, Estimate, Limit)>, Option<u64>);
+
 /// One side of the toy association: the driver and the views of an association, and checks of every answer.
 #[derive(Debug)]
 pub(super) struct SchemeHarness {
@@ -58,15 +61,16 @@ impl SchemeHarness {
     }
 
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
-        let of = match signal {
-            Signal::Acked(ack) => Some(ack.path),
-            Signal::Arrived(info) => Some(info.path),
-            _ => None,
+        let (moves, of) = match signal {
+            Signal::Acked(ack) => (true, Some(ack.path)),
+            Signal::Arrived(info) => (true, Some(info.path)),
+            Signal::PeerArrivals(_) => (true, None),
+            _ => (false, None),
         };
-        let moves = of.map_or(Moves::All, |_| self.driver.scheme().moves(signal));
-        let before = self.unmoved(moves, of);
+        let before = moves.then(|| self.shown());
         self.driver.signal(&mut self.views, now, signal);
-        assert!(before == self.unmoved(moves, of), "{signal:?} moved another path, against `moves`");
+        let kept = before.is_none_or(|before| self.keeps(before, self.driver.scheme().moves(signal), of));
+        assert!(kept, "{signal:?} moved another path, against `moves`");
         self.check_open_paths();
     }
 
@@ -81,29 +85,34 @@ impl SchemeHarness {
     }
 
     pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
-        let (moves, of) = (self.driver.scheme().moves(&Signal::Sent(chunk)), Some(chunk.path()));
-        let before = self.unmoved(moves, of);
+        let before = self.shown();
         self.driver.sent(&self.views, now, chunk);
-        let same = before == self.unmoved(moves, of);
-        assert!(same, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
+        let moves = self.driver.scheme().moves(&Signal::Sent(chunk));
+        let kept = self.keeps(before, moves, Some(chunk.path()));
+        assert!(kept, "a chunk on path {} moved another path, against `moves`", chunk.path().0);
     }
 
-    /// State that a signal of `path` with the effect `moves` must not change: estimates and windows of other open
-    /// paths, and the aggregate window if nothing may change.
-    fn unmoved(&self, moves: Moves, path: Option<PathId>) -> (Vec<(Estimate, Limit)>, Option<u64>) {
+    /// Estimates and windows of open paths, and the aggregate window.
+    fn shown(&self) -> Shown {
         let scheme = self.driver.scheme();
-        let (path, aggregate) = match moves {
-            Moves::Nothing => (None, scheme.congestion().aggregate()),
-            Moves::Own => (path, None),
-            Moves::All => return (Vec::new(), None),
-        };
-        let said = |v: &PathView| {
+        let of = |v: &PathView| {
             let mut estimate = Estimate::default();
             scheme.estimate(v.id, &mut estimate);
-            (estimate, scheme.congestion().limit(v.id))
+            (v.id, estimate, scheme.congestion().limit(v.id))
         };
-        let others = self.views.paths().iter().filter(|v| Some(v.id) != path && v.state != PathState::Closed);
-        (others.map(said).collect(), aggregate)
+        let open = self.views.paths().iter().filter(|v| v.state != PathState::Closed);
+        (open.map(of).collect(), scheme.congestion().aggregate())
+    }
+
+    /// Returns whether a signal of `path` with the effect `moves` changed nothing else since `before`: estimates and
+    /// windows of other open paths, and the aggregate window if nothing may change.
+    fn keeps(&self, before: Shown, moves: Moves, path: Option<PathId>) -> bool {
+        let others = |shown: Shown| shown.0.into_iter().filter(|of| Some(of.0) != path).collect::<Vec<_>>();
+        match (moves, path) {
+            (Moves::Nothing, _) => before == self.shown(),
+            (Moves::Own, Some(_)) => others(before) == others(self.shown()),
+            (Moves::Own, None) | (Moves::All, _) => true,
+        }
     }
 
     fn check_limit(&mut self, i: usize) {

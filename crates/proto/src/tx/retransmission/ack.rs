@@ -11,7 +11,7 @@ use crate::tx::arrival_reports::ArrivalReports;
 use crate::tx::needless::sent_again;
 use crate::tx::outstanding::{Carries, ChunkState, Outstanding};
 use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
-use crate::wire::chunk::Sack;
+use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::Tsn;
 use crate::work;
 
@@ -32,11 +32,15 @@ impl RetransmissionQueue {
         reports: &ArrivalReports,
     ) -> AckOutcome {
         let mut outcome = core::mem::take(&mut self.outcome);
-        self.begin(&mut outcome, ledger, sack, on);
+        let mut blocks = core::mem::take(&mut self.blocks);
+        sack.read_ordered_gap_blocks(&mut blocks);
+        self.begin(&mut outcome, ledger, sack, on, blocks.last().map_or(0, |b| b.end));
         let mut reading = SackContext { ledger, now, on, reports, outcome: &mut outcome };
-        self.credit_all(&mut reading, sack);
+        self.credit_all(&mut reading, sack.header.cumulative_tsn_ack, &blocks);
         self.note_duplicates(&mut outcome, sack);
-        if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
+        let many = blocks.len() > MANY_GAPS;
+        self.blocks = blocks;
+        if many {
             // Chunks for which such a list has no room arrived long before they are reported.
             outcome.paths.iter_mut().for_each(|a| a.late = None);
         }
@@ -50,14 +54,21 @@ impl RetransmissionQueue {
         self.outcome = outcome;
     }
 
-    /// Keeps the gap blocks of a SACK, to detect later whether the peer reneged.
+    /// Keeps the gap blocks of a SACK that was just [acknowledged](Self::acknowledge), to detect later whether the peer
+    /// reneged.
     pub fn remember(&mut self, sack: &Sack) {
-        self.outstanding.remember(sack);
+        self.outstanding.remember(sack.header.cumulative_tsn_ack, &mut self.blocks);
     }
 
-    /// Creates one record per path slot.
-    fn begin(&mut self, outcome: &mut AckOutcome, ledger: &PathViews, sack: &Sack, on: PathId) {
-        let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
+    /// Creates one record per path slot. `last_gap`: end of the last gap block.
+    fn begin(
+        &mut self,
+        outcome: &mut AckOutcome,
+        ledger: &PathViews,
+        sack: &Sack,
+        on: PathId,
+        last_gap: u16,
+    ) {
         let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
         (outcome.chunks, outcome.delivered) = (0, 0);
         (outcome.messages, outcome.spurious, outcome.needless) = (0, 0, 0);
@@ -109,8 +120,7 @@ impl RetransmissionQueue {
     }
 
     /// Credits everything that the SACK covers and no earlier SACK did.
-    fn credit_all(&mut self, r: &mut SackContext<'_>, sack: &Sack) {
-        let cum = sack.header.cumulative_tsn_ack;
+    fn credit_all(&mut self, r: &mut SackContext<'_>, cum: Tsn, blocks: &[GapBlock]) {
         while let Some(first) = self.outstanding.front() {
             let tsn = first.info.tsn;
             if tsn.is_after(cum) {
@@ -130,7 +140,7 @@ impl RetransmissionQueue {
             self.outstanding.drop_front();
         }
         let last = self.outstanding.next_tsn() - 1;
-        for block in sack.ordered_gap_blocks() {
+        for block in blocks {
             let (mut from, to) = (cum + u32::from(block.start), lower(cum + u32::from(block.end), last));
             while let Some(tsn) = self.outstanding.next_open(from, to) {
                 self.hear_abandoned(r, tsn);

@@ -106,6 +106,14 @@ impl Sack {
         })
     }
 
+    /// Replaces `into` by [`Sack::ordered_gap_blocks`].
+    pub(crate) fn read_ordered_gap_blocks(&self, into: &mut Vec<GapBlock>) {
+        into.clear();
+        // All at once: a list without end grows step by step.
+        into.reserve(self.gap_blocks().len());
+        self.ordered_gap_blocks().for_each(|block| into.push(block));
+    }
+
     /// TSNs that arrived again, once for each time.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
         let entries = self.entries(self.gaps_end(), self.lists.len());
@@ -176,12 +184,16 @@ fn write_fixed(out: &mut Vec<u8>, header: &SackHeader, gap_blocks: u16, duplicat
 }
 
 fn write_lists(out: &mut Vec<u8>, gap_blocks: &[GapBlock], duplicates: &[Tsn]) {
-    for block in gap_blocks {
+    let start = out.len();
+    out.resize(start + ENTRY_LEN * (gap_blocks.len() + duplicates.len()), 0);
+    let (entries, _) = out[start..].as_chunks_mut::<ENTRY_LEN>();
+    let (blocks, tsns) = entries.split_at_mut(gap_blocks.len());
+    for (entry, block) in blocks.iter_mut().zip(gap_blocks) {
         let [[s0, s1], [e0, e1]] = [block.start.to_be_bytes(), block.end.to_be_bytes()];
-        out.extend_from_slice(&[s0, s1, e0, e1]);
+        *entry = [s0, s1, e0, e1];
     }
-    for tsn in duplicates {
-        out.extend_from_slice(&tsn.0.to_be_bytes());
+    for (entry, tsn) in tsns.iter_mut().zip(duplicates) {
+        *entry = tsn.0.to_be_bytes();
     }
 }
 

@@ -13,6 +13,9 @@ impl Path {
     /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
     /// start may go back to (RFC 2861): else a path that was idle could take over a stream at one MTU per round trip only.
     pub(super) fn decay(&mut self, now: Instant, rto: Duration) {
+        if !self.window.decays(now, rto) {
+            return;
+        }
         let before = self.window.limit();
         self.window.decay(now, rto);
         let restart = self.initial.min(before.cwnd);

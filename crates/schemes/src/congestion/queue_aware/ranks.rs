@@ -87,7 +87,7 @@ impl Ranks {
     pub fn seen(&mut self, now: Instant, srtt: Option<Duration>, queue: f64, packets: u32) {
         self.drawn.packets = self.drawn.packets.saturating_add(packets);
         self.draw = self.draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        if (self.draw >> 33) % u64::from(self.drawn.packets.max(1)) < u64::from(packets) {
+        if (self.draw >> 33) as u32 % self.drawn.packets.max(1) < packets {
             self.drawn.queue = queue;
         }
         if packets == 0 || now.saturating_since(self.at) < srtt.unwrap_or_default() / PER_TRIP {

@@ -34,6 +34,11 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Bytes that may still come.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// `bytes` were given up; since `suspected` nothing new has left.
     pub fn lost(&mut self, suspected: Instant, bytes: u64) {
         if self.since != suspected {

@@ -28,7 +28,7 @@ impl Holdoff {
     }
 
     pub fn passes(&mut self, now: Instant) {
-        if now.saturating_since(self.since) >= STEP_TIME {
+        if !self.extra.is_zero() && now.saturating_since(self.since) >= STEP_TIME {
             (self.extra, self.since) = (self.extra.saturating_sub(STEP), now);
         }
     }
