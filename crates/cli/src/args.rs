@@ -384,6 +384,9 @@ pub(crate) struct SimulateArgs {
     /// Write every event of a single run to this CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write the SCTP packets of a single run to this capture, for Wireshark
+    #[arg(long, value_name = "FILE", conflicts_with = "until")]
+    pub(crate) pcap: Option<PathBuf>,
     /// Do not show progress
     #[arg(long)]
     pub(crate) quiet: bool,

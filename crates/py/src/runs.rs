@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use strandcast_lab::batch::{
-    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesRoom, SeriesSink, Until, jobs,
+    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesRoom, SeriesSink, Traces, Until, jobs,
 };
 use strandcast_lab::result::Origin;
 use strandcast_lab::scenario::Scenario;
@@ -66,8 +66,7 @@ pub(crate) fn run(
         scenario: &scenario,
         catalog: &catalog,
         series: SeriesSink::Memory(&room),
-        trace: trace.as_deref(),
-        frames: None,
+        traces: Traces { events: trace.as_deref(), ..Traces::default() },
         progress: &state,
     };
     let made = py.detach(|| {

@@ -1,6 +1,7 @@
 //! `strandcast simulate`: runs of a scenario.
 
 mod output;
+mod packets;
 mod progress;
 mod run;
 

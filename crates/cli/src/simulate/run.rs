@@ -7,11 +7,14 @@ use std::thread::available_parallelism;
 
 use strandcast::files::spare_keys;
 use strandcast_keys::catalog::SharedCatalog;
-use strandcast_lab::batch::{Batch, Finished, Job, MOST_RUNS, RunError, SeriesSink, jobs, split};
+use strandcast_lab::batch::{
+    Batch, Finished, Job, MOST_RUNS, PacketFile, RunError, SeriesSink, Traces, jobs, split,
+};
 use strandcast_lab::result::output::{Format, Output, OutputError};
 use strandcast_lab::result::{Origin, ScenarioName, Speed, table};
 
 use super::output;
+use super::packets;
 use super::progress::Progress;
 use crate::BUILD;
 use crate::args::SimulateArgs;
@@ -58,6 +61,7 @@ struct Plan {
     output: Option<Output>,
     /// File for the frames of a traced run.
     frames: Option<PathBuf>,
+    packets: Option<PacketFile>,
     progress: Arc<Progress>,
 }
 
@@ -78,9 +82,10 @@ impl Plan {
         let schemes = schemes.unwrap_or_default();
         let jobs = jobs(&schemes, seed, args.runs.unwrap_or(usual)).map_err(CliError::Usage)?;
         args.trace.as_deref().map_or(Ok(()), spare_keys)?;
-        if args.trace.is_some() && jobs.len() > 1 {
+        let single = [("--trace", args.trace.is_some()), ("--pcap", args.pcap.is_some())];
+        if let Some((option, _)) = single.iter().find(|(_, given)| *given && jobs.len() > 1) {
             let message =
-                format!("--trace takes one run, not {}; add --runs 1 and at most one --scheme", jobs.len());
+                format!("{option} takes one run, not {}; add --runs 1 and at most one --scheme", jobs.len());
             return Err(CliError::Usage(message));
         }
         if args.out.is_none() && (args.csv || args.series.is_some()) {
@@ -92,12 +97,14 @@ impl Plan {
         let radios = args.trace.is_some() && !loaded.scenario.radio.is_empty();
         let frames = args.out.as_ref().filter(|_| radios).map(|folder| folder.join(FRAMES));
         let origin = Origin { name, build: BUILD, seed, schemes, warnings: Vec::new() };
-        let mut plan = Plan { args, catalog, loaded, jobs, origin, output: None, frames, progress };
+        let mut plan =
+            Plan { args, catalog, loaded, jobs, origin, output: None, frames, packets: None, progress };
         plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
         plan.origin.warnings = plan.loaded.warnings(&*plan.catalog, &plan.origin.schemes)?;
         let shown = plan.origin.warnings.iter().filter(|_| !plan.args.quiet);
         shown.for_each(|warning| print::line(&format!("warning: {warning}")));
         plan.output = plan.open_output()?;
+        plan.packets = plan.args.pcap.as_deref().map(packets::open).transpose()?;
         Ok(plan)
     }
 
@@ -114,8 +121,11 @@ impl Plan {
             scenario: &self.loaded.scenario,
             catalog: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesSink::None, SeriesSink::Folder),
-            trace: self.args.trace.as_deref(),
-            frames: self.frames.as_deref(),
+            traces: Traces {
+                events: self.args.trace.as_deref(),
+                frames: self.frames.as_deref(),
+                packets: self.packets.as_ref(),
+            },
             progress: &*self.progress,
         }
     }

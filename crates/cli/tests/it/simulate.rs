@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use bytes::Bytes;
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use strandcast_proto::wire::Packet;
 
-use crate::common::{file, run, start};
+use crate::common::{captured, file, run, start};
 use crate::scenarios::{TWO_PATHS, folder, scenario};
 
 /// The JSON without machine-dependent values.
@@ -127,7 +129,10 @@ fn finished(folder: &Path) -> usize {
 fn a_full_disk_is_one_line() {
     // Ten hours: it must stop once writing fails.
     let file = scenario("full.toml", &TWO_PATHS.replace("5 s", "36000 s"));
-    run(&format!("simulate {} --trace /dev/full", file.display())).fails(3, &["/dev/full", "No space left"]);
+    for option in ["--trace", "--pcap"] {
+        let command = format!("simulate {} {option} /dev/full", file.display());
+        run(&command).fails(3, &["/dev/full", "No space left"]);
+    }
 }
 
 #[test]
@@ -166,8 +171,104 @@ fn a_trace_has_the_outcome_of_each_packet() {
 #[test]
 fn a_trace_takes_one_run() {
     let file = scenario("traces.toml", TWO_PATHS);
-    let command = format!("simulate {} --runs 2 --trace x.csv", file.display());
-    run(&command).fails(2, &["--trace", "--runs 1"]);
-    let command = format!("simulate {} --scheme cmt,sctp --trace x.csv", file.display());
-    run(&command).fails(2, &["--trace"]);
+    for option in ["--trace", "--pcap"] {
+        let command = format!("simulate {} --runs 2 {option} x", file.display());
+        run(&command).fails(2, &[option, "--runs 1"]);
+        let command = format!("simulate {} --scheme cmt,sctp {option} x", file.display());
+        run(&command).fails(2, &[option]);
+    }
+}
+
+/// A capture has the packets that the trace says were sent, at the same times and in the same order; each is a whole SCTP
+/// packet, with a valid checksum unless the flow is sealed (RFC 9653), to or from the address of its path.
+#[test]
+fn a_capture_has_each_packet_that_was_sent() {
+    let seal = TWO_PATHS.replace("compare = true", "compare = true\nseal = true");
+    for (name, text) in [("clear", TWO_PATHS), ("sealed", &seal)] {
+        let (scenario, trace, pcap) =
+            (scenario(&format!("{name}.toml"), text), file(name), file(&format!("{name}.pcap")));
+        let options = format!("--trace {} --pcap {}", trace.display(), pcap.display());
+        run(&format!("simulate {} {options}", scenario.display())).succeeds();
+        let text = std::fs::read_to_string(&trace).expect("it is written");
+        let sent =
+            text.lines().map(|line| line.split(',').collect::<Vec<_>>()).filter(|row| row[1] == "send");
+        let sent: Vec<_> = sent.filter(|row| row[9] != "seal").collect();
+        let records = captured::records(&pcap);
+        assert_eq!(records.len(), sent.len(), "{name}");
+        for (row, (nanos, packet)) in sent.iter().zip(&records) {
+            assert_eq!(format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000), row[0], "{row:?}");
+            let sctp = Bytes::copy_from_slice(&packet[28..]);
+            let whole = if name == "clear" { Packet::parse(sctp) } else { Packet::authentic(sctp) };
+            let chunks = whole.expect("a whole packet").chunks().count();
+            assert_eq!(
+                chunks,
+                row[9].split(' ').filter(|word| word.parse::<u32>().is_err()).count(),
+                "{row:?}"
+            );
+            let path = if row[3] == "x" { 1 } else { 2 };
+            assert!(packet[12..16] == [10, 0, 0, path] || packet[16..20] == [10, 0, 0, path], "{row:?}");
+        }
+        let data = sent.iter().zip(&records).filter(|(row, _)| row[9].starts_with("DATA"));
+        assert!(
+            data.clone().count() > 500 && data.clone().all(|(_, (_, p))| p[12] == 10),
+            "the sender's are data"
+        );
+        run(&format!("simulate {} --pcap {}", scenario.display(), pcap.display())).fails(2, &["has content"]);
+    }
+}
+
+mod thorough {
+    use std::process::Command;
+
+    use super::*;
+
+    /// `packaging/wireshark/strandcast.lua`: tshark dissects each REPORT without an error, and what the last ARRIVED report
+    /// counts per path is what the trace says has left the path's link by then.
+    #[test]
+    fn wireshark_reads_reports() {
+        let parts = std::env::var("STRANDCAST_PARTS").unwrap_or_default();
+        if !parts.split(' ').any(|part| part == "tshark") {
+            println!("not run: tshark is not in STRANDCAST_PARTS");
+            return;
+        }
+        let (scenario, trace) = (scenario("reports.toml", TWO_PATHS), file("reports.csv"));
+        let pcap = file("reports.pcap");
+        let options = format!("--scheme strand --trace {} --pcap {}", trace.display(), pcap.display());
+        run(&format!("simulate {} {options}", scenario.display())).succeeds();
+        let fields =
+            tshark(&pcap, &["strandcast.kind", "strandcast.malformed", "strandcast.arrived.packets"]);
+        assert!(fields.iter().all(|row| row[1].is_empty()), "no malformed item");
+        let rows =
+            fields.iter().filter(|row| row[0].split(',').any(|kind| kind == "0x0009") && !row[2].is_empty());
+        let (counted, reports) = (rows.clone().last().expect("a report"), rows.count());
+        assert!(reports > 300, "{reports} reports");
+        let counted: Vec<u64> = counted[2].split(',').map(|n| n.parse().expect("a number")).collect();
+        let text = std::fs::read_to_string(&trace).expect("it is written");
+        let left = |link: &str| {
+            let rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+            rows.filter(|row| row[1] == "leave" && row[4] == link && row[7] != "0").count() as u64
+        };
+        for (path, link) in ["x", "y"].into_iter().enumerate() {
+            // Packets that left after the last report was sent: fewer than wait in a queue.
+            assert!(
+                counted[path] <= left(link) && counted[path] + 20 > left(link),
+                "{link}: {counted:?} of {}",
+                left(link)
+            );
+        }
+    }
+
+    /// Values of fields, one row per packet.
+    fn tshark(pcap: &Path, fields: &[&str]) -> Vec<Vec<String>> {
+        let dissector =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/wireshark/strandcast.lua");
+        let mut command = Command::new("tshark");
+        command.arg("-n").arg("-X").arg(format!("lua_script:{}", dissector.display())).arg("-r").arg(pcap);
+        command.args(["-T", "fields"]);
+        fields.iter().for_each(|field| drop(command.args(["-e", field])));
+        let ended = command.output().expect("tshark starts");
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        let text = String::from_utf8(ended.stdout).expect("text");
+        text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    }
 }

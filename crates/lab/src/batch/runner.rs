@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use strandcast_keys::catalog::Catalog;
 
 use super::error::RunError;
-use super::trace;
+use super::trace::Traces;
 use crate::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
 use crate::result::{Origin, RunResult, Subject, Summary, remarks};
 use crate::scenario::Scenario;
@@ -139,10 +138,8 @@ pub struct Batch<'a> {
     pub catalog: &'a dyn Catalog,
     /// Destination of time series.
     pub series: SeriesSink<'a>,
-    /// Destination of the event trace of a single run.
-    pub trace: Option<&'a Path>,
-    /// Destination of that run's frames on the air, if it is traced and has radios.
-    pub frames: Option<&'a Path>,
+    /// Destinations of the records of a single run.
+    pub traces: Traces<'a>,
     /// Observes progress.
     pub progress: &'a dyn ProgressObserver,
 }
@@ -220,13 +217,12 @@ impl Batch<'_> {
             }
         };
         let broken = Arc::new(AtomicBool::new(false));
-        let recorder =
-            self.trace.map(|path| trace::open(&simulation, (path, self.frames), &broken)).transpose()?;
+        let recorder = self.traces.start(&simulation, &broken)?;
         let (catalog, progress) = (self.catalog, self.progress);
         let mut control = RunControl { job, catalog, progress, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut control);
-        if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
-            trace::close(recorder, path)?;
+        if let Some(recorder) = simulation.take_recorder() {
+            self.traces.close(recorder)?;
         }
         if let Some(error) = control.error {
             return Err(error);

@@ -9,6 +9,7 @@ mod links;
 mod metrics;
 mod names;
 mod outages;
+mod packets;
 mod plan;
 mod radios;
 mod routes;
@@ -30,6 +31,7 @@ pub use explain::{
 pub use links::link_config;
 pub use metrics::{Metrics, Recorder};
 pub use names::Names;
+pub use packets::{PacketSink, Packets};
 pub use run::{Control, RunOptions};
 pub use survey::RadioSurvey;
 pub use trace::Trace;

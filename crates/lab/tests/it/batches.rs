@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use strandcast_lab::batch::{Batch, Job, ProgressObserver, RunError, SeriesRoom, SeriesSink, jobs};
+use strandcast_lab::batch::{Batch, Job, ProgressObserver, RunError, SeriesRoom, SeriesSink, Traces, jobs};
 use strandcast_lab::scenario::{App, Number, Transport};
 use strandcast_testing::lab::{Presets, flow, link, scenario};
 
@@ -26,7 +26,7 @@ fn time_series_in_memory_are_bounded() {
         let room = SeriesRoom::new(most);
         let series = SeriesSink::Memory(&room);
         let (scenario, catalog, progress) = (&scenario, &Presets, &Quiet);
-        Batch { scenario, catalog, series, trace: None, frames: None, progress }.run_all(&jobs, 2)
+        Batch { scenario, catalog, series, traces: Traces::default(), progress }.run_all(&jobs, 2)
     };
     let all = made(1_000_000).expect("there is room");
     let values: u64 = all.series.iter().map(|table| table.num_rows() as u64).sum();

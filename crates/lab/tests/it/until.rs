@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use strandcast_lab::batch::{Batch, Finished, Job, ProgressObserver, SeriesSink, Until, jobs};
+use strandcast_lab::batch::{Batch, Finished, Job, ProgressObserver, SeriesSink, Traces, Until, jobs};
 use strandcast_lab::result::{FEWEST, Metric, Stat, Subject};
 use strandcast_lab::scenario::{self, Scenario};
 use strandcast_schemes::Presets;
@@ -29,7 +29,7 @@ impl ProgressObserver for Unwatched {
 
 fn batch(scenario: &Scenario) -> Batch<'_> {
     let series = SeriesSink::None;
-    Batch { scenario, catalog: &Presets, series, trace: None, frames: None, progress: &Unwatched }
+    Batch { scenario, catalog: &Presets, series, traces: Traces::default(), progress: &Unwatched }
 }
 
 fn goodput(finished: &Finished, scheme: &str, runs: usize) -> Stat {
