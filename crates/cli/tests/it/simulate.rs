@@ -240,7 +240,7 @@ mod thorough {
         assert!(fields.iter().all(|row| row[1].is_empty()), "no malformed item");
         let rows =
             fields.iter().filter(|row| row[0].split(',').any(|kind| kind == "0x0009") && !row[2].is_empty());
-        let (counted, reports) = (rows.clone().last().expect("a report"), rows.count());
+        let (counted, reports) = (rows.clone().next_back().expect("a report"), rows.count());
         assert!(reports > 300, "{reports} reports");
         let counted: Vec<u64> = counted[2].split(',').map(|n| n.parse().expect("a number")).collect();
         let text = std::fs::read_to_string(&trace).expect("it is written");
@@ -265,7 +265,7 @@ mod thorough {
         let mut command = Command::new("tshark");
         command.arg("-n").arg("-X").arg(format!("lua_script:{}", dissector.display())).arg("-r").arg(pcap);
         command.args(["-T", "fields"]);
-        fields.iter().for_each(|field| drop(command.args(["-e", field])));
+        command.args(fields.iter().flat_map(|field| ["-e", *field]));
         let ended = command.output().expect("tshark starts");
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         let text = String::from_utf8(ended.stdout).expect("text");
