@@ -31,7 +31,7 @@ enum Answer {
     Route(Entry),
     /// No route.
     None,
-    /// It cannot be asked.
+    /// The system cannot be asked.
     Unknown,
 }
 

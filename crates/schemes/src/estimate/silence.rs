@@ -100,7 +100,7 @@ pub enum Verdict {
     Live,
     /// Things arrive, but nothing comes back.
     Deaf,
-    /// It was dead and answers, but not for long enough.
+    /// The path was dead and answers, but not for long enough.
     Returning,
     /// Something is overdue.
     Stalled,
