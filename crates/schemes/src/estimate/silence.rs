@@ -216,7 +216,7 @@ impl Watched {
         }
     }
 
-    /// Something that left at `sent` came through, so that what left before is not awaited.
+    /// Records that a packet that left at `sent` has arrived. Packets that left before it are no longer awaited.
     fn through(&mut self, sent: Instant) {
         while self.left.front().is_some_and(|t| *t <= sent) {
             self.left.pop_front();
