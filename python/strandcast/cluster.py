@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 CONNECT_S = 5
-"""How long a cluster has to answer."""
+"""Time in seconds within which a cluster must answer."""
 WORKERS_S = 60
-"""How long a cluster may be without workers until the first one is there."""
+"""Time in seconds within which the first worker of a cluster must be there."""
 DASK = {"distributed.admin.large-graph-warning-threshold": "1 GB"}
 """Traces may be large, and go to the workers only once."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Task = tuple[Base, Order, Cell]
 
 MOST_DEATHS = 3
-"""How many processes a run may cost before it is given up."""
+"""Number of processes that may die in a run before it is given up."""
 BEGIN = "import sys; sys.path[:] = {path!r}; from strandcast.pool import work; work({number})"
 """Program of a process: it imports from the same places as this process.
 

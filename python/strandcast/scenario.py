@@ -219,7 +219,7 @@ class ProbableMistake(NamedTuple):
     """Something that a scenario can mean, but probably does not."""
 
     place: str
-    """Where: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
+    """Place of the mistake: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
     message: str
     """The oddity, and how to mend it."""
 

@@ -135,7 +135,7 @@ class Trace:
 
     @property
     def times_s(self) -> pl.Series:
-        """When each value begins to hold, or the bytes may leave: seconds from the beginning."""
+        """Times at which each value begins to hold, or at which bytes may leave, in seconds from the beginning."""
         return self._frame["time_s"]
 
     @property

@@ -35,7 +35,7 @@ class Course:
 
     @classmethod
     def constant(cls, value: float, *, known: bool = True) -> Course:
-        """The same all the time."""
+        """A course with the same value all the time."""
         return cls(np.zeros(1), np.array([float(value)]), known)
 
     def at(self, times_s: Numbers) -> Numbers:

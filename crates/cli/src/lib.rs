@@ -65,7 +65,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     run_with(args, Arc::new(Presets))
 }
 
-/// [`run`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.
+/// Runs the command as [`run`] does, and finds all schemes in `catalog`: those of scenarios and those of `--scheme`.
 pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,

@@ -19,7 +19,7 @@ pub enum SpecError {
     /// A window that TCP and MPTCP flows can't have.
     #[error("'{name}' is not a congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
     NotForTcp {
-        /// Its name.
+        /// Name of the congestion control.
         name: &'static str,
         /// Reason of the refusal.
         why: &'static str,
@@ -33,13 +33,13 @@ pub enum SpecError {
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
-        /// Those of MPTCP flows.
+        /// Names of the schedulers of MPTCP flows.
         known: String,
     },
     /// A scheduler that MPTCP flows can't have.
     #[error("'{name}' is not a scheduler of an MPTCP flow: {why}; there are {known}")]
     NotForMptcp {
-        /// Its name.
+        /// Name of the scheduler.
         name: &'static str,
         /// Reason of the refusal.
         why: &'static str,
@@ -71,7 +71,7 @@ pub enum SpecError {
         "scheme {scheme} has no key '{key}': its parts read each other and can't be exchanged; made of parts are {known}"
     )]
     NoSeparateParts {
-        /// Its name.
+        /// Name of the scheme.
         scheme: &'static str,
         /// The key that would choose a part.
         key: String,
@@ -81,7 +81,7 @@ pub enum SpecError {
     /// The preset or congestion control has no such key.
     #[error("scheme {scheme} has no key '{key}'{}; {}", did_you_mean(suggestion), keys_are(known))]
     UnknownKey {
-        /// Its name.
+        /// Name of the scheme.
         scheme: &'static str,
         /// As given.
         key: String,

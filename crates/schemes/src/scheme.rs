@@ -44,7 +44,7 @@ pub trait Settings: Keyed + Debug + Send + Sync {
     /// Sets what the scheme needs of the transport.
     fn tune(&self, config: &mut TransportConfig);
 
-    /// The same once more.
+    /// Returns a copy.
     fn boxed(&self) -> Box<dyn Settings>;
 
     /// The keys that choose parts. They are set before all others, since the parts decide which others there are.
@@ -95,7 +95,7 @@ pub type PartName = (&'static str, &'static str);
 /// A key as it is listed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listed {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
     /// Values of the key.
     pub values: Values,

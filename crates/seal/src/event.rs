@@ -66,7 +66,7 @@ pub enum SealEvent {
     OtherVersion {
         /// Source address.
         from: SocketAddr,
-        /// Its version.
+        /// Version of the other program.
         version: u8,
     },
     /// A hint for the error message of a failed attempt: an answer claims that the receiver runs without a

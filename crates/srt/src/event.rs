@@ -19,7 +19,7 @@ pub enum Event {
     Connected {
         /// The connection.
         id: ConnectionId,
-        /// Its peer.
+        /// Address of the peer.
         peer: SocketAddr,
         /// Stream id that a caller sent.
         stream_id: Option<String>,
@@ -46,7 +46,7 @@ pub enum Event {
         id: ConnectionId,
         /// Reason.
         why: Ended,
-        /// Its figures.
+        /// Figures of the connection.
         stats: Stats,
     },
 }

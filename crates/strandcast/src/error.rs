@@ -31,7 +31,7 @@ pub enum Error {
     Aborted,
 }
 
-/// The same line, so that a program whose `main` returns the error prints it.
+/// The line of `Display`, so that a program whose `main` returns the error prints it.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

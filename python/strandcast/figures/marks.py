@@ -18,7 +18,7 @@ CASE, WHISKER = 3.2, 1.2
 CAP = 2.5
 """Half the width of a whisker's ends, in points."""
 DOT = 3
-"""Where dots lie in the order of drawing."""
+"""Position of dots in the order of drawing."""
 
 
 def whisker(

@@ -20,7 +20,7 @@ CURVES = (
     style.Look(style.BLACK, "^", ":"),
     style.Look(style.GREEN, "D", "-."),
 )
-"""How the curves of a view look, in their order, where they are compared."""
+"""Looks of the curves of a view that are compared, in their order."""
 MARKERS = 8
 """Markers along a curve, about."""
 LOGARITHMIC = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)

@@ -399,7 +399,7 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """Its key, as `xu2015`: in commands and in the names of files."""
+        """Key of the paper, as `xu2015`: in commands and in the names of files."""
         return self.source.key
 
     def found(self, figure: Figure, claim: Claim) -> list[str]:

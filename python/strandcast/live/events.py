@@ -35,10 +35,10 @@ class Stats(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Missed(Event):
-    """Events were dropped, since they were not read."""
+    """Events were dropped, because they were not read."""
 
     events: int
-    """How many."""
+    """Number of dropped events."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Diagnostic(Event):
     scheme: str
     """The scheme."""
     what: str
-    """What it lacks."""
+    """Description of what the scheme lacks."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Sending(Event):
     """The sender begins to connect."""
 
     input: str
-    """Its input."""
+    """Input of the sender."""
     to: str
     """The receiver."""
     over: str
@@ -242,7 +242,7 @@ class Path(Event):
     """A path changes."""
 
     path: str
-    """Its name."""
+    """Name of the path."""
     state: Literal["silent", "failed", "over", "mute", "joined", "returned", "gone", "left-out", "narrow", "renamed"]
     """Change of the path: `gone` is without interface, address or route, `left-out` cannot be used."""
     why: str | None
@@ -320,7 +320,7 @@ class Sent(Event):
     """The stream that was sent is over."""
 
     summary: SendSummary
-    """Its figures."""
+    """Figures of the stream."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,9 +328,9 @@ class Listening(Event):
     """The receiver listens."""
 
     addresses: tuple[str, ...]
-    """Where, as `"192.0.2.1:9899"`."""
+    """Addresses and ports on which the receiver listens, as `"192.0.2.1:9899"`."""
     output: str
-    """Its output."""
+    """Output of the receiver."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,11 +338,11 @@ class Socket(Event):
     """An address that the receiver listens on fails or returns."""
 
     state: Literal["lost", "failed", "restored"]
-    """It failed and is opened again; it cannot be opened yet; it is open again."""
+    """State of the socket: it failed and is opened again; it cannot be opened yet; it is open again."""
     address: str | None
-    """The address; None where it is in the text alone."""
+    """The address; None if only the text contains it."""
     why: str | None
-    """The reason; None where it is restored."""
+    """The reason; None if the socket is open again."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,12 +355,12 @@ class Enrolled(Event):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class NotAdmitted(Event):
-    """A sender was refused, since the store does not admit it."""
+    """A sender was refused, because the store does not admit it."""
 
     sender: str
     """Short form of its key."""
     address: str
-    """Where it is."""
+    """Address of the sender."""
     known: bool
     """Whether it is in the store."""
 
@@ -370,9 +370,9 @@ class OtherSealVersion(Event):
     """A sender speaks another version of sealed datagrams."""
 
     address: str
-    """Where it is."""
+    """Address of the sender."""
     version: int
-    """That version."""
+    """Version that the sender speaks."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,7 +380,7 @@ class StoreTrouble(Event):
     """The store of keys cannot be read or written."""
 
     what: str
-    """What is wrong."""
+    """Description of the error."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -500,7 +500,7 @@ class Received(Event):
     """The stream that was received is over."""
 
     summary: ReceiveSummary
-    """Its figures."""
+    """Figures of the stream."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

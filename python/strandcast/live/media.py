@@ -29,7 +29,7 @@ class Writable(Protocol):
 
 
 Input = str | os.PathLike[str] | bytes | Readable | Iterable[bytes] | Callable[[], bytes | None]
-"""Where media come from.
+"""Sources of media.
 
 A file's path; `udp://[GROUP@]HOST:PORT`; bytes; an object with `read`; an iterable of bytes; or a function that returns
 some bytes each time, and none at the end. The media are an MPEG transport stream, in pieces of any size.

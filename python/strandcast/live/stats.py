@@ -26,7 +26,7 @@ class MediaNow:
     messages: int
     """Messages submitted to the transport, or received."""
     bytes: int
-    """Their bytes."""
+    """Payload of these messages, bytes."""
     rate_bps: float = 0.0
     """Rate of these bytes over the interval of the figures, bit/s."""
     late: int
@@ -60,7 +60,7 @@ class BufferNow:
     most_used_bytes: int
     """The maximum so far, bytes."""
     size_bytes: int
-    """Its current size, bytes."""
+    """Current size of the buffer, bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class WireNow:
     redundant_bytes: int
     """Bytes that were sent and not needed: copies, needless retransmissions, repair symbols."""
     redundancy: float | None
-    """Those by bytes of media sent; None: none was sent."""
+    """`redundant_bytes` divided by the bytes of media sent; None: no media were sent."""
     redundancy_refused: int
     """Copies and repair symbols that the cap refused."""
 
@@ -160,7 +160,7 @@ class PathNow:
     chunks: int = 0
     """Chunks sent, copies and retransmissions included."""
     chunks_lost: int = 0
-    """Those of them that were lost."""
+    """Chunks of `chunks` that were lost."""
     window_bytes: int | None
     """Congestion window, bytes; None: a receiver has none to show."""
     in_flight_bytes: int
@@ -196,9 +196,9 @@ class CodingNow:
     """Symbols of a stream where either side codes."""
 
     sends: str | None
-    """How this side codes what it sends, `blocks` or `repair`; None: it does not."""
+    """Way in which this side codes its data, `blocks` or `repair`; None: it does not."""
     receives: str | None
-    """How the peer codes what it sends; None: it does not."""
+    """Way in which the peer codes its data; None: it does not."""
     allowed: float | None
     """The greatest redundancy that is allowed; None: there is no cap."""
     redundancy: float | None
@@ -206,11 +206,11 @@ class CodingNow:
     sources_sent: int
     """Source symbols sent, each once."""
     source_bytes: int
-    """Their bytes, with headers of symbols."""
+    """Bytes of these source symbols, with symbol headers."""
     repairs_sent: int
     """Repair symbols sent."""
     repair_bytes: int
-    """Their bytes, with headers of symbols."""
+    """Bytes of these repair symbols, with symbol headers."""
     sources_received: int
     """Source symbols that arrived."""
     sources_late: int
@@ -286,7 +286,7 @@ class SendSummary:
     """A whole stream as its sender has seen it, as `strandcast send --json` prints it."""
 
     input: str
-    """Its input."""
+    """Input of the sender."""
     peer: str
     """The receiver."""
     scheme: str

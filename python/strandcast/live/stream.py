@@ -306,7 +306,7 @@ class Receiver(_Stream):
 
     @property
     def addresses(self) -> list[str]:
-        """Where it listens, as `"192.0.2.1:9899"`."""
+        """Addresses and ports on which the receiver listens, as `"192.0.2.1:9899"`."""
         return self._stream.addresses
 
 

@@ -18,9 +18,9 @@ use crate::simulation::{Control, RunOptions, Simulation};
 /// A run to execute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its index among all runs.
+    /// Index of the run among all runs.
     pub index: usize,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// The scheme of the compared flows, if different from the scenario's.
     pub scheme: Option<String>,
@@ -59,7 +59,7 @@ pub trait ProgressObserver: Sync {
 pub struct Finished {
     /// The completed runs, in order.
     pub runs: Vec<RunResult>,
-    /// Their time series in the same order, if kept in memory.
+    /// Time series of the runs in the same order, if they are kept in memory.
     pub series: Vec<RecordBatch>,
     /// The sum of their execution times.
     pub time: Duration,

@@ -8,7 +8,7 @@ use super::facts::{Facts, LinkFacts};
 /// `cargo bench -p strandcast-lab` on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
-/// The same per frame on the air, with what its packet costs at routers.
+/// Cost in nanoseconds per frame on the air, including what its packet costs at routers.
 const FRAME_NS: f64 = 1000.0;
 /// Acknowledgements per data packet.
 const ACKS: f64 = 0.5;

@@ -22,7 +22,7 @@ const DATA: u32 = 12 + 16;
 /// The properties of a flow that are known before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FlowFacts {
-    /// Its name.
+    /// Name of the flow.
     pub(super) name: String,
     /// `sctp`, `tcp`, `mptcp` or `udp`.
     pub(super) transport: &'static str,
@@ -60,14 +60,14 @@ pub(super) struct FlowFacts {
     pub(super) to: Duration,
     /// Coding of the flow, if it codes.
     pub(super) coding: Option<CodingFacts>,
-    /// Its paths.
+    /// Paths of the flow.
     pub(super) paths: Vec<PathFacts>,
 }
 
 /// A path of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathFacts {
-    /// Its name.
+    /// Name of the path.
     pub(super) name: String,
     /// Links in forward and reverse direction, in order.
     pub(super) out: Vec<LinkFacts>,
@@ -77,7 +77,7 @@ pub(super) struct PathFacts {
     /// Share of packets lost to loss models in the forward direction, and the models.
     pub(super) loss: f64,
     pub(super) losses: Losses,
-    /// It is idle while the flow's primary path works.
+    /// The path is idle while the flow's primary path works.
     pub(super) spare: bool,
 }
 

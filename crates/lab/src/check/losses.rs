@@ -62,7 +62,7 @@ impl Losses {
         }
     }
 
-    /// The same path with independent losses.
+    /// Losses of the same path if each packet were lost independently.
     pub(super) fn uncorrelated(&self) -> Self {
         Losses(self.0.iter().map(|process| Process { variance: 0.0, ..*process }).collect())
     }

@@ -16,7 +16,7 @@ pub(super) struct Sender {
     pub(super) most: f64,
     /// Minimum window after a loss other than a timeout, in packets (RFC 9260 §7.2.3: 4); 0: none.
     pub(super) least: f64,
-    /// Its loss recovery.
+    /// Loss recovery of the sender.
     pub(super) repair: Repair,
 }
 

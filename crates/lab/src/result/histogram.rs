@@ -67,7 +67,7 @@ impl Histogram {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Their mean; `None` of none.
+    /// Mean of the values; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }

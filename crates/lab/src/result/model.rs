@@ -126,7 +126,7 @@ pub struct Frame {
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Scheme of the compared flows.
     pub scheme: String,

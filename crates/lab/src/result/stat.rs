@@ -17,7 +17,7 @@ pub struct Stat {
     /// Lower and upper end of the median's interval, which holds for any distribution: with [`FEWEST`] runs or more at
     /// 95 % or more, with fewer it is the range of the runs.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
     /// Number of runs that are not 0.
     pub nonzero: u64,

@@ -70,11 +70,11 @@ pub struct Summary {
 /// Name of a scenario and the changes to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioName {
-    /// Its title.
+    /// Title of the scenario.
     pub title: String,
     /// SHA-256 over all it says.
     pub hash: String,
-    /// Its file, if it is in one.
+    /// File of the scenario, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Changes to the file, as `key=value`.
@@ -107,7 +107,7 @@ impl ScenarioName {
 /// Seed and scheme of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunName {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Scheme of the compared flows.
     pub scheme: String,
@@ -138,7 +138,7 @@ pub struct LinkStats {
 /// The build of Strandcast that made results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Build {
-    /// Its version.
+    /// Version of the program.
     pub version: &'static str,
     /// Commit of its sources, with `+` if they had been changed; `None`: not known.
     pub commit: Option<&'static str>,

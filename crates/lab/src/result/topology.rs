@@ -33,7 +33,7 @@ pub struct RouteTaken {
     pub time_s: f64,
     /// Kind of the packets that took it.
     pub kind: RouteKind,
-    /// Its nodes, from the source to the destination.
+    /// Nodes of the route, from the source to the destination.
     pub nodes: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct RouteTaken {
 pub enum RouteKind {
     /// All of them.
     Any,
-    /// Those that carry something for the first time.
+    /// Packets that carry data for the first time.
     Original,
     /// Retransmissions.
     Retransmission,

@@ -87,7 +87,7 @@ pub enum OnOffLaw {
 /// `app = { kind = "video", … }`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Video {
-    /// Its frames.
+    /// Frames of the video.
     pub frames: Frames,
     /// Bytes of the largest message: a longer frame is cut into several messages.
     pub size: u32,

@@ -35,21 +35,21 @@ impl From<&TcpValue> for tcp::TcpValue {
     }
 }
 
-/// Those of TCP, which docs/models/tcp.md describes.
+/// Constants of TCP, which docs/models/tcp.md describes.
 pub(super) static TCP_CONSTANTS: ConstantSet = ConstantSet {
     name: "tcp",
     keys: || Config::keys().map(|key| Constant { name: key.into(), described: None }).collect(),
 };
 
-/// Those of a radio's medium.
+/// Constants of a radio's medium.
 pub(super) static MEDIUM: ConstantSet =
     ConstantSet { name: "radio_medium", keys: || listed(&MediumConfig::default()) };
 
-/// Those of IEEE 802.11's distributed coordination function.
+/// Constants of IEEE 802.11's distributed coordination function.
 pub(super) static DCF: ConstantSet =
     ConstantSet { name: "radio_dcf", keys: || listed(&DcfConfig::default()) };
 
-/// Those of moving stations.
+/// Constants of moving stations.
 pub(super) static MOBILITY: ConstantSet =
     ConstantSet { name: "radio_mobility", keys: || listed(&MobilityConfig::default()) };
 

@@ -326,7 +326,7 @@ pub struct Flow {
     pub count: u32,
     /// `--scheme` replaces its scheme.
     pub compare: bool,
-    /// Its ways through the network; none given: the radio of both ends, else the route with the fewest links, named
+    /// Paths of the flow through the network; none given: the radio of both ends, else the route with the fewest links, named
     /// `default`.
     pub paths: Named<Path>,
     /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path

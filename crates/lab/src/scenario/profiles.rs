@@ -36,7 +36,7 @@ pub fn sctp(profile: &str) -> Option<Sctp> {
 }
 
 impl SctpProfile {
-    /// Its constants.
+    /// Constants of the profile.
     pub fn constants(self) -> Sctp {
         match self {
             SctpProfile::Rfc | SctpProfile::Live => Sctp::of(self),

@@ -16,13 +16,13 @@ pub struct Radio {
     pub routing: String,
     /// Places of its stations.
     pub place: Placement,
-    /// Its stations by the names of their nodes; a station's address is its position here.
+    /// Stations of the radio by the names of their nodes; a station's address is its position here.
     pub stations: Vec<String>,
     /// Constants of [`strandcast_radio::MediumConfig`] that are not the profile's, by key.
     pub medium: Named<String>,
-    /// Those of [`strandcast_radio::DcfConfig`].
+    /// Keys of [`strandcast_radio::DcfConfig`] with their values.
     pub dcf: Named<String>,
-    /// Those of [`strandcast_radio::MobilityConfig`].
+    /// Keys of [`strandcast_radio::MobilityConfig`] with their values.
     pub mobility: Named<String>,
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Keys {
     pub name: &'static str,
     /// Meaning of the table.
     pub doc: &'static str,
-    /// Its keys; groups of them are shared between tables.
+    /// Keys of the table; groups of them are shared between tables.
     pub groups: &'static [&'static [Key]],
 }
 
@@ -76,7 +76,7 @@ impl Key {
         Key { name: "", value_type, default, doc: "", longest: Longest::Day }
     }
 
-    /// The same under this name; without a meaning of its own it means what it meant.
+    /// The key under another name; an empty `doc` keeps the meaning.
     pub const fn named(self, name: &'static str, doc: &'static str) -> Self {
         let doc = if doc.is_empty() { self.doc } else { doc };
         Key { name, doc, ..self }
@@ -86,7 +86,7 @@ impl Key {
 /// Value where a key isn't given.
 #[derive(Clone, Copy)]
 pub(super) enum Default {
-    /// It must be given.
+    /// The key must be given.
     Required,
     /// As if this were written, text without quotes.
     Is(&'static str),
@@ -178,6 +178,6 @@ pub(super) enum Variation {
     Free,
     /// Not with each packet.
     InTime,
-    /// It may be drawn anew for each run.
+    /// The number may be drawn anew for each run.
     EachRun,
 }

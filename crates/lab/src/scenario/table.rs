@@ -48,7 +48,7 @@ pub(super) fn dotted(key: &str, part: &str) -> String {
 /// A table.
 pub(super) struct Table<'a> {
     source: &'a Source<'a>,
-    /// Its key, with those above it.
+    /// Key of the table, with those above it.
     pub key: String,
     at: Location,
     branch: Branch,
@@ -151,7 +151,7 @@ impl<'a> Table<'a> {
 #[derive(Clone)]
 pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
-    /// Its key, with those above it.
+    /// Key of the value, with those above it.
     pub key: String,
     /// Above it a time without a unit gets a warning.
     pub longest: Longest,
@@ -181,7 +181,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// It should be something else.
+    /// Returns the error that the value should be `expected`.
     pub fn wrong(&self, expected: &str) -> ScenarioError {
         let infinite = match self.node.value {
             Value::Float(n) if n == f64::INFINITY => {

@@ -58,7 +58,7 @@ macro_rules! declared {
         }
 
         impl$(<$generic>)? $name$(<$generic>)? {
-            /// The same under this name; without a meaning of its own it means what it meant.
+            /// The key under another name; an empty `doc` keeps the meaning.
             pub const fn named(&self, name: &'static str, doc: &'static str) -> Self {
                 $name { key: self.key.named(name, doc), $($field: self.$field,)* }
             }
@@ -120,7 +120,7 @@ impl<T> Given<T> {
         self.with((self.write)(value))
     }
 
-    /// The same key of a link's other direction, which is as forward where it isn't given.
+    /// The key for a link's other direction, which has the forward value unless it is given.
     pub const fn as_forward(&self) -> Optional<T> {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }
@@ -133,7 +133,7 @@ impl<T> Optional<T> {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
 
-    /// The same key of a link's other direction, which is as forward where it isn't given.
+    /// The key for a link's other direction, which has the forward value unless it is given.
     pub const fn as_forward(&self) -> Self {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }

@@ -108,7 +108,7 @@ impl Names {
         }
     }
 
-    /// The same names as cells of a line of CSV (RFC 4180).
+    /// The names as cells of a line of CSV (RFC 4180).
     pub(super) fn escaped(mut self) -> Self {
         let paths = self.flows.iter_mut().flat_map(|(name, paths)| core::iter::once(name).chain(paths));
         let radios =

@@ -17,10 +17,10 @@ const READ_AHEAD: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
-    /// It is not a transport stream.
+    /// The input is not a transport stream.
     #[error(transparent)]
     Ts(#[from] TsError),
-    /// It lacks a clock for pacing.
+    /// The input lacks a clock for pacing.
     #[error(transparent)]
     Pace(#[from] PaceError),
 }

@@ -62,9 +62,9 @@ pub enum Body {
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Its header.
+    /// Header of the message.
     pub header: Header,
-    /// Its body.
+    /// Body of the message.
     pub body: Body,
 }
 

@@ -38,15 +38,15 @@ impl PackConfig {
 /// A message to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Its due time, on the clock of the packets' time stamps: the time of its first packet.
+    /// Due time of the message, on the clock of the packets' time stamps: the time of its first packet.
     pub send_at: MediaTime,
-    /// Its header, as written into `wire`.
+    /// Header of the message, as written into `wire`.
     pub header: Header,
-    /// Its worth, and its frame.
+    /// Importance of the message, and its frame.
     pub part: Part,
-    /// It ends the stream and should be sent reliably.
+    /// The message ends the stream and should be sent reliably.
     pub end: bool,
-    /// Its bytes.
+    /// Encoded message.
     pub wire: Bytes,
 }
 

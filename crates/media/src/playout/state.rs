@@ -32,11 +32,11 @@ impl PlayoutConfig {
 /// One message, played.
 #[derive(Debug, Clone)]
 pub struct Released {
-    /// Its due time, on the receiver's clock.
+    /// Due time of the message, on the receiver's clock.
     pub due: MediaTime,
-    /// Its header.
+    /// Header of the message.
     pub header: Header,
-    /// Its transport packets.
+    /// Transport packets of the message.
     pub payload: Bytes,
 }
 

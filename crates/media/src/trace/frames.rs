@@ -8,13 +8,13 @@ use crate::ts::FrameType;
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedFrame {
-    /// Its number in the trace.
+    /// Number of the frame in the trace.
     pub number: u32,
-    /// Its type; `None` for a header, which has no picture.
+    /// Type of the frame; `None` for a header, which has no picture.
     pub kind: Option<FrameType>,
     /// Capture and display time since the trace's time 0.
     pub time: Duration,
-    /// Its size; 0 for a frame that the encoder skipped.
+    /// Size of the frame; 0 for a frame that the encoder skipped.
     pub bytes: u32,
 }
 

@@ -71,7 +71,7 @@ pub struct Framer {
 
 /// Result of checking whether a stream starts at a byte.
 enum SyncCheck {
-    /// It does, with this distance between packets.
+    /// The input has packets at this distance.
     Yes(usize),
     No,
     /// More bytes are needed.

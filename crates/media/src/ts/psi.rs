@@ -36,7 +36,7 @@ pub struct Program {
     pub number: u16,
     /// PID whose packets carry the program's PCR; `None` for a program without PCR.
     pub pcr_pid: Option<u16>,
-    /// Its first video stream.
+    /// First video stream of the program.
     pub video: Option<Video>,
 }
 

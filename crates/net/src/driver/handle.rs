@@ -190,7 +190,7 @@ impl AssociationHandle {
         self.wait(|m| &m.state_changed, |state| state.closed.clone()).await
     }
 
-    /// Its statistics, or the final ones if it has ended; `None` if its driver was stopped.
+    /// Returns the statistics of the association, or the final ones if it has ended; `None` if its driver was stopped.
     pub async fn snapshot(&self) -> Option<Snapshot> {
         if let Some(now) = self.0.driver.snapshot(self.0.id).await {
             return Some(now);

@@ -39,7 +39,7 @@ pub struct Snapshot {
     pub buffers: Buffers,
     /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
-    /// Its paths, except closed ones, and except unused routes of uplinks.
+    /// Paths of the association, except closed ones, and except unused routes of uplinks.
     pub paths: Vec<PathSnapshot>,
     /// A client's links, and the interfaces that it asked for and cannot use.
     pub links: Vec<LinkSnapshot>,
@@ -65,7 +65,7 @@ pub struct LinkSnapshot {
 pub struct PathSnapshot {
     /// Display name: the uplink's name, or the peer's address.
     pub name: String,
-    /// Its 4-tuple.
+    /// 4-tuple of the path.
     pub tuple: FourTuple,
     /// The number by which both ends know it; `None` towards other stacks.
     pub number: Option<u16>,
@@ -73,7 +73,7 @@ pub struct PathSnapshot {
     pub confirmed: bool,
     /// State, round trips, window, bytes in flight, estimates.
     pub view: PathView,
-    /// Its counters.
+    /// Counters of the path.
     pub stats: PathStats,
     /// The link's latest counters; `None` for a link without counters.
     pub link: Option<Reading>,

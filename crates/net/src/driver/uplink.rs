@@ -41,7 +41,7 @@ impl Uplink {
             .collect()
     }
 
-    /// The same over one interface.
+    /// The uplink over one interface.
     pub(super) fn on(&self, interface: &Interface) -> Uplink {
         let spec = PathSpec { interface: Some(interface.name.clone()), ..self.spec.clone() };
         Uplink { name: interface.name.clone(), spec, remotes: self.remotes.clone() }

@@ -5,15 +5,15 @@ use std::net::{IpAddr, SocketAddr};
 /// A network interface that has addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name: `eth0`, `wlan0`.
+    /// Name of the interface: `eth0`, `wlan0`.
     pub name: String,
-    /// Its index, if the system reports it.
+    /// Index of the interface, if the system reports it.
     pub index: Option<u32>,
     /// True if it is administratively up and has a carrier.
     pub up: bool,
     /// True for the loopback interface.
     pub loopback: bool,
-    /// Its addresses, in the system's order.
+    /// Addresses of the interface, in the system's order.
     pub addresses: Vec<InterfaceAddress>,
 }
 

@@ -31,7 +31,7 @@ enum Answer {
     Route(Entry),
     /// No route.
     None,
-    /// It cannot be asked.
+    /// The system cannot be asked.
     Unknown,
 }
 
@@ -83,8 +83,9 @@ impl Routes {
         }
     }
 
-    /// Asks whether packets to `remote` leave by the interface `index`, from any source or from this one. A socket that
-    /// is not `bound` to the interface leaves that to the tables.
+    /// Asks the system whether packets to `remote` leave by the interface `index`: packets with the source address
+    /// `source`, or with any source if it is `None`. If the socket is not `bound` to the interface, the routing tables
+    /// decide.
     fn ask(&mut self, index: u32, bound: bool, source: Option<IpAddr>, remote: SocketAddr) -> Answer {
         #[cfg(target_os = "linux")]
         {

@@ -30,7 +30,7 @@ const RATE_INFO_BITRATE32: u16 = 5;
 /// counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
-    /// Its address.
+    /// Address of the station.
     pub(crate) address: [u8; 6],
     /// Packets sent to it, including abandoned ones.
     pub(crate) tx_packets: Option<u32>,

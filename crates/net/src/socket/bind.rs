@@ -97,7 +97,7 @@ impl PathSocket {
         self.local
     }
 
-    /// Its restriction to its network.
+    /// Restriction of the socket to its network.
     pub fn bound(&self) -> Bound {
         self.bound
     }

@@ -75,7 +75,7 @@ pub enum EnqueueOutcome {
         /// Number of retransmissions by the link.
         retransmissions: u8,
     },
-    /// It waits in a managed queue, which has not yet decided.
+    /// The packet waits in a managed queue, which has not yet decided.
     Waits,
     /// The queue was full.
     QueueFull,

@@ -7,7 +7,7 @@ use super::checks::{NumberError, finite};
 /// A distribution. Draws outside of `low` to `high` are moved to the nearer end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
-    /// Its shape.
+    /// Shape of the distribution.
     pub shape: Shape,
     /// Least value.
     pub low: f64,

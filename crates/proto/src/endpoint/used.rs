@@ -11,11 +11,11 @@ const MOST: usize = 8192;
 /// Decision whether a valid cookie may open an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// It may: it has not been used.
+    /// The cookie may be used: it has not been used.
     First,
-    /// It has been used.
+    /// The cookie has been used.
     Again,
-    /// It is older than the stored ones: unknown.
+    /// The cookie is older than the stored ones: it is unknown whether it was used.
     Forgotten,
 }
 

@@ -205,7 +205,7 @@ impl Policy for Encoder {
     }
 }
 
-/// It writes no estimates.
+/// `Encoder` writes no estimates.
 impl PathEstimator for Encoder {
     fn estimate(&self, _: PathId, _: &mut Estimate) {}
 }

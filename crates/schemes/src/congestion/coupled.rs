@@ -7,7 +7,7 @@ use strandcast_proto::policy::{PathId, PathState, PathView, View};
 pub struct Coupled {
     /// Id of the path.
     pub path: PathId,
-    /// Its window, bytes.
+    /// Window of the path, bytes.
     pub cwnd: f64,
     /// Smoothed round-trip time, seconds, at least a microsecond.
     pub rtt: f64,

@@ -44,7 +44,7 @@ pub const TIMEOUT_COUNTS: u32 = 2;
 pub struct Member {
     /// Id of the path.
     pub id: PathId,
-    /// Its window, bytes.
+    /// Window of the path, bytes.
     pub cwnd: u64,
     /// R_e, bytes per second.
     pub rate: f64,

@@ -61,7 +61,7 @@ pub struct Delivery {
 struct Measured {
     /// Bytes per second.
     rate: Option<f64>,
-    /// When a sample that the path limited last changed the rate, or agreed with it.
+    /// Time of the last sample that the path limited and that changed or confirmed the rate.
     tested: Option<Instant>,
     /// Time at which load last left.
     loaded: Option<Instant>,

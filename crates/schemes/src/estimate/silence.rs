@@ -104,7 +104,7 @@ pub enum Verdict {
     Live,
     /// Things arrive, but nothing comes back.
     Deaf,
-    /// It was dead and answers, but not for long enough.
+    /// The path was dead and answers, but not for long enough.
     Returning,
     /// Something is overdue.
     Stalled,
@@ -237,7 +237,7 @@ impl Watched {
         }
     }
 
-    /// Something that left at `sent` came through, so that what left before is not awaited.
+    /// Records that a packet that left at `sent` has arrived. Packets that left before it are no longer awaited.
     fn through(&mut self, sent: Instant) {
         while self.left.front().is_some_and(|t| *t <= sent) {
             self.left.pop_front();

@@ -31,7 +31,7 @@ pub enum State {
     CongestionAvoidance,
     /// Packets are missing; they may be late or lost.
     Gap,
-    /// They are lost: the window was halved.
+    /// Packets are lost: the window was halved.
     FastRecovery,
     /// Nothing came for too long: the window is one packet.
     Timeout,
@@ -48,7 +48,7 @@ pub enum SequencePosition {
     Next,
     /// This number of packets before it are missing.
     Beyond(u32),
-    /// It was missing, or came twice.
+    /// The packet was missing, or arrived twice.
     Late,
 }
 

@@ -14,22 +14,20 @@
 //! The paper lets the slow path send its numbers at once, ahead of the lower ones that the fast path has yet to send. A
 //! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s -
 //! RTT_f) later than in the paper. Numbers and paths are the plan's; arrivals are in order within a turn, and a slow
-//! block still arrives after the lower numbered of the fast path's next turns. So the paper's reductions of the receive
-//! buffer are not to be expected of it.
+//! block still arrives after the lower numbers of the fast path's next turns. This scheduler therefore does not reduce the
+//! need for receive buffer as the paper reports.
 //!
 //! `ASSUMED`, because the paper's text was not at hand, but only its abstract, later papers' descriptions, and the
 //! published port to Linux 0.89 by an author of a comparison:
 //!
 //! - a turn is the window at its beginning, in bytes. The port takes windows and delays once per lcm(D), and rounds
-//!   delays
-//!   to multiples of 4 ms to keep it short; neither is needed here;
+//!   delays to multiples of 4 ms to keep it short; neither is needed here;
 //! - if the path whose turn it is has no room, the chunk waits, provided that it arrives at worst no later than on the
 //!   fastest of the other paths with room: (`daps-wait` + 1/2) · RTT ≤ RTT_other/2 with `daps-wait` = 1 round trip
 //!   until there is room. Else the turn ends. So a chunk waits for a path that is three times as fast, never for a
 //!   slower one;
 //! - paths with consecutive errors have no turns while there are others; a path without a round-trip time has the
-//!   longest
-//!   of the others;
+//!   longest of the others;
 //! - there is no opportunistic retransmission and no penalty, `head-of-line=off` (the port sends again without a
 //!   penalty);
 //! - retransmissions are not part of the plan: they take the path with the lowest round-trip time among those with room

@@ -1,33 +1,31 @@
-//! The path on which a chunk is expected to arrive first, judged against the time at which its message becomes
-//! worthless.
+//! A scheduler that sends each chunk on the path on which it is expected to arrive first, compared with the deadline of its
+//! message.
 //!
-//! A path's forecast, as of a chunk of `len` bytes handed to it now:
+//! The forecast for a chunk of `len` bytes that a path takes now has these terms:
 //!
-//! | term | is |
+//! | term | value |
 //! |---|---|
 //! | one way | half of the least round-trip time |
-//! | waiting | the longer of (in flight + len - rate · least rtt)/rate and the queueing delay measured |
-//! | silence | how much longer than srtt + 4 rttvar the path has owed an answer |
-//! | resend | what a loss costs, times how often the path loses |
+//! | waiting | the longer of (in flight + len - rate · least rtt)/rate and the measured queueing delay |
+//! | silence | time for which an answer of the path has been overdue, beyond srtt + 4 rttvar |
+//! | resend | cost of a loss, times the loss rate of the path |
 //!
-//! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival;
-//! a path on which it would be late never takes it while another one delivers it in time, though that one may have to
-//! be waited for. On no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a
-//! loss can still be repaired; if no path is left by this rule, up to [`FILLED`] of the time that new messages have may
-//! be waited, provided that the chunk is in time with the mean deviation added. Behind a queue that a TCP keeps full a
-//! path carries its share only with as much of its own in that queue: a path that takes less lets the waiting data age,
-//! which then have less time left, so that the path takes still less. A single path takes what its window admits. A
-//! chunk that is late on every path because of queues is given up (see [`Forecast::hopeless`]), else it leaves
-//! nevertheless, with at most [`LATE`] in a queue: at the head of the send queue it would make later chunks late as
-//! well.
+//! *With a deadline*, the chunk takes the path with room and the earliest arrival among those on which it is in time. It
+//! never takes a path on which it would be late while another one delivers it in time, even if it has to wait for that path.
+//! Beyond the bandwidth-delay product, data on a path may wait for [`SHARE`] of the time left, so that a loss can still be
+//! repaired. If this rule leaves no path, data may wait for up to [`FILLED`] of the time that new messages have, provided
+//! that the chunk is in time with the mean deviation added. This is necessary next to a TCP that keeps a queue full: a path
+//! then carries its share only if the stream fills an equal part of that queue. Otherwise the waiting data have less and
+//! less time left, and the path takes less and less. A single path takes what its window admits. If queues make a chunk
+//! late on every path, the chunk is given up (see [`Forecast::hopeless`]). If it is late without queues, it leaves
+//! nevertheless, with at most [`LATE`] in a queue: at the head of the send queue it would make later chunks late as well.
 //!
-//! *Without a deadline*: the path of the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016).
-//! If that path has no room, a slower one takes the chunk only if enough data wait to keep the faster ones busy until
-//! it arrives there, and if the peer's receive buffer holds what they bring in the meantime. The slower path takes up
-//! to two chunks at a time in any case, since a receiver sizes its buffer by the round trips of the paths by which data
-//! come.
+//! *Without a deadline*, the chunk takes the path of the earliest arrival, as in ECF (Lim et al. 2017) and BLEST (Ferlin et
+//! al. 2016). If that path has no room, a slower one takes the chunk only if enough data wait to keep the faster paths busy
+//! until it arrives, and if the peer's receive buffer holds the data that they deliver meanwhile. The slower path takes up
+//! to two chunks at a time in any case, because a receiver sizes its buffer by the round trips of the paths that carry data.
 //!
-//! Where a part of the scheme judges silence, suspected paths take nothing while another one is live.
+//! If a part of the scheme detects silence, suspected paths take nothing while another path is live.
 
 mod forecast;
 

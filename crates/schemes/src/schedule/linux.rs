@@ -23,10 +23,10 @@
 //! it. With two paths this happens exactly when Linux would have queued all waiting data on that path. The order of
 //! numbers differs: what the other path takes then is the next chunk, not one after the queue.
 //!
-//! Also `ASSUMED`: a window that paces by itself ([`Limit::pacing`](strandcast_proto::policy::Limit)) gives the rate; a
-//! path without a round-trip time wins while it has room (Linux's rate is enormous then) and is left out when it has
-//! none; memory is counted as book sizes; a chunk that is sent again goes by the same rule to paths that have not
-//! carried it, if there are any with room (Linux sends again on an idle subflow). No penalty and no
+//! These choices are also `ASSUMED`. If a window sets a pacing rate ([`Limit::pacing`](strandcast_proto::policy::Limit)),
+//! that rate is used. A path without a round-trip time wins while it has room, because Linux's rate is enormous then; it
+//! is left out when it has no room. Memory is counted in chunk bytes. A retransmitted chunk goes by the same rule to paths
+//! that have not carried it, if one of them has room; Linux retransmits on an idle subflow. There is no penalty and no
 //! opportunistic retransmission (`head-of-line=off`).
 
 use strandcast_keys::keys;

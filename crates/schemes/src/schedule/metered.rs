@@ -1,10 +1,10 @@
 //! Paths that a chunk may take by the costs of their links ([`Tariff`](strandcast_proto::policy::Tariff)).
 //!
-//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one brings it in time, a loss
-//!   included. The class is open from then on: chunks that could wait only as long again also take it, until it was not
-//!   needed for [`SPARE`]. Data without a deadline go by the lowest class there is.
-//! - *Allowance*: the rest of an allowance, less [`RESERVE`] of it, is spread over the time that it has to last. Up to
-//!   [`SAVED`] of it is saved up. A path that has used up its part takes no data while another path is usable.
+//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one delivers it in time, even after one
+//!   loss. The class is then open: it also takes chunks that have time to wait, until it was not needed for [`SPARE`]. Data
+//!   without a deadline use the lowest class.
+//! - *Allowance*: the rest of an allowance, less [`RESERVE`] of it, is divided over the time that it has to last. Up to
+//!   [`SAVED`] of it accumulates. A path that has used up its part takes no data while another path is usable.
 //! - *Cap*: a path whose allowance is used up entirely takes no data, even if it is the only path.
 //!
 //! All constants are `ASSUMED`.

@@ -14,7 +14,7 @@ pub(super) struct PerBlock<T> {
     first: u32,
     /// Number of block numbers from there on.
     span: u32,
-    /// Those of them that were asked for.
+    /// States of the blocks that were asked for.
     blocks: VecDeque<T>,
 }
 

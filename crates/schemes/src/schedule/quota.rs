@@ -77,7 +77,7 @@ pub enum Quota {
 pub struct Offer {
     /// Id of the path.
     pub path: PathId,
-    /// Its window, bytes.
+    /// Window of the path, bytes.
     pub cwnd: u64,
     /// Bytes in flight.
     pub in_flight: u64,
@@ -87,7 +87,7 @@ pub struct Offer {
     pub rank: f64,
     /// Amount that it may take.
     pub quota: Quota,
-    /// Its reference round-trip time, or what comes next to it.
+    /// Reference round-trip time of the path, or what comes next to it.
     pub round_trip: Duration,
 }
 

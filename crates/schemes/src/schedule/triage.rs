@@ -1,28 +1,28 @@
-//! Whole frames are given up early if the waiting messages cannot all be in time, so that the other frames are.
+//! Triage gives up whole frames early if the waiting messages cannot all be in time, so that the other frames are.
 //!
-//! Each [`EACH`] the bytes due by every deadline are compared with the bytes that the paths carry by then: if more than
-//! [`CARRIED`] of the latter is due, it is too much (the test of earliest deadlines first). As in Moore and Hodgson
-//! ("An n job, one machine sequencing algorithm", Management Science 15, 1968), at the first deadline that is missed a
-//! group of the messages due by then is given up, and so on to the last deadline. The group is the first of these:
+//! Each [`EACH`] it compares the bytes that are due by every deadline with the bytes that the paths carry by then. If the
+//! former exceed [`CARRIED`] of the latter, there is an overload (the test of earliest deadlines first). As in Moore and
+//! Hodgson ("An n job, one machine sequencing algorithm", Management Science 15, 1968), triage gives up a group of the
+//! messages that are due by the first deadline with an overload, and continues to the last deadline. The group is the first
+//! of these:
 //!
-//! 1. a frame that refers to a frame that was given up: it is of no use, and is given up as a whole if anything has to
-//!    be given up;
-//! 2. the least important;
-//! 3. among frames that others refer to, those whose group of pictures is over, since no further frame will refer to
+//! 1. a frame that refers to a frame that was given up: it is useless, and is given up as a whole if anything has to be
+//!    given up;
+//! 2. the least important group;
+//! 3. among frames that others refer to, those whose group of pictures is over, because no further frame will refer to
 //!    them;
 //! 4. the latest frame, to which the fewest others refer.
 //!
-//! A group is continued once one of its messages was sent, unless the group is of no use.
+//! If one message of a group was sent, the others follow, unless the group is useless.
 //!
-//! A message is given up only if it is known not to fit, and everything unknown is assumed in its favour. A path whose
-//! window still opens quickly is assumed to carry what its threshold allows; a silent path is assumed to come back at
-//! once until it is dead; a path's own delay is assumed to take at most half of the time left; messages without a
-//! deadline are assumed to take no bytes. While no path is live, or a path was never measured, nothing is given up,
-//! because it is not known what the paths will carry. A single estimate may also be wrong for a moment: there has to be
-//! too much due for [`HOLDOFF`] of the time that the newest message has, unless something was given up within
-//! [`AFTER_GIVE_UP`].
+//! A message is given up only if it is known not to fit, and every unknown value is assumed in its favour. A path whose
+//! window still opens quickly is assumed to carry what its threshold allows. A silent path is assumed to return at once
+//! until it is dead. A path's own delay is assumed to take at most half of the time left. Messages without a deadline are
+//! assumed to take no bytes. While no path is live, or a path was never measured, nothing is given up, because it is not
+//! known what the paths will carry. A single estimate may be wrong for a moment: the overload has to last for [`HOLDOFF`]
+//! of the time that the newest message has, unless something was given up within [`AFTER_GIVE_UP`].
 //!
-//! *Groups of pictures* are known by importances: a group of importance `Key` begins a group of pictures, and the later
+//! *Groups of pictures* follow from importances: a group of importance `Key` begins a group of pictures, and the later
 //! frames of it refer to those of importance `Reference`. A drop is remembered until the next key frame, for at most
 //! [`MEMORY`].
 //!

@@ -1,24 +1,25 @@
 //! [`EarliestArrival`] for live streams on paths that may fall silent.
 //!
-//! - *Data probes*: every path on which a chunk would be in time, a loss included, carries one chunk each
-//!   [`WaryConfig::data_probe`], even if another path would be quicker. Arrivals by one path show that nothing arrives
-//!   by another (`estimate::Silence`), and a path that is suddenly needed has been measured lately. Such a chunk takes
-//!   at most half of the path's window, or is the only one in flight. A path that loses less than [`RELIABLE`] carries
-//!   probes half as often even if no time is left for a second try.
+//! - *Data probes*: a path carries one chunk each [`WaryConfig::data_probe`], even if another path would be quicker. The
+//!   chunk must be in time even after one loss. Arrivals by this path show that nothing arrives by another
+//!   (`estimate::Silence`), and a path that is suddenly needed has been measured recently. Data probes take at most half
+//!   of the path's window, or are the only chunk in flight. A path that loses less than [`RELIABLE`] carries probes half
+//!   as often, even if no time is left for a second try.
 //! - *The last round*: a lost chunk that would be late after a second loss leaves by the two best paths at once. Copies
 //!   of new data would cost as many bytes as the data; copies of retransmissions cost only the share of the data that
-//!   is lost (Meng et al., "Hairpin", NSDI 2024). full, keeps that path idle from all that follow. They become as old
-//!   meanwhile, so that this continues for as long as the quicker ones carry less than comes. In that case, if nothing
-//!   of the message was sent, it is given up.
+//!   is lost (Meng et al., "Hairpin", NSDI 2024).
+//! - *Way for others*: an old message that only the quicker paths can deliver in time, while they are full, keeps the
+//!   slower path idle for all messages after it. Those grow old as well, so that the slower path stays idle while the
+//!   quicker paths carry less than the source produces. In that case the message is given up if nothing of it was sent.
 //! - *No way*: a message is given up if the delays of all paths are too long for it even without queues, more messages
 //!   wait after it, and nothing of it was sent.
 //! - *A stall is not an end*: a message that would be given up waits for a path that is suspected, but not dead, while
 //!   it could still arrive in time by that path. Each other path must have no room, have enough to carry until the next
-//!   decision, or be too late for a new message as well: then the wait delays no message that could be in time.
+//!   decision, or be too late for a new message as well. Then the wait delays no message that could be in time.
 //! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as in [`EarliestArrival`]. A peer that doesn't report arrivals gets no data probes:
-//! nothing but a timeout would show what they lose on a silent path.
+//! Data without deadlines go as in [`EarliestArrival`]. A peer that does not report arrivals gets no data probes,
+//! because only a timeout would show their losses on a silent path.
 
 use core::cmp::Reverse;
 

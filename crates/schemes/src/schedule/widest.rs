@@ -90,7 +90,7 @@ struct Bandwidth {
     interval: DeliveryInterval,
     /// Bytes per second.
     rate: Option<f64>,
-    /// It is being measured.
+    /// The path is being measured.
     measuring: Option<Measurement>,
     /// Time of its last sample.
     learnt: Instant,

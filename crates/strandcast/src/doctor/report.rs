@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Report {
     /// The receiver, if one was named.
     pub target: Option<String>,
-    /// Its addresses.
+    /// Addresses of the receiver.
     pub asked: Vec<SocketAddr>,
     /// The interfaces, or one entry for a receiver on this machine.
     pub links: Vec<Link>,
@@ -43,7 +43,7 @@ pub struct Finding {
 pub struct Link {
     /// Name of the interface.
     pub name: String,
-    /// Its addresses.
+    /// Addresses of the interface.
     pub addresses: Vec<IpAddr>,
     /// Route to the receiver, or to the Internet where no receiver is named.
     pub route: Option<Route>,

@@ -73,7 +73,7 @@ pub enum Event {
     NoMedia {
         /// The input.
         input: String,
-        /// Its kind, as far as its beginning shows it.
+        /// Kind of the input, as far as its first bytes show it.
         like: String,
     },
     /// The allowance of a link begins to count.

@@ -12,7 +12,7 @@ use crate::text::why;
 pub(in crate::live) struct Via {
     pub(in crate::live) name: String,
     pub(in crate::live) index: u32,
-    /// Its address of IPv4: the one that the URL has, or the first one.
+    /// IPv4 address: the one that the URL has, or the first one.
     pub(in crate::live) v4: Option<Ipv4Addr>,
 }
 

@@ -63,7 +63,7 @@ impl TextError {
 
 impl std::error::Error for TextError {}
 
-/// The same line as [`Display`](fmt::Display), so that a program whose `main` returns the error prints it.
+/// The line of [`Display`](fmt::Display), so that a program whose `main` returns the error prints it.
 impl fmt::Debug for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -17,7 +17,7 @@ use crate::result::{Metric, Subject};
 /// Facts about a flow that are known before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
-    /// Its name in results.
+    /// Name of the flow in results.
     pub name: String,
     /// The names of its paths by number.
     pub paths: Vec<String>,

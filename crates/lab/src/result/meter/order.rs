@@ -20,7 +20,7 @@ pub(super) struct Message {
 pub(super) struct InOrder {
     /// All messages before this one are settled.
     next: u64,
-    /// Those from `next` on, where they have come.
+    /// Messages from `next` on; `None` for those that have not arrived.
     waiting: VecDeque<Option<Message>>,
 }
 

@@ -71,9 +71,9 @@ pub struct VideoFrame {
     pub kind: Option<FrameType>,
     /// When it is captured, and shown.
     pub capture: Instant,
-    /// Its size.
+    /// Size of the frame.
     pub bytes: u32,
-    /// Its messages by number; ascending from frame to frame, without holes.
+    /// Messages of the frame by number; ascending from frame to frame, without holes.
     pub messages: Range<u64>,
 }
 
@@ -115,7 +115,7 @@ struct Progress {
     whole: Option<Instant>,
 }
 
-/// The same video as a stream of bytes.
+/// The video as a stream of bytes.
 #[derive(Debug, Default)]
 struct Stream {
     /// Bytes that came and are not yet part of a whole unit.

@@ -8,9 +8,9 @@ use strandcast_sim::net::EnqueueOutcome;
 /// The time that counts: from `from` on, and before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its begin.
+    /// Start of the window.
     pub from: Instant,
-    /// Its end.
+    /// End of the window.
     pub to: Instant,
 }
 
@@ -20,7 +20,7 @@ impl Window {
         self.from <= now && now < self.to
     }
 
-    /// Its length in seconds.
+    /// Length of the window in seconds.
     pub fn seconds(&self) -> f64 {
         (self.to - self.from).as_secs_f64()
     }

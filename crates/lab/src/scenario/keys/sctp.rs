@@ -46,7 +46,7 @@ words! {
 words_of!(SctpProfile, Encapsulation);
 
 impl SctpProfile {
-    /// Its name in scenarios.
+    /// Returns the name of the profile in scenarios.
     pub fn name(self) -> &'static str {
         self.word()
     }
@@ -79,7 +79,7 @@ macro_rules! constants {
         pub struct Sctp {
             /// The profile, which says what no constant here does.
             pub profile: SctpProfile,
-            /// Its packets are sealed: the flow's key `seal`.
+            /// True if the packets of the flow are sealed: its key `seal`.
             #[serde(skip_serializing_if = "core::ops::Not::not")]
             pub seal: bool,
             $($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $field: $ty,)+

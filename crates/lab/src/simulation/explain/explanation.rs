@@ -55,9 +55,9 @@ pub struct Explanation {
 /// The trace of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageTrace {
-    /// Its number: messages of a flow count from 0.
+    /// Number of the message: messages of a flow count from 0.
     pub number: u64,
-    /// Its bytes.
+    /// Length of the message in bytes.
     pub bytes: u32,
     /// Time at which the application made it.
     pub created: Instant,
@@ -65,13 +65,13 @@ pub struct MessageTrace {
     pub taken: Instant,
     /// Messages that were taken before it, and of which nothing had been sent by then.
     pub ahead: u64,
-    /// Its packets, in order of sending.
+    /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
     /// Time at which all of it had arrived.
     pub complete: Option<Instant>,
     /// Time at which the receiving application got it.
     pub delivered: Option<Instant>,
-    /// It was computed from repair symbols: the packet that brought the last of them completed it.
+    /// The message was computed from repair symbols: the packet that brought the last of them completed it.
     pub recovered: bool,
     /// Reason why the sender dropped it, if it did.
     pub dropped: Option<DropTrace>,
@@ -103,9 +103,9 @@ pub struct DropTrace {
 /// State of a path at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathStanding {
-    /// Its name.
+    /// Name of the path.
     pub path: String,
-    /// It was active: it answered, and was not put aside.
+    /// The path was active: it answered, and was not suspended.
     pub active: bool,
     /// Values that the transport and its scheme had of it, by their names in time series.
     pub gauges: Vec<(&'static str, f64)>,
@@ -122,7 +122,7 @@ pub struct Transmission {
     pub sent: Instant,
     /// Bytes at IP level.
     pub len: u32,
-    /// It carries data that were sent before.
+    /// The packet carries data that were sent before.
     pub retransmission: bool,
     /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
     pub symbol: Option<SymbolName>,
@@ -157,15 +157,15 @@ pub struct Hop {
 /// End of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It brought something new.
+    /// The packet brought something new.
     Arrived(Instant),
-    /// It arrived, and brought nothing new.
+    /// The packet arrived, and brought nothing new.
     Duplicate(Instant),
-    /// It arrived damaged, or after its flow's end.
+    /// The packet arrived damaged, or after its flow's end.
     Refused(Instant),
-    /// It was lost on the last of its links.
+    /// The packet was lost on the last of its links.
     Lost(LossPlace),
-    /// It was under way when the run ended.
+    /// The packet was under way when the run ended.
     UnderWay,
 }
 

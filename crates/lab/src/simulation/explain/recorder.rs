@@ -96,7 +96,7 @@ struct Open {
     known: bool,
     /// One that was asked for waited for it.
     blocks: bool,
-    /// It held up the receive window.
+    /// The message blocked the receive window.
     holds: bool,
     packets: Vec<u64>,
     /// Arrival of the last new symbol of its blocks.

@@ -26,9 +26,9 @@ pub enum CauseKind {
     Block,
     /// The queues of links.
     Queue,
-    /// Its host, serialisation and propagation.
+    /// Time at the host, serialisation and propagation of the packet.
     Transit,
-    /// It had come, and an earlier message had not.
+    /// The message had arrived, and an earlier one had not.
     HeadOfLine,
 }
 

@@ -63,7 +63,7 @@ pub struct Sample {
 /// A packet that was lost (§5.5.10.2).
 #[derive(Copy, Clone, Debug)]
 pub struct LostPacket {
-    /// Its bytes.
+    /// Length of the packet in bytes.
     pub len: u64,
     /// Bytes in flight when it left, itself included.
     pub in_flight: u64,

@@ -22,7 +22,7 @@ const SHORT: f64 = 0.05;
 /// Bytes that a path may have in flight beyond its window for a while.
 #[derive(Debug)]
 pub(super) struct Reserve {
-    /// Its limit, bytes: the window as it was, and the path's part of what was lost.
+    /// Limit of the reserve, bytes: the window as it was, and the path's part of what was lost.
     pub limit: u64,
     /// The part, bytes.
     part: u64,

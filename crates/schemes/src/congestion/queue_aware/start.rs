@@ -65,7 +65,7 @@ pub(super) enum Verdict {
     UpTo(u64),
     /// Slow start continues.
     On,
-    /// It has ended.
+    /// Slow start has ended.
     Ended,
 }
 

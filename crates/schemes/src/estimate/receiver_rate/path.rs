@@ -77,7 +77,7 @@ impl Spacing {
 #[derive(Clone, Debug)]
 pub struct PathRate {
     config: RateConfig,
-    /// It carries the data.
+    /// The path carries the data.
     primary: bool,
     sequence: Sequence,
     tear: Tear,
@@ -104,12 +104,12 @@ pub struct PathRate {
     quiet: bool,
     /// The delayed response timer ran out, and nothing came since.
     silent: bool,
-    /// It was left while it was silent, and nothing came since.
+    /// The path was left while it was silent, and nothing has arrived since.
     lost: bool,
     /// The number of the last packet, and when it came if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
-    /// Its rate when it last carried the data, and when that was.
+    /// Rate of the path when it last carried the data, and when that was.
     former: Option<(f64, Instant)>,
 }
 

@@ -148,7 +148,7 @@ impl Virtual {
         last.saturating_sub(1).max(1)
     }
 
-    /// It gets `symbols` in thought.
+    /// Assigns `symbols` to the path in the plan, without sending them.
     fn give(&mut self, symbols: u64) {
         if self.slots > 0 {
             self.slots -= symbols;

@@ -21,7 +21,7 @@ const CHUNK: usize = 64 << 10;
 pub struct File {
     path: PathBuf,
     file: tokio::fs::File,
-    /// It begins again at its end.
+    /// The file begins again at its end.
     repeats: bool,
     /// Something was read since its beginning.
     read: bool,

@@ -9,19 +9,19 @@ use super::trouble::PathTrouble;
 /// State of a link at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::live) enum LinkState {
-    /// It carries data.
+    /// The link carries data.
     Active,
     /// Nothing has come over it yet.
     Starting,
     /// Nothing ever came over it, for seconds.
     Mute,
-    /// It does not answer.
+    /// The link does not answer.
     Silent,
-    /// It is given up until it answers.
+    /// The link is given up until it answers.
     Failed,
-    /// Its interface, address or route is gone.
+    /// The interface, the address or the route of the link is gone.
     Gone,
-    /// It never could be used.
+    /// The link never could be used.
     LeftOut,
 }
 
@@ -36,7 +36,7 @@ impl LinkState {
         LinkState::LeftOut,
     ];
 
-    /// Its name in messages to the receiver.
+    /// Name of the state in messages to the receiver.
     pub(super) fn name(self) -> &'static str {
         match self {
             LinkState::Active => "active",
@@ -59,9 +59,9 @@ impl LinkState {
 pub(in crate::live) struct LinkReport {
     /// The number that it keeps within one association, whatever its name.
     pub(in crate::live) id: Option<u32>,
-    /// Its name.
+    /// Name of the link.
     pub(in crate::live) name: String,
-    /// Its state.
+    /// State of the link.
     pub(in crate::live) state: LinkState,
     /// Reason why it carries nothing.
     pub(in crate::live) why: String,
@@ -77,7 +77,7 @@ const MOST_CHANGES: u32 = 64;
 #[derive(Debug)]
 struct Known {
     last: LinkReport,
-    /// It was there from the beginning, and has not carried anything yet.
+    /// The link was there from the beginning, and has not carried anything yet.
     expected: bool,
     /// End of the last time in which it carried data.
     since: Instant,

@@ -14,13 +14,13 @@ pub enum PathTrouble {
     Over,
     /// The path never carried anything. The probable reason.
     Mute(String),
-    /// It carries data for the first time, after the stream has begun.
+    /// The link carries data for the first time, after the stream has begun.
     Joined,
-    /// Its interface, address or route is gone: the reason.
+    /// The interface, the address or the route of the link is gone: the reason.
     Gone(String),
-    /// It carries data again, after this time.
+    /// The link carries data again, after this time.
     Returned(Duration),
-    /// It cannot be used: the reason.
+    /// The link cannot be used: the reason.
     LeftOut(String),
     /// Larger packets vanish on it, without an error: it continues with smaller ones.
     Narrow {
@@ -29,6 +29,6 @@ pub enum PathTrouble {
         /// Size of its packets from now on.
         now: u64,
     },
-    /// Its interface has another name than this one, which it had.
+    /// The interface of the link has another name. The value is its former name.
     Renamed(String),
 }

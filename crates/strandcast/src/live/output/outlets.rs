@@ -43,7 +43,7 @@ struct Place {
     outlet: Outlet,
     /// Reason why it has ended, once it was reported.
     failed: Option<Error>,
-    /// It refuses the current stream.
+    /// The output refuses the current stream.
     refuses: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Pump {
     pub bytes: u64,
     /// Number of dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
     pub dropped: u64,
-    /// Those of them that were due without an association.
+    /// Dropped messages that were due without an association.
     pub unconnected: u64,
     /// Bytes of media of all due messages.
     pub offered: u64,

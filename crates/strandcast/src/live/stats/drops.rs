@@ -37,7 +37,7 @@ pub enum DropCause {
     Receiver,
     /// The allowance of a link is used up.
     Allowance,
-    /// They were too late when this process had time for them.
+    /// The messages were too late when this process had time for them.
     Suspended,
     /// The encoder sends much more at once than in the mean, which the links carry.
     Burst,
@@ -46,7 +46,7 @@ pub enum DropCause {
 }
 
 impl DropCause {
-    /// Its name in outputs.
+    /// Name of the cause in outputs.
     pub fn name(self) -> &'static str {
         match self {
             DropCause::NotConnected => "not-connected",
@@ -117,7 +117,7 @@ pub(in crate::live) struct Moment {
     /// Messages of the input, and their bytes.
     pub(in crate::live) messages: u64,
     pub(in crate::live) bytes: u64,
-    /// Those of them that were dropped; those without a connection, and those that were overdue.
+    /// Messages that were dropped; those without a connection, and those that were overdue.
     pub(in crate::live) dropped: u64,
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
@@ -144,7 +144,7 @@ struct Step {
 pub(in crate::live) enum DropNews {
     /// Messages are dropped.
     Dropping(Drops),
-    /// It is over: messages dropped since it began, and the time.
+    /// Dropping has ended: messages dropped since it began, and the time.
     Over(u64, Duration),
 }
 

@@ -45,7 +45,7 @@ impl Stats {
     }
 }
 
-/// The same link in another snapshot.
+/// Returns the same link in another snapshot.
 fn same<'a>(stats: &'a Stats, path: &PathNow) -> Option<&'a PathNow> {
     stats.paths.iter().find(|other| other.id == path.id)
 }

@@ -47,7 +47,7 @@ pub enum StreamState {
 }
 
 impl StreamState {
-    /// Its name in outputs.
+    /// Name of the state in outputs.
     pub fn name(self) -> &'static str {
         match self {
             StreamState::Streaming => "streaming",

@@ -33,7 +33,7 @@ impl Counted {
 struct Total {
     number: u32,
     id: PathId,
-    /// Its link in the present association, whatever the name of that is.
+    /// Link in the present association, whatever its name is.
     link: Option<LinkId>,
     /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
     now: Counted,
@@ -47,7 +47,7 @@ struct Total {
 #[derive(Debug)]
 pub(super) struct PathTotal {
     pub(super) id: PathId,
-    /// Its link in the association.
+    /// Link of the path in the association.
     pub(super) link: Option<LinkId>,
     pub(super) counted: Counted,
     pub(super) row: PathNow,

@@ -29,7 +29,7 @@ pub struct Subject<'a> {
     pub peer: &'a str,
     /// Number of the stream.
     pub stream: Option<u32>,
-    /// Its state.
+    /// State of the stream.
     pub state: StreamState,
 }
 
