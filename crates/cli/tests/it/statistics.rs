@@ -179,6 +179,38 @@ fn figures_agree_with_what_the_link_did() {
     run(&format!("report {} --out {}", sent.display(), page.display())).fails(2, &["has content"]);
 }
 
+/// A stream continues over another association, and so do its counters.
+#[test]
+fn rates_after_a_reconnect_are_those_of_what_was_sent() {
+    let (port, out, sent) = (port(), file("again.ts"), file("again.jsonl"));
+    let receive = format!("receive 127.0.0.1:{port} {} --overwrite", out.display());
+    let receiver = start(&receive);
+    receiver.says("listening");
+    let send = format!("send {} 127.0.0.1:{port} --latency 300 --stats={}", clip().display(), sent.display());
+    let sender = start(&send);
+    sender.until("three seconds", || figures(&sent).len() >= 3);
+    receiver.signal(Signal::SIGKILL);
+    receiver.end();
+    let before = figures(&sent).len();
+    let receiver = start(&receive);
+    sender.says("again");
+    sender.until("three seconds more", || figures(&sent).len() >= before + 3);
+    sender.signal(Signal::SIGINT);
+    sender.end().succeeds();
+    receiver.signal(Signal::SIGTERM);
+    receiver.end();
+    let all = figures(&sent);
+    for pair in all.windows(2) {
+        assert_eq!(pair[0]["stream"], pair[1]["stream"]);
+        let grown = |key: &str| number(&pair[1]["wire"][key]) - number(&pair[0]["wire"][key]);
+        let rated = |key: &str| number(&pair[1]["wire"][key]) * number(&pair[1]["interval_s"]) / 8.0;
+        for (bytes, rate) in [("sent_bytes", "sent_bps"), ("received_bytes", "received_bps")] {
+            // After a time without figures, the first ones are of their own last second.
+            assert!(rated(rate) <= grown(bytes) + 1.0, "{rate} {} of {}", rated(rate), grown(bytes));
+        }
+    }
+}
+
 /// Each line on standard error is an event; a command that waits has lines as well.
 #[test]
 fn every_line_is_an_event_and_waiting_has_lines() {
