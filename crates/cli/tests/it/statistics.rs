@@ -179,6 +179,32 @@ fn figures_agree_with_what_the_link_did() {
     run(&format!("report {} --out {}", sent.display(), page.display())).fails(2, &["has content"]);
 }
 
+/// Figures of a receiver are those of the stream that it plays.
+#[test]
+fn the_second_stream_of_a_receiver_begins_at_zero() {
+    let (port, out, got) = (port(), file("two.ts"), file("two.jsonl"));
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), got.display()));
+    receiver.says("listening");
+    for length in [4, 2] {
+        let (input, _) = seconds(length, "two-in.ts");
+        run(&format!("send {} 127.0.0.1:{port} --latency 200", input.display())).succeeds();
+    }
+    receiver.until("both ends", || receiver.said().matches("every byte as it was sent").count() == 2);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+    let all = figures(&got);
+    let (first, second) = (&all[0]["stream"], &all.last().unwrap()["stream"]);
+    assert!(first.is_string() && first != second, "{first} {second}");
+    let second: Vec<&Value> = all.iter().filter(|line| line["stream"] == *second).collect();
+    assert!(!second.is_empty());
+    for line in second {
+        let paths = line["paths"].as_array().unwrap();
+        assert!(paths.len() == 1 && paths[0]["id"] == 0, "{line}");
+        assert!(number(&paths[0]["down_s"]) >= 0.0, "{line}");
+        assert!(number(&paths[0]["bytes"]) <= number(&line["wire"]["received_bytes"]), "{line}");
+    }
+}
+
 /// A stream continues over another association, and so do its counters.
 #[test]
 fn rates_after_a_reconnect_are_those_of_what_was_sent() {

@@ -121,10 +121,14 @@ impl Watch {
     }
 
     /// Resets for a stream that starts again, or for another one: none of its data are coded or sent yet, and it has no
-    /// snapshot.
+    /// snapshot. A receiver counts the paths of each stream from its start. A sender has one stream, and counts its links
+    /// from the start of the command.
     pub fn restart_stream(&mut self) {
         (self.coding, self.wire) = Default::default();
         self.last.clear();
+        if self.role == Role::Receive {
+            self.totals = Totals::default();
+        }
     }
 
     /// The last snapshot.
