@@ -56,6 +56,13 @@ pub(super) struct Metric {
     pub(super) factor: f64,
 }
 
+impl Metric {
+    /// Returns whether it only grows.
+    pub(super) fn is_counter(self) -> bool {
+        self.name.ends_with("_total")
+    }
+}
+
 impl Key {
     /// The value may be null or absent.
     const fn optional(mut self) -> Key {

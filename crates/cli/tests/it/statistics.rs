@@ -319,23 +319,39 @@ fn metrics_are_replaced_as_a_whole_and_have_the_figures_of_the_lines() {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    sender.end().succeeds();
-    receiver.end().succeeds();
-    let text = std::fs::read_to_string(&metrics).unwrap();
-    let last = figures(&stats).pop().unwrap();
-    let sample = |name: &str| {
+    let text = || std::fs::read_to_string(&metrics).unwrap();
+    sender.until("figures", || text().contains("strandcast_messages_total{"));
+    let text = text();
+    let sample = |text: &str, name: &str| {
         let line = text
             .lines()
             .find(|line| line.starts_with(&format!("{name}{{")))
             .unwrap_or_else(|| panic!("no {name}: {text}"));
         line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()
     };
-    assert_eq!(sample("strandcast_messages_total"), number(&last["media"]["messages"]));
-    assert_eq!(sample("strandcast_path_bytes_total"), number(&last["paths"][0]["bytes"]));
-    assert!((sample("strandcast_path_rtt_seconds") - number(&last["paths"][0]["rtt_ms"]) / 1e3).abs() < 1e-9);
+    // While it runs, the file has the figures of one of the lines.
+    let messages = sample(&text, "strandcast_messages_total");
+    let has_line = || figures(&stats).into_iter().find(|line| number(&line["media"]["messages"]) == messages);
+    sender.until("the line of these figures", || has_line().is_some());
+    let line = has_line().unwrap();
+    assert_eq!(sample(&text, "strandcast_path_bytes_total"), number(&line["paths"][0]["bytes"]));
+    let rtt = sample(&text, "strandcast_path_rtt_seconds");
+    assert!((rtt - number(&line["paths"][0]["rtt_ms"]) / 1e3).abs() < 1e-9, "{rtt}");
     assert!(
         text.contains("strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"streaming\"} 1")
     );
+    assert_eq!(sample(&text, "strandcast_up"), 1.0);
+    sender.end().succeeds();
+    receiver.end().succeeds();
+    // At the end the counts stay, and nothing says that a stream continues.
+    let text = std::fs::read_to_string(&metrics).unwrap();
+    let last = figures(&stats).pop().unwrap();
+    assert_eq!(sample(&text, "strandcast_up"), 0.0);
+    assert_eq!(sample(&text, "strandcast_messages_total"), number(&last["media"]["messages"]));
+    assert_eq!(sample(&text, "strandcast_path_bytes_total"), number(&last["paths"][0]["bytes"]));
+    for gone in ["_state{", "_info{", "_per_second{", "_rtt_seconds{"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
     let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
     run(&format!("{send} --metrics {}", stats.display())).fails(2, &["van.jsonl has other content"]);
