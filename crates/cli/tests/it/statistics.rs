@@ -237,6 +237,26 @@ fn rates_after_a_reconnect_are_those_of_what_was_sent() {
     }
 }
 
+#[test]
+fn the_report_replaces_neither_keys_nor_what_it_reads() {
+    let (stats, keys, page) = (file("kept.jsonl"), file("kept-identity"), file("kept.html"));
+    let line = serde_json::json!({
+        "time": "2026-11-28T21:04:17.250Z", "role": "send", "stream": "0000beef", "peer": "@studio",
+        "media": { "messages": 1, "late": 0 }, "wire": {}, "paths": [],
+    });
+    std::fs::write(&stats, line.to_string()).unwrap();
+    std::fs::write(&keys, "# The identity of this Strandcast\nsecret\n").unwrap();
+    let report = |out: &Path| run(&format!("report {} --overwrite --out {}", stats.display(), out.display()));
+    report(&keys).fails(3, &["is a file of keys"]);
+    assert_eq!(std::fs::read(&keys).unwrap(), b"# The identity of this Strandcast\nsecret\n");
+    report(&stats).fails(2, &["kept.jsonl", "the page would replace it"]);
+    assert_eq!(std::fs::read_to_string(&stats).unwrap(), line.to_string());
+    std::fs::write(&page, vec![b'x'; 1 << 20]).unwrap();
+    report(&page).succeeds();
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!") && text.trim_end().ends_with("</html>"), "no rest of the old content");
+}
+
 /// Each line on standard error is an event; a command that waits has lines as well.
 #[test]
 fn every_line_is_an_event_and_waiting_has_lines() {
