@@ -237,6 +237,24 @@ fn rates_after_a_reconnect_are_those_of_what_was_sent() {
     }
 }
 
+/// A sender that is killed sends no end of its stream: what is missing after the last message cannot be known.
+#[test]
+fn the_report_of_a_cut_stream_does_not_praise_it() {
+    let (port, out, got, page) = (port(), file("cut.ts"), file("cut.jsonl"), file("cut.html"));
+    let receive = format!("receive 127.0.0.1:{port} {} --once --silence 3", out.display());
+    let receiver = start(&format!("{receive} --stats={}", got.display()));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip().display()));
+    receiver.until("three seconds", || figures(&got).len() >= 3);
+    sender.signal(Signal::SIGKILL);
+    sender.end();
+    receiver.end().fails(5, &["was lost"]);
+    run(&format!("report {} --out {}", got.display(), page.display())).succeeds();
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("class=\"verdict bad\"") && text.contains("without a goodbye"), "{text}");
+    assert!(!text.contains("was played in time") && !text.contains("as it was sent"), "{text}");
+}
+
 #[test]
 fn the_report_replaces_neither_keys_nor_what_it_reads() {
     let (stats, keys, page) = (file("kept.jsonl"), file("kept-identity"), file("kept.html"));
