@@ -1,4 +1,4 @@
-//! What was played of a stream, and how it ended.
+//! Counts of the played messages of a stream, and its end.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl Played {
 /// The end of a stream at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum End {
-    /// The lines have no summary: the stream goes on, or the receiver was killed.
+    /// The lines have no summary: the stream continues, or the receiver was killed.
     #[default]
     Unknown,
     /// The end of the stream did not arrive.
@@ -73,7 +73,7 @@ impl Parts {
         });
     }
 
-    /// What was played, the end of the last part, and the number of cuts before it.
+    /// Counts of the played messages, the end of the last part, and the number of cuts before it.
     pub(super) fn sum(mut self) -> (Option<Played>, End, usize) {
         let known = self.current.is_some() || !self.ends.is_empty();
         let end = if self.current.is_some() { None } else { self.ends.pop() };

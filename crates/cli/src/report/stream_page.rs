@@ -47,7 +47,7 @@ fn header(report: &StreamReport) -> String {
     )
 }
 
-/// Whether everything was played, or what was not.
+/// A paragraph: everything was played, or the messages that were not.
 fn verdict(report: &StreamReport) -> String {
     let Some(played) = &report.played else {
         return "<p>Only the sender's lines are here: what was played is not known.</p>".to_owned();
