@@ -288,6 +288,30 @@ mod tests {
         assert!(!text.contains("buffer_seconds") && !text.contains('`') && !text.contains("]("), "{text}");
     }
 
+    /// <https://prometheus.io/docs/practices/naming/>: base units, which `promtool check metrics` asks for. Decibels of a
+    /// radio have no other one.
+    #[test]
+    fn metrics_have_base_units() {
+        let metrics = EVERY.iter().chain(FIGURES).filter_map(|key| Some((key, key.metric?)));
+        let mut seen = 0;
+        for (key, metric) in metrics {
+            for unit in ["bits", "milliseconds", "_ms", "percent", "kilo", "mega", "minutes", "hours"] {
+                assert!(!metric.name.contains(unit), "{}", metric.name);
+            }
+            let has = |unit: &str| metric.name.trim_end_matches("_total").ends_with(unit);
+            let expected = match key.unit {
+                "B" => ("_bytes", 1.0),
+                "bit/s" => ("_bytes_per_second", 0.125),
+                "s" => ("_seconds", 1.0),
+                "ms" => ("_seconds", 1e-3),
+                _ => continue,
+            };
+            assert_eq!((has(expected.0), metric.factor), (true, expected.1), "{}", metric.name);
+            seen += 1;
+        }
+        assert!(seen > 10, "{seen}");
+    }
+
     #[test]
     fn a_file_of_something_else_is_refused_and_stays() {
         let path = std::env::temp_dir().join(format!("strandcast-metrics-{}.prom", std::process::id()));
