@@ -84,15 +84,34 @@ fn longest_gap(seen: &[(f64, u64, u64)]) -> f64 {
     longest
 }
 
-/// The link and each line count the same bytes.
+/// The link and each line count the same bytes, within 2 %.
 fn bytes_agree(figures: &[Value], seen: &[(f64, u64, u64)]) {
-    // Bytes, line by line. A line and what was seen of the link may be some milliseconds apart, more on a busy machine.
+    // A line has the figures of a moment before its time: a look each quarter of a second, and the way to the file. A
+    // busy machine delays both, and the link, by as much again.
+    let near = |at: f64| seen.iter().filter(move |seen| (seen.0 - at).abs() <= 0.3);
     for line in &figures[2..] {
-        let at = clock(line);
-        let near = seen.iter().min_by(|a, b| (a.0 - at).abs().total_cmp(&(b.0 - at).abs())).unwrap();
         let bytes = number(&line["wire"]["sent_bytes"]);
-        assert!((bytes - near.1 as f64).abs() <= 0.02 * bytes + 60_000.0, "{bytes} and {near:?}");
+        let (least, most) = near(clock(line)).fold((f64::MAX, 0.0_f64), |(least, most), seen| {
+            (least.min(seen.1 as f64), most.max(seen.1 as f64))
+        });
+        println!("line {bytes}, link {least} to {most}");
+        assert!(bytes >= 0.98 * least && bytes <= 1.02 * most, "{bytes} and {least} to {most}");
     }
+}
+
+/// The link dropped packets, and the sender declared their chunks lost.
+fn losses_agree(line: &Value, dropped: u64) {
+    let path = &line["paths"][0];
+    let (lost, chunks) = (number(&path["chunks_lost"]), number(&path["chunks"]));
+    println!("dropped {dropped}, lost {lost} of {chunks}");
+    // There are some 1000 packets. Those without data are lost as well, and the last losses are not known yet: 3 packets
+    // each.
+    assert!(
+        dropped > 20 && (lost - dropped as f64).abs() <= 0.02 * dropped as f64 + 6.0,
+        "{lost}, not {dropped}"
+    );
+    let share = number(&path["loss_total"]);
+    assert!((share - lost / chunks).abs() < 1e-9, "{share} is not {lost} of {chunks}");
 }
 
 /// Rates are those of the lines' intervals, without a gap between them.
@@ -112,7 +131,7 @@ fn rates_agree(figures: &[Value]) {
 }
 
 /// A file has the outage, opened and closed.
-fn outage_agrees(file: &std::path::Path, gap: f64) {
+fn outage_agrees(file: &std::path::Path, gap: f64, slack: f64) {
     let outages: Vec<Value> = lines(file)
         .into_iter()
         .filter(|l| l["event"].as_str().is_some_and(|e| e.starts_with("outage")))
@@ -121,7 +140,7 @@ fn outage_agrees(file: &std::path::Path, gap: f64) {
     assert_eq!(names, ["outage", "outage-over"], "{outages:?}");
     let reported = number(&outages[1]["outage_s"]);
     assert!(
-        outages[1]["returned"] == true && (reported - gap).abs() < 0.02 * gap + 0.6,
+        outages[1]["returned"] == true && (reported - gap).abs() < 0.02 * gap + slack,
         "{reported} instead of {gap}"
     );
     assert!(figures(file).iter().any(|line| line["state"] == "outage"));
@@ -147,12 +166,14 @@ fn figures_agree_with_what_the_link_did() {
     let sender = start(&format!("send {} {to} --latency 1000 --stats={}", clip().display(), sent.display()));
     receiver.until("ten seconds", || figures(&got).len() >= 10);
     let hole = |on| [Direction::Forward, Direction::Reverse].map(|way| relay.set_black_hole(way, on));
+    // The losses so far, in the last line so far.
+    let before_the_hole = figures(&sent).pop().unwrap();
+    let dropped = relay.stats().forward.dropped_loss.packets;
     hole(true);
     std::thread::sleep(Duration::from_secs(4));
     hole(false);
     sender.end();
     receiver.end().succeeds();
-    let forward = relay.stats().forward;
     let seen = witness.end();
 
     let figures_sent = figures(&sent);
@@ -161,15 +182,12 @@ fn figures_agree_with_what_the_link_did() {
     assert!(stream.len() == 8 && figures(&got).iter().all(|line| line["stream"] == stream), "{stream}");
     bytes_agree(&figures_sent, &seen);
     rates_agree(&figures_sent);
-    // Losses.
-    let lost = forward.dropped_loss.packets + forward.dropped_black_hole.packets;
-    let share = lost as f64 / forward.offered.packets as f64;
-    let reported = number(&figures_sent.last().unwrap()["paths"][0]["loss_total"]);
-    println!("lost {share}, reported {reported}, outage {}", longest_gap(&seen));
-    assert!((reported - share).abs() < 0.02, "{reported} instead of {share}");
-    for file in [&sent, &got] {
-        outage_agrees(file, longest_gap(&seen));
-    }
+    losses_agree(&before_the_hole, dropped);
+    println!("outage {}", longest_gap(&seen));
+    // A receiver has the times of messages. Another packet than the last or first message shows with the next look, a
+    // quarter of a second later. A sender has looks alone, one at each end of the outage.
+    outage_agrees(&got, longest_gap(&seen), 0.25);
+    outage_agrees(&sent, longest_gap(&seen), 0.5);
     // The page of both files.
     let page = file("agree.html");
     let report = run(&format!("report {} {} --out {}", sent.display(), got.display(), page.display()));
@@ -358,7 +376,7 @@ fn metrics_are_replaced_as_a_whole_and_have_the_figures_of_the_lines() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let text = || std::fs::read_to_string(&metrics).unwrap();
-    sender.until("figures", || text().contains("strandcast_messages_total{"));
+    sender.until("figures", || text().contains("strandcast_path_rtt_seconds{"));
     let text = text();
     let sample = |text: &str, name: &str| {
         let line = text
