@@ -40,7 +40,7 @@ impl Counts {
         let sent = self.sent.saturating_sub(before.sent);
         let acked = self.acked.saturating_sub(before.acked);
         let answers = self.received > before.received && self.unanswered == before.unanswered;
-        (sent >= SENT).then(|| answers && (acked as f64) < SHARE * sent as f64)
+        (sent >= SENT).then_some(answers && (acked as f64) < SHARE * sent as f64)
     }
 }
 
