@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
-use strandcast::files::{Opened, append_output, spare_keys};
+use strandcast::files::{Opened, Replacement, append_output, replace, spare_keys};
 use strandcast_proto::policy::Advice;
 
 use crate::error::{CliError, why};
@@ -38,7 +38,8 @@ impl AdviceOutput {
         let tell = print::troubles("advice", "line", &name);
         let writer = if path.metadata().map_or(true, |seen| seen.is_file()) {
             let replaced = Replaced::open(path, tell)?;
-            replaced.replace(None).map_err(cannot)?;
+            // It can be written.
+            Replacement::alike(path).map_err(cannot)?;
             Writer::start("advice", MOST, move || replaced)
         } else {
             let file = match append_output(path, false)? {
@@ -74,8 +75,6 @@ impl AdviceOutput {
 /// A file whose content is one line.
 struct Replaced {
     path: PathBuf,
-    /// The file that takes its place.
-    new: PathBuf,
     tell: Tell,
 }
 
@@ -86,34 +85,14 @@ impl Replaced {
             let why = format!("{} has content that is not advice: name another file", path.display());
             return Err(CliError::Usage(why));
         }
-        // A link stays, and leads to the newest content.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let mut name = std::ffi::OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.new", std::process::id()));
-        Ok(Replaced { new: path.with_file_name(name), path, tell })
-    }
-
-    /// Replaces the content by `line`; `None`: finds out whether that is possible.
-    fn replace(&self, line: Option<&[u8]>) -> io::Result<()> {
-        // A file of this name is what an earlier error left.
-        match std::fs::remove_file(&self.new) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.new)?;
-        let done = match line {
-            Some(line) => file.write_all(line).and_then(|()| std::fs::rename(&self.new, &self.path)),
-            None => std::fs::remove_file(&self.new),
-        };
-        done.inspect_err(|_| drop(std::fs::remove_file(&self.new)))
+        Ok(Replaced { path: path.to_owned(), tell })
     }
 }
 
 impl Sink for Replaced {
     fn write(&mut self, bytes: &[u8], _: Option<Vec<String>>) -> io::Result<()> {
         let newest = bytes.split_inclusive(|byte| *byte == b'\n').next_back();
-        newest.map_or(Ok(()), |line| self.replace(Some(line)))
+        newest.map_or(Ok(()), |line| replace(&self.path, line))
     }
 
     fn dropped(&mut self, _: u64) {

@@ -3,6 +3,7 @@
 mod doctor;
 mod key;
 mod manual;
+mod parse;
 mod schemes;
 mod tariff;
 mod values;
@@ -101,13 +102,13 @@ impl Command {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TransportArgs {
     /// SCTP port on both sides (the UDP port is part of HOST)
-    #[arg(long, value_name = "PORT", default_value_t = 5000, allow_negative_numbers = true, value_parser = whole::<u16>(1, 65_535, "an SCTP port"))]
+    #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = whole::<u16>(1, 65_535, "an SCTP port"))]
     pub(crate) sctp_port: u16,
     /// Preset and its parameters: strand or cmt,rtx=ssthresh (see `strandcast schemes`)
     #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// IP-level MTU in bytes of paths without an mtu= of their own
-    #[arg(long, value_name = "BYTES", default_value_t = 1400, allow_negative_numbers = true, value_parser = whole::<u16>(576, 65_535, "bytes"))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = whole::<u16>(576, 65_535, "bytes"))]
     pub(crate) mtu: u16,
     /// Maximum size to which the send and the receive buffer of an association may grow
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
@@ -147,7 +148,7 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
-    #[arg(long, value_name = "MS", default_value_t = 1000, allow_negative_numbers = true, value_parser = latency)]
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = latency)]
     pub(crate) latency: u32,
     /// Bit rate of a file or a pipe without a usable clock, or in place of its clock: 4Mbit/s, 800kbit/s, 4000000
     #[arg(long, value_name = "RATE", value_parser = bit_rate)]
@@ -160,7 +161,7 @@ pub(crate) struct SendArgs {
     pub(crate) no_pace: bool,
     /// Seconds to keep trying when no path leads to the receiver (default 30, or `forever` once a live input was
     /// connected) or when it refuses (default: not at all); a --path that is not there yet is then waited for
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = retry)]
+    #[arg(long, value_name = "SECONDS", value_parser = retry)]
     pub(crate) retry: Option<Retry>,
 }
 
@@ -183,13 +184,13 @@ pub(crate) struct ReceiveArgs {
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
     /// Playout latency in milliseconds after sending; default: the sender's
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = latency)]
+    #[arg(long, value_name = "MS", value_parser = latency)]
     pub(crate) latency: Option<u32>,
     /// Exit after the first sender's stream
     #[arg(long)]
     pub(crate) once: bool,
     /// Give up a sender after this many seconds of silence; another one may replace it sooner (docs/cli.md)
-    #[arg(long, value_name = "SECONDS", default_value = "65", allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
     pub(crate) silence: Duration,
     #[command(flatten)]
     pub(crate) limit: MemoryArgs,
@@ -259,10 +260,10 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "SPEC", default_value = LIVE_SCHEME)]
     pub(crate) scheme: String,
     /// Playout latency in milliseconds after sending
-    #[arg(long, value_name = "MS", default_value_t = 2000, allow_negative_numbers = true, value_parser = latency)]
+    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = latency)]
     pub(crate) latency: u32,
     /// Seed of the links' random loss
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0, LAST_SEED, "a seed"))]
     pub(crate) seed: u64,
     /// Folder for received.ts, report.html and summary.json
     #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
@@ -319,10 +320,10 @@ pub(crate) struct PerfClientArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     /// Seconds to send
-    #[arg(long, value_name = "SECONDS", default_value = "10", allow_negative_numbers = true, value_parser = some_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = some_seconds)]
     pub(crate) time: Duration,
     /// Bytes per message; default: as many as fit in one packet
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = whole::<u32>(MIN_MESSAGE.into(), MAX_MESSAGE.into(), "bytes"))]
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u32>(MIN_MESSAGE.into(), MAX_MESSAGE.into(), "bytes"))]
     pub(crate) message: Option<u32>,
     /// Let the server send
     #[arg(long)]
@@ -364,7 +365,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "METRIC<P%", conflicts_with = "trace")]
     pub(crate) until: Option<Until>,
     /// Seed of the first run, incremented for each further run; default: as in the scenario
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0, LAST_SEED, "a seed"))]
     pub(crate) seed: Option<u64>,
     /// Concurrent runs; default: one per processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -418,13 +419,13 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) flow: String,
     /// The frame of its video, counted from 0 in sending order
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0, u32::MAX.into(), "a frame"))]
     pub(crate) frame: Option<u32>,
     /// The message, counted from 0
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0, u64::MAX, "a message"))]
     pub(crate) message: Option<u64>,
     /// Seed of the run; default: the first run
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0, LAST_SEED, "a seed"))]
     pub(crate) seed: Option<u64>,
     /// Scheme of the run; default: the first run
     #[arg(long, value_name = "SPEC")]
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     fn stats_go_to_standard_error_or_a_file() {
-        let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
+        let parse = |args: &[&str]| match Args::of(args).unwrap().command {
             Command::Send(s) => (s.stats.stats, s.paths.paths.len()),
             other => panic!("{other:?}"),
         };
@@ -477,9 +478,8 @@ mod tests {
 
     #[test]
     fn explain_takes_a_frame_or_a_message() {
-        let parse = |args: &str| {
-            Args::try_parse_from(format!("strandcast explain out --flow v {args}").split_whitespace())
-        };
+        let parse =
+            |args: &str| Args::of(format!("strandcast explain out --flow v {args}").split_whitespace());
         assert!(parse("--frame 3").is_ok() && parse("--message 3").is_ok());
         assert!(parse("").is_err() && parse("--frame 3 --message 3").is_err());
     }

@@ -52,7 +52,6 @@ pub const BUILD: strandcast_lab::result::Build = strandcast_lab::result::Build {
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use clap::Parser;
 use strandcast_keys::catalog::SharedCatalog;
 use strandcast_schemes::Presets;
 
@@ -67,7 +66,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// Runs the command as [`run`] does, and finds all schemes in `catalog`: those of scenarios and those of `--scheme`.
 pub fn run_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
-    let args = match args::Args::try_parse_from(args) {
+    let args = match args::Args::of(args) {
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };

@@ -95,7 +95,7 @@ async fn open(args: ReceiveArgs, scheme: Scheme) -> Result<(Receiver, Shown), Cl
     for output in &outputs {
         opened.push(MediaOutput::open(output, args.overwrite).await?);
     }
-    let invitation = listening.gate().map(invitation);
+    let invitation = listening.gate().map(|gate| invitation(gate, &args.transport.seal));
     let receiver = listening.play_all(opened);
     let json = args.transport.json.then_some(piped);
     Ok((receiver, Shown { monitor, invitation, json }))

@@ -63,12 +63,11 @@ fn plain_range(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::args::Args;
-    use clap::Parser;
 
     #[test]
     fn tips_are_parts_of_the_line() {
-        let said = |args: &[&str]| one_line(&Args::try_parse_from(args).unwrap_err().to_string());
-        assert_eq!(said(&["strandcast", "simulate", "a", "--runs", "-3"]), "unexpected argument '-3' found");
+        let said = |args: &[&str]| one_line(&Args::of(args).unwrap_err().to_string());
+        assert_eq!(said(&["strandcast", "simulate", "a", "-3"]), "unexpected argument '-3' found");
         let near = said(&["strandcast", "simulate", "a", "--seeed", "1"]);
         assert_eq!(near, "unexpected argument '--seeed' found; a similar argument exists: '--seed'");
     }
@@ -93,13 +92,16 @@ mod tests {
             (vec!["strandcast", "receive", "a.ts", "--silence", "-1"], "number of seconds"),
             (vec!["strandcast", "perf", "client", "a", "--time", "0"], "0.1 s or more"),
             (vec!["strandcast", "simulate", "a", "--jobs", "0"], "0 is not a number from 1 to 1024"),
+            (vec!["strandcast", "simulate", "a", "--runs", "-3"], "'--runs <N>': -3 is not"),
+            (vec!["strandcast", "explain", "a", "--flow", "v", "--frame", "-1"], "-1 is not a whole number"),
+            (vec!["strandcast", "send", "a", "b", "--rate", "-1"], "\"-1\" is not a rate"),
             (vec!["strandcast", "demo", "--network", "moon"], "moon"),
             (
                 vec!["strandcast", "simulate", "a", "--seed", "abc"],
-                "'abc' for '--seed <S>': it is a whole number",
+                "'abc' for '--seed <S>': abc is not a whole number from 0 to",
             ),
         ] {
-            let error = Args::try_parse_from(&args).unwrap_err();
+            let error = Args::of(&args).unwrap_err();
             let line = one_line(&error.to_string());
             assert!(line.contains(word) && !line.contains('\n'), "{args:?}: {line:?}");
         }

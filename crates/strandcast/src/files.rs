@@ -15,6 +15,8 @@ use crate::error::{Error, why};
 
 /// Mode of new files.
 pub const MODE: u32 = 0o600;
+/// Mode of new files that others may read, less the bits of the user's mask.
+const NEW_MODE: u32 = 0o666;
 /// Word that precedes the version and the key of an identity.
 pub const IDENTITY: &str = "strandcast-identity";
 
@@ -213,12 +215,40 @@ pub struct Replacement {
     temporary: Option<PathBuf>,
 }
 
+/// Replaces the content of a file as a whole: a reader sees the old content or the new one, and an error leaves the old
+/// one. A link stays, and leads to the new content. The mode of the file stays.
+///
+/// # Errors
+/// The errors of the system.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (replacement, mut file) = Replacement::alike(path)?;
+    file.write_all(bytes)?;
+    replacement.keep()
+}
+
 impl Replacement {
-    /// Creates the file in the folder of `path`.
+    /// Creates the file in the folder of `path`, for its owner alone.
     ///
     /// # Errors
     /// The errors of the system.
     pub fn create(path: &Path) -> io::Result<(Replacement, File)> {
+        Replacement::create_as(path, MODE)
+    }
+
+    /// Creates the file in the folder of `path`, with the mode of the file that is there. A new one has the mode that
+    /// the user's mask leaves.
+    ///
+    /// # Errors
+    /// The errors of the system.
+    pub fn alike(path: &Path) -> io::Result<(Replacement, File)> {
+        let (replacement, file) = Replacement::create_as(path, NEW_MODE)?;
+        if let (Some(_), Ok(there)) = (&replacement.temporary, std::fs::metadata(path)) {
+            file.set_permissions(there.permissions())?;
+        }
+        Ok((replacement, file))
+    }
+
+    fn create_as(path: &Path, mode: u32) -> io::Result<(Replacement, File)> {
         // A link stays a link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|there| !there.is_file()) {
@@ -228,7 +258,12 @@ impl Replacement {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let temporary = PathBuf::from(name);
-        let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(&temporary)?;
+        // A file of this name is left of a program that crashed and had the same number. A link is removed, not followed.
+        match std::fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
         Ok((Replacement { path, temporary: Some(temporary) }, file))
     }
 
@@ -250,5 +285,37 @@ impl Drop for Replacement {
             // The incomplete file is useless. A failure to remove it changes nothing.
             let _ = std::fs::remove_file(temporary);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_with_its_mode_and_behind_its_link() {
+        let folder = std::env::temp_dir().join(format!("strandcast-replace-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, link, other) = (folder.join("a.prom"), folder.join("link.prom"), folder.join("other"));
+        std::fs::write(&file, "old and longer").unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        symlink(&file, &link).unwrap();
+        // The name of the new content, before it has its place, may be there: a file of a crash, or somebody's link.
+        std::fs::write(&other, "not to be written").unwrap();
+        symlink(&other, folder.join(format!("a.prom.{}.part", std::process::id()))).unwrap();
+        let mut reader = File::open(&file).unwrap();
+        replace(&link, b"new").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read(&other).unwrap(), b"not to be written");
+        let mut old = String::new();
+        io::Read::read_to_string(&mut reader, &mut old).unwrap();
+        assert_eq!(old, "old and longer", "a reader has the old content");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3, "nothing else is left");
+        assert!(replace(&folder.join("absent/file"), b"new").is_err());
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

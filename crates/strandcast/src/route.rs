@@ -111,9 +111,7 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
     };
     let mut absent = Vec::new();
     for (at, uplink) in all.iter().enumerate() {
-        if all[..at].iter().any(|other| other.spec == uplink.spec) {
-            return Err(Error::Usage(format!("path {} is given twice", uplink.spec)));
-        }
+        refuse_twice(uplink, &all[..at], &here)?;
         match uplink.hindrance(&here, &mut routes) {
             Some(error) if !error.may_pass() => {
                 return Err(Error::Network(format!("path {}: {error}", uplink.spec)));
@@ -124,6 +122,29 @@ pub fn uplinks(args: &Paths, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, Erro
     match absent.first() {
         Some(why) if absent.len() == all.len() && !args.awaited => Err(none_usable(args, why, remotes)),
         _ => Ok(all),
+    }
+}
+
+/// Refuses a path over the interface and address of an earlier one. Whether two patterns stand for one interface shows
+/// later, and it is then used once.
+fn refuse_twice(uplink: &Uplink, before: &[Uplink], here: &[Interface]) -> Result<(), Error> {
+    let spec = &uplink.spec;
+    let bound = |spec: &PathSpec, to| spec.bind_spec(here, to).ok().filter(|_| !spec.is_pattern());
+    let same = |other: &&Uplink| {
+        let alike = (&other.spec.interface, other.spec.address) == (&spec.interface, spec.address);
+        alike
+            || uplink
+                .remotes
+                .iter()
+                .any(|to| bound(spec, *to).is_some_and(|b| bound(&other.spec, *to) == Some(b)))
+    };
+    match before.iter().find(same) {
+        None => Ok(()),
+        Some(other) if other.spec == *spec => Err(Error::Usage(format!("path {spec} is given twice"))),
+        Some(other) => Err(Error::Usage(format!(
+            "path {spec} is the same path as {}: leave one of them out",
+            other.spec
+        ))),
     }
 }
 

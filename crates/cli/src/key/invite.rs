@@ -45,35 +45,47 @@ pub(crate) fn gate_line(event: &GateEvent) -> String {
 /// Invitation that a listening command prints.
 #[derive(Debug, Default)]
 pub(crate) struct Invitation {
+    /// Name and place of the identity.
+    identity: Option<String>,
     /// A pairing string, which only a terminal gets.
     text: Option<zeroize::Zeroizing<String>>,
     lines: Vec<String>,
 }
 
-/// On a terminal a pairing string while no sender is known, else what makes one.
-pub(crate) fn invitation(gate: &mut Gate) -> Invitation {
-    try_invite(gate).unwrap_or_else(|error| Invitation {
+/// The identity that listens, and on a terminal a pairing string while no sender is known, else what makes one.
+pub(crate) fn invitation(gate: &mut Gate, args: &SealArgs) -> Invitation {
+    let mut invitation = try_invite(gate).unwrap_or_else(|error| Invitation {
         lines: vec![format!("{error}; strandcast key pair makes a pairing string for a sender")],
         ..Invitation::default()
-    })
+    });
+    invitation.identity = identity_line(args);
+    invitation
+}
+
+/// Name and place of the identity: another user or another HOME has another one. `None`: it was lost just now.
+fn identity_line(args: &SealArgs) -> Option<String> {
+    let store = store(args.key.as_deref()).ok()?;
+    let key = store.identity().ok()??;
+    Some(format!("identity {} in {}", fingerprint(&key.public()), store.path().display()))
 }
 
 fn try_invite(gate: &Gate) -> Result<Invitation, CliError> {
     let terminal = stderr();
     if gate.has_senders() || !shows_secrets(&terminal) {
         let line = "strandcast key pair makes a pairing string for a sender".to_owned();
-        return Ok(Invitation { text: None, lines: vec![line] });
+        return Ok(Invitation { lines: vec![line], ..Invitation::default() });
     }
     let line = "at the sender: strandcast key add NAME, then strandcast send INPUT @NAME".to_owned();
     let text = gate.pairing()?;
     let hosts = Pairing::decode(&text).map(|pairing| reachable_line(&pairing.hosts)).ok();
     let lines = hosts.into_iter().chain([line]).collect();
-    Ok(Invitation { text: Some(pairing_text(&text, &terminal)), lines })
+    Ok(Invitation { text: Some(pairing_text(&text, &terminal)), lines, ..Invitation::default() })
 }
 
 impl Invitation {
     /// Prints it.
     pub(crate) fn print(&self) {
+        self.identity.iter().for_each(|line| print::line(line));
         self.text.iter().for_each(|text| print::error_bytes(text));
         self.lines.iter().for_each(|line| print::line(line));
     }

@@ -12,18 +12,26 @@ use crate::error::CliError;
 /// # Errors
 /// [`CliError::Store`]: the user has no home.
 pub(crate) fn store(option: Option<&Path>) -> Result<Store, CliError> {
-    let homeless = || CliError::Store("HOME is not set: name the identity's file with --key".into());
-    user_store(option).ok_or_else(homeless)
+    user_store(option).ok_or_else(|| {
+        let home = match var("HOME") {
+            Some(home) => format!("HOME is {}, which is not a folder", home.display()),
+            None => "HOME is not set".to_owned(),
+        };
+        CliError::Store(format!("{home}: name the identity's file with --key"))
+    })
 }
 
 /// The store whose identity is in the file that is named, that `STRANDCAST_KEY` names, or that is the user's; `None`: the user
-/// has no home.
+/// has no home. Accounts of services often name a home that does not exist: an identity made there would be lost.
 pub fn user_store(named: Option<&Path>) -> Option<Store> {
-    let var = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let named = named.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
     // The XDG Base Directory Specification ignores relative folders.
     let config = || var("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let folder = || config().or_else(|| Some(var("HOME")?.join(".config")));
+    let folder = || config().or_else(|| Some(var("HOME").filter(|home| home.is_dir())?.join(".config")));
     let identity = named.or_else(|| Some(folder()?.join("strandcast").join("identity")));
     identity.map(Store::at)
+}
+
+fn var(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

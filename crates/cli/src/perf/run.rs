@@ -242,7 +242,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     match &mut gate {
         Some(gate) => {
             gate.listens(driver.local_addrs());
-            key::invitation(gate).print();
+            key::invitation(gate, &args.transport.seal).print();
         }
         None => print::line(PLAIN),
     }

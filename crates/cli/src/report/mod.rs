@@ -3,8 +3,10 @@
 mod axis;
 mod chart;
 mod data;
+mod ends;
 mod page;
 mod plots;
+mod points;
 mod run;
 mod stream;
 mod stream_page;

@@ -1,10 +1,10 @@
 //! `strandcast report`.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use serde_json::Value;
+use strandcast::files::{replace, same_file, spare_keys};
 
 use super::stream::StreamReport;
 use super::stream_page::html;
@@ -18,23 +18,28 @@ const LONGEST: usize = 1 << 20;
 /// Makes a page of a stream from the statistics of its ends.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Usage`]: there is no such stream.
+/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Usage`]: there is no such stream, or the page would
+/// replace something else; [`CliError::Store`]: it would replace a file of keys.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
+    let name = args.out.display().to_string();
     let mut lines = Vec::new();
     for path in &args.files {
+        if same_file(path, &args.out) {
+            let path = path.display();
+            return Err(CliError::Usage(format!(
+                "--out {name}: the page would replace it, and {path} is read"
+            )));
+        }
         lines.extend(read(path)?);
     }
+    spare_keys(&args.out)?;
     let report = StreamReport::of(&lines, args.stream.as_deref()).map_err(CliError::Usage)?;
-    let name = args.out.display().to_string();
-    let cannot = |e| CliError::Media(format!("cannot write {name}: {}", why(&e)));
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
     let known = std::fs::metadata(&args.out).is_ok_and(|seen| seen.len() > 0);
     if known && !args.overwrite {
         return Err(CliError::Usage(format!("{name} has content: name another file, or --overwrite it")));
     }
-    let mut out = options.open(&args.out).map_err(cannot)?;
-    out.write_all(html(&report).as_bytes()).map_err(cannot)?;
+    let written = replace(&args.out, html(&report).as_bytes());
+    written.map_err(|e| CliError::Media(format!("cannot write {name}: {}", why(&e))))?;
     for note in &report.notes {
         print::line(note);
     }

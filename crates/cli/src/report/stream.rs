@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Maximum number of points of a series: more than a screen has columns.
-const POINTS: usize = 1500;
-
-/// Seconds and values; a missing value breaks the line.
-pub(super) type Points = Vec<(f64, Option<f64>)>;
+use super::ends::{End, Parts, Played};
+use super::points::{Fold, Points, add, each, thin};
 
 /// A link of the sender.
 #[derive(Debug, Default)]
@@ -40,9 +37,13 @@ pub(super) struct StreamReport {
     pub(super) links: Vec<Link>,
     /// True if `links` are those of the receiver, for lack of the sender's lines.
     pub(super) of_receiver: bool,
-    /// Last `media` of either side.
+    /// Last `media` of the sender.
     pub(super) sent: Option<Value>,
-    pub(super) played: Option<Value>,
+    /// All that was played, if there are lines of the receiver.
+    pub(super) played: Option<Played>,
+    pub(super) end: End,
+    /// Number of times that the stream was cut and began again.
+    pub(super) cuts: usize,
     pub(super) wire: Option<Value>,
     /// Media sent and played, in Mbit/s.
     pub(super) sent_rate: Points,
@@ -59,6 +60,8 @@ pub(super) struct StreamReport {
     pub(super) outages: Vec<(f64, f64)>,
     /// Lines for the user.
     pub(super) notes: Vec<String>,
+    /// Seconds that each point of a plot stands for, if there are too many lines for all of them.
+    pub(super) thinned_s: Option<f64>,
 }
 
 impl StreamReport {
@@ -106,7 +109,8 @@ impl StreamReport {
     }
 
     fn fill(&mut self, own: &[(f64, &Value)], first: f64) {
-        let mut links: BTreeMap<u64, Link> = BTreeMap::new();
+        let mut links = Links::default();
+        let mut parts = Parts::default();
         let mut before: BTreeMap<&str, (f64, Value)> = BTreeMap::new();
         let mut outage: BTreeMap<&str, f64> = BTreeMap::new();
         for (at, line) in own {
@@ -118,6 +122,7 @@ impl StreamReport {
                     let length = line["outage_s"].as_f64().unwrap_or(0.0);
                     self.outages.push((begun.min(at - length).max(0.0), at));
                 }
+                Some("received") => parts.end(&line["summary"]),
                 _ => {}
             }
             if let Some(text) = line["text"].as_str().filter(|_| line["event"].is_string()) {
@@ -126,20 +131,35 @@ impl StreamReport {
             }
             if line["media"].is_object() {
                 let last = before.insert(role, (at, line["media"].clone()));
+                if role != "send" {
+                    parts.current = Some(Played::of_media(&line["media"]));
+                }
                 self.figures(at, role, line, last);
                 if (role == "send") != self.of_receiver {
-                    take_links(&mut links, at, line);
+                    links.take(at, line);
                 }
             }
         }
         for begun in outage.into_values() {
             self.outages.push((begun, self.seconds));
         }
-        self.links = links.into_values().collect();
+        (self.played, self.end, self.cuts) = parts.sum();
+        self.links = links.all.into_values().collect();
+        self.thin();
+    }
+
+    /// Makes the plots of a long stream small.
+    fn thin(&mut self) {
+        let longest = self.sent_rate.len().max(self.played_rate.len());
+        let each = each(longest);
+        self.thinned_s = (each > 1).then(|| self.seconds * each as f64 / longest as f64);
         self.links.iter_mut().for_each(Link::thin);
-        let all =
-            [&mut self.sent_rate, &mut self.played_rate, &mut self.buffer, &mut self.late, &mut self.lost];
-        all.into_iter().chain([&mut self.expired]).for_each(thin);
+        thin(&mut self.sent_rate, Fold::Mean);
+        thin(&mut self.played_rate, Fold::Mean);
+        thin(&mut self.buffer, Fold::Least);
+        for missing in [&mut self.late, &mut self.lost, &mut self.expired] {
+            thin(missing, Fold::Most);
+        }
     }
 
     fn figures(&mut self, at: f64, role: &str, line: &Value, before: Option<(f64, Value)>) {
@@ -158,14 +178,13 @@ impl StreamReport {
         if role == "send" {
             self.sent = Some(media.clone());
             self.wire = Some(line["wire"].clone());
-            self.sent_rate.push((at, rate));
-            self.expired.push((at, per_s("late")));
+            add(&mut self.sent_rate, at, rate);
+            add(&mut self.expired, at, per_s("late"));
         } else {
-            self.played = Some(media.clone());
-            self.played_rate.push((at, rate));
-            self.buffer.push((at, media["buffer_ms"].as_f64()));
-            self.late.push((at, per_s("late")));
-            self.lost.push((at, per_s("lost")));
+            add(&mut self.played_rate, at, rate);
+            add(&mut self.buffer, at, media["buffer_ms"].as_f64());
+            add(&mut self.late, at, per_s("late"));
+            add(&mut self.lost, at, per_s("lost"));
         }
     }
 }
@@ -174,40 +193,51 @@ fn listed(known: &[&str]) -> String {
     if known.is_empty() { "there is none".to_owned() } else { known.join(", ") }
 }
 
-fn take_links(links: &mut BTreeMap<u64, Link>, at: f64, line: &Value) {
-    for path in line["paths"].as_array().into_iter().flatten() {
-        let Some(id) = path["id"].as_u64() else { continue };
-        let link = links.entry(id).or_default();
-        let here = path["state"] != "closed";
-        let number = |key: &str, factor: f64| path[key].as_f64().filter(|_| here).map(|value| value * factor);
-        link.name = path["name"].as_str().unwrap_or_default().to_owned();
-        link.bytes = path["bytes"].as_u64().unwrap_or(link.bytes);
-        link.down_s = path["down_s"].as_f64().unwrap_or(link.down_s);
-        link.loss_total = path["loss_total"].as_f64();
-        link.rate.push((at, Some(path["rate_bps"].as_f64().unwrap_or(0.0) / 1e6)));
-        link.capacity.push((at, number("capacity_bps", 1e-6)));
-        link.rtt.push((at, number("rtt_ms", 1.0)));
-        link.loss.push((at, number("loss", 100.0)));
+/// All links, by number. Their points have the same times.
+#[derive(Debug, Default)]
+struct Links {
+    all: BTreeMap<u64, Link>,
+    /// Points of the times so far, without values.
+    times: Points,
+}
+
+impl Links {
+    fn take(&mut self, at: f64, line: &Value) {
+        add(&mut self.times, at, None);
+        for path in line["paths"].as_array().into_iter().flatten() {
+            let Some(id) = path["id"].as_u64() else { continue };
+            let link = self.all.entry(id).or_default();
+            link.wait(&self.times[..self.times.len() - 1]);
+            let here = path["state"] != "closed";
+            let number =
+                |key: &str, factor: f64| path[key].as_f64().filter(|_| here).map(|value| value * factor);
+            link.name = path["name"].as_str().unwrap_or_default().to_owned();
+            link.bytes = path["bytes"].as_u64().unwrap_or(link.bytes);
+            link.down_s = path["down_s"].as_f64().unwrap_or(link.down_s);
+            link.loss_total = path["loss_total"].as_f64();
+            link.rate.push((at, Some(path["rate_bps"].as_f64().unwrap_or(0.0) / 1e6)));
+            link.capacity.push((at, number("capacity_bps", 1e-6)));
+            link.rtt.push((at, number("rtt_ms", 1.0)));
+            link.loss.push((at, number("loss", 100.0)));
+        }
+        self.all.values_mut().for_each(|link| link.wait(&self.times));
     }
 }
 
 impl Link {
-    fn thin(&mut self) {
-        [&mut self.rate, &mut self.capacity, &mut self.rtt, &mut self.loss].into_iter().for_each(thin);
+    /// Adds points without values for times at which it was not listed.
+    fn wait(&mut self, times: &[(f64, Option<f64>)]) {
+        for points in [&mut self.rate, &mut self.capacity, &mut self.rtt, &mut self.loss] {
+            points.extend(times.iter().skip(points.len()));
+        }
     }
-}
 
-/// Replaces neighbouring points by their largest value, so that a page of a day stays small and shows what was bad.
-fn thin(points: &mut Points) {
-    let each = points.len().div_ceil(POINTS).max(1);
-    if each == 1 {
-        return;
+    fn thin(&mut self) {
+        thin(&mut self.rate, Fold::Mean);
+        thin(&mut self.capacity, Fold::Least);
+        thin(&mut self.rtt, Fold::Most);
+        thin(&mut self.loss, Fold::Most);
     }
-    let largest = |part: &[(f64, Option<f64>)]| {
-        let value = part.iter().filter_map(|(_, value)| *value).reduce(f64::max);
-        (part[0].0, value)
-    };
-    *points = points.chunks(each).map(largest).collect();
 }
 
 /// Seconds since 1970 of a line's time (RFC 3339, UTC).
@@ -300,10 +330,57 @@ mod tests {
         assert!(wrong.contains("0000000a, 0000000b"), "{wrong}");
     }
 
+    /// A buffer that was empty for a second, and a link that carried nothing for one, are freezes of the picture.
     #[test]
-    fn a_long_stream_is_thinned_to_its_largest_values() {
-        let mut points: Points = (0..86_400).map(|n| (f64::from(n), Some(f64::from(n % 100)))).collect();
-        thin(&mut points);
-        assert!(points.len() <= POINTS && points.iter().all(|(_, value)| value.is_some_and(|v| v > 50.0)));
+    fn a_long_stream_shows_its_freezes() {
+        let mut lines = Vec::new();
+        for s in 0..7200_u64 {
+            // One second in an hour without a buffer, and one without the link.
+            let (buffer, rate) = (if s == 3601 { 0.0 } else { 500.0 }, if s == 3605 { 0.0 } else { 2e6 });
+            lines.push(json!({
+                "time": rfc3339(1_800_000_000_000 + s * 1000), "role": "receive", "stream": "0000000a", "peer": "van1",
+                "media": { "messages": s * 99, "late": 0, "lost": 0, "rate_bps": rate, "buffer_ms": buffer },
+                "paths": [{ "id": 0, "name": "wwan0", "state": "active", "rate_bps": rate, "capacity_bps": rate }],
+            }));
+        }
+        let report = StreamReport::of(&lines, None).unwrap();
+        let least = |points: &Points| points.iter().filter_map(|p| p.1).reduce(f64::min).unwrap();
+        assert_eq!(report.thinned_s.map(f64::round), Some(5.0));
+        assert_eq!((least(&report.buffer), least(&report.links[0].capacity)), (0.0, 0.0));
+        assert!(
+            (least(&report.played_rate) - 1.6).abs() < 1e-9
+                && (least(&report.links[0].rate) - 1.6).abs() < 1e-9
+        );
+    }
+
+    /// Links are stacked: a link that comes later has no points of others' times.
+    #[test]
+    fn points_of_links_have_the_same_times_and_a_gap_breaks_the_lines() {
+        let line = |s: u64, ids: &[u64]| {
+            let path = |id: &u64| json!({ "id": id, "name": "a", "state": "active", "rate_bps": 1e6, "rtt_ms": 9.0 });
+            json!({
+                "time": rfc3339(1_800_000_000_000 + s * 1000), "role": "send", "stream": "0000000a", "peer": "@studio",
+                "media": { "messages": s, "late": 0, "rate_bps": 1e6 }, "wire": {},
+                "paths": ids.iter().map(path).collect::<Vec<_>>(),
+            })
+        };
+        let lines = [line(0, &[0]), line(1, &[0]), line(2, &[0, 1]), line(30, &[1]), line(31, &[0, 1])];
+        let report = StreamReport::of(&lines, None).unwrap();
+        let rate = |link: usize| report.links[link].rate.clone();
+        let (some, none) = (|at: f64| (at, Some(1.0)), |at: f64| (at, None));
+        let gap = [none(3.0), none(29.0)];
+        assert_eq!(
+            rate(0),
+            [&[some(0.0), some(1.0), some(2.0)], &gap[..], &[none(30.0), some(31.0)]].concat()
+        );
+        assert_eq!(
+            rate(1),
+            [&[none(0.0), none(1.0), some(2.0)], &gap[..], &[some(30.0), some(31.0)]].concat()
+        );
+        assert_eq!(report.links[1].rtt.len(), 7);
+        assert_eq!(
+            report.sent_rate,
+            [&[some(0.0), some(1.0), some(2.0)], &gap[..], &[some(30.0), some(31.0)]].concat()
+        );
     }
 }

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::chart::{Chart, Series, escape};
+use super::ends::{End, Played};
 use super::page::{events, page, tiles_of};
-use super::stream::{Link, Points, StreamReport};
+use super::points::Points;
+use super::stream::{Link, StreamReport};
 use crate::show::{bits_per_s, bytes, count, percent};
 
 /// Number of colours of paths.
@@ -27,29 +29,74 @@ pub(super) fn html(report: &StreamReport) -> String {
 }
 
 fn header(report: &StreamReport) -> String {
-    let missing =
-        [("late", "late"), ("lost", "lost"), ("unread", "not taken by an output")].map(|(key, name)| {
-            let messages = report.played.as_ref().map_or(0, |media| number(media, key));
-            (messages, name)
-        });
-    let bad: Vec<String> = missing
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, name)| format!("{} {name}", count(*n, "message")))
-        .collect();
-    let verdict = match (&report.played, bad.as_slice()) {
-        (None, _) => "<p>Only the sender's lines are here: what was played is not known.</p>".to_owned(),
-        (Some(_), []) => "<p class=\"verdict good\">Every message was played in time.</p>".to_owned(),
-        (Some(_), bad) => format!("<p class=\"verdict bad\">{}.</p>", escape(&bad.join(", "))),
-    };
+    let thinned = report.thinned_s.map_or_else(String::new, |seconds| {
+        format!(
+            "<p>Each point of the plots stands for {seconds:.0} s: the mean of rates, the least of what waited or could \
+             be carried, the most of all others.</p>"
+        )
+    });
     format!(
-        "<header><h1>Stream {}</h1><p>Since <b>{}</b>, <b>{:.0} s</b>, scheme <b>{}</b>, between <b>{}</b>.</p>{verdict}</header>\n",
+        "<header><h1>Stream {}</h1><p>Since <b>{}</b>, <b>{:.0} s</b>, scheme <b>{}</b>, between <b>{}</b>.</p>{}\
+         {thinned}</header>\n",
         escape(&report.stream),
         escape(&report.began),
         report.seconds,
         escape(&report.scheme),
         escape(&report.peers.join(" and ")),
+        verdict(report),
     )
+}
+
+/// A paragraph: everything was played, or the messages that were not.
+fn verdict(report: &StreamReport) -> String {
+    let Some(played) = &report.played else {
+        return "<p>Only the sender's lines are here: what was played is not known.</p>".to_owned();
+    };
+    let mut bad = Vec::new();
+    if report.end == End::Cut {
+        bad.push(
+            "The stream ended without a goodbye: what was sent after the last played message is missing"
+                .into(),
+        );
+    }
+    if report.cuts > 0 {
+        bad.push(format!(
+            "It was cut {} before its last part, and began again",
+            count(report.cuts as u64, "time")
+        ));
+    }
+    let missing = missing(played);
+    match (&report.sent, missing.as_str()) {
+        (_, "") if report.end == (End::Arrived { identical: false }) => {
+            bad.push("Not everything was played as it was sent".to_owned());
+        }
+        (Some(sent), _) if !bad.is_empty() => {
+            let (of, all) = (count(number(sent, "messages"), "message"), count(played.messages, "message"));
+            let missing = if missing.is_empty() { missing } else { format!("; {missing}") };
+            bad.push(format!("Of {of} sent, {all} were played{missing}"));
+        }
+        (_, "") => {}
+        _ => bad.push(missing),
+    }
+    match (bad.is_empty(), report.end) {
+        (false, _) => format!("<p class=\"verdict bad\">{}.</p>", escape(&bad.join(". "))),
+        (true, End::Unknown) => {
+            "<p>Every message so far was played in time. The receiver's lines have no summary of the \
+                                 stream: how it ended is not known.</p>"
+                .to_owned()
+        }
+        (true, _) => {
+            "<p class=\"verdict good\">Every message was played in time, and every byte as it was sent.</p>"
+                .to_owned()
+        }
+    }
+}
+
+/// Messages that were not played, by reason; empty: none.
+fn missing(played: &Played) -> String {
+    let reasons = [(played.late, "late"), (played.lost, "lost"), (played.untaken, "not taken by an output")];
+    let known = reasons.iter().filter(|(n, _)| *n > 0);
+    known.map(|(n, name)| format!("{} {name}", count(*n, "message"))).collect::<Vec<_>>().join(", ")
 }
 
 fn number(value: &Value, key: &str) -> u64 {
@@ -65,10 +112,10 @@ fn tiles(report: &StreamReport) -> String {
         tiles.push(("expired", share(number(sent, "late"), all), count(number(sent, "late"), "message")));
     }
     if let Some(played) = &report.played {
-        let of = number(played, "messages") + number(played, "late") + number(played, "lost");
-        tiles.push(("played", count(number(played, "messages"), "message"), bytes(number(played, "bytes"))));
-        tiles.push(("late", share(number(played, "late"), of), count(number(played, "late"), "message")));
-        tiles.push(("lost", share(number(played, "lost"), of), count(number(played, "lost"), "message")));
+        let of = played.messages + played.late + played.lost;
+        tiles.push(("played", count(played.messages, "message"), bytes(played.bytes)));
+        tiles.push(("late", share(played.late, of), count(played.late, "message")));
+        tiles.push(("lost", share(played.lost, of), count(played.lost, "message")));
     }
     let outage: f64 = report.outages.iter().map(|(begin, end)| end - begin).sum();
     tiles.push(("outages", report.outages.len().to_string(), format!("{outage:.0} s in all")));
@@ -176,7 +223,8 @@ mod tests {
             stream: "0000beef".into(),
             seconds: 60.0,
             peers: vec!["<script>".into()],
-            played: Some(json!({ "messages": 100, "bytes": 1000, "late": 0, "lost": 3 })),
+            played: Some(Played { messages: 100, bytes: 1000, lost: 3, ..Played::default() }),
+            end: End::Arrived { identical: false },
             outages: vec![(10.0, 18.0)],
             events: vec![(10.0, "receiver: no packets from <b>".into())],
             ..StreamReport::default()
@@ -198,7 +246,27 @@ mod tests {
             page.contains("Rate of each path") && !page.contains("Round-trip time"),
             "only what is known"
         );
-        report.played = Some(json!({ "messages": 100, "late": 0, "lost": 0 }));
-        assert!(html(&report).contains("Every message was played in time."));
+        report.played = Some(Played { messages: 100, ..Played::default() });
+        report.end = End::Arrived { identical: true };
+        assert!(html(&report).contains("Every message was played in time, and every byte as it was sent."));
+    }
+
+    /// Only the end of a stream and its bytes show that nothing is missing.
+    #[test]
+    fn a_stream_is_praised_only_if_its_end_arrived_and_all_bytes() {
+        let played = Some(Played { messages: 100, ..Played::default() });
+        let mut report = StreamReport { played, ..StreamReport::default() };
+        let of = |report: &StreamReport| verdict(report);
+        assert!(of(&report).contains("how it ended is not known") && !of(&report).contains("class"));
+        report.end = End::Cut;
+        assert!(of(&report).contains("bad\">The stream ended without a goodbye"), "{}", of(&report));
+        report.sent = Some(json!({ "messages": 140 }));
+        assert!(of(&report).contains("Of 140 messages sent, 100 messages were played."), "{}", of(&report));
+        report.end = End::Arrived { identical: false };
+        assert!(of(&report).contains("bad\">Not everything was played as it was sent."), "{}", of(&report));
+        (report.end, report.cuts) = (End::Arrived { identical: true }, 1);
+        assert!(of(&report).contains("bad\">It was cut 1 time before its last part"), "{}", of(&report));
+        report.cuts = 0;
+        assert!(of(&report).contains("verdict good"));
     }
 }

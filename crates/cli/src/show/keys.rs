@@ -56,6 +56,13 @@ pub(super) struct Metric {
     pub(super) factor: f64,
 }
 
+impl Metric {
+    /// Returns whether it only grows.
+    pub(super) fn is_counter(self) -> bool {
+        self.name.ends_with("_total")
+    }
+}
+
 impl Key {
     /// The value may be null or absent.
     const fn optional(mut self) -> Key {
@@ -81,6 +88,9 @@ const fn key(
 ) -> Key {
     Key { name, kind, unit, side, example, meaning, optional: false, metric: None }
 }
+
+/// Bytes in a bit: Prometheus' unit of data is the byte.
+const BYTES_IN_BITS: f64 = 0.125;
 
 /// Keys of every line.
 pub(super) const EVERY: &[Key] = &[
@@ -114,7 +124,7 @@ pub(super) const FIGURES: &[Key] = &[
         .metric("strandcast_messages_total"),
     key("media.bytes", (Count, "B", Both), "12444096", "their bytes").metric("strandcast_media_bytes_total"),
     key("media.rate_bps", (Number, "bit/s", Both), "4012800", "rate of these bytes over the interval")
-        .metric("strandcast_media_rate_bits_per_second"),
+        .scaled("strandcast_media_rate_bytes_per_second", BYTES_IN_BITS),
     key(
         "media.late",
         (Count, "messages", Both),
@@ -171,13 +181,13 @@ pub(super) const FIGURES: &[Key] = &[
     key("wire.redundancy_refused", (Count, "", Sender), "0", "copies and repair symbols beyond the scheme's cap"),
     key("advice.rate_bps", (Count, "bit/s", Sender), "5400000", "[advice](../advice.md) to the encoder")
         .optional()
-        .metric("strandcast_advice_bits_per_second"),
+        .scaled("strandcast_advice_bytes_per_second", BYTES_IN_BITS),
     key("advice.safe_bps", (Count, "bit/s", Sender), "2100000", "the same without the path that carries most").optional(),
     key("paths[].id", (Count, "", Both), "0", "number of the link, also when it is renamed or returns"),
     key("paths[].name", (Text, "", Both), "\"wwan0\"", "interface or address; at a receiver the sender's name"),
     key("paths[].state", (Text, "", Both), "\"active\"", "[state](troubleshooting.md#states-of-a-path)"),
     key("paths[].rate_bps", (Number, "bit/s", Both), "1710000", "payload with copies and retransmissions, over the interval")
-        .metric("strandcast_path_rate_bits_per_second"),
+        .scaled("strandcast_path_rate_bytes_per_second", BYTES_IN_BITS),
     key(
         "paths[].capacity_bps",
         (Number, "bit/s", Sender),
@@ -185,7 +195,7 @@ pub(super) const FIGURES: &[Key] = &[
         "the most that the link is known to carry; null: the scheme does not measure it",
     )
     .optional()
-    .metric("strandcast_path_capacity_bits_per_second"),
+    .scaled("strandcast_path_capacity_bytes_per_second", BYTES_IN_BITS),
     key(
         "paths[].capacity_age_s",
         (Number, "s", Sender),
@@ -195,7 +205,7 @@ pub(super) const FIGURES: &[Key] = &[
     .optional(),
     key("paths[].headroom_bps", (Number, "bit/s", Sender), "390000", "rate that it could carry in addition")
         .optional()
-        .metric("strandcast_path_headroom_bits_per_second"),
+        .scaled("strandcast_path_headroom_bytes_per_second", BYTES_IN_BITS),
     key("paths[].rtt_ms", (Number, "ms", Both), "156.2", "smoothed round-trip time; null: not measured")
         .optional()
         .scaled("strandcast_path_rtt_seconds", 1e-3),

@@ -1,13 +1,13 @@
 //! `--metrics`: the figures in the text format of Prometheus, in a file that is replaced as a whole.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use strandcast::files::append_output;
+use serde_json::{Value, json};
+use strandcast::files::{append_output, replace};
+use strandcast::live::Role;
 use strandcast_keys::text::printable;
 
 use super::keys::{EVERY, FIGURES, Key, Kind, Metric};
@@ -24,7 +24,17 @@ const STREAM_STATES: [&str; 5] = ["streaming", "no-input", "outage", "connecting
 
 /// The file of the metrics, if there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics(Option<(Writer, String)>);
+pub(crate) struct Metrics(Option<Running>);
+
+/// A file that says at its end that the command has ended.
+#[derive(Debug)]
+struct Running {
+    writer: Writer,
+    /// Name of the file without its ending.
+    instance: String,
+    /// The last line with figures.
+    last: Value,
+}
 
 impl Metrics {
     /// Takes the file that `--metrics` names. A file with other content stays.
@@ -32,7 +42,7 @@ impl Metrics {
     /// # Errors
     /// [`CliError::Usage`]: it has other content; [`CliError::Media`]: it cannot be written; [`CliError::Store`]: it is a
     /// file of keys.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Metrics, CliError> {
+    pub(crate) fn open(path: Option<&Path>, role: Role) -> Result<Metrics, CliError> {
         let Some(path) = path else { return Ok(Metrics(None)) };
         let name = path.display().to_string();
         let usage = |why: &str| CliError::Usage(format!("--metrics: {name} {why}"));
@@ -51,10 +61,11 @@ impl Metrics {
         }
         // It can be written.
         append_output(path, false)?;
-        let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let instance = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = path.to_owned();
         let writer = Writer::start("metrics", 0, move || Replaced { path: place, failed: false });
-        Ok(Metrics(Some((writer.map_err(|e| cannot(&e))?, label))))
+        let (writer, last) = (writer.map_err(|e| cannot(&e))?, json!({ "role": role }));
+        Ok(Metrics(Some(Running { writer, instance, last })))
     }
 
     /// Returns whether there is a file.
@@ -63,11 +74,19 @@ impl Metrics {
     }
 
     /// Writes the metrics of a line of figures, or of a time without figures.
-    pub(crate) fn write(&self, line: &Value) {
-        if let Some((writer, label)) = &self.0 {
-            // Text that was not written yet is replaced.
-            writer.table(vec![text(line, label)]);
+    pub(crate) fn write(&mut self, line: Value) {
+        let Some(running) = &mut self.0 else { return };
+        // Text that was not written yet is replaced.
+        running.writer.table(vec![text(&line, &running.instance)]);
+        if line["media"].is_object() {
+            running.last = line;
         }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.writer.table(vec![ended(&self.last, &self.instance)]);
     }
 }
 
@@ -101,29 +120,32 @@ impl Sink for Replaced {
     fn failed(&mut self, _: &io::Error) {}
 }
 
-/// Replaces a file: a reader sees the old one or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    // Collectors read `*.prom`.
-    name.push(format!(".{}.part", std::process::id()));
-    let part = PathBuf::from(name);
-    let written = OpenOptions::new().write(true).create(true).truncate(true).open(&part);
-    let written = written.and_then(|mut file| file.write_all(bytes));
-    let kept = written.and_then(|()| std::fs::rename(&part, path));
-    if kept.is_err() {
-        // It is incomplete. A failure to remove it changes nothing.
-        let _ = std::fs::remove_file(&part);
-    }
-    kept
+/// Labels of all samples. `instance` distinguishes programs of one machine.
+fn labels(line: &Value, instance: &str) -> String {
+    let role = line["role"].as_str().unwrap_or_default();
+    format!("instance_name=\"{}\",role=\"{role}\"", escaped(instance))
 }
 
-/// The metrics of a line. `instance` distinguishes programs of one machine.
+fn up(out: &mut String, base: &str, is: u8) {
+    head(out, "strandcast_up", "gauge", "The command runs.");
+    let _ = writeln!(out, "strandcast_up{{{base}}} {is}");
+}
+
+/// The metrics at the end of a command: its counts, without the states and rates that it no longer has.
+fn ended(last: &Value, instance: &str) -> String {
+    let (mut out, base) = (String::new(), labels(last, instance));
+    up(&mut out, &base, 0);
+    let counts = EVERY.iter().chain(FIGURES).filter_map(|key| Some((key, key.metric?)));
+    for (key, metric) in counts.filter(|(_, metric)| metric.is_counter()) {
+        one(&mut out, last, key, metric, &base);
+    }
+    out
+}
+
+/// The metrics of a line.
 fn text(line: &Value, instance: &str) -> String {
-    let role = line["role"].as_str().unwrap_or_default();
-    let base = format!("instance_name=\"{}\",role=\"{role}\"", escaped(instance));
-    let mut out = String::new();
-    head(&mut out, "strandcast_up", "gauge", "The command runs.");
-    let _ = writeln!(out, "strandcast_up{{{base}}} 1");
+    let (mut out, base) = (String::new(), labels(line, instance));
+    up(&mut out, &base, 1);
     head(&mut out, "strandcast_stream_state", "gauge", "State of the stream: 1 for the one that it has.");
     states(&mut out, "strandcast_stream_state", &base, &STREAM_STATES, &line["state"]);
     if let (Some(peer), Some(stream)) = (line["peer"].as_str(), line["stream"].as_str()) {
@@ -176,7 +198,7 @@ fn one(out: &mut String, line: &Value, key: &Key, metric: Metric, base: &str) {
     if samples.is_empty() {
         return;
     }
-    let kind = if metric.name.ends_with("_total") { "counter" } else { "gauge" };
+    let kind = if metric.is_counter() { "counter" } else { "gauge" };
     head(out, metric.name, kind, &help(key));
     for (labels, value) in samples {
         let _ = writeln!(out, "{}{{{labels}}} {}", metric.name, value * metric.factor);
@@ -266,17 +288,45 @@ mod tests {
         assert!(!text.contains("buffer_seconds") && !text.contains('`') && !text.contains("]("), "{text}");
     }
 
+    /// <https://prometheus.io/docs/practices/naming/>: base units, which `promtool check metrics` asks for. Decibels of a
+    /// radio have no other one.
+    #[test]
+    fn metrics_have_base_units() {
+        let metrics = EVERY.iter().chain(FIGURES).filter_map(|key| Some((key, key.metric?)));
+        let mut seen = 0;
+        for (key, metric) in metrics {
+            for unit in ["bits", "milliseconds", "_ms", "percent", "kilo", "mega", "minutes", "hours"] {
+                assert!(!metric.name.contains(unit), "{}", metric.name);
+            }
+            let has = |unit: &str| metric.name.trim_end_matches("_total").ends_with(unit);
+            let expected = match key.unit {
+                "B" => ("_bytes", 1.0),
+                "bit/s" => ("_bytes_per_second", 0.125),
+                "s" => ("_seconds", 1.0),
+                "ms" => ("_seconds", 1e-3),
+                _ => continue,
+            };
+            assert_eq!((has(expected.0), metric.factor), (true, expected.1), "{}", metric.name);
+            seen += 1;
+        }
+        assert!(seen > 10, "{seen}");
+    }
+
     #[test]
     fn a_file_of_something_else_is_refused_and_stays() {
         let path = std::env::temp_dir().join(format!("strandcast-metrics-{}.prom", std::process::id()));
         std::fs::write(&path, "the only copy").unwrap();
-        let refused = Metrics::open(Some(&path)).unwrap_err();
+        let refused = Metrics::open(Some(&path), Role::Send).unwrap_err();
         assert!(matches!(&refused, CliError::Usage(line) if line.contains("other content")), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), b"the only copy");
         std::fs::write(&path, text(&line(), "old")).unwrap();
-        assert!(Metrics::open(Some(&path)).is_ok());
-        replace(&path, b"new").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        let metrics = Metrics::open(Some(&path), Role::Send).unwrap();
+        let Metrics(Some(running)) = &metrics else { panic!("a file") };
+        let writer = running.writer.clone();
+        drop(metrics);
+        assert!(writer.flush(std::time::Duration::from_secs(10)));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(BEGIN) && text.ends_with("role=\"send\"} 0\n"), "{text}");
         std::fs::remove_file(&path).unwrap();
         let folder = path.parent().unwrap();
         let left = std::fs::read_dir(folder).unwrap().filter_map(Result::ok);

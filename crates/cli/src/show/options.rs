@@ -15,7 +15,7 @@ impl StatsArgs {
     /// # Errors
     /// As [`Stats::open`] and [`Metrics::open`].
     pub(crate) fn monitor(&self, role: Role) -> Result<Monitor, CliError> {
-        let metrics = Metrics::open(self.metrics.as_deref())?;
+        let metrics = Metrics::open(self.metrics.as_deref(), role)?;
         Ok(Monitor::new(role, Stats::open(self.stats.as_ref())?, metrics))
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use strandcast::files::replace;
 use strandcast_lab::scenario::Scenario;
 
 use crate::error::CliError;
@@ -35,12 +36,5 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(wrong)?;
     }
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|e| {
-        // Its name marks it as partial.
-        let _ = std::fs::remove_file(&part);
-        wrong(e)
-    })
+    replace(path, bytes).map_err(wrong)
 }

@@ -1,5 +1,6 @@
 //! Every error gives one clear line and an exit code, without waiting.
 
+use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -208,12 +209,60 @@ fn wrong_numbers_have_the_range_in_words() {
         ("receive a.ts --silence -1", "number of seconds"),
         ("perf client h --time 0", "0.1 s or more"),
         ("simulate a --jobs 0", "0 is not a number from 1 to 1024"),
+        ("simulate a --jobs -1", "-1 is not a number from 1 to 1024"),
+        ("simulate a --seed -1", "-1 is not a whole number from 0 to"),
+        ("explain a --flow v --message -1", "-1 is not a whole number from 0 to"),
+        ("send a h --rate -1", "\"-1\" is not a rate"),
+        ("send a h --buffer -1", "'-1' for '--buffer <SIZE>'"),
+        ("key pair --expires -1", "\"-1\" is not a time from 1m to 365d"),
         ("send a h --rate fast", "as in 4Mbit/s"),
     ] {
         let ended = run(command);
         ended.fails(2, &[words]);
         assert!(!ended.err.contains("..=") && !ended.err.contains("invalid digit"), "{}", ended.err);
     }
+}
+
+/// Options that would do nothing, and paths that are one.
+#[test]
+fn what_could_not_work_is_refused_with_the_reason() {
+    let clip = clip().display().to_string();
+    for (options, code, words) in [
+        ("127.0.0.1 --path if=lo --path if=lo", 2, "--path if=lo is given twice"),
+        ("127.0.0.1 --path bind=127.0.0.1 --path bind=127.0.0.1", 2, "--path bind=127.0.0.1 is given twice"),
+        (
+            "127.0.0.1 --path if=lo --path if=lo,mtu=1300",
+            2,
+            "--path if=lo,mtu=1300 is the same path as if=lo",
+        ),
+        (
+            "127.0.0.1 --path if=lo --path bind=127.0.0.1",
+            2,
+            "--path bind=127.0.0.1 is the same path as if=lo",
+        ),
+        ("192.0.2.1 --path if=lo", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
+        ("192.0.2.1 --path bind=127.0.0.1", 4, "lo reaches this machine only, and 192.0.2.1 is another one"),
+        ("127.0.0.1 --advice a.json --scheme cmt-qa", 2, "cmt-qa advises no encoder: --scheme strand"),
+        ("127.0.0.1 --tariff if=lo,left=200kB --scheme bond", 2, "bond does not look at what links cost"),
+    ] {
+        run(&format!("send {clip} {options}")).fails(code, &[words]);
+    }
+    // `schemes NAME` lists the keys that the name has.
+    let refused = run(&format!("send {clip} h --scheme bond,x=1"));
+    refused.fails(2, &["scheme bond has no key 'x'"]);
+    let known: BTreeSet<&str> =
+        refused.err.rsplit_once("its keys are ").unwrap().1.trim().split(", ").collect();
+    let listed = run("schemes bond");
+    let listed = String::from_utf8_lossy(&listed.out).into_owned();
+    let key = |line: &str| line.strip_prefix("    ")?.split_once('=').map(|(key, _)| key.to_owned());
+    let listed: BTreeSet<String> = listed.lines().filter_map(key).filter(|key| !key.contains(' ')).collect();
+    assert_eq!(listed.iter().map(String::as_str).collect::<BTreeSet<_>>(), known);
+    // A measurement is no player, and a player measures nothing.
+    let port = port();
+    let server = start(&format!("perf server 127.0.0.1:{port}"));
+    server.says("listening");
+    let ended = run(&format!("send {clip} 127.0.0.1:{port}"));
+    ended.fails(5, &["this is strandcast perf server, and plays no stream: run strandcast receive there"]);
 }
 
 #[test]

@@ -325,3 +325,34 @@ fn keys_are_logged_to_private_key_logs_alone() {
     home.run(&format!("{} /dev/null", send.trim_end_matches(&log.display().to_string())))
         .fails(3, &["not a regular file"]);
 }
+
+/// There are not two strings of which the user has to choose one.
+#[test]
+fn a_receiver_shows_the_string_of_key_pair() {
+    let studio = Home::new("one-string");
+    let (code, screen) = Terminal::start(&mut studio.command("key pair --host studio.example"), 100).end();
+    assert_eq!(code, Some(0), "{screen}");
+    let out = common::file("one-string.ts");
+    let receive = format!("receive 127.0.0.1:{} {}", common::port(), out.display());
+    let terminal = Terminal::start(&mut studio.command(&receive), 100);
+    terminal.shows("at the sender:");
+    let seen = terminal.seen();
+    assert_eq!(pairing_on(&seen), pairing_on(&screen));
+    assert!(seen.contains("reach this machine at studio.example:9899"), "{seen}");
+}
+
+/// A receiver of another user or `HOME` is another one, and a service without a home makes none that would be lost.
+#[test]
+fn the_identity_that_listens_shows_and_is_made_in_a_home_alone() {
+    let home = Home::new("listens");
+    home.run("key new").succeeds();
+    let name = home.run("key show --json").json()["fingerprint"].as_str().unwrap().to_owned();
+    let receive = format!("receive 127.0.0.1:{} {}", common::port(), common::file("listens.ts").display());
+    let receiver = home.start(&receive);
+    receiver.says(&format!("identity {name} in {}", home.store().join("identity").display()));
+    let nowhere = home.path().join("nowhere");
+    let words = format!("HOME is {}, which is not a folder", nowhere.display());
+    common::spawn(home.command(&receive).env("HOME", &nowhere)).end().fails(3, &[&words, "--key"]);
+    assert!(!nowhere.exists());
+    common::spawn(home.command(&receive).env_remove("HOME")).end().fails(3, &["HOME is not set", "--key"]);
+}

@@ -84,15 +84,34 @@ fn longest_gap(seen: &[(f64, u64, u64)]) -> f64 {
     longest
 }
 
-/// The link and each line count the same bytes.
+/// The link and each line count the same bytes, within 2 %.
 fn bytes_agree(figures: &[Value], seen: &[(f64, u64, u64)]) {
-    // Bytes, line by line. A line and what was seen of the link may be some milliseconds apart, more on a busy machine.
+    // A line has the figures of a moment before its time: a look each quarter of a second, and the way to the file. A
+    // busy machine delays both, and the link, by as much again.
+    let near = |at: f64| seen.iter().filter(move |seen| (seen.0 - at).abs() <= 0.3);
     for line in &figures[2..] {
-        let at = clock(line);
-        let near = seen.iter().min_by(|a, b| (a.0 - at).abs().total_cmp(&(b.0 - at).abs())).unwrap();
         let bytes = number(&line["wire"]["sent_bytes"]);
-        assert!((bytes - near.1 as f64).abs() <= 0.02 * bytes + 60_000.0, "{bytes} and {near:?}");
+        let (least, most) = near(clock(line)).fold((f64::MAX, 0.0_f64), |(least, most), seen| {
+            (least.min(seen.1 as f64), most.max(seen.1 as f64))
+        });
+        println!("line {bytes}, link {least} to {most}");
+        assert!(bytes >= 0.98 * least && bytes <= 1.02 * most, "{bytes} and {least} to {most}");
     }
+}
+
+/// The link dropped packets, and the sender declared their chunks lost.
+fn losses_agree(line: &Value, dropped: u64) {
+    let path = &line["paths"][0];
+    let (lost, chunks) = (number(&path["chunks_lost"]), number(&path["chunks"]));
+    println!("dropped {dropped}, lost {lost} of {chunks}");
+    // There are some 1000 packets. Those without data are lost as well, and the last losses are not known yet: 3 packets
+    // each.
+    assert!(
+        dropped > 20 && (lost - dropped as f64).abs() <= 0.02 * dropped as f64 + 6.0,
+        "{lost}, not {dropped}"
+    );
+    let share = number(&path["loss_total"]);
+    assert!((share - lost / chunks).abs() < 1e-9, "{share} is not {lost} of {chunks}");
 }
 
 /// Rates are those of the lines' intervals, without a gap between them.
@@ -112,7 +131,7 @@ fn rates_agree(figures: &[Value]) {
 }
 
 /// A file has the outage, opened and closed.
-fn outage_agrees(file: &std::path::Path, gap: f64) {
+fn outage_agrees(file: &std::path::Path, gap: f64, slack: f64) {
     let outages: Vec<Value> = lines(file)
         .into_iter()
         .filter(|l| l["event"].as_str().is_some_and(|e| e.starts_with("outage")))
@@ -121,7 +140,7 @@ fn outage_agrees(file: &std::path::Path, gap: f64) {
     assert_eq!(names, ["outage", "outage-over"], "{outages:?}");
     let reported = number(&outages[1]["outage_s"]);
     assert!(
-        outages[1]["returned"] == true && (reported - gap).abs() < 0.02 * gap + 0.6,
+        outages[1]["returned"] == true && (reported - gap).abs() < 0.02 * gap + slack,
         "{reported} instead of {gap}"
     );
     assert!(figures(file).iter().any(|line| line["state"] == "outage"));
@@ -147,12 +166,14 @@ fn figures_agree_with_what_the_link_did() {
     let sender = start(&format!("send {} {to} --latency 1000 --stats={}", clip().display(), sent.display()));
     receiver.until("ten seconds", || figures(&got).len() >= 10);
     let hole = |on| [Direction::Forward, Direction::Reverse].map(|way| relay.set_black_hole(way, on));
+    // The losses so far, in the last line so far.
+    let before_the_hole = figures(&sent).pop().unwrap();
+    let dropped = relay.stats().forward.dropped_loss.packets;
     hole(true);
     std::thread::sleep(Duration::from_secs(4));
     hole(false);
     sender.end();
     receiver.end().succeeds();
-    let forward = relay.stats().forward;
     let seen = witness.end();
 
     let figures_sent = figures(&sent);
@@ -161,15 +182,12 @@ fn figures_agree_with_what_the_link_did() {
     assert!(stream.len() == 8 && figures(&got).iter().all(|line| line["stream"] == stream), "{stream}");
     bytes_agree(&figures_sent, &seen);
     rates_agree(&figures_sent);
-    // Losses.
-    let lost = forward.dropped_loss.packets + forward.dropped_black_hole.packets;
-    let share = lost as f64 / forward.offered.packets as f64;
-    let reported = number(&figures_sent.last().unwrap()["paths"][0]["loss_total"]);
-    println!("lost {share}, reported {reported}, outage {}", longest_gap(&seen));
-    assert!((reported - share).abs() < 0.02, "{reported} instead of {share}");
-    for file in [&sent, &got] {
-        outage_agrees(file, longest_gap(&seen));
-    }
+    losses_agree(&before_the_hole, dropped);
+    println!("outage {}", longest_gap(&seen));
+    // A receiver has the times of messages. Another packet than the last or first message shows with the next look, a
+    // quarter of a second later. A sender has looks alone, one at each end of the outage.
+    outage_agrees(&got, longest_gap(&seen), 0.25);
+    outage_agrees(&sent, longest_gap(&seen), 0.5);
     // The page of both files.
     let page = file("agree.html");
     let report = run(&format!("report {} {} --out {}", sent.display(), got.display(), page.display()));
@@ -177,6 +195,102 @@ fn figures_agree_with_what_the_link_did() {
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains(stream) && text.contains("longest outage") && text.contains("Round-trip time"));
     run(&format!("report {} --out {}", sent.display(), page.display())).fails(2, &["has content"]);
+}
+
+/// Figures of a receiver are those of the stream that it plays.
+#[test]
+fn the_second_stream_of_a_receiver_begins_at_zero() {
+    let (port, out, got) = (port(), file("two.ts"), file("two.jsonl"));
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), got.display()));
+    receiver.says("listening");
+    for length in [4, 2] {
+        let (input, _) = seconds(length, "two-in.ts");
+        run(&format!("send {} 127.0.0.1:{port} --latency 200", input.display())).succeeds();
+    }
+    receiver.until("both ends", || receiver.said().matches("every byte as it was sent").count() == 2);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+    let all = figures(&got);
+    let (first, second) = (&all[0]["stream"], &all.last().unwrap()["stream"]);
+    assert!(first.is_string() && first != second, "{first} {second}");
+    let second: Vec<&Value> = all.iter().filter(|line| line["stream"] == *second).collect();
+    assert!(!second.is_empty());
+    for line in second {
+        let paths = line["paths"].as_array().unwrap();
+        assert!(paths.len() == 1 && paths[0]["id"] == 0, "{line}");
+        assert!(number(&paths[0]["down_s"]) >= 0.0, "{line}");
+        assert!(number(&paths[0]["bytes"]) <= number(&line["wire"]["received_bytes"]), "{line}");
+    }
+}
+
+/// A stream continues over another association, and so do its counters.
+#[test]
+fn rates_after_a_reconnect_are_those_of_what_was_sent() {
+    let (port, out, sent) = (port(), file("again.ts"), file("again.jsonl"));
+    let receive = format!("receive 127.0.0.1:{port} {} --overwrite", out.display());
+    let receiver = start(&receive);
+    receiver.says("listening");
+    let send = format!("send {} 127.0.0.1:{port} --latency 300 --stats={}", clip().display(), sent.display());
+    let sender = start(&send);
+    sender.until("three seconds", || figures(&sent).len() >= 3);
+    receiver.signal(Signal::SIGKILL);
+    receiver.end();
+    let before = figures(&sent).len();
+    let receiver = start(&receive);
+    sender.says("again");
+    sender.until("three seconds more", || figures(&sent).len() >= before + 3);
+    sender.signal(Signal::SIGINT);
+    sender.end().succeeds();
+    receiver.signal(Signal::SIGTERM);
+    receiver.end();
+    let all = figures(&sent);
+    for pair in all.windows(2) {
+        assert_eq!(pair[0]["stream"], pair[1]["stream"]);
+        let grown = |key: &str| number(&pair[1]["wire"][key]) - number(&pair[0]["wire"][key]);
+        let rated = |key: &str| number(&pair[1]["wire"][key]) * number(&pair[1]["interval_s"]) / 8.0;
+        for (bytes, rate) in [("sent_bytes", "sent_bps"), ("received_bytes", "received_bps")] {
+            // After a time without figures, the first ones are of their own last second.
+            assert!(rated(rate) <= grown(bytes) + 1.0, "{rate} {} of {}", rated(rate), grown(bytes));
+        }
+    }
+}
+
+/// A sender that is killed sends no end of its stream: what is missing after the last message cannot be known.
+#[test]
+fn the_report_of_a_cut_stream_does_not_praise_it() {
+    let (port, out, got, page) = (port(), file("cut.ts"), file("cut.jsonl"), file("cut.html"));
+    let receive = format!("receive 127.0.0.1:{port} {} --once --silence 3", out.display());
+    let receiver = start(&format!("{receive} --stats={}", got.display()));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip().display()));
+    receiver.until("three seconds", || figures(&got).len() >= 3);
+    sender.signal(Signal::SIGKILL);
+    sender.end();
+    receiver.end().fails(5, &["was lost"]);
+    run(&format!("report {} --out {}", got.display(), page.display())).succeeds();
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("class=\"verdict bad\"") && text.contains("without a goodbye"), "{text}");
+    assert!(!text.contains("was played in time") && !text.contains("as it was sent"), "{text}");
+}
+
+#[test]
+fn the_report_replaces_neither_keys_nor_what_it_reads() {
+    let (stats, keys, page) = (file("kept.jsonl"), file("kept-identity"), file("kept.html"));
+    let line = serde_json::json!({
+        "time": "2026-11-28T21:04:17.250Z", "role": "send", "stream": "0000beef", "peer": "@studio",
+        "media": { "messages": 1, "late": 0 }, "wire": {}, "paths": [],
+    });
+    std::fs::write(&stats, line.to_string()).unwrap();
+    std::fs::write(&keys, "# The identity of this Strandcast\nsecret\n").unwrap();
+    let report = |out: &Path| run(&format!("report {} --overwrite --out {}", stats.display(), out.display()));
+    report(&keys).fails(3, &["is a file of keys"]);
+    assert_eq!(std::fs::read(&keys).unwrap(), b"# The identity of this Strandcast\nsecret\n");
+    report(&stats).fails(2, &["kept.jsonl", "the page would replace it"]);
+    assert_eq!(std::fs::read_to_string(&stats).unwrap(), line.to_string());
+    std::fs::write(&page, vec![b'x'; 1 << 20]).unwrap();
+    report(&page).succeeds();
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!") && text.trim_end().ends_with("</html>"), "no rest of the old content");
 }
 
 /// Each line on standard error is an event; a command that waits has lines as well.
@@ -261,23 +375,39 @@ fn metrics_are_replaced_as_a_whole_and_have_the_figures_of_the_lines() {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    sender.end().succeeds();
-    receiver.end().succeeds();
-    let text = std::fs::read_to_string(&metrics).unwrap();
-    let last = figures(&stats).pop().unwrap();
-    let sample = |name: &str| {
+    let text = || std::fs::read_to_string(&metrics).unwrap();
+    sender.until("figures", || text().contains("strandcast_path_rtt_seconds{"));
+    let text = text();
+    let sample = |text: &str, name: &str| {
         let line = text
             .lines()
             .find(|line| line.starts_with(&format!("{name}{{")))
             .unwrap_or_else(|| panic!("no {name}: {text}"));
         line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()
     };
-    assert_eq!(sample("strandcast_messages_total"), number(&last["media"]["messages"]));
-    assert_eq!(sample("strandcast_path_bytes_total"), number(&last["paths"][0]["bytes"]));
-    assert!((sample("strandcast_path_rtt_seconds") - number(&last["paths"][0]["rtt_ms"]) / 1e3).abs() < 1e-9);
+    // While it runs, the file has the figures of one of the lines.
+    let messages = sample(&text, "strandcast_messages_total");
+    let has_line = || figures(&stats).into_iter().find(|line| number(&line["media"]["messages"]) == messages);
+    sender.until("the line of these figures", || has_line().is_some());
+    let line = has_line().unwrap();
+    assert_eq!(sample(&text, "strandcast_path_bytes_total"), number(&line["paths"][0]["bytes"]));
+    let rtt = sample(&text, "strandcast_path_rtt_seconds");
+    assert!((rtt - number(&line["paths"][0]["rtt_ms"]) / 1e3).abs() < 1e-9, "{rtt}");
     assert!(
         text.contains("strandcast_stream_state{instance_name=\"van\",role=\"send\",state=\"streaming\"} 1")
     );
+    assert_eq!(sample(&text, "strandcast_up"), 1.0);
+    sender.end().succeeds();
+    receiver.end().succeeds();
+    // At the end the counts stay, and nothing says that a stream continues.
+    let text = std::fs::read_to_string(&metrics).unwrap();
+    let last = figures(&stats).pop().unwrap();
+    assert_eq!(sample(&text, "strandcast_up"), 0.0);
+    assert_eq!(sample(&text, "strandcast_messages_total"), number(&last["media"]["messages"]));
+    assert_eq!(sample(&text, "strandcast_path_bytes_total"), number(&last["paths"][0]["bytes"]));
+    for gone in ["_state{", "_info{", "_per_second{", "_rtt_seconds{"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
     let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
     run(&format!("{send} --metrics {}", stats.display())).fails(2, &["van.jsonl has other content"]);

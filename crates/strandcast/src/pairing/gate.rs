@@ -218,16 +218,20 @@ impl Gate {
         !self.senders.senders().is_empty()
     }
 
-    /// Returns the pairing string that any sender may use until the store changes that: the existing one, or a new one.
+    /// Returns the pairing string that any sender may use until the store changes that: the existing one, with the hosts
+    /// that `strandcast key pair` was given, or a new one.
     ///
     /// # Errors
     /// [`Error::Store`]; [`Error::Network`]: this machine has no address that others can reach, or too many.
     pub fn pairing(&self) -> Result<Zeroizing<String>, Error> {
         let now = wall_clock();
-        let hosts = reachable(&[], &self.senders.listen)?;
         let mut random = random()?;
-        let token =
-            self.store.change_senders(|senders| Ok::<_, Error>(senders.reusable(&mut random, now)))?;
+        let (token, named) = self.store.change_senders(|senders| {
+            let token = senders.reusable(&mut random, now);
+            let named = senders.hosts_of(&token);
+            Ok::<_, Error>((token, named))
+        })?;
+        let hosts = reachable(&named, &self.senders.listen)?;
         let pairing = Pairing { once: false, hosts, peer: Peer { key: self.identity.public(), token } };
         pairing.encode().ok_or_else(|| Error::Network("this machine has too many addresses".into()))
     }

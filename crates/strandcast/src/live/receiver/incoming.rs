@@ -135,8 +135,10 @@ pub(super) struct IncomingStream {
     pub(super) last_received: Instant,
     /// Time of the last packet.
     pub(super) seen: Instant,
-    /// Number of packets of the association at that time.
-    packets: u64,
+    /// Number of packets of the association at the last look, and its time.
+    packets: (u64, Instant),
+    /// End of the last time without packets.
+    silence_over: Option<Instant>,
     /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// True if the association has ended and all its data are read.
@@ -181,7 +183,8 @@ impl IncomingStream {
             player,
             last_received: now,
             seen: now,
-            packets: 0,
+            packets: (0, now),
+            silence_over: None,
             addresses,
             left: false,
             closing: None,
@@ -205,8 +208,9 @@ impl IncomingStream {
         self.association = sender.association;
         self.association.want();
         self.peer = sender.peer;
-        (self.packets, self.addresses) = (0, sender.addresses);
-        (self.last_received, self.seen) = (self.association.now(), self.association.now());
+        let now = self.association.now();
+        (self.packets, self.addresses, self.silence_over) = ((0, now), sender.addresses, None);
+        (self.last_received, self.seen) = (now, now);
         let over = self.outages.resume(&self.peer, self.seen);
         let after = match &over {
             Some(StreamEvent::OutageOver { outage_s, .. }) => Duration::from_secs_f64(*outage_s),
@@ -233,7 +237,7 @@ impl IncomingStream {
         }
         for message in messages.drain(..) {
             self.last_received = self.last_received.max(message.arrived);
-            self.seen = self.seen.max(message.arrived);
+            self.heard(message.arrived);
             if message.stream.0 == OTHER {
                 self.links = decode(&message.payload).unwrap_or(std::mem::take(&mut self.links));
                 continue;
@@ -282,8 +286,10 @@ impl IncomingStream {
     /// Checks for packets since the last poll. Returns an event to report.
     pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<StreamEvent> {
         let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
-        if packets != self.packets && !self.left {
-            (self.packets, self.seen) = (packets, now);
+        let (before, looked) = std::mem::replace(&mut self.packets, (packets, now));
+        // The times of messages are exact; other packets came between two looks.
+        if packets != before && self.seen <= looked && !self.left {
+            self.heard(now);
         }
         let addresses = addresses(seen);
         if !addresses.is_empty() {
@@ -292,11 +298,23 @@ impl IncomingStream {
         self.silent(now)
     }
 
+    /// Records that a packet arrived.
+    fn heard(&mut self, at: Instant) {
+        if at - self.seen >= FRESH {
+            self.silence_over = Some(at);
+        }
+        self.seen = self.seen.max(at);
+    }
+
     /// Returns the event of an outage that begins or ends, also without an association.
     pub(super) fn silent(&mut self, now: Instant) -> Option<StreamEvent> {
         // After the end of the stream the buffer is played, and a sender that has said why it ends is not expected.
         let over = self.end_came || self.refusal.is_some();
-        if over && !self.outages.goes_on() { None } else { self.outages.update(&self.peer, now, self.seen) }
+        if over && !self.outages.goes_on() {
+            None
+        } else {
+            self.outages.update(&self.peer, now, self.seen, self.silence_over)
+        }
     }
 
     /// Returns what the stream does.

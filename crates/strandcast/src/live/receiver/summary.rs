@@ -58,7 +58,7 @@ pub struct ReceiveSummary {
     pub reconnects: u64,
     /// Buffers of the transport in the last association.
     pub buffers: BuffersNow,
-    /// Bytes of the media on the wire in the last association.
+    /// Bytes of the media on the wire, over all associations.
     pub wire: WireNow,
     /// Counters of symbols, if any arrived.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,7 @@ mod refusals;
 mod session;
 mod summary;
 mod tariffs;
+mod vanishing;
 
 pub use config::SenderConfig;
 pub use handle::Sender;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use strandcast_net::driver::{AssociationHandle, PathSnapshot, Snapshot};
 use strandcast_proto::association::{Event, SendOptions};
-use strandcast_proto::policy::PathState;
+use strandcast_proto::policy::{LinkId, PathState};
 use strandcast_proto::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -14,6 +14,7 @@ use super::links::Links;
 use super::pump::Pump;
 use super::summary::SendSummary;
 use super::tariffs::Tariffs;
+use super::vanishing::Vanishing;
 use crate::live::event::Event as StreamNews;
 use crate::live::feed::Reporter;
 use crate::live::links::{LinkReport, PathTrouble, Tracker, encode};
@@ -49,14 +50,15 @@ pub(super) struct AssociationMonitor {
     /// Number of messages of frames that the scheme gave up before any of them was sent.
     given_up: (u64, u64),
     drops: DropWatch,
+    vanishing: Vanishing,
     reconnects: u64,
     /// Time of the last packet on any association.
     last_received: Instant,
     outages: Outages,
     /// There is no input to send.
     pub(super) no_input: bool,
-    /// Sizes of packets by path, in bytes.
-    sizes: BTreeMap<String, u64>,
+    /// Sizes of packets by link, in bytes. Two links may have one name.
+    sizes: BTreeMap<LinkId, u64>,
     /// The latency was compared with the round trip.
     compared: bool,
 }
@@ -81,6 +83,7 @@ impl AssociationMonitor {
             repairable: (0, 0),
             given_up: (0, 0),
             drops: DropWatch::default(),
+            vanishing: Vanishing::default(),
             reconnects: 0,
             last_received: Instant::ZERO,
             outages: Outages::default(),
@@ -115,7 +118,7 @@ impl AssociationMonitor {
         };
         self.received = Some((packets, received));
         self.last_received = received;
-        let outage = self.outages.update(&self.peer, now, received);
+        let outage = self.outages.update(&self.peer, now, received, None);
         self.report_outage(now, outage);
         self.expired.1 = seen.stats.messages_expired() + seen.stats.messages_abandoned();
         self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned() } else { 0 };
@@ -156,6 +159,7 @@ impl AssociationMonitor {
 
     /// Reports dropped messages. Messages that were lost but covered by repair symbols do not count as dropped.
     fn report_drops(&mut self, now: Instant, pump: &Pump, seen: Option<&Snapshot>) {
+        let vanishing = seen.is_some_and(|seen| self.vanishing.update(now, seen));
         let dropped = self.gone(pump) - self.repairable.0 - self.repairable.1 + self.given_up();
         let carries = |p: &PathSnapshot| matches!(p.view.state, PathState::Active | PathState::Suspended);
         let moment = Moment {
@@ -166,6 +170,7 @@ impl AssociationMonitor {
             overdue: pump.overdue,
             peer_blocked_s: seen.map_or(0.0, |seen| seen.stats.rwnd_blocked_time(seen.at).as_secs_f64()),
             no_path: seen.is_some_and(|seen| self.outages.goes_on() || !seen.paths.iter().any(carries)),
+            vanishing,
             spent: seen.is_some_and(|seen| seen.paths.iter().any(|p| p.view.tariff.left == Some(0))),
         };
         let news = self.drops.update(now, moment);
@@ -208,13 +213,13 @@ impl AssociationMonitor {
     fn report_sizes(&mut self, seen: &Snapshot) {
         for path in seen.paths.iter().filter(|path| path.view.state == PathState::Active) {
             let now = path.view.mtu;
-            let before = self.sizes.insert(path.name.clone(), now).unwrap_or(now);
+            let before = self.sizes.insert(path.tuple.link, now).unwrap_or(now);
             if now < before {
                 let trouble = PathTrouble::Narrow { before, now };
                 self.report(StreamNews::Path { path: path.name.clone(), trouble });
             }
         }
-        self.sizes.retain(|name, _| seen.paths.iter().any(|path| path.name == *name));
+        self.sizes.retain(|link, _| seen.paths.iter().any(|path| path.tuple.link == *link));
     }
 
     /// Reports a latency that no repair fits, once.
@@ -281,6 +286,7 @@ impl AssociationMonitor {
         self.tracker.restart();
         self.said.clear();
         self.sizes.clear();
+        self.vanishing.restart();
         self.watch.restart();
         self.reconnects += 1;
     }

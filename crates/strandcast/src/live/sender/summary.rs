@@ -47,7 +47,7 @@ pub struct SendSummary {
     pub input_resyncs: u64,
     /// Buffers of the transport in the last association.
     pub buffers: BuffersNow,
-    /// Bytes of the media on the wire in the last association.
+    /// Bytes of the media on the wire, over all associations.
     pub wire: WireNow,
     /// The last row of each path with its totals. A path counts as down while it did not exist.
     pub paths: Vec<PathNow>,

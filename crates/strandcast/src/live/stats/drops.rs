@@ -21,6 +21,10 @@ const ADVISED: f64 = 0.9;
 const HELD: f64 = 0.2;
 /// Multiple of the mean rate from which on a quarter of a second of input is a burst.
 const BURST: f64 = 2.5;
+/// IP-level size of packets that nearly all links pass, in bytes (RFC 8899 §5.1.2).
+const SMALL: u16 = 1200;
+/// Time for which drops may have a cause that shows later.
+const SHOWS_LATER: Duration = Duration::from_secs(5);
 /// Time within which drops may be those of one burst.
 const BURST_TIME: Duration = Duration::from_secs(1);
 
@@ -33,6 +37,8 @@ pub enum DropCause {
     NotConnected,
     /// There is one, and no link of it answers.
     NoPath,
+    /// Large packets do not arrive on any link, and small ones do.
+    PacketSize,
     /// The receiver's buffer is full: its output or its machine is too slow.
     Receiver,
     /// The allowance of a link is used up.
@@ -51,6 +57,7 @@ impl DropCause {
         match self {
             DropCause::NotConnected => "not-connected",
             DropCause::NoPath => "no-path",
+            DropCause::PacketSize => "packet-size",
             DropCause::Receiver => "receiver",
             DropCause::Allowance => "allowance",
             DropCause::Suspended => "suspended",
@@ -86,6 +93,11 @@ impl fmt::Display for Drops {
         match cause {
             DropCause::NotConnected => f.write_str("there is no connection"),
             DropCause::NoPath => f.write_str("no link answers"),
+            DropCause::PacketSize => write!(
+                f,
+                "large packets do not arrive on any link, and small ones do: a size that fits is being found; \
+                 --mtu {SMALL} begins with one"
+            ),
             DropCause::Receiver => f.write_str(
                 "the receiver does not keep up: its output is not read, or its machine is too slow",
             ),
@@ -125,6 +137,8 @@ pub(in crate::live) struct Moment {
     pub(in crate::live) peer_blocked_s: f64,
     /// No link answers.
     pub(in crate::live) no_path: bool,
+    /// Large packets do not arrive on any link, and small ones do.
+    pub(in crate::live) vanishing: bool,
     /// The allowance of a link is used up.
     pub(in crate::live) spent: bool,
 }
@@ -158,6 +172,8 @@ pub(in crate::live) struct DropWatch {
     /// Beginning of the present drops, their number until then, and time of the last one.
     since: Option<(Instant, u64, Instant)>,
     told: Option<Instant>,
+    /// Last time at which large packets did not arrive.
+    vanished: Option<Instant>,
 }
 
 impl DropWatch {
@@ -173,6 +189,7 @@ impl DropWatch {
 
     /// Takes the next moment; returns what there is to report.
     pub(in crate::live) fn update(&mut self, now: Instant, moment: Moment) -> Option<DropNews> {
+        self.note_size(now, moment.vanishing);
         let (before, then) = self.last.replace((now, moment)).unwrap_or((now, Moment::default()));
         let step = self.step(now, before, &then, &moment);
         let fresh: u64 = step.dropped.values().sum();
@@ -207,6 +224,23 @@ impl DropWatch {
         Some(DropNews::Dropping(self.drops(moment.dropped)?))
     }
 
+    /// Records whether large packets do not arrive. Messages dropped just before have the same cause, which shows later.
+    fn note_size(&mut self, now: Instant, vanishing: bool) {
+        if !vanishing {
+            return;
+        }
+        let known = self.vanished.replace(now).is_some_and(|at| now - at < SHOWS_LATER);
+        for step in self.steps.iter_mut().filter(|step| !known && now - step.at <= SHOWS_LATER) {
+            for cause in [DropCause::NoPath, DropCause::Burst, DropCause::Capacity] {
+                let Some(messages) = step.dropped.remove(&cause) else { continue };
+                *step.dropped.entry(DropCause::PacketSize).or_default() += messages;
+                *self.totals.entry(DropCause::PacketSize).or_default() += messages;
+                self.totals.entry(cause).and_modify(|all| *all -= messages);
+            }
+        }
+        self.totals.retain(|_, messages| *messages > 0);
+    }
+
     fn step(&self, at: Instant, before: Instant, then: &Moment, now: &Moment) -> Step {
         let (time, messages) = (at - before, now.messages.saturating_sub(then.messages));
         let bytes = now.bytes.saturating_sub(then.bytes);
@@ -215,7 +249,9 @@ impl DropWatch {
         let overdue = now.overdue.saturating_sub(then.overdue).min(dropped - unconnected);
         let rest = dropped - unconnected - overdue;
         let held = now.peer_blocked_s - then.peer_blocked_s;
-        let cause = if now.no_path {
+        let cause = if self.vanished.is_some_and(|seen| at - seen <= FIRST) {
+            DropCause::PacketSize
+        } else if now.no_path {
             DropCause::NoPath
         } else if held > HELD * time.as_secs_f64() {
             DropCause::Receiver
@@ -330,8 +366,31 @@ mod tests {
         assert_eq!(of(|m| m.unconnected += 30), DropCause::NotConnected);
         assert_eq!(of(|m| m.overdue += 30), DropCause::Suspended);
         assert_eq!(of(|m| m.no_path = true), DropCause::NoPath);
+        assert_eq!(of(|m| m.vanishing = true), DropCause::PacketSize);
         assert_eq!(of(|m| m.peer_blocked_s += 0.1), DropCause::Receiver);
         assert_eq!(of(|m| m.spent = true), DropCause::Allowance);
+    }
+
+    /// Links that pass no large packets seem to fail and return, and what they drop looks like a lack of capacity.
+    #[test]
+    fn packets_that_are_too_large_are_the_cause_from_the_first_drop_on() {
+        let mut stream = Stream::new();
+        assert_eq!(stream.quarters(4, 30), []);
+        stream.moment.no_path = true;
+        assert_eq!(stream.quarters(2, 30), []);
+        stream.moment.vanishing = true;
+        let told = stream.quarters(3, 30);
+        let [DropNews::Dropping(drops)] = told[..] else { panic!("{told:?}") };
+        assert_eq!(drops.cause, DropCause::PacketSize);
+        let line = drops.to_string();
+        assert!(line.contains("large packets do not arrive") && line.contains("--mtu 1200"), "{line}");
+        // The size is found, and what waited is late.
+        (stream.moment.no_path, stream.moment.vanishing) = (false, false);
+        stream.quarters(2, 30);
+        assert_eq!(stream.watch.totals(), BTreeMap::from([("packet-size", 330)]));
+        stream.quarters(40, 0);
+        stream.quarters(4, 30);
+        assert_eq!(stream.watch.totals(), BTreeMap::from([("capacity", 120), ("packet-size", 330)]));
     }
 
     #[test]

@@ -14,9 +14,9 @@ impl Stats {
         // Another stream counts from zero.
         let before = before.filter(|before| before.stream == self.stream && before.seconds <= self.seconds);
         let seconds = before.map_or(0.0, |before| self.seconds - before.seconds);
+        // The counters of a stream continue over all of its associations.
         let of = |now: u64, then: fn(&Stats) -> u64| {
-            // So does another association, where the counters are its own.
-            rate(before.map_or(0, |before| now.checked_sub(then(before)).unwrap_or(now)), seconds)
+            rate(before.map_or(0, |before| now.saturating_sub(then(before))), seconds)
         };
         self.interval_s = seconds;
         self.media.rate_bps = of(self.media.bytes, |stats| stats.media.bytes);

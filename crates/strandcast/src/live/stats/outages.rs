@@ -21,15 +21,23 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// Updates with the peer's last activity `last_received` at `now`. Returns an event to report.
-    pub fn update(&mut self, peer: &str, now: Instant, last_received: Instant) -> Option<StreamEvent> {
+    /// Updates with the peer's last activity `last_received` at `now`. `silence_over` is the end of the last time in which
+    /// no packet arrived, as far as it is known. Returns an event to report.
+    pub fn update(
+        &mut self,
+        peer: &str,
+        now: Instant,
+        last_received: Instant,
+        silence_over: Option<Instant>,
+    ) -> Option<StreamEvent> {
         match self.since {
             None if now - last_received >= SILENCE => {
                 self.start(last_received);
                 Some(StreamEvent::Outage { peer: peer.to_owned(), lost: false })
             }
             Some(since) if last_received > since => {
-                let outage_s = self.end(last_received)?.as_secs_f64();
+                let over = silence_over.filter(|over| *over > since).unwrap_or(last_received);
+                let outage_s = self.end(over)?.as_secs_f64();
                 Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s, lost: false, returned: true })
             }
             _ => None,
@@ -102,15 +110,16 @@ mod tests {
         let mut outages = Outages::default();
         let at = Instant::from_millis;
         for now in (0..3000).step_by(250) {
-            assert_eq!(outages.update("p", at(now), at(now.saturating_sub(1000))), None);
+            assert_eq!(outages.update("p", at(now), at(now.saturating_sub(1000)), None), None);
         }
         let told: Vec<_> =
-            (0..40).filter_map(|k| outages.update("p", at(3000 + 250 * k), at(2000))).collect();
+            (0..40).filter_map(|k| outages.update("p", at(3000 + 250 * k), at(2000), None)).collect();
         assert_eq!(told, [StreamEvent::Outage { peer: "p".into(), lost: false }]);
         assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
         let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0, lost: false, returned: true };
-        assert_eq!(outages.update("p", at(10_250), at(10_000)), Some(over));
-        assert_eq!(outages.update("p", at(10_500), at(10_400)), None);
+        // The first packet after it, not the last one of those that came since the last look.
+        assert_eq!(outages.update("p", at(10_250), at(10_200), Some(at(10_000))), Some(over));
+        assert_eq!(outages.update("p", at(10_500), at(10_400), Some(at(10_000))), None);
         assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
     }
 
@@ -128,7 +137,7 @@ mod tests {
         assert_eq!(outages.resume("p", at(1800)), None);
         assert_eq!(outages.count(), 1);
         // Each outage is closed, at the latest with its stream.
-        assert!(outages.update("p", at(9000), at(2000)).is_some());
+        assert!(outages.update("p", at(9000), at(2000), Some(at(1000))).is_some());
         assert_eq!((outages.begin("p", at(2000)), outages.close("p", at(10_000))), (None, over(8.0, false)));
         assert_eq!((outages.close("p", at(11_000)), outages.count()), (None, 2));
     }

@@ -1,5 +1,4 @@
-//! Totals of each path since the command began. They include closed and reopened paths, and paths of earlier
-//! associations.
+//! Totals of each path of a stream. They include closed and reopened paths, and paths of earlier associations.
 
 use strandcast_proto::policy::{LinkId, PathId};
 
@@ -38,7 +37,7 @@ struct Total {
     /// Counters of the path as it is now, and the sum of those it had before its counters last began at zero.
     now: Counted,
     before: Counted,
-    /// Time at which the path disappeared, in seconds since the command began; `None` while it exists.
+    /// Time at which the path disappeared, on the clock of the updates, in seconds; `None` while it exists.
     gone: Option<f64>,
     row: PathNow,
 }
@@ -59,12 +58,12 @@ pub(super) struct Totals {
     paths: Vec<Total>,
     /// Number of the next one.
     next: u32,
-    /// Time of the last update, in seconds since the command began.
+    /// Time of the last update, in seconds.
     at: f64,
 }
 
 impl Totals {
-    /// Takes the paths of an association, `seconds` after the start of the command.
+    /// Takes the paths of an association at `seconds`, on a clock that continues over all associations.
     pub(super) fn update(&mut self, seconds: f64, paths: impl Iterator<Item = PathTotal>) {
         self.at = seconds;
         let mut seen = Vec::new();

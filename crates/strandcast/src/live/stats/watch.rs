@@ -13,7 +13,7 @@ use super::snapshot::{
     GivenUpNow, LinkMonitorNow, MediaNow, PathCounters, PathNow, Role, Stats, StreamState, path_now,
 };
 use super::totals::{Counted, PathTotal, Totals};
-use super::wire::WireNow;
+use super::wire::WireCounts;
 
 /// Seconds over which rates are.
 const INTERVAL_S: f64 = 0.99;
@@ -41,6 +41,8 @@ pub struct Watch {
     diagnostics: Diagnostics,
     /// Symbol counters of previous associations of the stream, and of this one.
     coding: (CodingStats, CodingStats),
+    /// Bytes of previous associations of the stream, and of this one.
+    wire: (WireCounts, WireCounts),
     /// The snapshots of the last 10 s.
     last: VecDeque<Arc<Stats>>,
 }
@@ -48,8 +50,8 @@ pub struct Watch {
 impl Watch {
     /// Watch without a snapshot.
     pub fn new(role: Role) -> Self {
-        let (totals, diagnostics, coding, last) = Default::default();
-        Watch { role, totals, diagnostics, coding, last }
+        let (totals, diagnostics, coding, wire, last) = Default::default();
+        Watch { role, totals, diagnostics, coding, wire, last }
     }
 
     /// Takes a snapshot, `seconds` after the start of the stream. Returns the snapshot, and diagnostics to report.
@@ -62,6 +64,7 @@ impl Watch {
     ) -> (Arc<Stats>, Vec<Diagnostic>) {
         let diagnostics = self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics);
         self.coding.1 = seen.stats.coding;
+        self.wire.1 = WireCounts::of(&seen.stats);
         let sides = Sides { sends: seen.coding_out, receives: seen.coding_in };
         let mut stats = Stats {
             seconds,
@@ -73,7 +76,7 @@ impl Watch {
             scheme: seen.scheme.clone(),
             media,
             buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
-            wire: WireNow::of(&seen.stats),
+            wire: self.wire.0.plus(self.wire.1).now(),
             advice: seen.stats.advice.map(Into::into),
             paths: self.paths(seconds, seen),
             diagnostics: seen.diagnostics.clone(),
@@ -112,14 +115,20 @@ impl Watch {
     /// Resets for another association of the same stream, whose counters start at zero.
     pub fn restart(&mut self) {
         self.coding = (sum(&self.coding.0, &self.coding.1), CodingStats::default());
+        self.wire = (self.wire.0.plus(self.wire.1), WireCounts::default());
         self.totals.restart();
         self.diagnostics.restart();
     }
 
-    /// Resets for a stream that starts again, or for another one: none of its data are coded yet, and it has no snapshot.
+    /// Resets for a stream that starts again, or for another one: none of its data are coded or sent yet, and it has no
+    /// snapshot. A receiver counts the paths of each stream from its start. A sender has one stream, and counts its links
+    /// from the start of the command.
     pub fn restart_stream(&mut self) {
-        self.coding = Default::default();
+        (self.coding, self.wire) = Default::default();
         self.last.clear();
+        if self.role == Role::Receive {
+            self.totals = Totals::default();
+        }
     }
 
     /// The last snapshot.

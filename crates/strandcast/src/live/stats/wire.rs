@@ -5,7 +5,7 @@ use strandcast_proto::association::AssociationStats;
 
 use crate::text::percent;
 
-/// Bytes of an association.
+/// Bytes of an association, or of all associations of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WireNow {
@@ -30,20 +30,64 @@ pub struct WireNow {
     pub redundancy_refused: u64,
 }
 
+/// Counters of bytes, which can be added.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WireCounts {
+    sent: u64,
+    received: u64,
+    media_sent: u64,
+    media_received: u64,
+    redundant: u64,
+    refused: u64,
+}
+
+impl WireCounts {
+    /// Counters of an association.
+    pub(super) fn of(stats: &AssociationStats) -> WireCounts {
+        WireCounts {
+            sent: stats.wire_sent,
+            received: stats.wire_received,
+            media_sent: stats.media_sent,
+            media_received: stats.bytes_received,
+            redundant: stats.redundancy_sent,
+            refused: stats.redundancy_refused,
+        }
+    }
+
+    /// The sums of both.
+    pub(super) fn plus(self, other: WireCounts) -> WireCounts {
+        WireCounts {
+            sent: self.sent + other.sent,
+            received: self.received + other.received,
+            media_sent: self.media_sent + other.media_sent,
+            media_received: self.media_received + other.media_received,
+            redundant: self.redundant + other.redundant,
+            refused: self.refused + other.refused,
+        }
+    }
+
+    /// The figures, without rates.
+    pub(super) fn now(self) -> WireNow {
+        let media = self.media_sent + self.media_received;
+        let share = |bytes: u64, of: u64| (of > 0).then(|| bytes as f64 / of as f64);
+        WireNow {
+            sent_bytes: self.sent,
+            received_bytes: self.received,
+            sent_bps: 0.0,
+            received_bps: 0.0,
+            media_bytes: media,
+            overhead: share(self.sent + self.received, media),
+            redundant_bytes: self.redundant,
+            redundancy: share(self.redundant, self.media_sent),
+            redundancy_refused: self.refused,
+        }
+    }
+}
+
 impl WireNow {
     /// Bytes from the counters of an association.
     pub fn of(stats: &AssociationStats) -> WireNow {
-        WireNow {
-            sent_bytes: stats.wire_sent,
-            received_bytes: stats.wire_received,
-            sent_bps: 0.0,
-            received_bps: 0.0,
-            media_bytes: stats.media_sent + stats.bytes_received,
-            overhead: stats.overhead(),
-            redundant_bytes: stats.redundancy_sent,
-            redundancy: stats.redundancy(),
-            redundancy_refused: stats.redundancy_refused,
-        }
+        WireCounts::of(stats).now()
     }
 
     /// Line of a summary; `None` without media.
@@ -73,5 +117,16 @@ mod tests {
         let line = WireNow::of(&received).line().expect("there are media");
         assert_eq!(line, "1.100 bytes on the wire for each byte of media");
         assert_eq!(WireNow::default().line(), None);
+    }
+
+    #[test]
+    fn shares_of_two_associations_are_those_of_their_sums() {
+        let of = |wire_sent, media_sent, redundancy_sent| {
+            let stats =
+                AssociationStats { wire_sent, media_sent, redundancy_sent, ..AssociationStats::default() };
+            WireCounts::of(&stats)
+        };
+        let both = of(1300, 1000, 100).plus(of(3100, 3000, 0)).now();
+        assert_eq!((both.sent_bytes, both.overhead, both.redundancy), (4400, Some(1.1), Some(0.025)));
     }
 }

@@ -20,6 +20,8 @@ pub struct Minted {
     expires: Option<WallClock>,
     made: WallClock,
     hosts: Vec<HostPort>,
+    /// Those of them that the user named.
+    named: Vec<HostPort>,
     text: Zeroizing<String>,
 }
 
@@ -39,9 +41,10 @@ impl Minted {
     /// # Errors
     /// [`Error::Store`].
     pub fn admit(self) -> Result<Zeroizing<String>, Error> {
-        let Minted { store, token, once, expires, made, text, .. } = self;
+        let Minted { store, token, once, expires, made, named, text, .. } = self;
         store.change_senders(|senders| {
             senders.pair(token, once, expires, made);
+            senders.keep_hosts(&named);
             Ok::<_, Error>(())
         })?;
         Ok(text)
@@ -72,11 +75,12 @@ impl Store {
     pub fn mint(&self, hosts: &[HostPort], once: bool, expires: Option<WallClock>) -> Result<Minted, Error> {
         let (identity, _) = self.identity_or_new()?;
         let token = Token::generate(&mut random()?);
+        let named = hosts.to_vec();
         let hosts = reachable(hosts, &self.senders()?.listen)?;
         let pairing = Pairing { once, hosts, peer: Peer { key: identity.public(), token: token.clone() } };
         let text = pairing.encode().ok_or_else(|| Error::Usage(unwritable(&pairing)))?;
         let hosts = pairing.hosts;
-        Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), hosts, text })
+        Ok(Minted { store: self.clone(), token, once, expires, made: wall_clock(), hosts, named, text })
     }
 
     /// Keeps a pairing with a receiver under a name, and makes the identity if there never was one.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use strandcast_net::resolve::HostPort;
 use strandcast_proto::seeds::Random;
 use strandcast_seal::{Access, Grant, MOST_SENDERS, PublicKey, Token, TokenId};
 
@@ -50,6 +51,9 @@ pub struct TokenEntry {
     /// Time after which it admits known senders only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<WallClock>,
+    /// Hosts that the user named for its string, so that it is shown in the same words again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 impl TokenEntry {
@@ -113,7 +117,20 @@ impl Senders {
     /// Adds a token.
     pub fn pair(&mut self, secret: Token, once: bool, expires: Option<WallClock>, now: WallClock) {
         self.prune(now);
-        self.tokens.push(TokenEntry { secret, made: now, once, open: true, expires });
+        self.tokens.push(TokenEntry { secret, made: now, once, open: true, expires, hosts: Vec::new() });
+    }
+
+    /// Keeps the hosts that the user named for the string of the token that was added last.
+    pub(super) fn keep_hosts(&mut self, hosts: &[HostPort]) {
+        if let Some(entry) = self.tokens.last_mut() {
+            entry.hosts = hosts.iter().map(ToString::to_string).collect();
+        }
+    }
+
+    /// Returns the hosts that the user named for the string of a token.
+    pub(in crate::pairing) fn hosts_of(&self, token: &Token) -> Vec<HostPort> {
+        let entry = self.tokens.iter().find(|entry| entry.secret.id() == token.id());
+        entry.into_iter().flat_map(|entry| &entry.hosts).filter_map(|host| host.parse().ok()).collect()
     }
 
     /// Returns a token without an end that admits any sender: the existing one, or a new one. A receiver shows it until

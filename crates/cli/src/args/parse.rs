@@ -1,0 +1,30 @@
+//! Parsing of a command line.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _};
+
+use super::Args;
+
+impl Args {
+    /// Parses a command line. A negative number after an option is its value, and the option's own line says what it
+    /// takes.
+    ///
+    /// # Errors
+    /// The mistake in it, or the help that it asks for.
+    pub(crate) fn of(
+        args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Args, clap::Error> {
+        let mut command = negative_numbers(Args::command());
+        let mut found = command.try_get_matches_from_mut(args)?;
+        Args::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command))
+    }
+}
+
+fn negative_numbers(command: Command) -> Command {
+    let option = |arg: Arg| {
+        let takes = arg.get_long().is_some() && arg.get_action().takes_values();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(option).mut_subcommands(negative_numbers)
+}
