@@ -1,6 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first asks for a graceful end, the second ends at once. With a file of statistics SIGHUP
-//! opens that again instead.
+//! opens that again instead, unless the terminal was closed.
 
+use std::fs::File;
 use std::thread;
 use std::time::Duration;
 
@@ -27,20 +28,48 @@ const PRINT: Duration = Duration::from_millis(500);
 /// # Errors
 /// The system refuses to register the signals.
 pub(crate) fn watch() -> Result<Stop, CliError> {
-    watch_these(true)
+    watch_these(if ignores_hang_up() { HangUp::Ignored } else { HangUp::Ends })
 }
 
-/// As [`watch`], without SIGHUP, which the second value receives.
+/// As [`watch`], but SIGHUP ends the command only if its terminal was closed. The second value receives any other one.
 ///
 /// # Errors
 /// As [`watch`]. Call it inside a tokio runtime.
 pub(crate) fn watch_and_reopen() -> Result<(Stop, Reopen), CliError> {
-    let reopen = Reopen(Some(listen(SignalKind::hangup())?));
-    Ok((watch_these(false)?, reopen))
+    let hang_up =
+        if ignores_hang_up() || !has_terminal() { HangUp::Ignored } else { HangUp::EndsWithTerminal };
+    let reopen = Reopen(Some((listen(SignalKind::hangup())?, hang_up)));
+    Ok((watch_these(hang_up)?, reopen))
+}
+
+/// Meaning of SIGHUP as a request to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HangUp {
+    Ends,
+    /// Only once the terminal is gone. A supervisor or a user who rotates files sends the same signal.
+    EndsWithTerminal,
+    /// Never: it was ignored before, as `nohup` does, or there is no terminal.
+    Ignored,
+}
+
+impl HangUp {
+    /// Returns whether a signal that has just come is a request to end.
+    fn ends(self) -> bool {
+        match self {
+            HangUp::Ends => true,
+            HangUp::EndsWithTerminal => !has_terminal(),
+            HangUp::Ignored => false,
+        }
+    }
+}
+
+/// Returns whether this process has a controlling terminal. The system takes it away before it sends SIGHUP for its end.
+fn has_terminal() -> bool {
+    File::open("/dev/tty").is_ok()
 }
 
 /// SIGHUP as the request to open files again.
-pub(crate) struct Reopen(Option<Signal>);
+pub(crate) struct Reopen(Option<(Signal, HangUp)>);
 
 impl Reopen {
     /// No request ever comes.
@@ -51,13 +80,18 @@ impl Reopen {
     /// Waits for the next request. Cancel safe.
     pub(crate) async fn asked(&mut self) {
         match &mut self.0 {
-            Some(signal) => drop(signal.recv().await),
+            Some((signal, hang_up)) => loop {
+                signal.recv().await;
+                if !hang_up.ends() {
+                    return;
+                }
+            },
             None => std::future::pending().await,
         }
     }
 }
 
-fn watch_these(hang_up: bool) -> Result<Stop, CliError> {
+fn watch_these(hang_up: HangUp) -> Result<Stop, CliError> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(refused)?;
     let inside = runtime.enter();
     let mut signals = Signals::listen(hang_up)?;
@@ -89,13 +123,14 @@ fn watch_these(hang_up: bool) -> Result<Stop, CliError> {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where it was ignored before, as `nohup` does, or means something else.
-    hang_up: Option<Signal>,
+    /// None where it never ends the command.
+    hang_up: Option<(Signal, HangUp)>,
 }
 
 impl Signals {
-    fn listen(hang_up: bool) -> Result<Signals, CliError> {
-        let hang_up = (hang_up && !ignores_hang_up()).then(|| listen(SignalKind::hangup())).transpose()?;
+    fn listen(hang_up: HangUp) -> Result<Signals, CliError> {
+        let signal = (hang_up != HangUp::Ignored).then(|| listen(SignalKind::hangup())).transpose()?;
+        let hang_up = signal.map(|signal| (signal, hang_up));
         let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
         Ok(Signals { interrupt, terminate, hang_up })
     }
@@ -103,14 +138,19 @@ impl Signals {
     async fn next(&mut self) {
         let hang_up = async {
             match &mut self.hang_up {
-                Some(signal) => signal.recv().await,
+                Some((signal, hang_up)) => loop {
+                    signal.recv().await;
+                    if hang_up.ends() {
+                        return;
+                    }
+                },
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             _ = self.interrupt.recv() => (),
             _ = self.terminate.recv() => (),
-            _ = hang_up => (),
+            () = hang_up => (),
         }
     }
 }

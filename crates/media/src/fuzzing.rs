@@ -149,7 +149,7 @@ pub fn playout(data: &[u8]) {
     assert!(playout.level(now) <= Duration::MAX);
 }
 
-/// Feeds the bytes of an input in pieces, live or paced: each packet that is sent was read, once and in its
+/// Feeds the bytes of an input in pieces, live or paced or both: each packet that is sent was read, once and in its
 /// place.
 pub fn ingest(data: &[u8]) {
     let mut script = Script(data);
@@ -161,7 +161,13 @@ pub fn ingest(data: &[u8]) {
     };
     let pace = PaceConfig { look_ahead: 8 << 10, rate_bps: (kind & 8 > 0).then_some(1_000_000) };
     let mut now = MediaTime::from_millis(1000);
-    let mut ingest = if kind & 16 > 0 { Ingest::live(pack) } else { Ingest::paced(now, pace, pack) };
+    let credit = Duration::from_millis(20);
+    let mut ingest = match (kind & 16 > 0, kind & 128 > 0) {
+        (true, false) => Ingest::live(pack),
+        (true, true) => Ingest::pipe(credit, Duration::ZERO, pack),
+        (false, false) => Ingest::paced(now, pace, pack),
+        (false, true) => Ingest::paced_live(credit, pace, pack),
+    };
     let (mut given, mut sent, mut sequence) = (0, 0, 0);
     let input = script.0;
     let mut take = |ingest: &mut Ingest, given: usize, now: MediaTime| {

@@ -37,7 +37,7 @@ impl Memory {
         if sealed { self.sessions() } else { 0 }
     }
 
-    /// Bytes of media that may wait for an output that is not read: a few seconds.
+    /// Bytes of media that may wait for all outputs together, if they are not read: a few seconds.
     #[cfg(feature = "live")]
     pub(crate) fn output(self) -> usize {
         self.0 / 32
@@ -62,7 +62,8 @@ mod tests {
 
     use super::*;
 
-    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process.
+    /// Associations, media and the sessions of a seal share the limit, and leave some of it to the rest of the process. The
+    /// share of outputs is that of all of them ([`Outlets`](crate::live::output)).
     #[test]
     fn the_shares_are_less_than_the_whole() {
         for memory in [LEAST, 256 << 20, 16 << 30].map(Memory) {

@@ -19,7 +19,8 @@ impl StatsArgs {
         Ok(Monitor::new(role, Stats::open(self.stats.as_ref())?, metrics))
     }
 
-    /// Watches for signals: SIGHUP ends a command without a file of statistics, and opens that again where there is one.
+    /// Watches for signals: SIGHUP ends a command whose terminal was closed or that has no file of statistics, and opens that
+    /// again otherwise.
     ///
     /// # Errors
     /// The system refuses to register the signals.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -139,6 +139,16 @@ fn a_live_input_of_something_else_is_named_and_waited_for() {
     assert!(std::fs::read(&out).unwrap() == bytes);
 }
 
+/// A stream without any clock: padding of one PID, 2 s at 1.5 Mbit/s.
+fn blank() -> Vec<u8> {
+    let packet = |n: u32| {
+        let mut packet = [0xff; PACKET];
+        packet[..4].copy_from_slice(&[0x47, 0x01, 0x00, 0x10 | (n % 16) as u8]);
+        packet
+    };
+    (0..2000).flat_map(packet).collect()
+}
+
 #[test]
 fn a_file_without_a_usable_pcr_goes_by_another_clock() {
     let (_, bytes) = seconds(3, "clock-in.ts");
@@ -164,13 +174,7 @@ fn a_file_without_a_usable_pcr_goes_by_another_clock() {
         }
     }
     // Neither PCR nor time stamps: padding of one PID.
-    let blank: Vec<u8> = (0..2000_u32)
-        .flat_map(|n| {
-            let mut packet = [0xff; PACKET];
-            packet[..4].copy_from_slice(&[0x47, 0x01, 0x00, 0x10 | (n % 16) as u8]);
-            packet
-        })
-        .collect();
+    let blank = blank();
     let input = file("clock-blank.ts");
     std::fs::write(&input, &blank).unwrap();
     run(&format!("send {} 127.0.0.1:9", input.display())).fails(3, &["neither two PCRs", "--rate"]);
@@ -222,6 +226,69 @@ fn a_pipe_that_outruns_its_clock_is_paced_and_the_network_is_not_blamed() {
     assert!(sender.took < Duration::from_secs(4) && !sender.err.contains("is paced"), "{sender:?}");
     receiver.signal(Signal::SIGTERM);
     receiver.end();
+}
+
+/// An encoder that was stopped, or a terminal.
+#[test]
+fn a_paced_pipe_that_pauses_goes_on_and_loses_nothing() {
+    let (receiver, port, out) = receiver("pauses.ts");
+    let (_, bytes) = seconds(5, "pauses-in.ts");
+    let (ours, mut theirs) = std::io::pipe().unwrap();
+    let sender = start_with(&format!("send - 127.0.0.1:{port} --latency 500"), ours.into());
+    let (first, rest) = bytes.split_at(3 * 125_000);
+    theirs.write_all(first).unwrap();
+    sender.says("standard input is paced by its clock");
+    std::thread::sleep(Duration::from_secs(4));
+    theirs.write_all(rest).unwrap();
+    drop(theirs);
+    let sender = sender.end();
+    sender.succeeds();
+    receiver.end().succeeds();
+    assert!(!sender.err.contains("dropped"), "{}", sender.err);
+    let got = std::fs::read(&out).unwrap();
+    assert!(got == bytes, "{} of {} bytes", got.len(), bytes.len());
+}
+
+#[test]
+fn a_rate_of_a_pipe_counts_from_its_first_byte() {
+    let (receiver, port, out) = receiver("late-writer.ts");
+    let bytes = blank();
+    let (ours, mut theirs) = std::io::pipe().unwrap();
+    let sender = start_with(&format!("send - 127.0.0.1:{port} --latency 500 --rate 1.5Mbit/s"), ours.into());
+    sender.says("sending");
+    std::thread::sleep(Duration::from_secs(3));
+    theirs.write_all(&bytes).unwrap();
+    drop(theirs);
+    let sender = sender.end();
+    sender.succeeds();
+    receiver.end().succeeds();
+    let got = std::fs::read(&out).unwrap();
+    assert!(got == bytes, "{} of {} bytes: {}", got.len(), bytes.len(), sender.err);
+}
+
+/// As `ffmpeg -re` does: what it could not write in time comes at once afterwards.
+#[test]
+fn a_live_pipe_that_waited_for_its_receiver_is_not_held_back() {
+    let (port, out) = (port(), file("waited.ts"));
+    let (_, bytes) = seconds(8, "waited-in.ts");
+    let (ours, mut theirs) = std::io::pipe().unwrap();
+    let sender = start_with(&format!("send - 127.0.0.1:{port} --latency 1000"), ours.into());
+    let all = bytes.clone();
+    let encoder = std::thread::spawn(move || {
+        let begun = Instant::now();
+        for (n, frame) in all.chunks(5_000).enumerate() {
+            std::thread::sleep((Duration::from_millis(40) * n as u32).saturating_sub(begun.elapsed()));
+            theirs.write_all(frame).unwrap();
+        }
+    });
+    std::thread::sleep(Duration::from_secs(4));
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
+    let sender = sender.end();
+    encoder.join().unwrap();
+    sender.succeeds();
+    receiver.end().succeeds();
+    assert!(!sender.err.contains("is paced"), "{}", sender.err);
+    assert!(std::fs::read(&out).unwrap().len() > bytes.len() / 3, "{}", sender.err);
 }
 
 /// A name in another encoding.

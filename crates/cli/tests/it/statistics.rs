@@ -1,11 +1,13 @@
 //! `--stats` and `--metrics` of whole streams, compared with what emulated links did.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use strandcast_net::emulate::{Direction, Relay};
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
@@ -13,7 +15,7 @@ use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;
 
 use crate::common::link::link;
-use crate::common::{LONG, clip, file, port, run, seconds, start};
+use crate::common::{LONG, clip, file, port, run, seconds, spawn, start};
 
 fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -334,11 +336,20 @@ fn every_line_is_an_event_and_waiting_has_lines() {
     }
 }
 
+/// `strandcast` in a session of its own, with its standard input as controlling terminal or without any.
+fn in_a_session(terminal: bool, args: &str) -> Command {
+    let mut command = Command::new("setsid");
+    command.args(terminal.then_some("--ctty")).arg(env!("CARGO_BIN_EXE_strandcast"));
+    command.args(args.split_whitespace()).arg("--plain");
+    command
+}
+
 #[test]
 fn the_hang_up_signal_opens_the_statistics_again_and_ends_a_command_without_them() {
     let (port, out, stats) = (port(), file("hup.ts"), file("hup.jsonl"));
     let old = stats.with_extension("jsonl.1");
-    let receiver = start(&format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), stats.display()));
+    let receive = format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), stats.display());
+    let receiver = spawn(&mut in_a_session(false, &receive));
     receiver.until("a line", || !lines(&stats).is_empty());
     std::fs::rename(&stats, &old).unwrap();
     receiver.signal(Signal::SIGHUP);
@@ -352,6 +363,30 @@ fn the_hang_up_signal_opens_the_statistics_again_and_ends_a_command_without_them
     plain.says("listening");
     plain.signal(Signal::SIGHUP);
     plain.end().succeeds();
+}
+
+/// A rotation reaches a command in a terminal too. The end of the terminal is the end of the command, as without a file.
+#[test]
+fn a_command_with_a_file_of_statistics_ends_with_its_terminal_and_not_before() {
+    let (port, out, stats) = (port(), file("closed.ts"), file("closed.jsonl"));
+    let old = stats.with_extension("jsonl.1");
+    let receive = format!("receive 127.0.0.1:{port} {} --stats={}", out.display(), stats.display());
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let side = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = in_a_session(true, &receive);
+    command.stdin(side);
+    let receiver = spawn(&mut command);
+    // The command holds the other side as well.
+    command.stdin(std::process::Stdio::null());
+    receiver.until("a line", || !lines(&stats).is_empty());
+    std::fs::rename(&stats, &old).unwrap();
+    receiver.signal(Signal::SIGHUP);
+    receiver.until("a line in the new file", || !lines(&stats).is_empty());
+    drop(controller);
+    receiver.end().succeeds();
 }
 
 #[test]

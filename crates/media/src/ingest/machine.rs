@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use super::schedule::Schedule;
 use crate::MediaTime;
 use crate::pace::{Governor, PaceClock, PaceConfig, PaceError, PcrPacer};
 use crate::pack::{End, Outgoing, PackConfig, Packer};
@@ -55,16 +56,34 @@ enum Clock {
         pacer: PcrPacer,
         /// Marks of the packets that the pacer buffers.
         marks: VecDeque<Marks>,
-        origin: MediaTime,
-        last: MediaTime,
+        schedule: Schedule,
     },
+}
+
+impl Clock {
+    fn paced(pace: PaceConfig, schedule: Schedule) -> Self {
+        Clock::Pcr { pacer: PcrPacer::new(pace), marks: VecDeque::new(), schedule }
+    }
+
+    /// Returns whether packets arrive as they are made.
+    fn is_live(&self) -> bool {
+        match self {
+            Clock::Arrival => true,
+            Clock::Pcr { schedule, .. } => schedule.is_live(),
+        }
+    }
 }
 
 impl Ingest {
     /// A stored input, whose first packet is due at `origin`.
     pub fn paced(origin: MediaTime, pace: PaceConfig, pack: PackConfig) -> Self {
-        let pacer = PcrPacer::new(pace);
-        Self::new(Clock::Pcr { pacer, marks: VecDeque::new(), origin, last: origin }, pack)
+        Self::new(Clock::paced(pace, Schedule::stored(origin)), pack)
+    }
+
+    /// A live input that waits where it is not read, as a pipe does, and is paced from its first packet on. Packets that
+    /// are late by at most `tolerance` are sent at once; a longer pause moves all later ones.
+    pub fn paced_live(tolerance: Duration, pace: PaceConfig, pack: PackConfig) -> Self {
+        Self::new(Clock::paced(pace, Schedule::live(tolerance)), pack)
     }
 
     /// A live input.
@@ -73,9 +92,10 @@ impl Ingest {
     }
 
     /// A live input that waits where it is not read, as a pipe does. If it runs faster than its own clock for more than
-    /// `credit`, it is paced by that clock from then on.
-    pub fn pipe(credit: Duration, pack: PackConfig) -> Self {
-        Ingest { governor: Some(Governor::new(credit)), ..Self::live(pack) }
+    /// `credit`, it is paced by that clock from then on, as one of [`Ingest::paced_live`] whose tolerance is `credit`. For
+    /// `waited` it was not read: it may make up for that as well.
+    pub fn pipe(credit: Duration, waited: Duration, pack: PackConfig) -> Self {
+        Ingest { governor: Some(Governor::new(credit, waited)), ..Self::live(pack) }
     }
 
     /// Accepts anything before the first packet of the stream.
@@ -136,10 +156,10 @@ impl Ingest {
         if let Clock::Pcr { pacer, .. } = &mut self.clock {
             pacer.finish()?;
         }
-        self.pack_paced();
+        self.pack_paced(now);
         let end = match &self.clock {
             Clock::Arrival => now,
-            Clock::Pcr { last, .. } => *last,
+            Clock::Pcr { schedule, .. } => schedule.end(now),
         };
         self.packer.finish(end);
         Ok(())
@@ -163,13 +183,13 @@ impl Ingest {
 
     /// Time of the next call of [`Ingest::handle_timeout`] and [`Ingest::poll`].
     pub fn poll_timeout(&self) -> Option<MediaTime> {
-        let held = if matches!(self.clock, Clock::Arrival) { self.packer.poll_timeout() } else { None };
+        let held = if self.clock.is_live() { self.packer.poll_timeout() } else { None };
         self.packer.next_at().into_iter().chain(held).min()
     }
 
     /// Releases messages of a live input whose holding time has passed at `now`.
     pub fn handle_timeout(&mut self, now: MediaTime) {
-        if matches!(self.clock, Clock::Arrival) {
+        if self.clock.is_live() {
             self.packer.handle_timeout(now);
         }
     }
@@ -197,16 +217,14 @@ impl Ingest {
         while let Some(packet) = self.framer.poll()? {
             self.take(now, packet)?;
         }
-        self.pack_paced();
+        self.pack_paced(now);
         Ok(())
     }
 
     fn take(&mut self, now: MediaTime, packet: Packet) -> Result<(), PaceError> {
         self.continuity.check(&packet);
-        if self.governor.as_mut().is_some_and(|governor| governor.is_ahead(now, &packet)) {
-            self.governor = None;
-            let pacer = PcrPacer::new(PaceConfig::default());
-            self.clock = Clock::Pcr { pacer, marks: VecDeque::new(), origin: now, last: now };
+        if let Some(governor) = self.governor.take_if(|governor| governor.is_ahead(now, &packet)) {
+            self.clock = Clock::paced(PaceConfig::default(), Schedule::live(governor.credit()));
         }
         let mark = self.marker.mark(&packet);
         match &mut self.clock {
@@ -222,13 +240,12 @@ impl Ingest {
         Ok(())
     }
 
-    /// Packs the packets that the pacer has timed.
-    fn pack_paced(&mut self) {
-        let Clock::Pcr { pacer, marks, origin, last } = &mut self.clock else { return };
+    /// Packs the packets that the pacer has timed at `now`.
+    fn pack_paced(&mut self, now: MediaTime) {
+        let Clock::Pcr { pacer, marks, schedule } = &mut self.clock else { return };
         while let Some(paced) = pacer.poll() {
-            *last = *origin + paced.at;
             let mark = marks.pop_front().expect("every packet pushed into the pacer left its marks");
-            self.packer.push(*last, &paced.packet, mark);
+            self.packer.push(schedule.send_at(now, paced.at), &paced.packet, mark);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The sender's half: bytes of a transport stream in, messages with their send times out.
 
 mod machine;
+mod schedule;
 #[cfg(test)]
 mod tests;
 

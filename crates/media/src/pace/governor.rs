@@ -10,10 +10,12 @@ const MAX_STEP: u64 = 2 * Pcr::HZ;
 /// Share by which the input's clock may run faster than ours for ever: 5 %, far more than any oscillator.
 const DRIFT: u64 = 20;
 
-/// Watches how far an input is ahead of its clock. An input that was silent and catches up is not ahead.
+/// Watches how far an input is ahead of its clock. An input that was silent, or was not read, and catches up is not ahead.
 #[derive(Debug)]
 pub(crate) struct Governor {
     credit: Duration,
+    /// Time for which the input was not read before its first packet.
+    waited: Duration,
     pid: Option<u16>,
     last: Option<Seen>,
 }
@@ -31,9 +33,14 @@ struct Seen {
 }
 
 impl Governor {
-    /// A governor of an input that may be ahead by `credit`.
-    pub(crate) fn new(credit: Duration) -> Self {
-        Governor { credit, pid: None, last: None }
+    /// A governor of an input that may be ahead by `credit`, and was not read for `waited` before its first packet.
+    pub(crate) fn new(credit: Duration, waited: Duration) -> Self {
+        Governor { credit, waited, pid: None, last: None }
+    }
+
+    /// The lead that an input may have.
+    pub(crate) fn credit(&self) -> Duration {
+        self.credit
     }
 
     /// Takes the next packet. Returns whether the input runs faster than its clock.
@@ -45,7 +52,9 @@ impl Governor {
         }
         let step = self.last.map(|last| pcr.since(last.pcr)).filter(|step| *step <= MAX_STEP);
         let (Some(last), Some(step), false) = (self.last, step, adaptation.discontinuity) else {
-            self.last = Some(Seen { pcr, media: 0, arrived: now, first: now, lead: 0 });
+            // Media of that time wait in the pipe, or the encoder makes up for it.
+            let lead = i128::from(ticks(core::mem::take(&mut self.waited)));
+            self.last = Some(Seen { pcr, media: 0, arrived: now, first: now, lead });
             return false;
         };
         let media = last.media.saturating_add(step);
@@ -76,29 +85,56 @@ mod tests {
         MediaTime::ZERO + Duration::from_millis(ms)
     }
 
-    #[test]
-    fn an_input_is_ahead_after_its_credit() {
-        let mut governor = Governor::new(SECOND);
-        // Ten times as fast as its clock.
-        let first = (0..100).find(|n| governor.is_ahead(at(n * 10), &clock(n * 100)));
-        assert!(first.is_some_and(|n| (11..=13).contains(&n)), "{first:?}");
+    /// The time at which an input with these references, in milliseconds of arrival and of its clock, is ahead.
+    fn ahead(mut governor: Governor, references: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
+        references
+            .map(|(now, media)| (now, governor.is_ahead(at(now), &clock(media))))
+            .find(|x| x.1)
+            .map(|x| x.0)
+    }
+
+    fn unread(credit: Duration) -> Governor {
+        Governor::new(credit, Duration::ZERO)
     }
 
     #[test]
-    fn an_encoder_is_never_ahead() {
-        let mut governor = Governor::new(SECOND);
-        // Bursts of 800 ms, and a clock that is 1 % fast, for an hour.
-        for n in 0..4500_u64 {
-            for k in 0..8 {
-                let media = (n * 800 + k * 100) * 101 / 100;
-                assert!(!governor.is_ahead(at(n * 800), &clock(media)), "{n}");
-            }
-        }
+    fn an_input_is_ahead_after_its_credit() {
+        // Ten times as fast as its clock.
+        let first = ahead(unread(SECOND), (0..100).map(|n| (n * 10, n * 100)));
+        assert!(first.is_some_and(|ms| (110..=130).contains(&ms)), "{first:?}");
+    }
+
+    /// An hour of an encoder whose output comes each 800 ms, and whose clock is this many thousandths fast.
+    fn encoder(fast: u64) -> impl Iterator<Item = (u64, u64)> {
+        (0..4500_u64)
+            .flat_map(move |n| (0..8).map(move |k| (n * 800, (n * 800 + k * 100) * (1000 + fast) / 1000)))
+    }
+
+    #[test]
+    fn bursts_within_the_credit_and_a_clock_that_drifts_are_the_pace_of_an_encoder() {
+        let credit = Duration::from_millis(750);
+        assert_eq!(ahead(unread(credit), encoder(0)), None);
+        assert_eq!(ahead(unread(credit), encoder(10)), None);
+        assert_eq!(ahead(unread(credit), encoder(40)), None);
+        // The first burst is 700 ms ahead of its arrival; 10 % are no oscillator.
+        assert_eq!(ahead(unread(Duration::from_millis(650)), encoder(0)), Some(0));
+        assert!(ahead(unread(credit), encoder(100)).is_some_and(|ms| ms < 60_000));
+    }
+
+    #[test]
+    fn one_that_was_not_read_may_make_up_for_it_and_no_more() {
+        // 30 s of it wait, and then it comes at the pace of its clock.
+        let waits = || (0..750).map(|n| (0, n * 40)).chain((0..1000).map(|n| (n * 40, 30_000 + n * 40)));
+        let waited = Duration::from_secs(30);
+        assert_eq!(ahead(Governor::new(SECOND, waited), waits()), None);
+        assert_eq!(ahead(unread(SECOND), waits()), Some(0));
+        let all_at_once = (0..800).map(|n| (n, n * 40));
+        assert!(ahead(Governor::new(SECOND, waited), all_at_once).is_some_and(|ms| (775..800).contains(&ms)));
     }
 
     #[test]
     fn one_that_catches_up_after_a_silence_or_jumps_is_not_ahead() {
-        let mut governor = Governor::new(SECOND);
+        let mut governor = unread(SECOND);
         let mut media = 0;
         for n in 0..50 {
             media = n * 40;

@@ -17,7 +17,7 @@ pub(in crate::live) struct Via {
 }
 
 impl Via {
-    /// The interface of `if=`, or the one with the address `host`; `None`: neither is given, and routes decide.
+    /// The interface of `if=`, or the one that has the address `host`; `None`: neither is given, and routes decide.
     ///
     /// # Errors
     /// A text: there is no such interface.
@@ -31,7 +31,6 @@ impl Via {
     }
 
     fn among(all: &[Interface], name: Option<&str>, host: Option<IpAddr>) -> Result<Via, String> {
-        let has = |interface: &Interface, ip: IpAddr| interface.addresses.iter().any(|a| a.ip == ip);
         let found = match (name, host) {
             (Some(name), _) => all.iter().find(|interface| interface.name == name).ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|interface| interface.name.as_str()).collect();
@@ -39,12 +38,12 @@ impl Via {
             })?,
             (None, Some(host)) => all
                 .iter()
-                .find(|interface| has(interface, host))
+                .find(|interface| interface.owns(host))
                 .ok_or_else(|| format!("no interface has the address {host}"))?,
             (None, None) => return Err("no interface".to_owned()),
         };
         let v4 = |ip: IpAddr| if let IpAddr::V4(ip) = ip { Some(ip) } else { None };
-        let own = host.filter(|host| has(found, *host)).and_then(v4);
+        let own = host.filter(|host| found.owns(*host)).and_then(v4);
         let v4 = own.or_else(|| found.addresses.iter().find_map(|a| v4(a.ip)));
         Ok(Via { name: found.name.clone(), index: found.index.unwrap_or(0), v4 })
     }
@@ -73,6 +72,8 @@ mod tests {
         assert_eq!(of(Some("eth0"), ""), Ok(via("eth0", 2, "192.0.2.2")));
         assert_eq!(of(None, "192.0.2.3"), Ok(via("eth0", 2, "192.0.2.3")));
         assert_eq!(of(None, "fe80::3"), Ok(via("eth1", 3, "")));
+        let lo = Interface { loopback: true, ..interface("lo", 1, &["127.0.0.1"]) };
+        assert_eq!(Via::among(&[lo], None, "127.0.0.2".parse().ok()), Ok(via("lo", 1, "127.0.0.2")));
         assert_eq!(of(None, "9.9.9.9"), Err("no interface has the address 9.9.9.9".to_owned()));
         let unknown = of(Some("eth9"), "").expect_err("there is none");
         assert_eq!(unknown, "no interface called eth9 has an address: there are eth0, eth1");

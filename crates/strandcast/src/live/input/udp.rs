@@ -62,7 +62,9 @@ impl Udp {
         if let Some(source) = url.source.filter(|source| source.is_ipv4() != local.is_ipv4()) {
             return Err(refuse(format!("{source} and {} are of two families", local.ip())));
         }
-        let via = Via::of(url, (group != Some(host)).then_some(host.ip())).map_err(&refuse)?;
+        // Only a group is joined on an interface. Any other host is an address to bind, which need not be one of an
+        // interface: 127.0.0.2, or a broadcast address. The system refuses addresses of other machines.
+        let via = Via::of(url, url.group.as_ref().map(|_| host.ip())).map_err(&refuse)?;
         let socket = open(local, group.map(|g| g.ip()), via.as_ref(), url.source);
         let socket = socket.map_err(|e| refuse(why(&e)))?;
         Ok(Udp { socket, name, source: url.source, failing: None })
@@ -152,4 +154,58 @@ fn open(
     }
     socket.set_nonblocking(true)?;
     UdpSocket::from_std(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An input at a free port.
+    async fn listen(text: &str) -> Result<Udp, Error> {
+        let mut url: UdpUrl = text.parse().expect("a URL");
+        url.port = 0;
+        Udp::listen(&url).await
+    }
+
+    /// Sends a datagram to an input; what it reads.
+    async fn heard(text: &str, to: &str) -> Vec<u8> {
+        let mut input = listen(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let port = input.socket.local_addr().expect("it is bound").port();
+        let from = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        from.set_broadcast(true).expect("an option");
+        from.set_multicast_loop_v4(true).expect("an option");
+        let socket = socket2::SockRef::from(&from);
+        socket.set_multicast_if_v4(&Ipv4Addr::LOCALHOST).expect("an option");
+        from.send_to(b"media", (to, port)).expect("it leaves");
+        let mut buffer = vec![0; 64 << 10];
+        let len = tokio::time::timeout(Duration::from_secs(10), input.read(&mut buffer));
+        let len = len.await.unwrap_or_else(|_| panic!("{text}: nothing came")).expect("it can be read");
+        buffer.truncate(len);
+        buffer
+    }
+
+    /// The system has no interface with some of these addresses.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn it_listens_on_every_address_that_the_system_takes() {
+        for (listens, to) in [
+            ("udp://127.0.0.1:9", "127.0.0.1"),
+            ("udp://127.0.0.2:9", "127.0.0.2"),
+            ("udp://127.255.255.255:9", "127.255.255.255"),
+            ("udp://0.0.0.0:9", "127.0.0.3"),
+            ("udp://239.255.77.1@127.0.0.1:9", "239.255.77.1"),
+            ("udp://239.255.77.2@127.0.0.2:9", "239.255.77.2"),
+            ("udp://239.255.77.3:9?if=lo", "239.255.77.3"),
+        ] {
+            assert_eq!(heard(listens, to).await, b"media", "{listens}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_of_another_machine_is_refused() {
+        for text in ["udp://192.0.2.1:9", "udp://239.255.77.4@192.0.2.1:9"] {
+            let error = listen(text).await.expect_err(text).to_string();
+            assert!(error.contains("cannot listen on") && error.contains("192.0.2.1"), "{error}");
+        }
+    }
 }

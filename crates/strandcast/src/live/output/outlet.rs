@@ -13,6 +13,8 @@ use crate::text::why;
 
 /// Maximum number of reasons for lost messages that are counted separately.
 const MOST_REASONS: usize = 16;
+/// Maximum size of a batch in bytes: a slow output that has written one is seen to take data.
+const SEGMENT: usize = 32 << 10;
 /// Maximum capacity of a batch that is kept to be filled again, in bytes.
 const KEPT: usize = 64 << 10;
 
@@ -44,8 +46,12 @@ struct State {
     queue: VecDeque<Segment>,
     /// Bytes in the queue.
     queued: usize,
-    /// Bytes that are being written.
-    writing: usize,
+    /// Bytes and messages that are being written.
+    writing: (usize, u64),
+    /// Number of the stream whose data were taken from the queue last.
+    stream: u64,
+    /// Number of segments that were written.
+    written: u64,
     busy: bool,
     over: bool,
     /// Reason why nothing more can be written.
@@ -96,13 +102,18 @@ impl Outlet {
         Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
     }
 
-    /// Begins a stream. [`Outlet::opened`] returns the outcome.
-    pub(in crate::live) fn begin(&mut self) {
+    /// Begins to count for another stream.
+    pub(in crate::live) fn restart(&mut self) {
         self.dropped = (0, 0);
         self.streams += 1;
+        self.shared.lock().lost.clear();
+    }
+
+    /// Begins a stream. [`Outlet::opened`] returns the outcome.
+    pub(in crate::live) fn begin(&mut self) {
+        self.restart();
         let begins = Some(self.streams);
         let mut state = self.shared.lock();
-        state.lost.clear();
         match state.queue.back_mut() {
             // The previous stream has no data that wait to be written.
             Some(last) if last.begins.is_some() && last.batch.is_empty() => last.begins = begins,
@@ -133,13 +144,14 @@ impl Outlet {
     pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Result<Option<String>, Error> {
         self.check()?;
         let mut state = self.shared.lock();
-        if state.queued + state.writing + message.len() > self.most + rushed {
+        if state.queued + state.writing.0 + message.len() > self.most + rushed {
             self.dropped.0 += 1;
             self.dropped.1 += 1;
             return Ok((self.dropped.0 == 1).then(|| self.name.clone()));
         }
         state.queued += message.len();
-        if state.queue.is_empty() {
+        let is_full = |last: &Segment| last.batch.bytes().len() + message.len() > SEGMENT;
+        if state.queue.back().is_none_or(is_full) {
             let batch = std::mem::take(&mut state.spare);
             state.queue.push_back(Segment { begins: None, batch });
         }
@@ -178,6 +190,27 @@ impl Outlet {
         self.shared.lock().lost.clone()
     }
 
+    /// Number of pieces that the output has written. While it grows, the output is read.
+    pub(in crate::live) fn written(&self) -> u64 {
+        self.shared.lock().written
+    }
+
+    /// Counts the messages of the stream that still wait as dropped: nothing waits until they are written.
+    pub(in crate::live) fn give_up(&mut self) {
+        let state = self.shared.lock();
+        if state.over {
+            return;
+        }
+        let begins = state.queue.iter().rposition(|segment| segment.begins == Some(self.streams));
+        let mut waiting: u64 =
+            state.queue.iter().skip(begins.unwrap_or_default()).map(|segment| segment.batch.count()).sum();
+        if state.stream == self.streams {
+            waiting += state.writing.1;
+        }
+        drop(state);
+        self.dropped = (self.dropped.0 + waiting, self.dropped.1 + waiting);
+    }
+
     /// Returns whether everything is written, or nothing more will be.
     pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
@@ -187,7 +220,7 @@ impl Outlet {
     /// Returns true if the current stream has no dropped messages and is written completely.
     pub(in crate::live) fn is_clean(&self) -> bool {
         let state = self.shared.lock();
-        self.dropped.1 == 0 && state.queued == 0 && state.writing == 0
+        self.dropped.1 == 0 && state.queued == 0 && state.writing.0 == 0
     }
 
     /// # Errors
@@ -267,10 +300,12 @@ async fn next(shared: &Shared, mut spent: Batch) -> Segment {
         let work = shared.work.notified();
         {
             let mut state = shared.lock();
-            (state.busy, state.writing) = (false, 0);
+            state.written += u64::from(state.busy);
+            (state.busy, state.writing) = (false, (0, 0));
             if let Some(segment) = state.queue.pop_front() {
                 let bytes = segment.batch.bytes().len();
-                (state.busy, state.writing) = (true, bytes);
+                (state.busy, state.writing) = (true, (bytes, segment.batch.count()));
+                state.stream = segment.begins.unwrap_or(state.stream);
                 state.queued -= bytes;
                 return segment;
             }
@@ -300,134 +335,4 @@ async fn write(output: &mut impl Output, batch: &Batch, refused: bool) -> std::i
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io;
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
-    use tokio::sync::Semaphore;
-
-    use super::*;
-
-    /// An output that writes only when permitted.
-    struct Slow {
-        may: Arc<Semaphore>,
-        told: Sender<String>,
-    }
-
-    impl Output for Slow {
-        fn name(&self) -> String {
-            "slow".to_owned()
-        }
-
-        async fn write(&mut self, batch: &Batch) -> io::Result<()> {
-            self.told.send(String::from_utf8_lossy(batch.bytes()).into_owned()).expect("the test waits");
-            self.may.acquire().await.expect("it is never closed").forget();
-            if batch.bytes() == b"bad" { Err(io::Error::other("full")) } else { Ok(()) }
-        }
-    }
-
-    fn slow() -> (Outlet, Arc<Semaphore>, Receiver<String>) {
-        let (may, (told, tells)) = (Arc::new(Semaphore::new(0)), channel());
-        (Outlet::start(Slow { may: Arc::clone(&may), told }, 10, Arc::default()), may, tells)
-    }
-
-    async fn turns() {
-        for _ in 0..10 {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    #[tokio::test]
-    async fn what_does_not_fit_is_dropped_and_counted_once_it_moves_again() {
-        let (mut outlet, may, tells) = slow();
-        outlet.begin();
-        assert_eq!(outlet.write(b"one", 0), Ok(None));
-        turns().await;
-        assert_eq!(tells.try_recv().as_deref(), Ok("one"));
-        // The three bytes that are being written count as queued.
-        assert_eq!(outlet.write(b"fives", 0), Ok(None));
-        assert_eq!(outlet.write(b"six", 0), Ok(Some("slow".to_owned())));
-        assert_eq!(outlet.write(b"seven", 0), Ok(None), "told once");
-        assert_eq!(outlet.write(b"eight", 5), Ok(None), "rushed");
-        assert!(outlet.recovered().is_none() && !outlet.is_clean());
-        may.add_permits(2);
-        turns().await;
-        assert_eq!(tells.try_recv().as_deref(), Ok("fiveseight"));
-        assert_eq!(outlet.recovered(), Some(("slow".to_owned(), 2)));
-        assert_eq!((outlet.dropped(), outlet.recovered()), (2, None));
-        assert_eq!(outlet.check(), Ok(()));
-    }
-
-    /// Each of many senders may begin a stream and send nothing.
-    #[tokio::test]
-    async fn streams_without_media_take_no_memory() {
-        let (mut outlet, _may, _tells) = slow();
-        outlet.begin();
-        assert_eq!(outlet.write(b"a", 0), Ok(None));
-        (0..10_000).for_each(|_| outlet.begin());
-        assert_eq!(outlet.shared.lock().queue.len(), 2);
-    }
-
-    async fn failure(outlet: &Outlet) -> Error {
-        for _ in 0..100 {
-            if let Err(error) = outlet.check() {
-                return error;
-            }
-            turns().await;
-        }
-        panic!("it does not end");
-    }
-
-    #[tokio::test]
-    async fn an_error_ends_it() {
-        let (mut outlet, may, _tells) = slow();
-        may.add_permits(1);
-        assert_eq!(outlet.write(b"bad", 0), Ok(None));
-        let error = failure(&outlet).await;
-        assert_eq!(error, Error::Media("cannot write slow: full".to_owned()));
-        assert_eq!(outlet.write(b"a", 0), Err(error));
-        assert!(outlet.is_idle());
-    }
-
-    #[tokio::test]
-    async fn an_output_that_panics_keeps_no_caller_waiting() {
-        let (mut outlet, _may, tells) = slow();
-        // It no longer reports what it writes.
-        drop(tells);
-        assert_eq!(outlet.write(b"a", 0), Ok(None));
-        assert!(matches!(failure(&outlet).await, Error::Media(_)));
-        assert!(outlet.is_idle());
-    }
-
-    /// An output that loses every message.
-    struct Leaky(u64);
-
-    impl Output for Leaky {
-        fn name(&self) -> String {
-            "leaky".to_owned()
-        }
-
-        fn troubles(&mut self) -> Vec<(String, u64)> {
-            vec![("a leak".to_owned(), std::mem::take(&mut self.0)), ("a smell".to_owned(), 0)]
-        }
-
-        async fn write(&mut self, batch: &Batch) -> io::Result<()> {
-            self.0 += batch.messages().count() as u64;
-            Ok(())
-        }
-    }
-
-    #[tokio::test]
-    async fn messages_that_an_output_loses_are_counted_and_each_reason_is_told_once() {
-        let mut outlet = Outlet::start(Leaky(0), 10, Arc::default());
-        for _ in 0..3 {
-            assert_eq!(outlet.write(b"a", 0), Ok(None));
-            turns().await;
-        }
-        assert_eq!(outlet.troubles(), ["a leak", "a smell"]);
-        assert_eq!(outlet.lost(), BTreeMap::from([("a leak".to_owned(), 3)]));
-        outlet.begin();
-        turns().await;
-        assert!(outlet.lost().is_empty() && outlet.troubles().is_empty());
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::outlet::{Outlet, Recording};
 use super::sink::Output;
@@ -55,9 +56,11 @@ pub(in crate::live) struct Outlets {
 }
 
 impl Outlets {
-    /// Starts a task for each output; at most `most` bytes wait for each. Call it inside a tokio runtime.
+    /// Starts a task for each output; at most `most` bytes wait for all of them, each of which has the same share. Call it
+    /// inside a tokio runtime.
     pub(in crate::live) fn start(outputs: Vec<impl Output>, most: usize) -> Outlets {
         let ended = Arc::<Notify>::default();
+        let most = most / outputs.len().max(1);
         let place = |output| {
             let outlet = Outlet::start(output, most, Arc::clone(&ended));
             Place { outlet, failed: None, refuses: false }
@@ -71,9 +74,12 @@ impl Outlets {
 
     /// Begins a stream. [`Outlets::opened`] returns the outcome.
     pub(in crate::live) fn begin(&mut self) {
-        for place in self.open() {
+        for place in &mut self.places {
             place.refuses = false;
-            place.outlet.begin();
+            match &place.failed {
+                None => place.outlet.begin(),
+                Some(_) => place.outlet.restart(),
+            }
         }
     }
 
@@ -91,9 +97,10 @@ impl Outlets {
         (all, refused)
     }
 
-    /// Queues a message's transport packets at each output. `rushed` adds room in bytes. Returns the names of outputs for
-    /// which this is the first message in a while that does not fit.
+    /// Queues a message's transport packets at each output. `rushed` adds room in bytes for all of them. Returns the names
+    /// of outputs for which this is the first message in a while that does not fit.
     pub(in crate::live) fn write(&mut self, message: &[u8], rushed: usize) -> Vec<String> {
+        let rushed = rushed / self.places.len().max(1);
         // One that has failed is reported by `failed`.
         self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
     }
@@ -159,15 +166,39 @@ impl Outlets {
         Error::Media(format!("{} {is} not read: the rest of the stream is lost", names.join(" and ")))
     }
 
-    /// Waits until everything is written.
+    /// Returns whether everything is written.
+    pub(in crate::live) fn is_idle(&self) -> bool {
+        self.places.iter().all(|place| place.outlet.is_idle())
+    }
+
+    /// Waits until everything is written, except to outputs that have taken nothing for `patience`.
     ///
     /// # Errors
-    /// [`Error::Media`]: an output has failed.
-    pub(in crate::live) async fn flush(&self) -> Result<(), Error> {
-        while !self.places.iter().all(|place| place.outlet.is_idle()) {
+    /// [`Error::Media`]: an output has failed, or is not read.
+    pub(in crate::live) async fn flush(&self, patience: Duration) -> Result<(), Error> {
+        let mut seen = vec![(0, Instant::now()); self.places.len()];
+        loop {
+            let now = Instant::now();
+            let mut waits = false;
+            for (place, (before, since)) in self.places.iter().zip(&mut seen) {
+                let written = place.outlet.written();
+                if std::mem::replace(before, written) != written {
+                    *since = now;
+                }
+                waits |= !place.outlet.is_idle() && now - *since < patience;
+            }
+            if !waits {
+                break;
+            }
             tokio::time::sleep(POLL).await;
         }
-        self.places.iter().try_for_each(|place| place.outlet.check())
+        self.places.iter().try_for_each(|place| place.outlet.check())?;
+        if self.is_idle() { Ok(()) } else { Err(self.unread()) }
+    }
+
+    /// Counts what still waits as unread: nothing waits until it is written.
+    pub(in crate::live) fn give_up(&mut self) {
+        self.places.iter_mut().for_each(|place| place.outlet.give_up());
     }
 
     /// Returns true if the current stream has no dropped messages and is written completely.
@@ -225,7 +256,7 @@ mod tests {
     async fn an_output_that_stalls_or_fails_holds_up_no_other() {
         let ((stalled, _), (full, _), (good, has)) =
             (disk("stalled", 0, 9), disk("full", 99, 1), disk("good", 99, 99));
-        let mut outlets = Outlets::start(vec![stalled, full, good], 3);
+        let mut outlets = Outlets::start(vec![stalled, full, good], 9);
         outlets.begin();
         let mut told = Vec::new();
         for message in [b"ab", b"cd", b"ef"] {
@@ -253,6 +284,70 @@ mod tests {
         assert!(matches!(one, Failure::One { .. }), "{one:?}");
         let all = outlets.failed().await;
         assert!(matches!(all, Failure::All(Error::Media(_))), "{all:?}");
-        assert!(outlets.flush().await.is_err());
+        assert!(outlets.flush(LONG).await.is_err());
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn a_failed_output_has_counts_of_the_current_stream_only() {
+        let ((full, _), (good, _)) = (disk("full", 1, 3), disk("good", 99, 99));
+        let may = Arc::clone(&full.may);
+        let mut outlets = Outlets::start(vec![full, good], 10);
+        outlets.begin();
+        for message in [b"ab", b"cd", b"ef", b"gh"] {
+            outlets.write(message, 0);
+            turns().await;
+        }
+        may.add_permits(1);
+        assert!(matches!(outlets.failed().await, Failure::One { .. }));
+        assert_eq!((outlets.now()[0].unread, outlets.missed()), (1, 1));
+        outlets.begin();
+        outlets.write(b"ij", 0);
+        let now = outlets.now();
+        assert_eq!((now[0].unread, outlets.missed()), (0, 0));
+        assert!(now[0].failed.is_some(), "it has nothing of this stream");
+    }
+
+    /// As at the end of a stream that plays to a pipe without a reader.
+    #[tokio::test(start_paused = true)]
+    async fn an_output_that_takes_nothing_is_not_waited_for_and_its_rest_is_unread() {
+        let ((stuck, _), (slow, has)) = (disk("stuck", 0, 99), disk("slow", 0, 1 << 20));
+        let may = Arc::clone(&slow.may);
+        let mut outlets = Outlets::start(vec![stuck, slow], 1 << 20);
+        outlets.begin();
+        let message = [0; 20_000];
+        (0..10).for_each(|_| assert!(outlets.write(&message, 0).is_empty()));
+        // A reader that takes a piece every 4 s is waited for, ten times.
+        let reads = tokio::spawn(async move {
+            for _ in 0..10 {
+                tokio::time::sleep(Duration::from_secs(4)).await;
+                may.add_permits(1);
+            }
+        });
+        let begun = Instant::now();
+        let error = outlets.flush(Duration::from_secs(5)).await.expect_err("one is stuck").to_string();
+        assert_eq!(error, "stuck is not read: the rest of the stream is lost");
+        assert!((40..46).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        reads.await.expect("it ends");
+        assert_eq!(has.lock().expect("no holder panics").len(), 200_000);
+        outlets.give_up();
+        let now = outlets.now();
+        assert_eq!((now[0].unread, now[1].unread, outlets.missed()), (10, 0, 10));
+    }
+
+    #[tokio::test]
+    async fn all_outputs_together_hold_no_more_than_their_share_of_the_memory() {
+        for number in 1..=8 {
+            let names = ["1", "2", "3", "4", "5", "6", "7", "8"];
+            let stalled: Vec<Disk> = names[..number].iter().map(|name| disk(name, 0, 0).0).collect();
+            let mut outlets = Outlets::start(stalled, 80_000);
+            outlets.begin();
+            for _ in 0..200 {
+                outlets.write(&[0; 1000], 40_000);
+            }
+            let held = 200 * number as u64 - outlets.missed();
+            assert!((110..=120).contains(&held), "{held} kB of {number} outputs");
+        }
     }
 }

@@ -27,6 +27,11 @@ impl Batch {
         self.bytes.is_empty()
     }
 
+    /// Number of messages.
+    pub(super) fn count(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
     pub(super) fn push(&mut self, message: &[u8]) {
         self.bytes.extend_from_slice(message);
         self.ends.push(self.bytes.len());

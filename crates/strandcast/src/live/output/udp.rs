@@ -17,6 +17,9 @@ use crate::text::why;
 /// Maximum number of reasons that are counted separately.
 const MOST_REASONS: usize = 16;
 
+/// Reason for datagrams that no program receives: the destination has answered so. A network may leave out some answers.
+const NO_LISTENER: &str = "there is no listener";
+
 /// Time after which a socket that fails is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -64,21 +67,23 @@ impl Udp {
     fn send(&mut self, message: &[u8]) {
         let to = self.to.into();
         let mut sent = self.socket.send_to(message, &to);
-        if let Err(error) = &sent
-            && error.kind() == ErrorKind::ConnectionRefused
-        {
-            // A listener may come. This datagram has not left.
-            self.note("there is no listener".to_owned(), 0);
+        if sent.as_ref().is_err_and(is_refused) {
+            self.refused();
             sent = self.socket.send_to(message, &to);
         }
         match sent {
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(error) if is_refused(&error) => self.refused(),
             Err(error) => {
                 self.note(why(&error), 1);
                 self.reopen();
             }
         }
+    }
+
+    /// Counts the datagram to which the answer was that there is no listener.
+    fn refused(&mut self) {
+        self.note(NO_LISTENER.to_owned(), 1);
     }
 
     /// Opens the socket again: its address may be gone.
@@ -104,6 +109,12 @@ impl Output for Udp {
     }
 
     fn troubles(&mut self) -> Vec<(String, u64)> {
+        // The answer to the last datagram: no later one may follow that would return it.
+        if let Ok(Some(error)) = self.socket.take_error()
+            && is_refused(&error)
+        {
+            self.refused();
+        }
         std::mem::take(&mut self.lost).into_iter().collect()
     }
 
@@ -111,6 +122,10 @@ impl Output for Udp {
         batch.messages().for_each(|message| self.send(message));
         Ok(())
     }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
 }
 
 fn open(to: SocketAddr, via: Option<&Via>, ttl: Option<u8>) -> io::Result<Socket> {
@@ -173,26 +188,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_listener_is_reported_and_costs_nothing_once_it_is_there() {
+    async fn datagrams_without_a_listener_are_counted_until_there_is_one() {
         let free = UdpSocket::bind("127.0.0.1:0").expect("a port");
         let to = free.local_addr().expect("it is bound");
         drop(free);
         let mut output = open(&format!("udp://{to}")).await;
-        let mut told = Vec::new();
-        for _ in 0..200 {
-            output.write(&batch(&[b"early"])).await.expect("it continues");
-            told = output.troubles();
-            if !told.is_empty() {
+        let refused = |output: &mut Udp| {
+            let all: BTreeMap<String, u64> = output.troubles().into_iter().collect();
+            assert!(all.keys().all(|why| why == "there is no listener"), "{all:?}");
+            all.values().sum::<u64>()
+        };
+        output.write(&batch(&[b"one", b"two", b"three"])).await.expect("it continues");
+        let mut lost = refused(&mut output);
+        for _ in 0..2000 {
+            if lost == 3 {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
+            lost += refused(&mut output);
         }
-        assert_eq!(told, [("there is no listener".to_owned(), 0)]);
+        assert_eq!(lost, 3);
         let listener = UdpSocket::bind(to).expect("the port is free");
         output.write(&batch(&[b"late"])).await.expect("it continues");
         let mut buffer = [0; 16];
         listener.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
         assert_eq!(listener.recv(&mut buffer).map(|len| buffer[..len].to_vec()).ok(), Some(b"late".to_vec()));
+        assert_eq!(refused(&mut output), 0);
     }
 
     #[tokio::test]

@@ -32,10 +32,14 @@ use crate::pairing::Gate;
 
 /// Interval between two looks at the stream, its addresses and its gate.
 const TICK: Duration = Duration::from_millis(250);
-/// Timeout for a sender to close after the end, including retransmissions.
+/// Timeout for a sender to close after the end, including retransmissions, and for an output to take data then.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after a signal, beyond the latency, in which the association closes and the rest is written.
 const LAST: Duration = Duration::from_millis(500);
+/// Bytes of the buffered rest that are queued at once at the end.
+const PIECE: usize = 256 << 10;
+/// Time in which the outputs take a piece of the rest, if they are read.
+const TURN: Duration = Duration::from_millis(50);
 /// Time to wait for a sender whose abort may be forged.
 const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
@@ -58,6 +62,8 @@ pub(super) struct Session {
     once: bool,
     /// Deadline of the end that the application requested.
     over: Option<Instant>,
+    /// Summary of the last stream, until everything is written.
+    summary: Option<ReceiveSummary>,
     messages: Vec<Message>,
 }
 
@@ -109,6 +115,7 @@ impl Session {
             silence: config.silence,
             once: config.once,
             over: None,
+            summary: None,
             messages: Vec::new(),
         };
         let outcome = session.receive().await;
@@ -123,7 +130,7 @@ impl Session {
     async fn receive(&mut self) -> Result<(), Error> {
         loop {
             match self.step().await {
-                Step::Stop => return self.stop(),
+                Step::Stop => return self.stop().await,
                 Step::Accepted(None) => return Err(Error::Network("the transport stopped".into())),
                 Step::Accepted(Some(association)) => {
                     tokio::spawn(handshake(association, self.ready.0.clone()));
@@ -260,7 +267,8 @@ impl Session {
             stream.player.drain();
             self.report(replaced);
             self.play();
-            self.summarize();
+            let summary = self.summarize();
+            self.report_summary(summary);
         }
         if let Some(stream) = self.stream.take() {
             match same_key(&stream) {
@@ -297,13 +305,21 @@ impl Session {
 
     /// Queues due output.
     fn play(&mut self) {
-        let Some(stream) = &mut self.stream else { return };
+        self.play_some(usize::MAX);
+    }
+
+    /// Queues due output until that has `most` bytes. Returns whether more is due.
+    fn play_some(&mut self, most: usize) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
         let now = stream.association.now();
         // The data that were in the buffer may wait for the output instead.
         let rushed = if stream.player.is_drained() { self.memory.playout() } else { 0 };
-        while let Some(output) = stream.player.poll(now) {
+        let mut bytes = 0;
+        while bytes < most {
+            let Some(output) = stream.player.poll(now) else { return false };
             match output {
                 playout::Output::Data(released) => {
+                    bytes += released.payload.len();
                     for output in self.output.write(&released.payload, rushed) {
                         self.reporter.report(News::Unread { output });
                     }
@@ -318,6 +334,7 @@ impl Session {
                 }
             }
         }
+        true
     }
 
     async fn tick(&mut self) -> Result<(), Error> {
@@ -418,12 +435,14 @@ impl Session {
                 format!("sender {} was lost: silent for {:.0} s", stream.peer, silent.as_secs_f64())
             }
         };
-        self.summarize();
-        match (self.once, complete) {
-            (true, true) => return Ok(Some(Ok(()))),
-            (true, false) => return Ok(Some(Err(Error::Peer(why)))),
-            (false, true) => {}
-            (false, false) => self.report(News::SenderLost { why }),
+        let summary = self.summarize();
+        if self.once {
+            self.summary = summary;
+            return Ok(Some(if complete { Ok(()) } else { Err(Error::Peer(why)) }));
+        }
+        self.report_summary(summary);
+        if !complete {
+            self.report(News::SenderLost { why });
         }
         self.stream = None;
         if let Some(next) = self.next.take() {
@@ -433,20 +452,25 @@ impl Session {
     }
 
     /// Plays the buffered rest, and ends.
-    fn stop(&mut self) -> Result<(), Error> {
+    async fn stop(&mut self) -> Result<(), Error> {
         let latency = self.stream.as_ref().map_or(Duration::ZERO, |stream| stream.player.latency);
-        self.over = Some(Instant::now() + latency + LAST);
+        let over = Instant::now() + latency + LAST;
+        self.over = Some(over);
         if let Some(stream) = &mut self.stream {
             stream.player.drain();
         }
+        while self.play_some(PIECE) && Instant::now() < over {
+            // The outputs share the memory: those that are read make room for the next piece.
+            let _: Result<_, _> = tokio::time::timeout(TURN, self.output.flush(TURN)).await;
+        }
         self.play();
-        self.summarize();
+        self.summary = self.summarize();
         Ok(())
     }
 
-    /// Reports the summary of the stream.
-    fn summarize(&mut self) {
-        let Some(stream) = &mut self.stream else { return };
+    /// The summary of the stream.
+    fn summarize(&mut self) -> Option<ReceiveSummary> {
+        let stream = self.stream.as_mut()?;
         let (now, outputs) = (stream.association.now(), self.output.now());
         if let Some(what) = stream.outages.close(&stream.peer, now) {
             let seconds = (now - stream.begun).as_secs_f64();
@@ -454,7 +478,11 @@ impl Session {
         }
         let summary = ReceiveSummary::of(stream, self.watch.last(), now, outputs);
         self.diagnose();
-        self.report(News::Received(Box::new(summary)));
+        Some(summary)
+    }
+
+    fn report_summary(&self, summary: Option<ReceiveSummary>) {
+        summary.into_iter().for_each(|summary| self.report(News::Received(Box::new(summary))));
     }
 
     /// Reports the diagnostics of the scheme that have not been reported yet.

@@ -77,16 +77,13 @@ impl ReceiveSummary {
         now: Instant,
         outputs: Vec<OutputNow>,
     ) -> ReceiveSummary {
-        let unread = outputs.iter().map(|output| output.unread).sum();
-        let unsent = outputs.iter().flat_map(|output| output.unsent.values()).sum();
-        let whole = unread + unsent == 0 && outputs.iter().all(|output| output.failed.is_none());
         let (stats, outages, latency) = (stream.player.stats(), &stream.outages, stream.player.latency);
         // In an outage the buffer is played, and then there is nothing more.
         let gap_of = |outage: Duration| outage.saturating_sub(latency);
         let once = u32::try_from(outages.count()).unwrap_or(u32::MAX);
         let silent = outages.total(now).saturating_sub(latency.saturating_mul(once)).as_secs_f64();
         let played = (now - stream.begun).as_secs_f64();
-        ReceiveSummary {
+        let summary = ReceiveSummary {
             sender: stream.peer.clone(),
             seconds: (now - stream.begun).as_secs_f64(),
             latency_ms: stream.player.latency.as_millis() as u64,
@@ -95,10 +92,10 @@ impl ReceiveSummary {
             late: stats.late,
             lost: stats.lost,
             malformed: stream.player.malformed(),
-            unread,
-            unsent,
-            outputs,
-            identical: stream.ended.map(|e| e.identical() && whole),
+            unread: 0,
+            unsent: 0,
+            outputs: Vec::new(),
+            identical: stream.ended.map(|e| e.identical()),
             complete: stream.ended.is_some(),
             underflows: stats.underflows,
             longest_gap_ms: stats.longest_gap.max(gap_of(outages.longest(now))).as_secs_f64() * 1e3,
@@ -113,7 +110,18 @@ impl ReceiveSummary {
             coding: last.and_then(|seen| seen.coding.clone()),
             outages: stream.outages.count(),
             longest_outage_s: stream.outages.longest(now).as_secs_f64(),
-        }
+        };
+        summary.with_outputs(outputs)
+    }
+
+    /// The summary with a later state of its outputs.
+    pub(super) fn with_outputs(mut self, outputs: Vec<OutputNow>) -> ReceiveSummary {
+        self.unread = outputs.iter().map(|output| output.unread).sum();
+        self.unsent = outputs.iter().flat_map(|output| output.unsent.values()).sum();
+        let whole = self.unread + self.unsent == 0 && outputs.iter().all(|output| output.failed.is_none());
+        self.identical = self.identical.map(|identical| identical && whole);
+        self.outputs = outputs;
+        self
     }
 
     /// Lines of text.

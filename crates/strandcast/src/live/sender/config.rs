@@ -31,7 +31,8 @@ pub struct SenderConfig {
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that runs faster than its own clock is paced by that, after one latency of credit.
+    /// If true, a pipe that runs faster than its own clock is paced by that, after one latency of credit and the time for which
+    /// it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

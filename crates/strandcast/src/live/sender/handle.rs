@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::config::SenderConfig;
 use super::connect::Plan;
 use super::intake::Timing;
@@ -28,7 +30,8 @@ impl Sender {
     /// [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
-        let timing = Timing { latency, rate_bps: config.rate_bps, paces_pipes: config.paces_pipes };
+        let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
+        let timing = Timing { latency, rate_bps, paces_pipes, begun: Instant::now() };
         let unpaced = input.is_live() && !input.waits();
         if let Some(bps) = timing.rate_bps.filter(|_| unpaced) {
             return Err(Error::Usage(format!("rate {bps}: {} comes at its own rate", input.name())));

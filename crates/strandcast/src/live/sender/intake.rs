@@ -8,6 +8,7 @@ use strandcast_media::pace::{PaceClock, PaceConfig};
 use strandcast_media::pack::PackConfig;
 use strandcast_media::ts::SEARCH_LIMIT;
 use strandcast_net::entropy;
+use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::live::event::Event;
@@ -22,10 +23,12 @@ pub(super) struct Timing {
     pub(super) rate_bps: Option<u64>,
     /// A pipe that runs faster than its clock is paced by it.
     pub(super) paces_pipes: bool,
+    /// Time from which on the input can have media. It is read once there is a connection.
+    pub(super) begun: Instant,
 }
 
 impl Timing {
-    /// The input's state machine. A paced input starts at `origin`. A random number identifies the sender's run.
+    /// The input's state machine. A file starts at `origin`. A random number identifies the sender's run.
     ///
     /// # Errors
     /// [`Error::Network`]: the system has no randomness.
@@ -38,8 +41,8 @@ impl Timing {
         let waits = !input.is_live() || input.waits();
         let mut ingest = match (input.is_live(), self.rate_bps) {
             (false, _) => Ingest::paced(origin, pace, pack),
-            (true, Some(_)) if waits => Ingest::paced(origin, pace, pack),
-            (true, _) if waits && self.paces_pipes => Ingest::pipe(self.latency, pack),
+            (true, Some(_)) if waits => Ingest::paced_live(self.latency, pace, pack),
+            (true, _) if waits && self.paces_pipes => Ingest::pipe(self.latency, self.begun.elapsed(), pack),
             (true, _) => Ingest::live(pack),
         };
         if input.may_begin_late() {

@@ -14,7 +14,7 @@ use crate::live::words::REFUSED;
 const MIN_FLUSH: Duration = Duration::from_millis(100);
 
 impl Session {
-    /// Closes all associations after `outcome`, and waits until the queued data are written.
+    /// Closes all associations after `outcome`, waits until the queued data are written, and reports the last summary.
     pub(super) async fn end(mut self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.close(&outcome).await;
         if let Some(gate) = &mut self.gate {
@@ -22,12 +22,15 @@ impl Session {
                 self.reporter.report(News::Gate(event));
             }
         }
-        if outcome.is_err() {
+        let flushed = match outcome {
+            Ok(()) => self.flush().await,
             // The error is the result. An unread output must not delay it.
-            let _: Result<_, _> = tokio::time::timeout(CLOSE_TIMEOUT, self.flush()).await;
-            return outcome;
-        }
-        self.flush().await
+            Err(_) => tokio::time::timeout(CLOSE_TIMEOUT, self.flush()).await.unwrap_or(Ok(())),
+        };
+        self.output.give_up();
+        let summary = self.summary.take().map(|summary| summary.with_outputs(self.output.now()));
+        self.report_summary(summary);
+        outcome.and(flushed)
     }
 
     /// Closes the associations.
@@ -51,7 +54,7 @@ impl Session {
         let _: Result<CloseReason, _> = tokio::time::timeout(time, stream.association.closed()).await;
     }
 
-    /// Waits until everything is written, or the application requests the end.
+    /// Waits until everything is written, an output takes nothing, or the application requests the end.
     async fn flush(&mut self) -> Result<(), Error> {
         let Session { output, stop, over, .. } = self;
         let patience = async {
@@ -60,7 +63,7 @@ impl Session {
             tokio::time::sleep(left.max(MIN_FLUSH)).await;
         };
         tokio::select! {
-            flushed = output.flush() => flushed,
+            flushed = output.flush(CLOSE_TIMEOUT) => flushed,
             () = patience => if output.is_clean() { Ok(()) } else { Err(output.unread()) },
         }
     }
