@@ -28,7 +28,7 @@ UNITS = sorted(path.name for path in (ROOT / "packaging/systemd").glob("*.servic
 PAGES = sorted(path.name for path in (ROOT / "docs/operate").iterdir())
 SCRIPTS = sorted(path.name for path in (ROOT / "packaging/encoders").iterdir() if path.is_file())
 DOCUMENTS = ["LICENSE-APACHE", "LICENSE-MIT", "cli.md", *(f"operate/{name}" for name in PAGES)]
-DOCUMENTS += [f"encoders/{name}" for name in SCRIPTS]
+DOCUMENTS += [*(f"encoders/{name}" for name in SCRIPTS), "wireshark/strandcast.lua"]
 
 
 def script(name: str, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
