@@ -74,7 +74,9 @@ class Net:
         )  # fmt: skip
         self.running.append(holder)
         assert holder.stdout is not None
-        if holder.stdout.readline() != b"up\n":
+        with holder.stdout as out:
+            is_up = out.readline() == b"up\n"
+        if not is_up:
             pytest.skip("needs network namespaces of its own")
         self.spaces[name] = holder.pid
 
