@@ -123,7 +123,7 @@ fn watch_these(hang_up: HangUp) -> Result<Stop, CliError> {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where it never ends the command.
+    /// None if SIGHUP never ends the command.
     hang_up: Option<(Signal, HangUp)>,
 }
 

@@ -103,7 +103,7 @@ pub struct Reception<P> {
 pub enum DropCause {
     /// The queue was full.
     QueueFull,
-    /// An urgent packet took its place.
+    /// An urgent packet took the place of the packet.
     PushedOut,
 }
 

@@ -15,7 +15,7 @@ pub enum Message {
     Reply(Reply),
     /// A list of destinations that have become unreachable (RFC 3561 §5.3).
     Error(Vec<Unreachable>),
-    /// A sign that its sender is present (RFC 3561 §6.9).
+    /// A sign that the sender of the message is present (RFC 3561 §6.9).
     Hello {
         /// The sender's own sequence number.
         sequence: u32,

@@ -61,7 +61,7 @@ pub enum SpecError {
     PartAlone {
         /// Name in the spec.
         name: String,
-        /// The key whose word it is.
+        /// Key that takes the part as its value.
         role: &'static str,
         /// A spec with it.
         example: String,
@@ -97,7 +97,7 @@ pub enum SpecError {
     UnusedKey {
         /// The key.
         key: &'static str,
-        /// The parts that have it.
+        /// Parts that have the key.
         parts: String,
         /// The scheme's name.
         scheme: &'static str,

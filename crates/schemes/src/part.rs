@@ -44,7 +44,7 @@ pub trait SchedulerPart: Keyed + Debug {
     /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns whether it takes the costs of links into account.
+    /// Returns whether the scheduler takes the costs of links into account.
     fn tariffs(&self) -> bool {
         false
     }
@@ -89,7 +89,7 @@ pub trait FeedbackPart: Keyed + Debug {
     /// Adds the estimators that the part reads in addition to the core's measurements.
     fn estimators(&self, _: &mut Estimators) {}
 
-    /// Returns whether it makes sender and receiver follow rounds.
+    /// Returns whether the policy makes sender and receiver follow rounds.
     fn rounds(&self) -> bool {
         false
     }

@@ -92,7 +92,7 @@ impl Clone for Box<dyn Settings> {
 /// A role and the word of its part: `scheduler`, `loss-order`.
 pub type PartName = (&'static str, &'static str);
 
-/// A key as it is listed.
+/// A key in the list of keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listed {
     /// Name of the key.

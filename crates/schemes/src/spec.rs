@@ -49,7 +49,7 @@ impl Spec {
         self.settings.keys().iter().map(|key| key.name).collect()
     }
 
-    /// The keys as they are listed, each with its value in this spec.
+    /// Returns the listed keys, each with its value in this spec.
     pub fn in_use(&self) -> Vec<Listed> {
         self.settings.in_use()
     }

@@ -98,7 +98,7 @@ pub(crate) struct PathReport {
 /// packets during the preceding RTO.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Verdicts {
-    /// Times it became potentially failed.
+    /// Number of times that the path became potentially failed.
     pub(crate) potentially_failed: u64,
     /// Times it became inactive.
     pub(crate) failed: u64,

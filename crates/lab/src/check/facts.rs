@@ -88,7 +88,7 @@ pub(super) struct LinkFacts {
     pub(super) name: String,
     /// Mean bit/s; `None`: infinite.
     pub(super) rate_bps: Option<f64>,
-    /// Full packets that fit its queue; `None`: all.
+    /// Number of full packets that fit the queue of the link; `None`: all.
     pub(super) queue_packets: Option<f64>,
     /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,

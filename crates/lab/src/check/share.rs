@@ -19,7 +19,7 @@ struct Stream {
     rate: f64,
     most: f64,
     open: bool,
-    /// The bounds that limit it.
+    /// Bounds that limit the stream.
     bounds: Vec<usize>,
 }
 

@@ -72,7 +72,7 @@ impl Subject {
         [kind.into(), name.into(), part]
     }
 
-    /// The flow that it is about, or whose path it is.
+    /// Returns the flow of the subject, or the flow whose path the subject is.
     fn flow(&self) -> Option<&str> {
         match self {
             Subject::Flow(flow) | Subject::Path { flow, .. } => Some(flow),

@@ -72,7 +72,7 @@ pub struct Summary {
 pub struct ScenarioName {
     /// Title of the scenario.
     pub title: String,
-    /// SHA-256 over all it says.
+    /// SHA-256 over the complete scenario.
     pub hash: String,
     /// File of the scenario, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct RunName {
     pub seed: u64,
     /// Scheme of the compared flows.
     pub scheme: String,
-    /// The way it went, 16 hexadecimal digits.
+    /// Fingerprint of the run, 16 hexadecimal digits.
     pub fingerprint: String,
 }
 

@@ -68,9 +68,9 @@ pub struct Node {
 /// `[links.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
-    /// The node it begins at.
+    /// Node at which the link begins.
     pub from: String,
-    /// The node it ends at.
+    /// Node at which the link ends.
     pub to: String,
     /// Direction from `from` to `to`.
     pub forward: Direction,
@@ -324,7 +324,7 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// Number of equal flows, each with its own random draws.
     pub count: u32,
-    /// `--scheme` replaces its scheme.
+    /// True if `--scheme` replaces the scheme of the flow.
     pub compare: bool,
     /// Paths of the flow through the network; if empty, the radio of both ends, otherwise the route with the fewest
     /// links, named `default`.

@@ -63,7 +63,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The names of the nodes it makes, in order.
+    /// Names of the made nodes, in order.
     pub fn nodes(&self) -> Vec<String> {
         let count = match self {
             Placement::Nodes => 0,

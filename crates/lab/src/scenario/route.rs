@@ -21,9 +21,9 @@ pub enum Hop {
     Radio {
         /// The radio's name.
         radio: String,
-        /// The node where it is entered.
+        /// Node at which the radio is entered.
         from: String,
-        /// The node where it is left.
+        /// Node at which the radio is left.
         to: String,
     },
 }
@@ -80,9 +80,9 @@ pub enum RouteError {
     /// The way ends elsewhere.
     #[error("the way ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
-        /// Node at which it ends.
+        /// Node at which the path ends.
         node: String,
-        /// Node at which it should end.
+        /// Node at which the path should end.
         wanted: String,
     },
 }

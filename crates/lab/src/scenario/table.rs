@@ -153,7 +153,7 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Key of the value, with those above it.
     pub key: String,
-    /// Above it a time without a unit gets a warning.
+    /// Value above which a time without a unit causes a warning.
     pub longest: Longest,
     pub node: Node,
 }
@@ -169,7 +169,7 @@ impl<'a> Item<'a> {
         self.source.warnings.borrow_mut().push(Warning { at: self.error(message) });
     }
 
-    /// Notes it if this value, `n` of the quantity's first unit, has no unit and is one that nobody means.
+    /// Adds a warning if this value, `n` of the quantity's first unit, has no unit and is improbable.
     pub fn warn_if_unlikely(&self, quantity: Quantity, n: f64) {
         let plain = match &self.node.value {
             Value::Integer(_) | Value::Float(_) => true,

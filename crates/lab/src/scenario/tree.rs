@@ -38,7 +38,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The value as it is called in messages.
+    /// Returns the name of the value's kind for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("\"{text}\""),

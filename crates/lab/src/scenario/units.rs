@@ -139,7 +139,7 @@ impl Quantity {
         }
     }
 
-    /// The most that it may be.
+    /// Returns the largest allowed value.
     pub fn most(self) -> f64 {
         match self {
             Quantity::Share => 1.0,

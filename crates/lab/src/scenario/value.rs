@@ -44,7 +44,7 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// `{ steps = [[time, value], …] }`: from each time on.
@@ -64,7 +64,7 @@ pub enum Number {
         within: [f64; 2],
         /// Correlation of a draw with the one before it.
         correlation: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// `{ trace = ["a.csv", "b.csv"], loop = true, offset = "random" }`: one of them, drawn once a run.

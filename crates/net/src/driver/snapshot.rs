@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
     pub send_buffered: usize,
-    /// Sizes and use of its buffers.
+    /// Sizes and use of the association's buffers.
     pub buffers: Buffers,
     /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,

@@ -34,7 +34,7 @@ pub(super) struct Wish {
     pub uplink: Uplink,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once the path is connected.
+    /// True once the association is connected.
     pub connected: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct UplinkState {
     pub present: bool,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once it is connected: paths may join and leave.
+    /// True once the association is connected: paths may then join and leave.
     pub connected: bool,
     /// The peer's address that answered last.
     pub chosen: Option<SocketAddr>,

@@ -66,7 +66,7 @@ pub struct Link<P> {
 pub enum EnqueueOutcome {
     /// The packet waits for the transmitter and leaves it, unless the link goes down before.
     Taken {
-        /// Time at which its last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
+        /// Time at which the packet's last bit leaves the transmitter for the last time; [`Instant::MAX`] at a rate
         /// that stays 0.
         departs: Instant,
         /// True if a loss model drops it after the transmitter, and the link does not retransmit it.

@@ -20,7 +20,7 @@ pub enum Number {
         low: f64,
         /// Upper end.
         high: f64,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// A list of times, which ascend, and of the value from each of them on. The first value also holds
@@ -32,7 +32,7 @@ pub enum Number {
     Drawn {
         /// Distribution.
         law: Law,
-        /// Times at which it is drawn.
+        /// Times at which the number is drawn.
         every: Every,
     },
     /// One of several recorded numbers, drawn once, from some time of it on.

@@ -51,7 +51,7 @@ pub(super) struct Entry {
     /// Bytes that the association held at the last count.
     heap: usize,
     wake: Option<Instant>,
-    /// True if it is in the queue of associations that may have output.
+    /// True if the association is in the queue of those that may have output.
     queued: bool,
 }
 

@@ -63,7 +63,7 @@ pub enum Signal<'a> {
     /// precedes the `Acked` of the SACK that shows it. Only if
     /// [`TransportConfig::reordering`](crate::config::TransportConfig::reordering) is on.
     Spurious {
-        /// Path on which they were declared lost.
+        /// Path on which the chunks were declared lost.
         path: PathId,
         /// Trigger of the losses.
         trigger: LossTrigger,

@@ -276,7 +276,7 @@ pub struct Probe {
     pub path: PathId,
     /// Number of heartbeats, back to back.
     pub count: u8,
-    /// If true, they are padded to the path's MTU.
+    /// If true, the heartbeats are padded to the path's MTU.
     pub padded: bool,
 }
 

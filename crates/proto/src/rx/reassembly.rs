@@ -251,7 +251,7 @@ impl Reassembly {
         Ok(Some(Neighbours { before, after }))
     }
 
-    /// Joins `fragment` to its neighbours and delivers the message if that completes it.
+    /// Joins `fragment` to its neighbours, and delivers the message if it is then complete.
     fn place(
         &mut self,
         tsn: u64,

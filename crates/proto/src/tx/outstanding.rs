@@ -45,7 +45,7 @@ pub(crate) struct Outgoing {
     /// `None` until the policy has been asked.
     pub requeued: Option<bool>,
     pub carries: Carries,
-    /// Header of its symbol, which precedes the payload.
+    /// Header of the chunk's symbol, which precedes the payload.
     pub header: Option<Header>,
     pub payload: Bytes,
     pub needless: Needless,

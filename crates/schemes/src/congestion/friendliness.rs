@@ -70,7 +70,7 @@ pub enum Balance {
     Penalize,
 }
 
-/// fwnd and what moves it.
+/// fwnd, and the state from which it changes.
 #[derive(Clone, Debug)]
 pub struct Friendliness {
     alpha: f64,

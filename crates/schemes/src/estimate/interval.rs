@@ -53,7 +53,7 @@ pub struct EstimationInterval {
     /// Distances between loss events, s, oldest first.
     distances: VecDeque<f64>,
     last_event: Option<Instant>,
-    /// u before it is held between its bounds.
+    /// u before its bounds are applied.
     spacing: Option<Duration>,
     started: Instant,
     length: Duration,

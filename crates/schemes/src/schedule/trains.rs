@@ -73,7 +73,7 @@ impl Trains {
         }
     }
 
-    /// The train, when it is long enough or has waited for long enough; `None`: it is held.
+    /// Returns the train once it is long enough or has waited for long enough; `None`: it is held.
     fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
         // It may have closed, or fallen silent, while messages were held for it.
         let token = view.usable_paths().find(|path| Some(path.id) == self.token);

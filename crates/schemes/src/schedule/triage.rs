@@ -107,7 +107,7 @@ struct Gap {
     from: u64,
     /// Number of the next key frame.
     until: u64,
-    /// The key frame that it followed.
+    /// Number of the key frame before it.
     key: u64,
     at: Instant,
 }

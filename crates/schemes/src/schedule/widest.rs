@@ -92,7 +92,7 @@ struct Bandwidth {
     rate: Option<f64>,
     /// The path is being measured.
     measuring: Option<Measurement>,
-    /// Time of its last sample.
+    /// Time of the last bandwidth sample of the path.
     learnt: Instant,
 }
 

@@ -152,7 +152,7 @@ pub enum TraceEvent {
         payload: u32,
         /// TSN, or the corresponding number of another protocol.
         sequence: Option<u32>,
-        /// True if it contained new data.
+        /// True if the packet contained new data.
         new: bool,
     },
     /// The receiving application got a message.

@@ -138,7 +138,7 @@ pub enum Step {
         radio: RadioId,
         /// Station at which the packet enters the radio.
         from: StationId,
-        /// Station at which it leaves.
+        /// Station at which the packet leaves the radio.
         to: StationId,
     },
 }

@@ -68,7 +68,7 @@ impl News {
 pub(super) struct Taken {
     pub(super) bytes: u64,
     pub(super) segments: u32,
-    /// Number of them sent more than once.
+    /// Number of segments sent more than once.
     pub(super) retransmissions: u32,
     /// Departure time of the latest of them.
     pub(super) newest_sent: Option<Instant>,

@@ -14,7 +14,7 @@ use crate::codecs::kernel::{ALIGNMENT, Kernel, Term, row};
 /// State of a column, which represents a source symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// No row leads with it.
+    /// No row leads with this symbol.
     Free,
     /// A row with several columns leads with it.
     Leads(usize),

@@ -1,4 +1,4 @@
-//! A flow's video as its viewer gets it.
+//! A flow's video from the viewer's point of view.
 
 use core::ops::Range;
 use core::time::Duration;

@@ -20,7 +20,7 @@ pub(super) struct Seen {
     pub pictures: u64,
     pub decodable: u64,
     pub freezes: u64,
-    /// Time in which their captures lie.
+    /// Time that the captures of the pictures span, in seconds.
     pub seconds: f64,
 }
 

@@ -176,7 +176,7 @@ impl Hop {
         self.started.map(|started| started - self.entered)
     }
 
-    /// Time that its bits took to leave.
+    /// Serialisation time of the packet.
     pub fn serialisation(&self) -> Option<Duration> {
         Some(self.departed? - self.started?)
     }
@@ -195,7 +195,7 @@ impl PathStanding {
 }
 
 impl Transmission {
-    /// Time that its host took to send it.
+    /// Time that the host took to send the transmission.
     pub fn host(&self) -> Option<Duration> {
         self.hops.first().map(|hop| hop.entered - self.sent)
     }

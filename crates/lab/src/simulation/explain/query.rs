@@ -57,9 +57,9 @@ pub enum ExplainError {
     TooShort {
         /// The flow.
         flow: String,
-        /// Frames it has until the run ends.
+        /// Number of frames until the run ends.
         frames: u64,
-        /// Messages they are sent in.
+        /// Number of messages of these frames.
         messages: u64,
     },
     /// The run ended before.

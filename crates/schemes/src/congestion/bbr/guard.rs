@@ -157,7 +157,7 @@ pub struct Guard {
     trial: Option<Trial>,
     queues: QueueRange,
     competes: bool,
-    /// The round in which it ducked, and when the least round-trip time was last found.
+    /// Round in which the rate was last halved, and time at which the least round-trip time was last found.
     ducked: Option<u64>,
     least_at: Instant,
 }

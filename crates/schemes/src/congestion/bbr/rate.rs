@@ -65,9 +65,9 @@ pub struct Sample {
 pub struct LostPacket {
     /// Length of the packet in bytes.
     pub len: u64,
-    /// Bytes in flight when it left, itself included.
+    /// Bytes in flight when the packet left, itself included.
     pub in_flight: u64,
-    /// Bytes lost since it left, itself included.
+    /// Bytes lost since the packet left, itself included.
     pub lost: u64,
     /// Sent while the application had sent less than was allowed.
     pub limited: bool,

@@ -6,7 +6,8 @@ use super::Path;
 
 /// A window is used while at least 1/`USED_PART` of it is in flight. ASSUMED: RFC 7661 §4.1 has half; docs/schemes/strand.md.
 pub(super) const USED_PART: u64 = 4;
-/// Time after its last use from which a window shrinks. ASSUMED: after an outage of moments a link needs its old window to catch up.
+/// Time since the last use of a window after which the window shrinks. ASSUMED: after an outage of moments a link needs
+/// its old window to catch up.
 const KEEP: Duration = Duration::from_secs(2);
 
 impl Path {

@@ -35,7 +35,7 @@ const WEIGHT: u32 = 32;
 const PRIOR: u32 = 4;
 /// Mean rank above which losses come with long queues.
 const LONG: f64 = 0.65;
-/// Number of its standard deviations by which the mean rank must also exceed a half while few losses are known.
+/// Number of standard deviations by which the mean rank must also exceed a half while few losses are known.
 const SURE: f64 = 3.0;
 /// Standard deviation of a rank that is uniform between 0 and 1: 1/√12, rounded.
 const DEVIATION: f64 = 0.289;
@@ -54,7 +54,7 @@ const STANDS: f64 = 0.1;
 struct Drawn {
     /// Seconds.
     queue: f64,
-    /// Packets that it was drawn from.
+    /// Number of packets from which the delay was drawn.
     packets: u32,
 }
 

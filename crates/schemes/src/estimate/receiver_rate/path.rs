@@ -39,7 +39,7 @@ struct Given {
     round: u32,
     at: Instant,
     asked: Option<f64>,
-    /// The time until its round begins is a round trip.
+    /// True if the time until the round begins is a round trip.
     sample: bool,
 }
 

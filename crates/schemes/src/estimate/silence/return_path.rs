@@ -22,7 +22,7 @@ impl ReturnPath {
         (self.last_report, self.elsewhere, self.deaf) = (Some((now, took)), 0, false);
     }
 
-    /// Something else came by it.
+    /// Records another packet by this path.
     pub(super) fn answered(&mut self, now: Instant) {
         self.deaf = false;
         if let Some((at, _)) = &mut self.last_report {

@@ -130,7 +130,7 @@ impl Printer {
     }
 }
 
-/// Switches in the order they were decided: reports may overtake each other.
+/// Switches in the order of the decisions: reports may overtake each other.
 #[derive(Copy, Clone, Default, Debug)]
 pub struct Order {
     last: Option<u32>,

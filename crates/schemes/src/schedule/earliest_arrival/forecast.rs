@@ -18,7 +18,7 @@ pub(in crate::schedule) struct Forecast {
     deviation: f64,
     /// Time for which data in flight beyond the bandwidth-delay product delay the chunk.
     pub backlog: f64,
-    /// Time from its loss until a resent one arrives on this path.
+    /// Time from the loss of a chunk until its retransmission arrives on this path.
     pub resend: f64,
     /// Probability of its loss.
     pub loss: f64,
@@ -83,7 +83,7 @@ impl Basis {
         Basis::new(Measured::of(path))
     }
 
-    /// Computes it again if a measurement changed.
+    /// Computes the forecast again if a measurement changed.
     #[inline]
     pub fn renew(&mut self, path: &PathView) {
         let from = Measured::of(path);

@@ -25,7 +25,7 @@ struct Virtual {
     expected: Expectation,
     /// A packet may leave now.
     open: bool,
-    /// Packets that its window has room for, less those given in thought.
+    /// Number of packets for which the path's window has room, less the planned ones.
     slots: u64,
     /// Packets in flight.
     in_flight: u64,
@@ -134,7 +134,7 @@ impl Plan {
 }
 
 impl Virtual {
-    /// Number of symbols that it gets in a row while the others' earliest EAT is `until`: at least one.
+    /// Number of consecutive symbols for the path while the earliest EAT of the other paths is `until`: at least one.
     fn run(&self, until: f64) -> u64 {
         if self.slots > 0 {
             return self.slots;

@@ -57,7 +57,7 @@ impl LinkState {
 /// A link at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::live) struct LinkReport {
-    /// The number that it keeps within one association, whatever its name.
+    /// Number of the link within one association, which does not change with its name.
     pub(in crate::live) id: Option<u32>,
     /// Name of the link.
     pub(in crate::live) name: String,
@@ -65,7 +65,7 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) state: LinkState,
     /// Reason why the link carries nothing.
     pub(in crate::live) why: String,
-    /// The numbers of its paths, which both ends know.
+    /// Numbers of the link's paths, which both ends have.
     pub(in crate::live) paths: Vec<u16>,
 }
 

@@ -22,7 +22,7 @@ pub struct OutputNow {
     pub name: String,
     /// Number of messages that were dropped because it was not read.
     pub unread: u64,
-    /// Number of messages that it could not write, by reason.
+    /// Number of messages that the output could not write, by reason.
     pub unsent: std::collections::BTreeMap<String, u64>,
     /// Reason why the output has ended.
     #[serde(skip_serializing_if = "Option::is_none")]

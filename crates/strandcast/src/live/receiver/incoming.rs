@@ -42,7 +42,7 @@ pub(super) struct PendingSender {
     pub(super) peer: String,
     /// Key that the sender has proven to have; `None` without a seal.
     pub(super) key: Option<PublicKey>,
-    /// Remote addresses of its confirmed paths.
+    /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// Time at which the addresses were first known.
     pub(super) came: Instant,
@@ -139,7 +139,7 @@ pub(super) struct IncomingStream {
     packets: (u64, Instant),
     /// End of the last time without packets.
     silence_over: Option<Instant>,
-    /// Remote addresses of its confirmed paths.
+    /// Remote addresses of the association's confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// True if the association has ended and all its data are read.
     pub(super) left: bool,
