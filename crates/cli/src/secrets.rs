@@ -32,7 +32,7 @@ pub(crate) fn has_secret(text: &str) -> bool {
     matches!(redact(text), Cow::Owned(_))
 }
 
-/// Where the next prefix begins, and where it ends: letters, a version and a hyphen.
+/// Start and end of the next prefix: letters, a version and a hyphen.
 fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let starts = (from..bytes.len()).filter(|&at| bytes[at].eq_ignore_ascii_case(&b's'));

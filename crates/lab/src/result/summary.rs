@@ -74,7 +74,7 @@ pub struct ScenarioName {
     pub title: String,
     /// SHA-256 over the complete scenario.
     pub hash: String,
-    /// File of the scenario, if it is in one.
+    /// File of the scenario, if the scenario was read from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Changes to the file, as `key=value`.
@@ -125,7 +125,7 @@ pub struct FlowStats {
     pub paths: By<Stats>,
 }
 
-/// A direction of a link, and what of it flows have.
+/// Statistics of one direction of a link, in total and by flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkStats {
     /// Statistics of the link.

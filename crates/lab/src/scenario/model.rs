@@ -307,9 +307,9 @@ pub struct Flow {
     /// keep theirs.
     #[serde(skip_serializing_if = "Ends::are_given")]
     pub ends: Ends,
-    /// The sending node; empty if it is drawn.
+    /// The sending node; empty if the node is drawn.
     pub from: String,
-    /// The receiving node; empty if it is drawn.
+    /// The receiving node; empty if the node is drawn.
     pub to: String,
     /// The protocol and its constants.
     pub transport: Transport,

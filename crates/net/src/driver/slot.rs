@@ -73,7 +73,7 @@ pub(super) struct SocketSlot {
     pub tried: Option<Instant>,
     /// Start of the last attempt or use.
     pub last_tried: Instant,
-    /// True if the last list of interfaces contained no address for it.
+    /// True if the last list of interfaces contained no address for this socket.
     missing: bool,
     /// The IP-level MTU that the user configured.
     asked_mtu: Option<u16>,
@@ -191,8 +191,8 @@ impl SocketSlot {
         Some((&found.name, found.index?))
     }
 
-    /// Records that the interfaces have no address for it. Returns true the first time while it has a socket:
-    /// another check is due.
+    /// Records that no interface has an address for this slot. Returns true on the first such call while the slot has a
+    /// socket: another check is due.
     pub fn is_missing(&mut self) -> bool {
         self.socket.is_some() && !std::mem::replace(&mut self.missing, true)
     }

@@ -293,7 +293,7 @@ impl Watched {
         }
     }
 
-    /// Values that estimates show of it.
+    /// The verdict and the held bytes, as estimates show them.
     fn shown(&self) -> (Verdict, u64) {
         (self.verdict, self.held.bytes())
     }

@@ -70,8 +70,8 @@ impl Flights {
         any
     }
 
-    /// The oldest under way on `path` from `place` on: its own place, and when it left. The first of all is at 0 or
-    /// later.
+    /// The oldest flight under way on `path` at or after `place`: its place, and the time at which it left. Places
+    /// count from 0, the first flight.
     pub fn from(&self, path: PathId, place: usize) -> Option<(usize, Instant)> {
         let path = self.paths.get(path.index())?;
         let later = path.range(place.min(path.len())..).enumerate();

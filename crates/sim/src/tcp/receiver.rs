@@ -32,8 +32,7 @@ pub struct Arrival {
     pub data_seq: u64,
     /// Time at which the segment left the sender.
     pub sent: Instant,
-    /// True if no byte of it had arrived on this subflow before; otherwise its last transmission was
-    /// spurious.
+    /// True if no byte of the segment had arrived on this subflow before; otherwise its last transmission was spurious.
     pub new: bool,
     /// True if the segment lies beyond a gap of its subflow.
     pub out_of_order: bool,

@@ -104,9 +104,9 @@ pub struct PathRate {
     quiet: bool,
     /// The delayed response timer ran out, and nothing came since.
     silent: bool,
-    /// The path was left while it was silent, and nothing has arrived since.
+    /// The path was left while it was silent, and no packet has arrived on it since.
     lost: bool,
-    /// The number of the last packet, and when it came if it was a probe.
+    /// The number of the last packet, and the packet's time of arrival if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
     /// Rate of the path when it last carried the data, and when that was.

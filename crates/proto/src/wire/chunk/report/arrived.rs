@@ -50,7 +50,7 @@ pub struct ArrivedItem<'a> {
 pub struct ArrivedBy {
     /// Wire id of the path.
     pub path: u16,
-    /// Highest TSN of the last packet with DATA that arrived by it.
+    /// Highest TSN of the last packet with DATA that arrived by this path.
     pub tsn: Tsn,
     /// Time from that arrival to the clock's time in microseconds; `u32::MAX`: that time or longer.
     pub age: u32,
