@@ -46,8 +46,8 @@ def bottleneck_measures(tcps: tuple[str, ...]) -> tuple[Measure, ...]:
     shares: Sum = sum((metric("share", "bottleneck", "served_share", f"forward/{tcp}") for tcp in tcps), ())
     goodputs: Sum = sum((metric("flow", tcp, "goodput_bps", scale=1e-6) for tcp in tcps), ())
     return (
-        Measure(SHARE, "", metric("share", "bottleneck", "served_share", "forward/sctp"), 3),
-        Measure(TCPS, "", shares, 3),
+        Measure(SHARE, "", metric("share", "bottleneck", "served_share", "forward/sctp"), 3, share=True),
+        Measure(TCPS, "", shares, 3, share=True),
         Measure(THROUGHPUT, "Mbit/s", metric("flow", "sctp", "goodput_bps", scale=1e-6), 3),
         Measure(PATH_A, "Mbit/s", metric("path", "sctp", "goodput_bps", "a", scale=1e-6), 3),
         Measure(PATH_B, "Mbit/s", metric("path", "sctp", "goodput_bps", "b", scale=1e-6), 3),

@@ -79,7 +79,7 @@ class Found:
 
     def judge(self, claim: Claim) -> Judged | None:
         """The result of one of the figure's claims; None if a run is missing."""
-        return judge(claim, lambda term: self.seeds.get(term.key, {}))
+        return judge(claim, lambda term: self.seeds.get(term.key, {}), self.figure.printed)
 
     def limit(self, point: str, scheme: str) -> str:
         """Reason why the flow is not faster, as in `strandcast simulate`; `-` if its metrics don't show it."""
