@@ -43,7 +43,7 @@ mod writer;
 pub use key::user_store;
 pub use perf::perf_client;
 
-/// This build, as results name it.
+/// Identification of this build in results.
 pub const BUILD: strandcast_lab::result::Build = strandcast_lab::result::Build {
     version: env!("CARGO_PKG_VERSION"),
     commit: option_env!("STRANDCAST_COMMIT"),

@@ -56,7 +56,7 @@ fn table(specs: &[Spec], columns: Option<usize>) -> String {
     format!("{lines}A scheme and its keys: strandcast schemes NAME. Keys of all parts: add --all.\n")
 }
 
-/// At most `columns` of `text`; where something is left out there is a mark.
+/// Returns at most `columns` columns of `text`, with a mark if it was cut.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();

@@ -9,7 +9,7 @@ pub enum SpecError {
     /// No congestion control has this name.
     #[error("unknown congestion control '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownCongestion {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -29,7 +29,7 @@ pub enum SpecError {
     /// No scheduler has this name.
     #[error("unknown scheduler '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheduler {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -49,7 +49,7 @@ pub enum SpecError {
     /// No preset has this name.
     #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheme {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// A name that looks like it.
         suggestion: Option<&'static str>,
@@ -59,7 +59,7 @@ pub enum SpecError {
     /// A part is named where a preset is expected.
     #[error("'{name}' is not a scheme but a part, a word of {role}: {example}")]
     PartAlone {
-        /// As given.
+        /// Name in the spec.
         name: String,
         /// The key whose word it is.
         role: &'static str,
@@ -83,7 +83,7 @@ pub enum SpecError {
     UnknownKey {
         /// Name of the scheme.
         scheme: &'static str,
-        /// As given.
+        /// Key in the spec.
         key: String,
         /// A key that looks like it.
         suggestion: Option<&'static str>,
@@ -110,7 +110,7 @@ pub enum SpecError {
     /// Something between commas is not `key=value`.
     #[error("'{word}' is not key=value, as in {example}")]
     NotKeyValue {
-        /// As given.
+        /// Word in the spec.
         word: String,
         /// A spec with a value.
         example: &'static str,

@@ -12,7 +12,7 @@ const PATHS_HEAP: usize = 16 << 10;
 /// Configuration of a seal.
 #[derive(Clone, Debug)]
 pub struct SealConfig {
-    /// This side's static key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// Keys that may connect. Without grants no peer may connect, and handshakes get no answer.
     pub access: Access,

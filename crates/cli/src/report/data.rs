@@ -142,7 +142,7 @@ pub(crate) struct Recording {
 pub(crate) struct Sample {
     /// Seconds since the start.
     pub(crate) at_s: f64,
-    /// In the order of [`Recording::names`].
+    /// Samples of the paths, in the order of [`Recording::names`].
     pub(crate) paths: Vec<PathSample>,
     /// Media waiting at the receiver.
     pub(crate) buffer_ms: Option<f64>,

@@ -101,7 +101,7 @@ pub(super) struct LinkFacts {
 pub(super) struct RadioHops {
     /// The least hops, mean over the instances of the flow.
     pub(super) hops: f64,
-    /// Over all instances.
+    /// Least and greatest value over all instances.
     pub(super) range: (u32, u32),
     /// The ends of the instances that have no way at the start.
     pub(super) apart: Vec<[String; 2]>,

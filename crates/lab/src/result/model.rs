@@ -115,7 +115,7 @@ pub struct Diagnostic {
 pub struct Frame {
     /// Type of the frame; `None`: a header.
     pub kind: Option<FrameType>,
-    /// When it was captured, seconds since the flows' time 0.
+    /// Time of capture, in seconds since the flows' time 0.
     pub captured_s: f64,
     /// Time at which it is shown.
     pub due_s: f64,

@@ -58,7 +58,7 @@ fn too_short(scenario: &Scenario, name: &str, flow: &Flow, counted: f64) -> Opti
     })
 }
 
-/// Nothing failed although the scenario has losses or outages.
+/// Returns whether no loss and no outage happened although the scenario has some.
 fn nothing_failed(scenario: &Scenario, summary: &Summary) -> Option<String> {
     let directions = || scenario.links.values().flat_map(|Link { forward, reverse, .. }| [forward, reverse]);
     let may_fail = directions().any(|one| !one.loss.is_empty() || !one.down.is_empty());

@@ -39,11 +39,11 @@ pub struct Summary {
     pub runs: Vec<RunName>,
     /// A fingerprint over all runs in order.
     pub fingerprint: String,
-    /// By flow, then by scheme.
+    /// Metrics of flows, by flow and scheme.
     pub flows: By<By<FlowStats>>,
-    /// By link, direction, scheme.
+    /// Metrics of links, by link, direction and scheme.
     pub links: By<By<By<LinkStats>>>,
-    /// By name, then by scheme.
+    /// Metrics of cross traffic, by name and scheme.
     pub cross: By<By<Stats>>,
     /// Radios by name, then by scheme.
     #[serde(default, skip_serializing_if = "By::is_empty")]

@@ -9,7 +9,7 @@ use super::value::{Named, Number, TraceFile};
 /// Data that a flow sends: `app = { kind = "bulk" }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
-    /// As much as the transport takes, in messages of `size` bytes.
+    /// Messages of `size` bytes, as many as the transport takes.
     Bulk {
         /// Bytes of a message.
         size: u32,
@@ -141,7 +141,7 @@ pub enum Frames {
 pub enum Burst {
     /// All messages that are due within this time.
     Time(Duration),
-    /// This many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 

@@ -249,7 +249,7 @@ pub struct Arq {
 pub struct Reorder {
     /// Probability that a packet is held up.
     pub probability: f64,
-    /// For how long.
+    /// Additional delay.
     pub extra: Duration,
 }
 
@@ -318,7 +318,7 @@ pub struct Flow {
     /// True if the file gives messages no size: each then fills a packet, together with the bytes that an SCTP flow's
     /// scheme puts before DATA.
     pub fits: bool,
-    /// When it begins, seconds; drawn for each of `count`.
+    /// Start in seconds, drawn for each of `count`.
     pub start: Number,
     /// Time at which it ends; `None`: with the run.
     pub stop: Option<Duration>,

@@ -69,7 +69,7 @@ pub enum RouteError {
         /// The node.
         node: String,
     },
-    /// Nothing says where a radio is left.
+    /// No step of the route states where it leaves the radio.
     #[error(
         "nothing says at which node the way leaves radio `{radio}`; let a link follow that begins at one of its stations"
     )]

@@ -336,7 +336,7 @@ fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
         .then(|| format!("{} `{kind}` has no such key; {} {has}", kinds.tag, others.join(", ")))
 }
 
-/// For the first mistake in a table: lines before arguments.
+/// Line of a mistake, for the order of mistakes in a table: lines precede arguments.
 fn line(at: &Location) -> usize {
     match at {
         Location::Line(line) => *line,

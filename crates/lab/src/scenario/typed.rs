@@ -94,7 +94,7 @@ declared! {
 /// Variants of tables, and what each stands for.
 pub(super) struct VariantsOf<K: 'static> {
     pub kinds: Variants,
-    /// In the same order.
+    /// Keys, in the same order.
     pub each: &'static [K],
 }
 

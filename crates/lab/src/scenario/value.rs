@@ -16,7 +16,7 @@ pub type Named<T> = BTreeMap<String, T>;
 /// contents, wherever it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// Where it lies, as resolved against the scenario's folder.
+    /// Path of the file, resolved against the scenario's folder.
     pub path: PathBuf,
     /// Text of the file.
     pub text: Arc<str>,
@@ -135,11 +135,11 @@ pub enum Offset {
 /// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Every {
-    /// Once a run.
+    /// A draw per run.
     Run,
-    /// For each packet.
+    /// A draw per packet.
     Packet,
-    /// At each multiple of this time.
+    /// A draw at each multiple of this time.
     Period(Duration),
 }
 

@@ -50,7 +50,7 @@ pub struct Metrics {
 #[derive(Debug)]
 pub(super) struct Metered {
     pub meter: FlowMeter,
-    /// For transports without message boundaries.
+    /// Ledger of bytes, for transports without message boundaries.
     pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
     pub delivered: u64,

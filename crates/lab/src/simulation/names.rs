@@ -21,7 +21,7 @@ pub struct Names {
     links: Vec<String>,
     /// Each radio by its number, with its stations.
     radios: Vec<(String, Vec<String>)>,
-    /// When links go down (true) and come up, in order of time.
+    /// Times at which links go down (true) and come up, ascending.
     outages: Vec<(Instant, DirectedLinkId, bool)>,
 }
 

@@ -19,7 +19,7 @@ use super::{Names, Recorder, Simulation};
 const DATA: u8 = 0;
 /// The first line.
 const HEAD: &str = "time_s,event,flow,path,link,packet,length,payload,again,what";
-/// That of the table of frames.
+/// Header line of the table of frames.
 const FRAMES: &str = "start_s,end_s,radio,kind,from,to,bytes,outcome\n";
 
 /// Writes every event of a run as a line of CSV, as it happens: `docs/cli.md` says what the columns are.

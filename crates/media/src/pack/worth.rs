@@ -5,7 +5,7 @@ use crate::ts::{FrameType, Marks, NULL_PID, Packet, PesHeader, ProgramTable, is_
 /// Part of the stream that is useless without a packet, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Worth {
-    /// Nothing else: stuffing, and frames that no other refers to.
+    /// Stuffing, and frames to which no others refer.
     Disposable,
     /// Unknown: video whose frame types are not read, and everything before the stream's tables.
     #[default]

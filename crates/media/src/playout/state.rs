@@ -23,7 +23,7 @@ pub struct PlayoutConfig {
 }
 
 impl PlayoutConfig {
-    /// This latency and 64 MiB.
+    /// Makes a configuration with this latency and 64 MiB.
     pub fn new(latency: Duration) -> Self {
         PlayoutConfig { latency, max_bytes: 64 << 20 }
     }

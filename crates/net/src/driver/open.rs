@@ -69,7 +69,7 @@ pub struct Client {
 
 /// Identity of a client, and its peer.
 pub struct ClientSeal {
-    /// This side's key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// The receiver's key, and the token of the pairing.
     pub peer: Peer,
@@ -79,7 +79,7 @@ pub struct ClientSeal {
 
 /// Identity of a server, and the keys that may connect.
 pub struct ServerSeal {
-    /// This side's key.
+    /// Static key of this side.
     pub identity: SecretKey,
     /// Keys that may connect; [`Driver::set_access`] replaces them.
     pub access: Access,

@@ -41,7 +41,7 @@ pub(super) struct Wish {
 /// An uplink over one interface or from one address, and its current route to the peer.
 pub(super) struct UplinkState {
     pub id: LinkId,
-    /// With the present name of its interface.
+    /// The uplink, with the present name of its interface.
     pub uplink: Uplink,
     /// Number of the wish.
     pub wish: usize,

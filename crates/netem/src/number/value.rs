@@ -54,7 +54,7 @@ pub enum Number {
 /// Time in a recorded trace at which a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
-    /// This time of the trace.
+    /// The trace begins at this time.
     Fixed(Duration),
     /// A uniform time within a trace that repeats, drawn once.
     Random,
@@ -73,11 +73,11 @@ impl Offset {
 /// Times at which a random number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// Once.
+    /// One draw per run.
     Run,
-    /// Once per packet.
+    /// One draw per packet.
     Packet,
-    /// Once per multiple of this time, at least 1 µs.
+    /// One draw per multiple of this time, at least 1 µs.
     Period(Duration),
 }
 

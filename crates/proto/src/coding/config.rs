@@ -62,9 +62,9 @@ pub enum RepairCode {
 /// Times at which repair symbols are sent.
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub enum RepairWhen {
-    /// As soon as the cap permits.
+    /// Repair symbols leave as soon as the cap permits.
     Always,
-    /// Only for messages that could not be sent again in time if they were lost.
+    /// Repair symbols cover only messages that could not be sent again in time if they were lost.
     #[default]
     Late,
 }

@@ -247,15 +247,15 @@ pub trait Scheduler: Policy {
 /// Occasions on which a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ReportTrigger {
-    /// Before DATA on this path. The reports must fit [`Feedback::overhead`].
+    /// Reports that precede DATA on this path. They must fit [`Feedback::overhead`].
     Data(PathId),
-    /// With a SACK that leaves on this path.
+    /// Reports that accompany a SACK on this path.
     Sack(PathId),
-    /// With a HEARTBEAT.
+    /// Reports that accompany a HEARTBEAT.
     Heartbeat(PathId),
-    /// With a HEARTBEAT ACK.
+    /// Reports that accompany a HEARTBEAT ACK.
     HeartbeatAck(PathId),
-    /// After any signal: reports that have their own packets.
+    /// Reports after any signal, in their own packets.
     Tick,
 }
 

@@ -134,7 +134,7 @@ impl Catalog for Policies {
     }
 }
 
-/// This thread, as the interpreter calls it.
+/// Returns the interpreter's number of this thread.
 fn this_thread(py: Python<'_>) -> PyResult<c_long> {
     let known: c_ulong = py.import("threading")?.call_method0("get_ident")?.extract()?;
     Ok(known as c_long)

@@ -176,7 +176,7 @@ pub(crate) enum Signal {
 
 #[pymethods]
 impl Signal {
-    /// As Python writes it: `Signal.PathChanged(path=0)`.
+    /// Returns the signal as Python writes it: `Signal.PathChanged(path=0)`.
     fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
         let this = this.as_any();
         let kind = this.get_type();

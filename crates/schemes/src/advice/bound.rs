@@ -18,7 +18,7 @@ const CHANCE: f64 = 1.05;
 pub struct Carried {
     /// Bytes up to the end of each bin, ever growing.
     until: [f64; BINS + 1],
-    /// By how much the path is slower than the quickest one, bins.
+    /// Difference of the delays of this path and of the quickest one, in bins.
     pub behind: f64,
 }
 

@@ -70,7 +70,7 @@ impl Known {
 pub struct Encoder {
     /// State by path slot; `None` before the first data of a path.
     paths: Vec<Option<Known>>,
-    /// When the running bin ends; bins so far, at most [`BINS`].
+    /// End of the running bin; bins so far, at most [`BINS`].
     ends: Option<Instant>,
     bins: usize,
     /// The longest latency of messages in these five seconds, and in those before; when these began.

@@ -107,7 +107,7 @@ impl Paced {
 }
 
 impl ReceiverPaced {
-    /// With these windows before the first rate.
+    /// Makes a controller that uses these windows before the first rate.
     pub fn new(config: WindowConfig) -> Self {
         ReceiverPaced { windows: Aimd::new(config, Reno), paths: Vec::new() }
     }

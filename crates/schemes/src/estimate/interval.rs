@@ -22,11 +22,11 @@ use super::student;
 /// Constants that the paper leaves open.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct IntervalConfig {
-    /// Before anything is known.
+    /// Length of the interval before the first measurement.
     pub initial: Duration,
-    /// At least this long.
+    /// Least length of an interval.
     pub least: Duration,
-    /// At most this long.
+    /// Greatest length of an interval.
     pub most: Duration,
     /// Number of distances between losses that are remembered; at least 1.
     pub keep: usize,

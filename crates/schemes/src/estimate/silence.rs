@@ -108,9 +108,9 @@ pub enum Verdict {
     Returning,
     /// Something is overdue.
     Stalled,
-    /// So much so that it counts as lost.
+    /// Data in flight count as lost.
     Silent,
-    /// Nothing arrives.
+    /// Nothing arrives for a longer time.
     Dead,
 }
 

@@ -90,7 +90,7 @@ mod tests {
     use crate::feedback::rounds::Notice;
     use crate::recovery::RetransmissionAware;
 
-    /// Where a chunk of this path goes, after three misses and after a timeout.
+    /// Returns the paths that retransmit a chunk of this path, after three misses and after a timeout.
     fn goes(loss: &mut OnChosenPath, picture: &Picture, path: u8) -> [Retransmit; 2] {
         [LossCause::Congestion, LossCause::PathFailure]
             .map(|cause| loss.retransmit(&picture.view(), &chunk(5, &[path]), cause))

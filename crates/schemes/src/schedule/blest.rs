@@ -116,7 +116,7 @@ pub struct Blest {
 }
 
 impl Blest {
-    /// Nothing is measured.
+    /// Makes a scheduler without measurements.
     pub fn new(config: BlestConfig) -> Self {
         let lambda = config.blest_lambda;
         Blest { config, lambda, adapted: None, blocked: false, rtts: Vec::new(), offered: 0 }

@@ -84,7 +84,7 @@ pub struct Daps {
 }
 
 impl Daps {
-    /// Nothing is planned.
+    /// Makes a scheduler without a plan.
     pub fn new(config: DapsConfig) -> Self {
         Daps { config, next: Vec::new(), turn: None, left: 0 }
     }

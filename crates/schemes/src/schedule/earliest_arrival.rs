@@ -106,7 +106,7 @@ impl Default for EarliestArrival {
 pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 
 impl EarliestArrival {
-    /// For how long the path has owed an answer, beyond what is usual, seconds.
+    /// Returns the time by which an answer of the path is overdue, in seconds.
     pub(super) fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
         if path.in_flight == 0 {
             return 0.0;
@@ -155,7 +155,7 @@ impl EarliestArrival {
         }
     }
 
-    /// Nothing leaves; asked again soon.
+    /// Holds all data and requests another call soon.
     pub(super) fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
         self.again = Some(view.now + Duration::from_secs_f64(RECHECK));
         None
@@ -265,7 +265,7 @@ fn least<'a>(choices: impl Iterator<Item = &'a (&'a PathView, Forecast)>, left: 
     choices.filter(|c| c.0.has_room()).min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left))).map(|c| c.0)
 }
 
-/// As many chunks as fit, `most` at most.
+/// Returns the number of chunks that fit, at most `most`.
 fn chunks(path: &PathView, len: u64, most: u64) -> u32 {
     path.room().div_ceil(len.max(1)).clamp(1, most) as u32
 }

@@ -69,7 +69,7 @@ pub struct Ecf {
 }
 
 impl Ecf {
-    /// Not waiting.
+    /// Makes a scheduler that does not wait.
     pub fn new(config: EcfConfig) -> Self {
         Ecf { config, waiting: false }
     }

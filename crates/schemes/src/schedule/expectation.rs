@@ -28,7 +28,7 @@ impl Expectation {
         (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
     }
 
-    /// That of `path`, by its estimated loss.
+    /// Returns the expectation of `path`, by its estimated loss.
     pub fn of(path: &PathView) -> Self {
         let loss = path.est.loss.filter(|p| *p > 0.0).map_or(0.0, |p| p.min(LossShare::MOST));
         let rto = path.rto.as_secs_f64();

@@ -28,7 +28,7 @@ impl<T: Default + Clone> PerBlock<T> {
         self.span = newest.number.wrapping_sub(oldest.number).saturating_add(1).min(MOST);
     }
 
-    /// That of the block with this number, if it is among those open.
+    /// Returns the entry of the block with this number, if it is open.
     pub fn of(&mut self, number: u32) -> Option<&mut T> {
         let place = number.wrapping_sub(self.first);
         if place >= self.span {

@@ -31,7 +31,7 @@ pub struct Redundant {
 }
 
 impl Redundant {
-    /// At most `copies` paths per chunk, at least one.
+    /// Makes a scheduler of at most `copies` paths per chunk, at least one.
     pub fn new(copies: usize) -> Self {
         Redundant { copies: copies.max(1) }
     }

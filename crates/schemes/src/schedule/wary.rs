@@ -263,7 +263,7 @@ impl Scheduler for Wary {
         Some(assignment)
     }
 
-    /// As by default, but by no metered path.
+    /// Chooses as the default does, but no metered path.
     fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
         let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
         let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);

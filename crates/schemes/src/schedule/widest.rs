@@ -165,7 +165,7 @@ pub struct Widest {
 }
 
 impl Widest {
-    /// Nothing is known of any path.
+    /// Makes a scheduler without measurements.
     pub fn new(config: WidestConfig) -> Self {
         Widest { config, paths: Vec::new(), widest: None, changes: 0, measurements: 0 }
     }

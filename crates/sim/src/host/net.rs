@@ -39,7 +39,7 @@ pub struct AppId(usize, usize);
 pub enum Direction {
     /// Away from the host that owns the uplink.
     Forward,
-    /// To that host.
+    /// The direction to that host.
     Reverse,
 }
 
@@ -236,7 +236,7 @@ impl Net {
         self.host(host).sealed()
     }
 
-    /// As [`Net::with_endpoint`], with the seal.
+    /// Calls `f` as [`Net::with_endpoint`] does, with the seal.
     pub fn with_sealed<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut SealedEndpoint) -> T) -> T {
         let agent = self.hosts[host.0].agent;
         self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.sealed_mut()))

@@ -218,7 +218,7 @@ struct Burst {
     at: Instant,
     /// Time of its next change between on and off.
     turn: Instant,
-    /// On time until the next packet, in intervals.
+    /// Time on until the next packet, in intervals.
     need: f64,
     /// Packet at `at`, if the load does not change before.
     packet: Option<Instant>,

@@ -24,7 +24,7 @@ const PLAYED: Duration = Duration::from_millis(200);
 /// Reason why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// This end closed it.
+    /// This end closed the connection.
     Closed,
     /// The peer closed it.
     ByPeer,
@@ -81,7 +81,7 @@ enum State {
     Finishing(Instant),
     /// The peer has to learn that the connection ends.
     Leaving,
-    /// Nothing more comes; what was received is still delivered.
+    /// No further packet is accepted; received packets are still delivered.
     Draining(Ended),
     Ended(Ended),
 }

@@ -264,7 +264,7 @@ fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding
     silent(peer, at, report, some_work, all);
 }
 
-/// Nothing answered as a receiver.
+/// Reports that nothing answered as a receiver.
 fn silent(peer: &Peer, at: SocketAddr, report: &Report, some_work: bool, all: &mut Vec<Finding>) {
     let no_program = report.links.iter().any(|link| link.probed == Some(Probed::NoProgram));
     let asked = report.links.iter().any(|link| link.probed.is_some());

@@ -15,7 +15,7 @@ pub struct Report {
     pub links: Vec<Link>,
     /// The receiver, if one was named.
     pub peer: Option<Peer>,
-    /// This machine.
+    /// Facts about this machine.
     pub machine: Machine,
     /// Faults.
     pub findings: Vec<Finding>,
@@ -110,7 +110,7 @@ pub enum Probed {
     Forbidden,
     /// A router has no route to the host, or a filter rejects the datagram.
     Unreachable,
-    /// Nothing came back.
+    /// No answer arrived.
     Silent,
 }
 
@@ -142,7 +142,7 @@ pub struct Peer {
     pub silence_s: Option<f64>,
 }
 
-/// This machine.
+/// Facts about this machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Machine {
     /// Bytes that the kernel grants a socket for receiving and sending, as it counts them.

@@ -338,7 +338,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// For the message of a failure.
+    /// Describes the state for the message of a failure.
     fn state(&self) -> String {
         let mut out = format!("{:?}\n", self.w.reasons());
         for side in 0..2 {

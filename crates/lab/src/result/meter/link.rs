@@ -29,7 +29,7 @@ pub struct LinkReading {
     pub repeated: Option<Count>,
     /// Bits that could have left it; `None`: any number.
     pub capacity_bits: Option<f64>,
-    /// For how long packets have waited, all together.
+    /// Sum of the times for which packets waited.
     pub waited: Duration,
     /// The most packets that ever waited.
     pub queue_max: usize,

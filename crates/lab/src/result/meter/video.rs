@@ -69,7 +69,7 @@ impl VideoSource {
 pub struct VideoFrame {
     /// Type of the frame; `None`: a header, on which all frames depend.
     pub kind: Option<FrameType>,
-    /// When it is captured, and shown.
+    /// Time of capture, and of display.
     pub capture: Instant,
     /// Size of the frame.
     pub bytes: u32,

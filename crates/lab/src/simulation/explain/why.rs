@@ -41,12 +41,12 @@ pub struct Cause {
     pub from: Instant,
     /// Time at which it last applied.
     pub to: Instant,
-    /// For how long: less than from begin to end if other reasons came in between.
+    /// Duration of the wait. It is less than the time from begin to end if other reasons came in between.
     pub time: Duration,
     /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one
     /// that it waited for longest.
     pub message: Option<u64>,
-    /// For how long that one was at fault.
+    /// Time for which that message caused the wait.
     pub longest: Duration,
     /// Number of messages at fault, one after the other.
     pub messages: usize,
@@ -155,7 +155,7 @@ impl Explanation {
 /// Times of the same reason.
 struct Waited {
     cause: Cause,
-    /// For how long which message was at fault.
+    /// Time for which each earlier message caused the wait.
     behind: BTreeMap<u64, Duration>,
 }
 

@@ -111,7 +111,7 @@ impl WindowPart for GuardConfig {
 /// Cause of losses, for as long as the verdict holds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Verdict {
-    /// Nothing is known.
+    /// There is no result.
     None,
     /// The rate's.
     Guilty(Instant),
@@ -168,7 +168,7 @@ fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
 }
 
 impl Guard {
-    /// Before anything was sent.
+    /// Makes the state before anything was sent.
     pub fn new(config: GuardConfig, start: Start) -> Self {
         let mut bbr = V3::new(start);
         bbr.probes_rtt = false;

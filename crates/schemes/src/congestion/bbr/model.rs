@@ -26,9 +26,9 @@ pub struct Ack<'a> {
     pub now: Instant,
     /// The delivery-rate sample of the acknowledgement.
     pub sample: &'a Sample,
-    /// Bytes in flight before and after it.
+    /// Bytes in flight before it.
     pub in_flight_before: u64,
-    /// After it.
+    /// Bytes in flight after it.
     pub in_flight: u64,
     /// C.is_cwnd_limited: the window kept more from being in flight.
     pub window_limited: bool,

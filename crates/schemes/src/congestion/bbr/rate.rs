@@ -78,7 +78,7 @@ pub struct LostPacket {
 /// The state of a path (§4.1.2.1.1).
 #[derive(Debug)]
 pub struct Sampler {
-    /// In the order in which they left.
+    /// Records of packets, in the order in which they left.
     records: VecDeque<Record>,
     delivered: u64,
     delivered_at: Instant,
@@ -94,7 +94,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Before anything was sent.
+    /// Makes the state before anything was sent.
     pub fn new() -> Self {
         Sampler {
             records: VecDeque::new(),

@@ -59,7 +59,7 @@ struct Path<M> {
     packet: f64,
     sampler: Sampler,
     state: PathState,
-    /// Until this number is acknowledged, losses are being repaired.
+    /// Number whose acknowledgement ends the repair of losses.
     recovery: Option<Tsn>,
     /// Time at which the next packet may leave by the pacing rate.
     next: Instant,

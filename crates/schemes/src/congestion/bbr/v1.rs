@@ -54,7 +54,7 @@ const EXTRA_ACKED_MOST: f64 = 0.1;
 enum Mode {
     Startup,
     Drain,
-    /// With the position in [`CYCLE`].
+    /// Probes of the bandwidth, with the position in [`CYCLE`].
     ProbeBw(usize),
     ProbeRtt,
 }

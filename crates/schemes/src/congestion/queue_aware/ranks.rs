@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(ranks.blame(0.004), Some(false), "not one at a short queue");
     }
 
-    /// As a radio loses.
+    /// Losses occur at any queue, as those of a radio.
     #[test]
     fn losses_at_any_queue_are_random() {
         let ranks = after(40, |n| (n * 7 % 16 + 1) as f64);

@@ -118,7 +118,7 @@ pub struct Smoothed {
 }
 
 impl Smoothed {
-    /// Over at most `kappa` rates, at least one.
+    /// Makes a smoother over at most `kappa` rates, at least one.
     pub fn new(kappa: usize) -> Self {
         let kappa = kappa.max(1);
         Smoothed { kappa, rates: VecDeque::with_capacity(kappa) }

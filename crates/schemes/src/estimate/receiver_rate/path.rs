@@ -171,7 +171,7 @@ impl PathRate {
         self.last_received
     }
 
-    /// Nothing came for too long, and still nothing has.
+    /// Returns whether the path timed out and nothing has arrived since.
     pub fn is_silent(&self) -> bool {
         self.silent
     }
@@ -303,7 +303,7 @@ impl PathRate {
         }
     }
 
-    /// As much of a rate as a path that carries no data is trusted with.
+    /// Returns the part of a rate that counts for a path without data.
     fn trusted(&self, now: Instant, rate: f64) -> f64 {
         let capacity = self.capacity.map(|c| OF_CAPACITY * c);
         let recent = self.former.filter(|(_, at)| now - *at < OF_FORMER.1);
@@ -352,7 +352,7 @@ impl PathRate {
         Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
     }
 
-    /// Nothing came until [`PathRate::deadline`].
+    /// Records that nothing arrived until [`PathRate::deadline`].
     pub fn timed_out(&mut self) {
         self.tear.timed_out();
         (self.counts.timed_out, self.silent) = (true, true);

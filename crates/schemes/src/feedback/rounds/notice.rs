@@ -43,12 +43,12 @@ pub enum Notice {
     },
     /// Send data on the subject.
     Switch {
-        /// At this rate, bytes per second.
+        /// Rate in bytes per second.
         rate: Option<u64>,
         /// Rises with each switch.
         serial: u32,
     },
-    /// Nothing to send on the subject.
+    /// There is nothing to send on the subject.
     Quiet,
 }
 
@@ -66,7 +66,7 @@ impl Notice {
         })
     }
 
-    /// As a report about `subject`.
+    /// Encodes the notice as a report about `subject`.
     pub fn report(self, subject: Option<PathId>) -> Report {
         self.report_from(subject, &mut BytesMut::new())
     }

@@ -33,9 +33,9 @@ pub(in crate::preset) struct Reduction {
 /// The window after a loss.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(in crate::preset) enum After {
-    /// As it was.
+    /// The window stays.
     Kept,
-    /// At most ssthresh.
+    /// The window becomes at most ssthresh.
     AtMost,
     /// Ssthresh.
     Threshold,

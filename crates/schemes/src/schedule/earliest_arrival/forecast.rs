@@ -10,7 +10,7 @@ use crate::estimate::{MIN_QUEUE, NO_QUEUE, held, tested};
 /// The forecast of a chunk on a path; seconds from now.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::schedule) struct Forecast {
-    /// When it arrives, if it is not lost.
+    /// Time of arrival without a loss.
     pub arrival: f64,
     /// Part of the arrival time that is the delay without queues.
     pub way: f64,
@@ -28,7 +28,7 @@ pub(in crate::schedule) struct Forecast {
     pub tested: bool,
     /// The queueing delay measured, while anything is in flight.
     standing: f64,
-    /// For how long the path has owed an answer, beyond what is usual.
+    /// Time by which an answer of the path is overdue.
     silence: f64,
 }
 
@@ -137,7 +137,7 @@ impl Forecast {
         Basis::of(path).forecast(now, path, len, silence)
     }
 
-    /// When it arrives on average, counting what a loss costs.
+    /// Returns the mean time of arrival, which includes the cost of a loss.
     pub fn expected(&self) -> f64 {
         if self.loss == 0.0 {
             self.arrival

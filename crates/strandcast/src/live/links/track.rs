@@ -11,9 +11,9 @@ use super::trouble::PathTrouble;
 pub(in crate::live) enum LinkState {
     /// The link carries data.
     Active,
-    /// Nothing has come over it yet.
+    /// No packet has arrived over the link yet.
     Starting,
-    /// Nothing ever came over it, for seconds.
+    /// No packet has arrived over the link for seconds.
     Mute,
     /// The link does not answer.
     Silent,

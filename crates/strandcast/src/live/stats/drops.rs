@@ -17,7 +17,7 @@ const FIRST: Duration = Duration::from_secs(2);
 const OVER: Duration = Duration::from_secs(5);
 /// Share of what the links carry that an encoder is advised to send.
 const ADVISED: f64 = 0.9;
-/// From this share of the time on, a full buffer at the peer is the cause.
+/// Share of the time from which a full buffer at the peer counts as the cause.
 const HELD: f64 = 0.2;
 /// Multiple of the mean rate from which on a quarter of a second of input is a burst.
 const BURST: f64 = 2.5;

@@ -38,7 +38,7 @@ pub enum StreamState {
     Streaming,
     /// There is a connection, and no input to send.
     NoInput,
-    /// Nothing comes from the peer.
+    /// No packet arrives from the peer.
     Outage,
     /// The sender has no connection.
     Connecting,

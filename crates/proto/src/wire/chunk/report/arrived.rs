@@ -33,7 +33,7 @@ const ENTRY: usize = 18;
 pub struct Arrived<I> {
     /// Receiver's clock in microseconds: the low 32 bits.
     pub clock: u32,
-    /// At most `MAX_ARRIVED` of [`ArrivedBy`].
+    /// Arrivals by path, at most `MAX_ARRIVED`.
     pub paths: I,
 }
 
