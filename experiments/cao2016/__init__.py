@@ -6,6 +6,7 @@ import pathlib
 
 from strandcast.figures.spec import (
     Abstract,
+    Change,
     Figure,
     Judgement,
     Measure,
@@ -269,6 +270,9 @@ ABSTRACT = (
         cause="video",
     ),
 )
+CHANGES = (
+    Change(8, "4 of 30 runs are from path 2 on here, where path 1 lost the first packets of the handshake", ALL),
+)
 PAPER = Paper(
     "SCTP-Rev and SCTP-Rev+",
     SOURCE,
@@ -279,4 +283,5 @@ PAPER = Paper(
     findings=FINDINGS,
     study=study(FIGURES, SPECS),
     abstract=ABSTRACT,
+    changes=CHANGES,
 )

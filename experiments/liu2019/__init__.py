@@ -39,6 +39,7 @@ FLOW = "data"
 GAINS = {32: 14.0, 64: 28.4, 128: 13.8}
 
 RECEIVED, SENT = "received TSNs", "sent TSNs"
+FAST, NEEDLESS = "fast retransmissions", "needless retransmissions"
 PEAK = "out-of-order peak"
 NETWORK, DELIVERY = "network delay", "delivery delay"
 THROUGHPUT = "throughput"
@@ -73,9 +74,15 @@ FIGURE_4 = Figure(
     (
         Measure(SENT, "", metric("flow", FLOW, "sent_packets"), 0),
         Measure(RECEIVED, "", metric("flow", FLOW, "delivered_packets"), 0),
+        Measure(FAST, "", metric("flow", FLOW, "retransmitted_fast_packets"), 0),
+        Measure(NEEDLESS, "", metric("flow", FLOW, "spurious_packets"), 1),
     ),
-    claims=tuple(more(RECEIVED, scheme, CMT, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)),
-    notes="Sent ones with retransmissions.",
+    claims=(
+        *(more(RECEIVED, scheme, CMT, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)),
+        # The abstract: "reduces … unnecessary fast retransmissions".
+        *(more(NEEDLESS, CMT, scheme, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)),
+    ),
+    notes="Sent ones with retransmissions. Retransmissions are needless if the data had arrived.",
 )
 
 FIGURE_5 = Figure(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pathlib
 
-from strandcast.figures.spec import Abstract, Alternative, Judgement, Paper, Source
+from strandcast.figures.spec import Abstract, Alternative, Change, Judgement, Paper, Source
 
 from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, SHARE
-from .common import CL, FD, MASKED, PSNR, QA, SPECS, TEXT
+from .common import CL, FD, FM, NC, NO_DEADLINE, PSNR, QA, SPECS, TEXT, UNMASKED
 from .deviations import STUDY
 from .findings import FINDINGS
 from .links import BEHIND, FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L, FIRST
@@ -22,7 +22,8 @@ OPEN = (
     (Alternative("fwnd-cut=any", {TEXT: FD}),),
     (Alternative("links retransmit once", {FIRST: "", BEHIND: ""}),),
     (Alternative("Fig. 15 with 256 KB", {", 256 KB": ""}),),
-    (Alternative("codes mask losses", {masked: coded for coded, masked in MASKED.items()}),),
+    (Alternative("codes mask no losses", {unmasked: coded for coded, unmasked in UNMASKED.items()}),),
+    (Alternative("PSNR without a deadline", {NO_DEADLINE: PSNR}),),
 )
 """Choices that the paper leaves open and that change verdicts."""
 
@@ -31,6 +32,14 @@ SOURCE = Source(
     year=2015,
     title="Cross-layer Fairness-driven Concurrent Multipath Video Delivery over Heterogenous Wireless Networks",
     journal="IEEE Transactions on Circuits and Systems for Video Technology 25(7)",
+)
+CHANGES = (
+    Change(
+        13,
+        "the windows of `nc-mptcp` and `fmtcp` receive all losses here (`mask-losses=off`), which the paper's section "
+        "VIII.A contradicts",
+        (NC, FM),
+    ),
 )
 ANY, ONCE = "`fwnd-cut=any`", "any, links retransmit once"
 ABSTRACT = (
@@ -87,4 +96,5 @@ PAPER = Paper(
     open=OPEN,
     study=STUDY,
     abstract=ABSTRACT,
+    changes=CHANGES,
 )

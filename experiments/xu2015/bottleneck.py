@@ -32,7 +32,9 @@ from .common import (
     THROUGHPUT,
     behind,
     better,
+    both_deadlines,
     lacks,
+    same_opinion,
     video,
     video_measures,
 )
@@ -190,8 +192,11 @@ FIGURE_13 = Figure(
     FIG13,
     video_measures("sctp"),
     claims=(
-        *(better(a, fd, FIG13_NAMES) for fd in FDS for a in (QA, CL, *CODED)),
-        *(shrinks(a, fd, "2.5 Mbit/s", "3.5 Mbit/s") for fd in FDS for a in (QA, CL, *CODED)),
+        *both_deadlines(
+            *(better(a, fd, FIG13_NAMES) for fd in FDS for a in (QA, CL, *CODED)),
+            *(shrinks(a, fd, "2.5 Mbit/s", "3.5 Mbit/s") for fd in FDS for a in (QA, CL, *CODED)),
+        ),
+        *(same_opinion(fd, QA, FIG13_NAMES) for fd in FDS),
     ),
 )
 
@@ -304,7 +309,7 @@ FIGURE_15 = Figure(
     claims=tuple(
         claim
         for names, size in ((FIG15_NAMES, ""), (FIG15_BIG_NAMES, ", 256 KB"))
-        for claim in (
+        for claim in both_deadlines(
             *(better(CL, other, names, size) for other in (QA, *FDS, *CODED)),
             *(
                 behind(db, other, fd, f"{at}{size}")
@@ -318,6 +323,12 @@ FIGURE_15 = Figure(
             ),
             *(shrinks(other, fd, f"1.5 Mbit/s{size}", f"2.5 Mbit/s{size}") for fd in FDS for other in (QA, *CODED)),
         )
+    )
+    + tuple(
+        same_opinion(fd, other, names, size)
+        for names, size in ((FIG15_NAMES, ""), (FIG15_BIG_NAMES, ", 256 KB"))
+        for fd in FDS
+        for other in (QA, CL, *CODED)
     ),
     notes="Receive buffer of 64 KB and, as the paper says of Fig. 13, 256 KB.",
     # They are of 2 to some thousand per cent.

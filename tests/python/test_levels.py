@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 
+import polars as pl
 import pytest
 
 from strandcast import experiments, stats
 from strandcast.figures import claims, headline, pages, spec, tables
 from strandcast.figures.claims import judge
-from strandcast.figures.results import Found
+from strandcast.figures.results import Found, added
 from strandcast.figures.spec import Abstract, Figure, Judgement, Measure, Paper, Point, Printed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -184,6 +185,27 @@ def test_a_level_that_is_far_is_on_the_page(docs: pathlib.Path) -> None:
     ]
 
 
+def test_a_page_says_which_changes_it_was_made_before(docs: pathlib.Path) -> None:
+    before = texts(docs)
+    changes = (spec.Change(8, "`one` is as it was", ("one",)), spec.Change(7, "it has this", ("one",)))
+    elsewhere = spec.Change(9, "it is about others", ("three",))
+    tables.write(docs, [dataclasses.replace(PAPER, changes=(*changes, elsewhere))], {})
+    found = texts(docs)
+    page = found["reproduction/nobody1999.md"]
+    assert "2 runs of epoch 7.\n\nMade before epoch 8: `one` is as it was.\n\n`strandcast figures" in page
+    assert page.count("Made before") == 1
+    (row,) = (line for line in found["reproduction.md"].splitlines() if "| one has more |" in line)
+    assert row.count(", before epoch 8") == 2
+    tables.write(docs, [dataclasses.replace(PAPER, changes=changes[1:])], {})
+    assert texts(docs) == before
+
+
+def test_a_grade_counts_the_bounds_that_a_number_reaches() -> None:
+    measure = Measure("MOS", "", PSNR, grades=(20.0, 25.0, 31.0, 37.0))
+    psnrs = {1: 19.9, 2: 20.0, 3: 30.0, 4: 36.0, 5: 60.0}
+    assert added(measure, psnrs, pl.DataFrame()) == {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0, 5: 5.0}
+
+
 def test_pages_are_made_again_without_runs(docs: pathlib.Path) -> None:
     before = texts(docs)
     assert tables.write(docs, [PAPER], {}) == []
@@ -228,9 +250,10 @@ def test_all_figures_are_read_back(paper: Paper) -> None:
     kept = pages.read_page(paper, ROOT / "docs")
     assert set(kept) == {figure.name for figure in paper.figures}
     for figure in paper.figures:
-        missing = [claim.text for claim in figure.claims if claim.text not in kept[figure.name].rows]
-        assert len(missing) < len(figure.claims) or not figure.claims
         assert set(figure.paper) <= set(kept[figure.name].means)
+    texts = {(figure.name, claim.text) for figure in paper.figures for claim in figure.claims}
+    known = {(name, text) for name, one in kept.items() for text in one.rows}
+    assert len(texts & known) > len(texts) / 2
     assert headline.cases(paper, kept)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from strandcast.figures.claims import PARTLY, REPRODUCED, Judged, leveled_order
-from strandcast.figures.spec import Claim, Figure, Key, Paper
+from strandcast.figures.spec import Change, Claim, Figure, Key, Paper
 from strandcast.stats import Summary
 
 LEVEL = f"{PARTLY} (level)"
@@ -18,6 +18,9 @@ HEADING = re.compile(r"^## (?=Fig\. )", re.MULTILINE)
 DETAILS = '<details markdown="1">\n'
 RUNS = re.compile(r"^(`experiments/[^`]*`, \d+(?: to \d+)? runs?)\.", re.MULTILINE)
 """The conditions of a figure that does not say which epoch its runs are of."""
+EPOCH = re.compile(r"^`experiments/[^`]*`, .* runs?[ ]of epoch (\d+)\.", re.MULTILINE)
+BEFORE = "Made before epoch "
+"""First words of a paragraph about a change that a figure lacks."""
 OURS = re.compile(r"(-?[\d.]+)(?: ± ([\d.]+))?")
 CLAIM = "claim"
 """First word of the head of a table of claims."""
@@ -40,6 +43,12 @@ class Kept:
     rows: Mapping[str, Sequence[str]]
     means: Mapping[Key, float]
     section: str
+
+    @property
+    def epoch(self) -> int | None:
+        """The results epoch of its runs; None if the page does not say it."""
+        found = EPOCH.search(self.section)
+        return None if found is None else int(found[1])
 
     def judge(self, claim: Claim) -> Judged | None:
         """The result of a claim, by the page's number and by the levels of today's rule; None if it has none."""
@@ -148,6 +157,14 @@ def renewed(figure: Figure, text: str, its: Kept, epoch: int | None = None) -> s
         lines.append(line if judged is None else "| " + " | ".join(row) + " |\n")
     new = "".join(lines)
     return new if epoch is None else RUNS.sub(rf"\1 of epoch {epoch}.", new, count=1)
+
+
+def with_changes(section: str, changes: Sequence[Change]) -> str:
+    """A figure's section that says which changes it lacks, after its conditions; what it said before is left out."""
+    parts = [part for part in section.split("\n\n") if not part.startswith(BEFORE)]
+    at = next((at for at, part in enumerate(parts) if part.startswith("`experiments/")), len(parts) - 1)
+    said = [f"{BEFORE}{one.epoch}: {one.text}." for one in changes]
+    return "\n\n".join([*parts[: at + 1], *said, *parts[at + 1 :]])
 
 
 def blocks(text: str) -> list[str]:

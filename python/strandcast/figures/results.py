@@ -271,6 +271,8 @@ def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) 
         terms.append(metrics)
     common = set[int].intersection(*map(set, terms))
     total = {seed: sum(term[seed] for term in terms) for seed in sorted(common)}
+    if measure.grades:
+        return {seed: 1.0 + sum(number >= least for least in measure.grades) for seed, number in total.items()}
     if not measure.missing_of:
         return total
     return {seed: missing(psnr_db, measure.missing_of) for seed, psnr_db in total.items()}

@@ -61,6 +61,7 @@ class Measure:
         missing_of: The sum is a PSNR by eq. 17 of Xu et al. (2015), and the measure what is missing of this rate, in
             its unit; 0: the sum itself.
         share: Whether it is a share or an index between 0 and 1, whose levels are compared by their difference.
+        grades: The measure is a grade: 1, and one more for each of these that the sum reaches; none: the sum itself.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Measure:
     per_minute: bool = False
     missing_of: float = 0.0
     share: bool = False
+    grades: tuple[float, ...] = ()
 
     @property
     def titled(self) -> str:
@@ -421,6 +423,20 @@ class Study:
     notes: str = ""
 
 
+class Change(NamedTuple):
+    """A change of an experiment or of the simulator, in which a figure that was made before it does not have a part.
+
+    Attributes:
+        epoch: The first results epoch with it.
+        text: What is otherwise in figures of earlier epochs, as the end of a sentence.
+        schemes: Schemes that it concerns, without their parameters.
+    """
+
+    epoch: int
+    text: str
+    schemes: tuple[str, ...]
+
+
 class Judgement(NamedTuple):
     """A claim of a figure, by names, and what it was judged by.
 
@@ -472,6 +488,7 @@ class Paper:
         study: Variations of its assumptions, one at a time; None: without variations.
         gains: Of each claim that comes out with another assumption, as `gains.named` calls it, which ones these are.
         abstract: The claims of its abstract, for the table of all papers' headlines.
+        changes: Changes that figures may have been made before.
     """
 
     title: str
@@ -487,6 +504,7 @@ class Paper:
     study: Study | None = None
     gains: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     abstract: tuple[Abstract, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def name(self) -> str:
@@ -500,6 +518,13 @@ class Paper:
     def varied(self, figure: Figure, claim: Claim) -> tuple[str, ...]:
         """The titles of deviations with which the claim is reproduced, each of one assumption."""
         return self.gains.get(named(figure.name, claim.text), ())
+
+    def changed(self, figure: Figure, epoch: int | None) -> list[Change]:
+        """The changes that a figure lacks whose runs are of this epoch; none of an unknown one."""
+        its = {scheme.partition(" ")[0] for scheme in figure.schemes}
+        return [
+            one for one in self.changes if epoch is not None and epoch < one.epoch and its.intersection(one.schemes)
+        ]
 
     def shown(self, figure: Figure, point: Point | None = None) -> str:
         """The scenario of a figure or of one of its points, as commands in a clone name it."""

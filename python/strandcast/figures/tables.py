@@ -123,7 +123,7 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
         "deficit": f"{number}, × 1.5",
         "level": f"{number} ± {claim.within:g} %",
         "above": "> 0",
-        "same": f"at most {claim.within:g} %",
+        "same": f"at most {claim.within:g} {'%' if claim.base else unit}".rstrip(),
         "at least": "≥ 0",
         "shift": number,
     }[claim.kind]
@@ -219,7 +219,10 @@ def outcome(paper: Paper, judges: Judges, one: Judgement) -> str:
     ours, _, points, verdict = judgement(figure, claim, judged)
     at = f" ({points} points)" if points and verdict else ""
     place = f"reproduction/{paper.name}.md#{anchor(heading(figure))}"
-    return f"{ours}{at}, [{verdict or f'Fig. {figure.name}'}]({place})"
+    its = judges[figure.name]
+    old = paper.changed(figure, its.epoch) if isinstance(its, pages.Kept) else ()
+    before = f", before epoch {max(one.epoch for one in old)}" if old else ""
+    return f"{ours}{at}, [{verdict or f'Fig. {figure.name}'}]({place}){before}"
 
 
 def found_claim(paper: Paper, one: Judgement) -> tuple[Figure, Claim]:
@@ -373,8 +376,9 @@ def of_paper(paper: Paper, results: Results, before: str, epochs: Callable[[Figu
             )
             parts.append("\n".join(of_figure(paper, figure, conditions, [*grid(found), *every])))
         elif figure.name in kept:
-            its = kept[figure.name]
-            parts.append(pages.renewed(figure, its.section, its, epochs(figure)).rstrip("\n") + "\n")
+            its, epoch = kept[figure.name], epochs(figure)
+            new = pages.renewed(figure, its.section, its, epoch)
+            parts.append(pages.with_changes(new, paper.changed(figure, epoch)).rstrip("\n") + "\n")
     return "\n".join(parts)
 
 
