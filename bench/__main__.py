@@ -64,7 +64,11 @@ BENCHES = {
 
 def module(name: str) -> ModuleType:
     """The module of a bench."""
-    return importlib.import_module(f"bench.{BENCHES[name].module}")
+    try:
+        return importlib.import_module(f"bench.{BENCHES[name].module}")
+    except ModuleNotFoundError:
+        programs.require(*BENCHES[name].needs)
+        raise
 
 
 def listed() -> str:
@@ -87,8 +91,9 @@ def tables(name: str, words: list[str]) -> tuple[ModuleType, object, dict[str, s
     if hasattr(bench, "checked"):
         bench.checked(parser, asked)
     if asked.report is None:
-        programs.require(*BENCHES[name].needs)
-        if getattr(bench, "NEEDS_PROGRAM", True) and not asked.program.is_file():
+        shows = any(getattr(asked, option, None) for option in ("list", "show", "trace"))
+        programs.require(*(() if shows else BENCHES[name].needs))
+        if not shows and getattr(bench, "NEEDS_PROGRAM", True) and not asked.program.is_file():
             parser.error(f"no {asked.program}: cargo build --release -p strandcast-cli, or --program FILE")
         asked.program = asked.program.resolve()
     made = bench.measured(asked)

@@ -25,7 +25,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", help="cells whose line has this text")
     parser.add_argument("--base", type=Path, help="another program, whose scheme is shown next to it")
     parser.add_argument("--results", type=Path, help="another file of rows")
-    parser.add_argument("--cells", action="store_true", help="only list the cells, and what windows can carry")
+    parser.add_argument("--list", action="store_true", help="only list the cells, and what windows can carry")
     parser.set_defaults(jobs=8)
 
 
@@ -45,7 +45,7 @@ def opened(asked: argparse.Namespace, file: Path) -> tuple[Store, str, int]:
 
 def measured(asked: argparse.Namespace) -> dict[str, str]:
     """Cells in which losses were reported, and those with every pair of values."""
-    if asked.cells:
+    if asked.list:
         rows = [[str(cell), "yes" if rule.can_carry(cell) else "no"] for cell in [*REPORTED, *pairs()]]
         return {"cells": table(["cell", "windows can"], rows)}
     store, digest, jobs = opened(asked, ROWS / "first-try.csv")

@@ -65,6 +65,8 @@ class Wire:
 class Testbed(netns.Environment):
     """The namespaces and wires of a cell; on loopback both sides are in one namespace."""
 
+    device = f"txqueuelen {DEVICE_QUEUE}"
+
     def __init__(self, cell: Cell, seed: int, job: int) -> None:
         """`job`: which of those side by side."""
         self.cell, self.seed, self.job = cell, seed, job
@@ -76,34 +78,23 @@ class Testbed(netns.Environment):
         self.counters: list[dict] | None = None
 
     def lay(self) -> None:
-        """Makes namespaces, devices and wires.
+        """Makes namespaces, devices and wires; both addresses of a loopback are of one namespace."""
+        super().lay()
+        if self.cell.loopback:
+            netns.sh(f"ip -n {self.c} addr add {netns.client(1)}/32 dev lo")
+            netns.sh(f"ip -n {self.c} addr add {netns.server(1)}/32 dev lo")
+
+    def count(self) -> int:
+        """Number of wires."""
+        return 0 if self.cell.loopback else self.cell.links
+
+    def link(self, number: int, ends: list[int]) -> Wire:
+        """A wire between two devices.
 
         Raises:
             RunError: The wire's program can't be made.
         """
-        program = built()
-        for namespace in dict.fromkeys((self.c, self.s)):
-            netns.sh(f"ip netns add {namespace}")
-            netns.sh(f"ip -n {namespace} link set lo up")
-            off = "net.ipv6.conf.all.disable_ipv6=1 net.ipv4.conf.all.rp_filter=0"
-            netns.sh(f"ip netns exec {namespace} sysctl -qw {off}")
-        netns.sh(f"ip -n {self.s} addr add {netns.SERVER}/32 dev lo")
-        if self.cell.loopback:
-            netns.sh(f"ip -n {self.c} addr add {netns.client(1)}/32 dev lo")
-            netns.sh(f"ip -n {self.c} addr add {netns.server(1)}/32 dev lo")
-            return
-        for number in range(1, self.cell.links + 1):
-            ends = [netns.tun(self.c, f"up{number}"), netns.tun(self.s, f"down{number}")]
-            for namespace, device, address in (
-                (self.c, f"up{number}", netns.client(number)),
-                (self.s, f"down{number}", netns.server(number)),
-            ):
-                netns.sh(f"ip -n {namespace} addr add {address}/24 dev {device}")
-                netns.sh(f"ip -n {namespace} link set {device} mtu {netns.MTU} txqueuelen {DEVICE_QUEUE} up")
-            netns.sh(f"ip -n {self.c} rule add from {netns.client(number)} table {100 + number}")
-            netns.sh(f"ip -n {self.c} route add default dev up{number} table {100 + number}")
-            netns.sh(f"ip -n {self.c} route add default dev up{number} metric {100 + number}")
-            self.links.append(Wire(program, self.cell, 100 * self.seed + number, ends))
+        return Wire(built(), self.cell, 100 * self.seed + number, ends)
 
     def stalled_ms(self) -> float:
         """The most by which a wire was late, ms; after the wires are closed.

@@ -132,6 +132,9 @@ class Link:
 class Environment:
     """Two namespaces and the links of a network; a context manager."""
 
+    # Options of devices.
+    device = ""
+
     def __init__(self, emulator, name, seed, sets=(), job=0):
         self.name, self.description = name, network(name)
         self.c, self.s = (f"links-{os.getpid()}-{job}-{side}" for side in "cs")
@@ -150,27 +153,35 @@ class Environment:
         self.close()
 
     def lay(self):
-        """Makes namespaces, devices and emulators."""
-        for namespace in (self.c, self.s):
+        """Makes namespaces, devices and links."""
+        for namespace in dict.fromkeys((self.c, self.s)):
             sh(f"ip netns add {namespace}")
             sh(f"ip -n {namespace} link set lo up")
             # IPv6 traffic of the kernel would only disturb the runs.
             sh(f"ip netns exec {namespace} sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv4.conf.all.rp_filter=0")
             sh(f"ip netns exec {namespace} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
         sh(f"ip -n {self.s} addr add {SERVER}/32 dev lo")
-        for number, link in enumerate(self.description["links"], 1):
+        for number in range(1, self.count() + 1):
             ends = [tun(self.c, f"up{number}"), tun(self.s, f"down{number}")]
             for namespace, device, address in (
                 (self.c, f"up{number}", client(number)),
                 (self.s, f"down{number}", server(number)),
             ):
                 sh(f"ip -n {namespace} addr add {address}/24 dev {device}")
-                sh(f"ip -n {namespace} link set {device} mtu {MTU} up")
+                sh(f"ip -n {namespace} link set {device} mtu {MTU} {self.device} up")
             sh(f"ip -n {self.c} rule add from {client(number)} table {100 + number}")
             sh(f"ip -n {self.c} route add default dev up{number} table {100 + number}")
             sh(f"ip -n {self.c} route add default dev up{number} metric {100 + number}")
-            file = network_file(self.name)
-            self.links.append(Link(self.emulator, file, link, self.seed, self.sets, ends))
+            self.links.append(self.link(number, ends))
+
+    def count(self):
+        """Number of links."""
+        return len(self.description["links"])
+
+    def link(self, number, ends):
+        """A link between two devices, by number."""
+        name = list(self.description["links"])[number - 1]
+        return Link(self.emulator, network_file(self.name), name, self.seed, self.sets, ends)
 
     def start(self, side, command, **kwargs):
         """Starts a command in c or s, with precedence over everything else on the machine."""

@@ -15,8 +15,9 @@ BEST_PATH = "best path"
 SCHEMES = (*MULTIPATH, *(f"{scheme}, {BEST_PATH}" for scheme in SINGLE))
 # A repeat's bitrate differs by this share, so that its messages leave a little later.
 REPEAT = 1e-6
-# Ours may be one of the presets; each is another one to the other.
-OURS_MAY_BE = tuple(GRID["schemes"]["ours_may_be"])
+# Ours may be one of these presets, which is compared with one opponent.
+OPPONENTS = GRID["schemes"]["opponents"]
+OURS_MAY_BE = tuple(OPPONENTS)
 
 
 @dataclass(frozen=True, order=True)

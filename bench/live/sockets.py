@@ -238,16 +238,23 @@ def shown(by_name: dict[str, dict[str, float]], whole: list[str], ours: str) -> 
 
 
 def told(found: Found, ours: str) -> dict[str, str]:
-    """Tables: verdicts compared with the best of the others, means of each contestant, late packets of each cell."""
+    """Tables: verdicts compared with one opponent, means of each contestant, late packets of each cell."""
     names = contestants_of(ours)
     whole = {instance: by for instance, by in found.items() if len(by) == len(names)}
     pairs: dict[str, list[verdicts.Pair]] = {}
     for (cell, seed), by in whole.items():
-        best = min(by[name]["late"] for name in names[1:])
-        pair = verdicts.Pair(f"{cell.network} {seed}", cell.share, by[ours]["late"], best, 0.0, by[ours]["late_always"])
+        pair = verdicts.Pair(
+            f"{cell.network} {seed}",
+            cell.share,
+            by[ours]["late"],
+            by[RULES["opponent"]]["late"],
+            0.0,
+            by[ours]["late_always"],
+        )
         pairs.setdefault(str(cell), []).append(pair)
     all_ = [pair for some in pairs.values() for pair in some]
-    said = [verdicts.halved(all_), verdicts.never_worse(pairs), verdicts.bounded(all_)] if all_ else []
+    rated = [verdicts.halved(all_, RULES["opponent"]), verdicts.never_worse(pairs, RULES["opponent"])] if all_ else []
+    said = [*rated, verdicts.bounded(all_)] if all_ else []
     return {
         "sockets: verdicts": tables.judged(said),
         "sockets: summary": table(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from bench.live import verdicts
-from bench.live.grid import OURS, SCHEMES, Cell
+from bench.live.grid import OPPONENTS, OURS, SCHEMES, Cell
 from bench.live.measures import Measures
 from bench.pages import table
 
@@ -17,19 +17,15 @@ def columns(results: Results) -> list[str]:
     return [*(scheme for scheme in SCHEMES if scheme in ran), *sorted(ran - set(SCHEMES))]
 
 
-def others(kept: Mapping[str, Measures], ours: str) -> list[Measures]:
-    """All but ours; ours over a single path is another one."""
-    return [one for scheme, one in kept.items() if scheme != ours]
-
-
 def by_cell(results: Results, ours: str = OURS) -> dict[str, list[verdicts.Pair]]:
-    """Pairs to judge. Traces are networks with their seeds; the best other one has the fewest late there."""
+    """Pairs to judge: ours and its opponent in the same run. Traces are networks with their seeds."""
     found: dict[str, list[verdicts.Pair]] = {}
     for (cell, seed), kept in sorted(results.items()):
-        mine = kept[ours]
-        best = min(one["late"] for one in others(kept, ours))
+        mine, other = kept[ours], kept[OPPONENTS[ours]]
         trace = f"{cell.network} {seed}"
-        pair = verdicts.Pair(trace, cell.first.share, mine["late"], best, mine["redundancy"], mine["late_always"])
+        pair = verdicts.Pair(
+            trace, cell.first.share, mine["late"], other["late"], mine["redundancy"], mine["late_always"]
+        )
         found.setdefault(str(cell), []).append(pair)
     return found
 
@@ -97,14 +93,14 @@ def judged(found: Sequence[verdicts.Verdict]) -> str:
 
 
 def all_of(results: Results, ours: str) -> dict[str, str]:
-    """All tables by the names of their marks; verdicts are about `ours`, if it was run with others."""
-    judge = ours in columns(results) and len(columns(results)) > 1
+    """All tables by the names of their marks; verdicts are about `ours`, if its opponent was run."""
+    judge = {ours, OPPONENTS[ours]} <= set(columns(results))
     return {
         "summary": summary(results),
         "networks": networks(results),
         "tcp": tcp(results),
-        "verdicts": judged(verdicts.all_of(by_cell(results, ours)))
+        "verdicts": judged(verdicts.all_of(by_cell(results, ours), OPPONENTS[ours]))
         if judge
-        else f"`{ours}` was not run with others.\n",
+        else f"`{ours}` was not run with `{OPPONENTS[ours]}`.\n",
         "late": late(results),
     }

@@ -1,19 +1,18 @@
-"""The networks on which our radio is held against ns-2.35's, and the files of places and flows that both sides read.
+"""The networks on which our radio is held against ns-2.35's: places and flows are drawn from a seed, for both sides.
 
-A topology is a file of places (`places/NAME.csv`, a line `x,y` in metres per node, node 0 first) and lines of `flows.csv`.
-A case is a topology, a kind of traffic and a routing protocol.
+A topology has the places of its nodes, in metres, and flows. A case is a topology, a kind of traffic and a routing
+protocol.
 """
 
-import csv
-import hashlib
+import functools
 import json
 import math
 import pathlib
 import random
 from typing import NamedTuple
 
-FOLDER = pathlib.Path(__file__).parent
-PLACES, FLOWS = FOLDER / "places", FOLDER / "flows.csv"
+from bench import common
+
 HOPS, SPACING_M = range(1, 9), 200
 GRID_SIDE, GRID_FLOWS = 10, 10
 TOPOLOGIES, NODES, SIDE_M, RANDOM_FLOWS = 30, 40, 1000, 8
@@ -75,21 +74,25 @@ def cases() -> list[Case]:
 
 def places(topology: str) -> list[tuple[float, float]]:
     """Where a topology's nodes are, metres."""
-    with (PLACES / f"{topology}.csv").open(newline="") as file:
-        return [(float(x), float(y)) for x, y in csv.reader(file)]
+    return drawn()[topology][0]
 
 
 def flows(topology: str) -> list[Flow]:
     """A topology's flows."""
-    with FLOWS.open(newline="") as file:
-        lines = [line for line in csv.DictReader(file) if line["topology"] == topology]
-    return [Flow(int(line["source"]), int(line["destination"]), float(line["start_s"])) for line in lines]
+    return drawn()[topology][1]
+
+
+def file(topology: str) -> pathlib.Path:
+    """A file of places, a line `x,y` per node, node 0 first."""
+    path = common.OUT / "places" / f"{topology}.csv"
+    common.put(path, "".join(f"{x:g},{y:g}\n" for x, y in places(topology)))
+    return path
 
 
 def digest(case: Case) -> str:
     """Changes when places, flows or times do: results of other ones are stale."""
     held = [places(case.topology), flows(case.topology), case, SECONDS, WARMUP_S]
-    return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:16]
+    return common.digest(json.dumps(held), length=16)
 
 
 def hops(where: list[tuple[float, float]], source: int) -> list[int | None]:
@@ -109,11 +112,11 @@ def hops(where: list[tuple[float, float]], source: int) -> list[int | None]:
     return found
 
 
-def write() -> None:
-    """Draws places and flows anew and writes their files; the same each time."""
-    PLACES.mkdir(exist_ok=True)
-    drawn = random.Random(SEED)
-    lines = []
+@functools.cache
+def drawn() -> dict[str, tuple[list[tuple[float, float]], list[Flow]]]:
+    """Draws places and flows of all topologies; the same each time."""
+    draw = random.Random(SEED)
+    found = {}
     for topology in topologies():
         kind, _, number = topology.partition("-")
         if kind == "chain":
@@ -121,20 +124,20 @@ def write() -> None:
             pairs = [(0, int(number))]
         elif kind == "grid":
             where = [(SPACING_M * x, SPACING_M * y) for y in range(GRID_SIDE) for x in range(GRID_SIDE)]
-            pairs = distinct(drawn, len(where), GRID_FLOWS)
+            pairs = distinct(draw, len(where), GRID_FLOWS)
         else:
-            where = connected(drawn)
-            pairs = distinct(drawn, len(where), RANDOM_FLOWS)
-        (PLACES / f"{topology}.csv").write_text("".join(f"{x},{y}\n" for x, y in where))
-        starts = [0.0] if kind == "chain" else [round(drawn.uniform(0, LATEST_START_S), 3) for _ in pairs]
-        lines += [f"{topology},{source},{end},{start}\n" for (source, end), start in zip(pairs, starts, strict=True)]
-    FLOWS.write_text("topology,source,destination,start_s\n" + "".join(lines))
+            where = connected(draw)
+            pairs = distinct(draw, len(where), RANDOM_FLOWS)
+        starts = [0.0] if kind == "chain" else [round(draw.uniform(0, LATEST_START_S), 3) for _ in pairs]
+        ends = [Flow(source, end, start) for (source, end), start in zip(pairs, starts, strict=True)]
+        found[topology] = [(float(x), float(y)) for x, y in where], ends
+    return found
 
 
-def connected(drawn: random.Random) -> list[tuple[float, float]]:
+def connected(draw: random.Random) -> list[tuple[float, float]]:
     """Nodes anywhere in the square, drawn again until all reach each other; no pair within 0.1 m of the range's edge."""
     while True:
-        where = [(round(drawn.uniform(0, SIDE_M), 1), round(drawn.uniform(0, SIDE_M), 1)) for _ in range(NODES)]
+        where = [(round(draw.uniform(0, SIDE_M), 1), round(draw.uniform(0, SIDE_M), 1)) for _ in range(NODES)]
         if None not in hops(where, 0) and clear(where):
             return where
 
@@ -145,11 +148,11 @@ def clear(where: list[tuple[float, float]]) -> bool:
     return all(abs(distance - edge) > 0.1 for distance in distances for edge in (RANGE_M, 550))
 
 
-def distinct(drawn: random.Random, nodes: int, count: int) -> list[tuple[int, int]]:
+def distinct(draw: random.Random, nodes: int, count: int) -> list[tuple[int, int]]:
     """Ordered pairs of different nodes, no pair twice."""
     pairs: list[tuple[int, int]] = []
     while len(pairs) < count:
-        pair = tuple(drawn.sample(range(nodes), 2))
+        pair = tuple(draw.sample(range(nodes), 2))
         if pair not in pairs:
             pairs.append(pair)
     return pairs

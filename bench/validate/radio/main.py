@@ -1,7 +1,7 @@
 """Our radio, AODV and AOMDV compared with ns-2.35's on chains, a grid and random networks: docs/measurements/validation.md.
 
 A cell is a case, or the start of several (`chain`, `random-07`). Without ns-2 its side is that of the stored rows. The
-exit code is 1 if a gap has no explanation. `--places`: draws places and flows anew, the files that both sides read.
+exit code is 1 if a gap has no explanation.
 """
 
 import argparse
@@ -13,16 +13,12 @@ from bench.validate.radio import cases, compare, ours, tcl
 def options(parser: argparse.ArgumentParser) -> None:
     """The options of this bench."""
     sides.options(parser)
-    parser.add_argument("--places", action="store_true")
     parser.add_argument("--show", metavar="NAME", help="only print ns-2's script and our scenario of a case")
     parser.add_argument("--seed", type=int, default=1, help="of --show")
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
     """The tables, and whether every gap is small or explained."""
-    if asked.places:
-        cases.write()
-        return {}
     starts = tuple([asked.show] if asked.show else asked.cells)
     chosen = [one for one in cases.cases() if not starts or one.name.startswith(starts)]
     if asked.list:

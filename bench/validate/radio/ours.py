@@ -17,7 +17,7 @@ KINDS = {"request": "requests", "reply": "replies", "error": "errors", "hello": 
 
 def scenario(case: cases.Case) -> str:
     """The scenario file."""
-    places = (cases.PLACES / f"{case.topology}.csv").resolve()
+    places = cases.file(case.topology)
     lines = [
         f'title = "{case.name}"',
         "[run]",
