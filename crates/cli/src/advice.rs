@@ -21,7 +21,7 @@ const MOST: usize = 64 << 10;
 /// Bytes of a file's first line that are looked at.
 const LINE: u64 = 4096;
 
-/// The file or pipe that is written, if any.
+/// Output file or pipe, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceOutput(Option<Writer>);
 

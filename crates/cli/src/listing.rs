@@ -41,7 +41,7 @@ fn all() -> Vec<Spec> {
     presets().iter().map(|preset| parse_spec(preset.name).expect("a preset alone is a spec")).collect()
 }
 
-/// A line for each scheme, cut at the terminal's width, and what else there is to read.
+/// Prints a line for each scheme, cut at the terminal's width, and further commands.
 fn table(specs: &[Spec], columns: Option<usize>) -> String {
     let rows = specs.iter().map(|spec| [spec.preset.name, spec.preset.source(), spec.preset.summary]);
     let rows: Vec<_> = [["scheme", "from", "what it does"]].into_iter().chain(rows).collect();

@@ -22,7 +22,7 @@ pub(crate) struct Places {
 /// Separates the address from the outputs.
 ///
 /// # Errors
-/// A line: an address in place of an output, or the other way round, or a wrong one.
+/// A line: an address in place of an output, the reverse, or a wrong one.
 pub(crate) fn places(words: &[OsString]) -> Result<Places, String> {
     among(words, &interfaces().unwrap_or_default())
 }

@@ -18,7 +18,7 @@ use crate::show::Monitor;
 use crate::signals::stopped;
 use crate::{print, transport};
 
-/// Scheme of the options, with what it needs to honour `--tariff` and `--advice`.
+/// Scheme of the options, with the keys that `--tariff` and `--advice` need.
 ///
 /// # Errors
 /// [`CliError::Usage`]: the scheme would do nothing with one of them, or there is no such scheme.

@@ -168,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// Writes what is queued until no handle is left.
+    /// Writes the queued data until no handle is left.
     fn run(&self, mut sink: impl Sink) {
         let mut bytes = Vec::new();
         loop {

@@ -16,11 +16,11 @@ const EXAMPLE: &str = "redundant,copies=2";
 /// The key that names the scheduler in the spec of a flow.
 const KEY: &str = "scheduler";
 
-/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow that does `own` about data that hold up
-/// its receive window unless the scheduler says otherwise.
+/// Returns the scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow. `own` is the rule of the flow
+/// for data that block its receive window, unless the scheduler has another rule.
 ///
 /// # Errors
-/// [`SpecError`], which says in one line what is possible instead.
+/// [`SpecError`], whose one line lists the possible values.
 pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, SpecError> {
     let (name, rest) = split(spec);
     let mut shelf = Schedulers::default();
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Full receive windows: what the connection does about them unless the scheduler has rules of its own.
+    /// Rule of the connection for full receive windows, unless the scheduler has its own rules.
     #[test]
     fn schedulers_say_what_is_done_about_full_receive_windows() {
         let linux = Some(HeadOfLineConfig::LINUX);

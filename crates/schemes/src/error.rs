@@ -115,7 +115,7 @@ pub enum SpecError {
         /// A spec with a value.
         example: &'static str,
     },
-    /// Two parts that don't go together.
+    /// Two parts that cannot be combined.
     #[error("{0}")]
     Conflict(&'static str),
     /// A key was given twice.

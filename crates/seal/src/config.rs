@@ -24,7 +24,7 @@ pub struct SealConfig {
     /// longest, so one sender cannot take every place, and a restarted sender does not wait for its abandoned
     /// sessions.
     pub max_sessions_of_key: usize,
-    /// Route bytes that this side gives to those who connect. `None`: those that each has drawn.
+    /// Route bytes that this side assigns to initiators. `None`: those that each has drawn.
     pub route: Option<RouteBytes>,
 }
 

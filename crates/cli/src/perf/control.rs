@@ -1,4 +1,4 @@
-//! The control protocol of a measurement: JSON on a stream of its own.
+//! The control protocol of a measurement: JSON on a separate stream.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

@@ -115,7 +115,7 @@ impl Bound {
     }
 }
 
-/// Per stream, how much all open streams can grow together until one of its bounds is reached.
+/// For each stream, the amount by which all open streams can grow together until one of its bounds is reached.
 fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     let of_bounds: Vec<f64> =
         bounds.iter().map(|bound| bound.left / bound.growing(streams).max(1.0)).collect();

@@ -111,7 +111,7 @@ fn waited_for(message: &MessageTrace) -> String {
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
 
-/// `block 17`, `blocks 17 to 18`; empty of a message that is in none.
+/// Returns `block 17` or `blocks 17 to 18`; empty if the message is in no block.
 pub(super) fn blocks(message: &MessageTrace) -> String {
     match message.blocks {
         None => String::new(),

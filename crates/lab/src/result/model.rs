@@ -136,7 +136,7 @@ pub struct RunResult {
     pub metrics: Vec<Metric>,
     /// Flows with a video that has frames, and their outcomes in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
-    /// Where the stations of radios were, and which routes flows took; `None`: there are no radios.
+    /// Positions of the stations of radios, and routes of flows; `None`: there are no radios.
     pub topology: Option<Topology>,
     /// Reports of schemes about their state at the end.
     pub diagnostics: Vec<Diagnostic>,

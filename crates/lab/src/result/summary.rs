@@ -53,7 +53,7 @@ pub struct Summary {
     /// Reports of schemes at the end of any run, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Diagnostic>,
-    /// Schemes that were given in place of those of compared flows; empty: the scenario's own ran.
+    /// Schemes that replaced those of compared flows; empty: the scenario's own ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<String>,
     /// Warnings of [`warnings`](crate::check::warnings) about the scenario with these schemes.
@@ -153,7 +153,7 @@ pub struct Origin {
     pub build: Build,
     /// Seed of the first run.
     pub seed: u64,
-    /// Schemes that were given in place of those of compared flows; empty: the scenario's own.
+    /// Schemes that replaced those of compared flows; empty: the scenario's own.
     pub schemes: Vec<String>,
     /// Warnings about the scenario with the schemes that run.
     pub warnings: Vec<String>,

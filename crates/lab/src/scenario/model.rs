@@ -25,7 +25,7 @@ pub struct Scenario {
     pub nodes: Named<Node>,
     /// Links between them.
     pub links: Named<Link>,
-    /// Shared radio channels. Without any the hash is what it was before there were any.
+    /// Shared radio channels. Omitted when empty, so that hashes of older scenarios do not change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub radio: Named<Radio>,
     /// Flows, whose behaviour is measured.
@@ -43,9 +43,9 @@ pub struct Run {
     pub warmup: Duration,
     /// Seed of run 0; run n has seed + n. The command line overrides it.
     pub seed: u64,
-    /// Runs unless the command line says otherwise.
+    /// Number of runs, unless the command line sets it.
     pub runs: u32,
-    /// Step of time series; `None`: none are written.
+    /// Step of time series; `None`: no time series are written.
     pub series: Option<Duration>,
 }
 
@@ -178,7 +178,7 @@ words! {
     }
 }
 
-/// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
+/// `[links.NAME.loss.NAME2]`: the name selects the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Each packet is lost independently with probability `rate`.
@@ -210,7 +210,7 @@ pub enum Loss {
     },
     /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
     Snr {
-        /// Modulation, which says how many bits a symbol carries.
+        /// Modulation, which determines the number of bits per symbol.
         #[serde(with = "ModulationWritten")]
         modulation: Modulation,
         /// dB a symbol.
@@ -295,7 +295,7 @@ words! {
     pub enum DownMode {
         /// Nothing.
         Silent = "silent",
-        /// The interface is gone, and comes back.
+        /// The interface disappears and returns.
         Notify = "notify",
     }
 }
@@ -326,8 +326,8 @@ pub struct Flow {
     pub count: u32,
     /// `--scheme` replaces its scheme.
     pub compare: bool,
-    /// Paths of the flow through the network; none given: the radio of both ends, else the route with the fewest links, named
-    /// `default`.
+    /// Paths of the flow through the network; if empty, the radio of both ends, otherwise the route with the fewest
+    /// links, named `default`.
     pub paths: Named<Path>,
     /// The path that an SCTP flow prefers; it becomes the primary path once it is confirmed. If none is given, the path
     /// of the handshake stays the primary; INIT tries the first path by name first.
@@ -399,7 +399,7 @@ pub enum Transport {
     },
 }
 
-/// The scheduler of an MPTCP flow that names none.
+/// Default scheduler of an MPTCP flow.
 pub const MPTCP_SCHEDULER: &str = "lowest-rtt";
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
@@ -463,11 +463,11 @@ pub struct Tcp {
 /// `[cross.NAME]`: Pareto on/off load as in the papers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
-    /// Links it passes, by name, in order; its acknowledgements come back over them reversed.
+    /// Links of the traffic, by name, in order; its acknowledgements return over them in reverse order.
     pub via: Vec<String>,
-    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn as the number says.
+    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn at the times of the number.
     pub load: Number,
-    /// Share of packets that go by TCP (NewReno, backlog dropped at each redraw); the others by UDP.
+    /// Share of packets that use TCP (NewReno, backlog dropped at each redraw); the others use UDP.
     pub tcp_share: f64,
     /// Packet sizes at IP level by name, each with its share by count.
     pub sizes: Named<PacketSize>,

@@ -101,7 +101,7 @@ impl Scenario {
 }
 
 impl Transport {
-    /// Name of its profile; UDP has none.
+    /// Name of the profile of a transport; UDP has no profile.
     pub fn profile(&self) -> Option<&str> {
         match self {
             Transport::Sctp { sctp, .. } => Some(sctp.profile.name()),

@@ -53,7 +53,7 @@ pub enum Placement {
         /// Metres from south to north.
         height: f64,
     },
-    /// Nodes where a file says, a line per node: `x,y` in metres.
+    /// Nodes at the positions of a file, one line per node: `x,y` in metres.
     File {
         /// Beginning of the names of its nodes.
         prefix: String,
@@ -75,7 +75,7 @@ impl Placement {
         (0..count).map(|number| format!("{prefix}{number}")).collect()
     }
 
-    /// Beginning of the names of the nodes that it makes; `None` if it makes none.
+    /// Beginning of the names of the nodes that it makes; `None` if it does not make nodes.
     pub fn prefix(&self) -> Option<&str> {
         match self {
             Placement::Nodes => None,

@@ -117,7 +117,7 @@ impl Scenario {
         Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
 
-    /// Direction of a link for a hop; `None` for a radio, or if there is no such link.
+    /// Returns the direction of a link for a hop; `None` for a radio, or if the link does not exist.
     pub fn direction(&self, hop: &Hop) -> Option<&Direction> {
         let Hop::Link { link, reverse } = hop else { return None };
         let link = self.links.get(link)?;
@@ -183,7 +183,7 @@ impl<'a> Routes<'a> {
         node
     }
 
-    /// The first radio by name of which both nodes are stations.
+    /// Returns the first radio, by name, whose stations include both nodes.
     fn radio(&self, from: &str, to: &str) -> Option<&'a String> {
         let has = |radio: &Radio, node: &str| radio.stations.iter().any(|station| station == node);
         self.radios.iter().find(|(_, radio)| has(radio, from) && has(radio, to)).map(|(name, _)| name)
@@ -212,8 +212,8 @@ impl<'a> Routes<'a> {
         Some(names)
     }
 
-    /// Number of links from each node to `to`, for the nodes that are nearer to it than `from`; and the number of ends of
-    /// links that the search visited.
+    /// Returns the number of links from each node to `to`, for the nodes that are nearer to it than `from`, and the
+    /// number of ends of links that the search visited.
     fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
         let mut distance = vec![FAR; self.links.len()];
         distance[to] = 0;

@@ -38,13 +38,13 @@ pub(super) struct Constant {
     pub described: Option<[String; 3]>,
 }
 
-/// Tables of several kinds; a key of the table says which one it is.
+/// Tables of several kinds; a key of the table selects the kind.
 pub(super) struct Variants {
     /// Name of the kinds in the schema.
     pub name: &'static str,
     /// The key.
     pub tag: &'static str,
-    /// The kind of a table that doesn't say; `None`: the table's name says it.
+    /// Default kind; `None`: the table's name selects the kind.
     pub default: Option<&'static str>,
     /// Meaning of the key.
     pub doc: &'static str,

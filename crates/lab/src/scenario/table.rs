@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// A mistake in `key`, which was said at `at`.
+    /// Returns a mistake in `key`, at the position `at`.
     pub fn error(&self, at: &Location, key: &str, message: impl Into<String>) -> ScenarioError {
         let (line, set) = match at {
             Location::Line(line) => (Some(*line), None),

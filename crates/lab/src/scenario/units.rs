@@ -150,7 +150,7 @@ impl Quantity {
         }
     }
 
-    /// Reads a number with one of the units, in the first unit; `Err` says what is wrong with it.
+    /// Reads a number with one of the units, and returns it in the first unit; `Err` describes the mistake.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let Some((number, unit)) = split(text) else {

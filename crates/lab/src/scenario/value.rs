@@ -156,7 +156,7 @@ pub enum LinkRate {
         /// The file.
         file: TraceFile,
     },
-    /// One of several such files, or one with an offset.
+    /// One of several files, or one with an offset.
     Recorded {
         /// The files.
         files: Vec<TraceFile>,
@@ -178,7 +178,7 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// A constant of TCP as the file says it.
+/// A constant of TCP as written in the file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum TcpValue {
     /// A number: bytes, packets, seconds (units already applied).

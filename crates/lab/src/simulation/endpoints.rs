@@ -27,7 +27,7 @@ use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
-/// Bytes of a full packet, of which the serialisation time bounds a host's delay.
+/// Bytes of a full packet, whose serialisation time bounds a host's delay.
 const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
@@ -52,7 +52,8 @@ pub(super) struct BuiltFlow {
     pub end: Instant,
 }
 
-/// A path of a flow: its routes there and back, the first links of both, and when it comes and goes.
+/// A path of a flow: its routes in both directions, the first links of both, and the times at which it joins and
+/// leaves.
 pub(super) struct BuiltPath {
     pub routes: [RouteId; 2],
     pub first: [Option<DirectedLinkId>; 2],

@@ -31,7 +31,7 @@ impl Simulation {
         &self.scheme
     }
 
-    /// Configuration of a direction of a link; `None`: there is no such link.
+    /// Configuration of a direction of a link; `None`: the link does not exist.
     pub fn link(&self, name: &str, reverse: bool) -> Option<&LinkConfig> {
         let direction = if reverse { "reverse" } else { "forward" };
         let wire = self.wires.iter().find(|wire| wire.link == name && wire.direction == direction)?;

@@ -200,7 +200,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The nodes that are stations of all radios that the flow goes over.
+    /// Returns the nodes that are stations of all radios of the flow.
     fn common(&self, flow: &Flow) -> Vec<&'a str> {
         let radios =
             flow.paths.values().flat_map(|path| &path.via).filter_map(|name| self.scenario.radio.get(name));

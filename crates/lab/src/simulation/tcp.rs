@@ -31,7 +31,7 @@ impl FlowBuilder<'_> {
         Ok(connection(network, common, Sender::new(config, windows)))
     }
 
-    /// Windows and scheduler are those of `own`; what a comparison's `spec` names replaces them.
+    /// Windows and scheduler are those of `own`, unless a comparison's `spec` names others.
     pub(super) fn mptcp(
         &self,
         network: &mut Network<Metrics>,

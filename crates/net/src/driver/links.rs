@@ -1,4 +1,4 @@
-//! The links of a client: which interfaces its wishes stand for, as interfaces come, go and are renamed.
+//! The links of a client: interfaces that match its requests, while interfaces appear, disappear and are renamed.
 
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::policy::LinkId;

@@ -259,8 +259,8 @@ impl<P: Payload> Link<P> {
         self.next_arrival().into_iter().chain(turn).min().filter(|&at| at < Instant::MAX)
     }
 
-    /// Time at which the transmitter takes the next packet of a managed queue: an idle one takes what has just
-    /// come, so it is never idle while others wait.
+    /// Time at which the transmitter takes the next packet of a managed queue: an idle transmitter takes a packet at
+    /// its arrival, so that it is never idle while packets wait.
     fn turn(&self) -> Instant {
         self.busy_until.max(self.latest)
     }

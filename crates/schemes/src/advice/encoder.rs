@@ -34,8 +34,8 @@ struct Known {
     carried: Carried,
     /// The last arrival, or when something left with nothing in flight.
     last_received: Instant,
-    /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of
-    /// those before. Microseconds.
+    /// Difference of the peer's clock and this one plus the one-way delay, in microseconds: the least of these five
+    /// seconds, and of the five before.
     ahead: [Option<i64>; 2],
 }
 
@@ -65,7 +65,7 @@ impl Known {
     }
 }
 
-/// Advises by what the paths carried in the last five seconds.
+/// Advises by the data that the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
     /// State by path slot; `None` before the first data of a path.

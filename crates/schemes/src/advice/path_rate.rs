@@ -133,7 +133,7 @@ impl PathRate {
         }
     }
 
-    /// The peer says what arrived; whether there is news.
+    /// Receives the peer's report of arrivals. Returns whether the rate may have changed.
     pub fn hear(&mut self, now: Instant, path: &PathView, news: &PathArrivals) -> bool {
         if news.packets <= self.packets {
             return false;

@@ -35,8 +35,8 @@
 //! exact: between losses a path sends 1/p segments in 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
 //!
 //! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that
-//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have.
-//! If loss rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
+//! one loss rate p, that with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep their shares. If loss
+//! rates differ, the path that loses more keeps only what [`MpmtpConfig::delta_least`] grants it.
 //!
 //! # `ASSUMED`, each with a key
 //!

@@ -75,7 +75,7 @@ pub const NEEDLESS: Duration = Duration::from_millis(50);
 pub const RESEND: Duration = Duration::from_millis(40);
 /// Time of silence after which a path is dead.
 pub const DEATH: Duration = Duration::from_secs(1);
-/// Answers that a dead path owes before it is used again.
+/// Number of answers of a dead path before it is used again.
 pub const ANSWERS: u32 = 3;
 /// Half of the probation after the first death.
 pub const PROBATION: Duration = Duration::from_millis(300);
@@ -102,7 +102,7 @@ pub enum Verdict {
     /// Things arrive, or nothing is due.
     #[default]
     Live,
-    /// Things arrive, but nothing comes back.
+    /// Packets arrive, but no reports return.
     Deaf,
     /// The path was dead and answers, but not for long enough.
     Returning,
@@ -196,7 +196,8 @@ struct Count {
 /// State of one path.
 #[derive(Debug)]
 struct Watched {
-    /// When what has not arrived, nor anything later, left: the oldest, one a millisecond.
+    /// Departure times of packets that have not arrived, and without a later arrival: the oldest ones, one per
+    /// millisecond.
     left: VecDeque<Instant>,
     /// Packets that arrived, and when the last did.
     packets: u64,
@@ -244,7 +245,7 @@ impl Watched {
         }
     }
 
-    /// Takes what a report says; the verdict that an arrival puts an end to.
+    /// Takes a report. Returns the verdict that an arrival ends.
     fn hear(&mut self, now: Instant, news: &PathArrivals, count: &mut Count) {
         if news.packets <= self.packets {
             return;
@@ -281,7 +282,7 @@ impl Watched {
         }
     }
 
-    /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
+    /// Records a report that arrived by `via`, after `took` microseconds by both clocks; `own`: this path.
     fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
         if own {
             self.back.on_report(now, took);

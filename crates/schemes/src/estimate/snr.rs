@@ -8,7 +8,7 @@ impl Snr {
     /// Ratio of a signal that is only noise.
     pub const ZERO: Snr = Snr(0.0);
 
-    /// `ratio` as it is; what is negative or no number counts as 0.
+    /// Returns `ratio`, or 0 if it is negative or not a number.
     pub fn new(ratio: f64) -> Self {
         Snr(ratio.max(0.0))
     }

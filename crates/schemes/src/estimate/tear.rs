@@ -19,7 +19,7 @@
 const INITIAL_THRESHOLD: f64 = 32.0;
 /// Packets beyond a gap that make it a loss: TCP's three duplicate acknowledgements.
 const BEYOND: u8 = 3;
-/// A number this far from the expected one says nothing: its sender has restarted.
+/// Distance from the expected number at which the sender must have restarted.
 const FAR: i32 = 10_000;
 
 /// State of a path in TEAR.

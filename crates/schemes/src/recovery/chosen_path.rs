@@ -22,7 +22,7 @@ pub struct OnChosenPath {
 }
 
 impl OnChosenPath {
-    /// `inner` says what is lost, and where it goes as long as nothing is chosen.
+    /// `inner` decides which chunks are lost, and their paths while no path is chosen.
     pub fn new(inner: Box<dyn LossPolicy>) -> Self {
         OnChosenPath { inner, choice: ReceiverChoice::default() }
     }

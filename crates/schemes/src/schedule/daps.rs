@@ -96,7 +96,7 @@ impl Daps {
         if sound.is_empty() { usable } else { sound }
     }
 
-    /// The round-trip time of `path`; of one that has none, the longest of the others.
+    /// Returns the round-trip time of `path`, or the longest of the others if it has none.
     fn rtt(view: &View<'_>, path: &PathView) -> Duration {
         path.srtt.or_else(|| view.usable_paths().filter_map(|p| p.srtt).max()).unwrap_or(UNKNOWN)
     }

@@ -82,7 +82,7 @@ pub struct EarliestArrival {
     answered: Vec<Instant>,
     /// Bases of forecasts as of the last decision; by path slot.
     bases: Vec<Basis>,
-    /// The receive window the peer offered of late, bytes.
+    /// Recent receive window of the peer, in bytes.
     offered: WindowedMax,
     /// Time of the next question.
     again: Option<Instant>,
@@ -136,7 +136,7 @@ impl EarliestArrival {
         choices
     }
 
-    /// The decision on what is next in `backlog`, on one of these.
+    /// Decides about the next chunk in `backlog`, on one of these paths.
     pub(super) fn among(
         &mut self,
         view: &View<'_>,
@@ -161,8 +161,8 @@ impl EarliestArrival {
         None
     }
 
-    /// Choice among the paths on which the chunk, worthless after `left` seconds, is in time; among all without such
-    /// a path.
+    /// Chooses among the paths on which the chunk is in time (it is worthless after `left` seconds), or among all paths
+    /// if there is no such path.
     fn before(
         &mut self,
         view: &View<'_>,
@@ -228,9 +228,9 @@ impl EarliestArrival {
     }
 }
 
-/// Returns whether the next message, of which nothing was sent, is late on all of these paths with `left` seconds
-/// left of the `life` of messages. Half a message is worth nothing: it is judged as a whole, before any of it is
-/// sent. Without tested rates the rest after its first chunk counts only once it has waited for half of its time.
+/// Returns whether the next message, which was not begun, is late on all of these paths, with `left` seconds of the
+/// `life` of messages left. Half a message is worth nothing: it is judged as a whole, before any of it is sent. Without
+/// tested rates the rest after its first chunk counts only once it has waited for half of its time.
 pub(super) fn too_late(choices: &Choices<'_>, left: f64, life: f64, backlog: &Backlog) -> bool {
     if backlog.begun || choices.is_empty() || choices.iter().any(|c| c.0.in_flight == 0) {
         return false;

@@ -13,7 +13,7 @@ const UNKNOWN: f64 = 0.5;
 pub(super) struct Expectation {
     /// p: how likely a symbol is lost, at most a half.
     pub loss: f64,
-    /// Smoothed round-trip time; of a path that has none a third of its retransmission timeout.
+    /// Smoothed round-trip time, or a third of the retransmission timeout if the path has none.
     pub rtt: f64,
     /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a
     /// path without a round-trip time.

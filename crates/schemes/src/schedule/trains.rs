@@ -58,7 +58,7 @@ impl Trains {
         path.room() >= MIN_TRAIN as u64 * len && in_time
     }
 
-    /// The next path has the token, as soon as it has room for a train; one that has none is passed over.
+    /// Passes the token to the next path that has room for a train.
     fn pass_on(&mut self, view: &View<'_>, len: u64, left: Duration) {
         let tried = || view.usable_paths().filter(|path| Self::is_tried(path));
         let after = tried().find(|path| self.token.is_none_or(|token| path.id > token));

@@ -18,8 +18,8 @@
 //!   decision, or be too late for a new message as well. Then the wait delays no message that could be in time.
 //! - *Triage*: whole frames are given up early if not all of them can be in time (`schedule/triage.rs`).
 //!
-//! Data without deadlines go as in [`EarliestArrival`]. A peer that does not report arrivals gets no data probes,
-//! because only a timeout would show their losses on a silent path.
+//! Data without deadlines are scheduled as in [`EarliestArrival`]. A peer that does not report arrivals gets no data
+//! probes, because only a timeout would show their losses on a silent path.
 
 use core::cmp::Reverse;
 

@@ -16,7 +16,7 @@ pub(crate) enum OpenError {
     State(KmState),
 }
 
-/// A key of keys, and what it was derived for.
+/// A key of keys, with the parameters of its derivation.
 #[derive(Clone)]
 pub(crate) struct Kek {
     salt: [u8; SALT],

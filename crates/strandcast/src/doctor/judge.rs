@@ -1,4 +1,4 @@
-//! Findings: what the facts mean, and what mends it.
+//! Findings: the meaning of the facts, and remedies.
 
 use std::net::SocketAddr;
 
@@ -218,7 +218,7 @@ fn mapping(link: &Link, peer: Option<&Peer>, all: &mut Vec<Finding>) {
     }
 }
 
-/// The receiver, as far as no link is at fault.
+/// Findings about the receiver, unless a link is the cause.
 fn receiver(peer: &Peer, report: &Report, some_work: bool, all: &mut Vec<Finding>) {
     let sealed = |probed| report.links.iter().any(|link| link.probed == Some(probed));
     let at = report.links.iter().find_map(|link| link.remote).or(report.asked.first().copied());

@@ -40,7 +40,7 @@ pub struct Explanation {
     pub blockers: Vec<MessageTrace>,
     /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,
-    /// Earlier messages that kept the receive window full meanwhile, by number: [`Hold::behind`].
+    /// Numbers of earlier messages that kept the receive window full in this time: [`Hold::behind`].
     pub holders: Vec<MessageTrace>,
     /// Messages that the flow handed in, in all of the run.
     pub submitted: u64,
@@ -63,7 +63,7 @@ pub struct MessageTrace {
     pub created: Instant,
     /// Time at which the transport took it: later if its buffer was full.
     pub taken: Instant,
-    /// Messages that were taken before it, and of which nothing had been sent by then.
+    /// Number of messages that were taken before it and had not been sent by then.
     pub ahead: u64,
     /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
@@ -238,7 +238,7 @@ impl Explanation {
         Some(self.capture()? + self.frame?.deadline)
     }
 
-    /// Checks that what was asked for was there.
+    /// Checks that the run had the requested message or frame.
     ///
     /// # Errors
     /// [`ExplainError::NotSent`].

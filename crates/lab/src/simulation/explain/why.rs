@@ -43,14 +43,14 @@ pub struct Cause {
     pub to: Instant,
     /// Duration of the wait. It is less than the time from begin to end if other reasons came in between.
     pub time: Duration,
-    /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one
-    /// that it waited for longest.
+    /// Message that caused the wait: an earlier one, or this message itself once it had been sent. With several causes
+    /// it is the one for which the message waited longest.
     pub message: Option<u64>,
     /// Time for which that message caused the wait.
     pub longest: Duration,
-    /// Number of messages at fault, one after the other.
+    /// Number of messages that caused the wait, one after the other.
     pub messages: usize,
-    /// Paths whose congestion windows were full, of what held the sender back.
+    /// Paths whose full congestion windows limited the sender.
     pub full: Vec<String>,
     /// Paths that would have taken another packet.
     pub open: Vec<String>,
@@ -81,7 +81,7 @@ impl MessageTrace {
 }
 
 impl Explanation {
-    /// A message of which everything is known.
+    /// A message whose whole history is recorded.
     pub fn message(&self, number: u64) -> Option<&MessageTrace> {
         let all = self.messages.iter().chain(&self.blockers).chain(&self.holders);
         all.into_iter().find(|message| message.number == number)

@@ -58,7 +58,7 @@ struct Drawn {
     packets: u32,
 }
 
-/// Queueing delays of late, and what they were at losses.
+/// Recent queueing delays, and those at losses.
 #[derive(Debug)]
 pub(super) struct Ranks {
     /// The one at `next` is the oldest once all places are taken.
@@ -102,7 +102,7 @@ impl Ranks {
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// The share of packets of late with a shorter queue; equal ones count by half.
+    /// Share of recent packets with a shorter queue; equal ones count half.
     fn rank(&self, queue: f64) -> f64 {
         let (mut shorter, mut all) = (0.0, 0.0);
         for late in &self.late {
@@ -117,7 +117,7 @@ impl Ranks {
         if all > 0.0 { shorter / all } else { 0.0 }
     }
 
-    /// Returns whether the queue was never nearly empty of late, as where others keep it filled.
+    /// Returns whether the queue was never nearly empty recently, as if other flows kept it filled.
     pub fn stands(&self) -> bool {
         let range = |(least, most): (f64, f64), late: &Drawn| (least.min(late.queue), most.max(late.queue));
         let (least, most) = self.late.iter().fold((f64::INFINITY, 0.0), range);

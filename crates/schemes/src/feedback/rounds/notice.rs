@@ -36,7 +36,7 @@ pub enum Notice {
     },
     /// The rate at which the subject should be used.
     Rate {
-        /// Bytes per second; `None`: none yet.
+        /// Rate in bytes per second; `None`: unknown.
         rate: Option<u64>,
         /// The round that begins when the rate is used.
         round: u32,
@@ -147,7 +147,7 @@ impl Order {
     }
 }
 
-/// Bytes per second for the wire: at least 1, as 0 says that there is no rate.
+/// Bytes per second for the wire: at least 1, because 0 means that there is no rate.
 pub(super) fn whole(rate: f64) -> u64 {
     (rate as u64).max(1)
 }

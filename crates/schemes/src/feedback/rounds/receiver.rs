@@ -23,7 +23,7 @@ const OUTBOX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    /// Rate_new, bytes per second; `None`: whatever the path has.
+    /// Rate_new, bytes per second; `None`: the path's own rate.
     rate: Option<f64>,
     at: Instant,
     until: Instant,
@@ -35,7 +35,7 @@ pub(super) struct Receiver {
     config: RoundsConfig,
     /// Rates by path slot.
     paths: Vec<Option<Box<PathRate>>>,
-    /// d_cp: the path the newest data came by.
+    /// d_cp: path of the newest data.
     current: Option<PathId>,
     newest: Option<Tsn>,
     trigger: Trigger,
@@ -82,7 +82,7 @@ impl Receiver {
         self.paths[path.index()].get_or_insert_with(|| Box::new(PathRate::new(config)))
     }
 
-    /// The path was closed: whatever takes its slot is another one.
+    /// Removes a closed path: its slot will belong to another one.
     pub fn forget(&mut self, path: PathId) {
         if let Some(slot) = self.paths.get_mut(path.index()) {
             *slot = None;
@@ -93,7 +93,7 @@ impl Receiver {
         self.ordered = self.ordered.filter(|o| o.path != path);
     }
 
-    /// The label of a packet that came by `path`.
+    /// Takes the label of a packet that arrived by `path`.
     pub fn label(&mut self, view: &View<'_>, path: PathId, round: u32, number: u32) {
         let first = self.path(path).label(view.now, round, number);
         let silent = self.current.and_then(|c| self.get(c)).is_some_and(PathRate::is_silent);
@@ -228,7 +228,7 @@ impl Receiver {
         }
     }
 
-    /// Report that goes with a SACK or, for `path`, with a HEARTBEAT ACK.
+    /// Returns the report that accompanies a SACK or, for `path`, a HEARTBEAT ACK.
     pub fn rate(&mut self, view: &View<'_>, path: Option<PathId>) -> Option<Report> {
         let path = path.or(self.current)?;
         let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;

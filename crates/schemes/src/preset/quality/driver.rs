@@ -58,7 +58,7 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
     frame_errors: Option<FrameErrors>,
     /// Paths that are to be probed with a pair of heartbeats.
     probes: PathSet,
-    /// Where lost chunks go, until the next signal or period changes windows or paths.
+    /// Path for lost chunks, until the next signal or period changes windows or paths.
     widest: Option<PathId>,
 }
 
@@ -160,7 +160,7 @@ impl<J: QualityModel> QualityAware<J> {
         lane.state = now.state;
     }
 
-    /// Ends the path's estimation interval: R_e, what the judge makes of it, a pair of heartbeats.
+    /// Ends the path's estimation interval: computes R_e, updates the quality model and requests a pair of heartbeats.
     fn close(&mut self, view: &View<'_>, path: PathId) {
         let others = self.active(view).iter().any(|p| p != path);
         let (rule, now) = (self.config.inactive, view.now);

@@ -108,7 +108,7 @@ impl Basis {
         Basis { from, least, round_trip, deviation, queue, loss, rate, carried: rate * least }
     }
 
-    /// The forecast of a chunk of `len` bytes. `silence` is for how long the path owes an answer, beyond what is usual.
+    /// The forecast of a chunk of `len` bytes. `silence` is the time by which an answer of the path is overdue.
     #[inline]
     pub fn forecast(&self, now: Instant, path: &PathView, len: u64, silence: f64) -> Forecast {
         let flight = (path.in_flight + len) as f64 + held(path);
@@ -132,7 +132,7 @@ impl Basis {
 }
 
 impl Forecast {
-    /// `silence` is for how long the path owes an answer, beyond what is usual.
+    /// `silence` is the time by which an answer of the path is overdue.
     pub fn new(now: Instant, path: &PathView, len: u64, silence: f64) -> Self {
         Basis::of(path).forecast(now, path, len, silence)
     }

@@ -12,7 +12,7 @@ use super::Counted;
 use crate::schedule::expectation::Expectation;
 use crate::schedule::flights::Flights;
 
-/// Paths with what they were given in thought.
+/// Paths with their planned symbols.
 #[derive(Default, Debug)]
 pub(super) struct Plan {
     paths: SmallVec<[Virtual; 8]>,
@@ -31,7 +31,7 @@ struct Virtual {
     in_flight: u64,
     /// Symbols given in thought beyond the room.
     beyond: u64,
-    /// Index at which to look for the packet in flight whose place the next one takes.
+    /// Index of the packet in flight whose place the next planned symbol takes.
     place: usize,
     /// EAT of the next one, seconds.
     eat: f64,
@@ -67,8 +67,8 @@ impl Plan {
         }
     }
 
-    /// The path of the next symbol, and the number of its block. `None`: each block has what it needs, or none of the
-    /// paths with room has its turn.
+    /// The path of the next symbol, and the number of its block. `None`: all blocks are complete, or no path with room
+    /// has the earliest arrival.
     pub fn next(
         &mut self,
         view: &View<'_>,

@@ -32,7 +32,7 @@ pub(super) struct Classes {
 #[derive(Copy, Clone, PartialEq, Default, Debug)]
 struct Class {
     coded: bool,
-    /// Looks in a row that said otherwise.
+    /// Number of consecutive examinations with another result.
     otherwise: u32,
 }
 
@@ -80,7 +80,7 @@ impl Classes {
         }
     }
 
-    /// A look says whether `path` should carry coded packets.
+    /// Records the result of an examination: whether `path` should carry coded packets.
     fn says(&mut self, path: PathId, coded: bool) {
         if self.paths.len() <= path.index() {
             self.paths.resize(path.index() + 1, Class::default());

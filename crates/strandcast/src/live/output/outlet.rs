@@ -247,7 +247,7 @@ impl Drop for Ended {
     }
 }
 
-/// Writes what is queued until it fails.
+/// Writes the queued data until an error occurs.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.

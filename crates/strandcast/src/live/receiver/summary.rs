@@ -160,7 +160,7 @@ impl ReceiveSummary {
     }
 }
 
-/// Lines of what an output did not take.
+/// Lines about data that an output did not take.
 fn output_lines(output: &OutputNow) -> Vec<String> {
     let name = &output.name;
     let mut lines = Vec::new();

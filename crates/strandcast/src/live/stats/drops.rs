@@ -15,7 +15,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 const FIRST: Duration = Duration::from_secs(2);
 /// Time without a drop after which they are over.
 const OVER: Duration = Duration::from_secs(5);
-/// Share of what the links carry that an encoder is advised to send.
+/// Rate of the advice to an encoder, as a share of the rate that the links carry.
 const ADVISED: f64 = 0.9;
 /// Share of the time from which a full buffer at the peer counts as the cause.
 const HELD: f64 = 0.2;
@@ -81,7 +81,7 @@ pub struct Drops {
     pub seconds: f64,
     /// Rate of the input.
     pub input_bps: f64,
-    /// Rate of what was not dropped.
+    /// Rate of the messages that were not dropped.
     pub carried_bps: f64,
 }
 
@@ -153,7 +153,7 @@ struct Step {
     time: Duration,
 }
 
-/// A change of what is dropped.
+/// A change of the drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::live) enum DropNews {
     /// Messages are dropped.
