@@ -128,7 +128,9 @@ fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
             Family::V4 => device.address(end),
             Family::V6 => device.address_6(end),
         };
-        let _ = writeln!(all, "link set dev {name} addrgenmode none up");
+        // Without an address of its own in IPv6 a device sends nothing by itself.
+        let _ = writeln!(all, "link set dev {name} addrgenmode none");
+        let _ = writeln!(all, "link set dev {name} up");
         let _ = writeln!(all, "address add {}/{len} dev {name}{rest}", address(end));
         if end == End::Near {
             let (own, peer, metric) = (address(end), address(other(end)), 100 * device.number);
