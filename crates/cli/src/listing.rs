@@ -8,7 +8,7 @@ use crate::schemes::Listing;
 
 /// Most columns of a line that is wrapped.
 const WIDTH: usize = 110;
-/// Fewest columns of such a line: with fewer the second column has no room.
+/// Least width of a line in columns: with fewer the second column has no room.
 const NARROW: usize = 60;
 /// Text between two columns of the table.
 const GAP: &str = "  ";

@@ -46,7 +46,7 @@ fn next_prefix(text: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// The end of the symbols that begin there, if they are so many that they are a secret.
+/// Returns the end of the symbols that begin there, if their number is that of a secret.
 fn end(text: &str, from: usize) -> Option<usize> {
     let within = |more: fn(char) -> bool, least: usize| {
         let rest = &text[from..];

@@ -62,8 +62,8 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
     (!estimators.is_empty()).then_some("it reads estimates that are made of SCTP's paths alone")
 }
 
-/// The windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow, as specs
-/// of their own: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
+/// Returns the windows and the scheduler that `spec` (`NAME[,scheduler=NAME][,key=value]...`) names for an MPTCP flow,
+/// as two specs: the scheduler gets its keys, the windows all others. A preset that is not a window stands for its
 /// parts, if flows can have both.
 ///
 /// # Errors

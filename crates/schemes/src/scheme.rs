@@ -89,7 +89,7 @@ impl Clone for Box<dyn Settings> {
     }
 }
 
-/// A role and the word for what plays it: `scheduler`, `loss-order`.
+/// A role and the word of its part: `scheduler`, `loss-order`.
 pub type PartName = (&'static str, &'static str);
 
 /// A key as it is listed.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Stat {
     /// Mean over the runs that have the metric.
     pub mean: f64,
-    /// Half the width of its 95 % confidence interval by Student's t; `None` of a single run. It holds only where runs
-    /// are about normally distributed.
+    /// Half the width of its 95 % confidence interval by Student's t; `None` with a single run. It holds only where
+    /// runs are about normally distributed.
     pub ci95: Option<f64>,
     /// Number of runs that have the metric.
     pub n: u64,
@@ -155,8 +155,8 @@ pub fn sign_test(differences: &[f64]) -> f64 {
     (2.0 * binomial_at_most(positive.min(negative), positive + negative, 0.5)).min(1.0)
 }
 
-/// Holm's correction of several tests: each probability times the number of those that are not smaller, and never less
-/// than that of a smaller one.
+/// Applies Holm's correction to several tests: each probability times the number of probabilities that are not smaller,
+/// and at least the corrected value of any smaller one.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
@@ -277,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Of 1024 samples of 10 runs of a population of two values, in equal shares, all are counted: the interval of the
-    /// median leaves its least or greatest median out in 22 of them.
+    /// Counts all 1024 samples of 10 runs from a population of two equally frequent values: in 22 of them the interval
+    /// of the median does not contain the least or the greatest median.
     #[test]
     fn the_interval_of_the_median_covers_whatever_the_distribution() {
         let missed = (0..1024_u32).filter(|bits| {

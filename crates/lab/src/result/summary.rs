@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";
 
-/// A metric's name and what runs say about it.
+/// A metric's name and its statistics over runs.
 pub type Stats = BTreeMap<String, Stat>;
 /// Values by a name: of a scheme, a link, a direction.
 pub type By<T> = BTreeMap<String, T>;

@@ -119,7 +119,7 @@ pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
 /// Reads a scenario from a text; `file` is what errors call it, `folder` where the files it refers to lie.
 ///
 /// # Errors
-/// The first mistake in the text, the arguments, or a trace it refers to.
+/// The first mistake in the text, the arguments, or a trace.
 pub fn parse(text: &str, file: &str, folder: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
     Document::parse(text, file, folder, sets)?.scenario()
 }

@@ -356,7 +356,7 @@ impl Ends {
 pub struct Path {
     /// Links and radios from sender to receiver, by name, in order.
     pub via: Vec<String>,
-    /// Links and radios back, in order; empty: those of `via` reversed.
+    /// Links and radios of the return path, in order; empty: those of `via` reversed.
     pub back: Vec<String>,
     /// Time at which the path joins; `None`: from the start.
     pub join: Option<Duration>,

@@ -45,7 +45,7 @@ impl SctpProfile {
     }
 }
 
-/// All of them, so that what another program has does not follow this project's own.
+/// Lists all constants, so that those of another program do not depend on Strandcast's defaults.
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,

@@ -133,7 +133,7 @@ impl<T> Optional<T> {
         Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
     }
 
-    /// The key for a link's other direction, which has the forward value unless it is given.
+    /// Key for the other direction of a link, which has the forward value by default.
     pub const fn as_forward(&self) -> Self {
         let key = Key { default: Default::Else("as forward"), ..self.key };
         Optional { key, read: self.read, write: self.write }
@@ -248,8 +248,8 @@ pub(super) trait Group {
 /// Declares the keys of a table: a struct with a field for each, the constant of that type, and the description of the
 /// table. Without the table's name they are keys that tables share.
 ///
-/// A field is its documentation, which is the key's meaning, its name, its type and how it is made; a field without
-/// documentation is also a key of another table, and has the same meaning here.
+/// A field has documentation, which is the key's meaning, a name, a type and a constructor. A field without
+/// documentation is also a key of another table, with the same meaning.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+

@@ -2,7 +2,7 @@
 
 use super::error::{hint, nearest};
 
-/// Quantity of a number. Without a unit it is in the first one.
+/// Quantity of a number. A number without a unit has the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// bit/s.

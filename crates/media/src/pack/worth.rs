@@ -21,8 +21,8 @@ pub enum Worth {
 pub struct Part {
     /// The highest worth of several packets.
     pub worth: Worth,
-    /// The video frame that contains all of it: frames are numbered as they begin. `None`: something else, or
-    /// more than one.
+    /// Number of the video frame that contains the whole message; frames are numbered in the order of their beginnings.
+    /// `None`: something else, or more than one.
     pub frame: Option<u64>,
 }
 

@@ -248,7 +248,7 @@ impl QueueLimit {
         }
     }
 
-    /// Returns whether this number of packets, with this number of bytes together, is within it.
+    /// Returns whether the limit admits `packets` packets with `bytes` bytes together.
     pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => true,

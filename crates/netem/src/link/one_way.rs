@@ -18,14 +18,13 @@ use crate::number::Varying;
 /// Use: `enqueue` the packets to send, and `poll` until `None` at each `poll_timeout`. Time must not go back.
 /// `serve` before these reports the outcome of packets that [wait](EnqueueOutcome::Waits).
 ///
-/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the
-/// transmitter is busy), passes the loss models, is sent again at once if they lost it and the link
-/// retransmits, and propagates. In a drop-tail queue all of this is determined when the packet enters, even
-/// at a varying rate, so its outcome is drawn then and only its arrival is an event. A managed queue chooses
-/// the next packet when the transmitter becomes free. Late polling delays only the delivery. Limits: the link
-/// adds no overhead (the caller gives the IP-level length), and marks no packets (ECN). Validation: exact
-/// serialisation times for any course of the rate, the mean wait of M/D/1, conservation of packets under
-/// random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
+/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
+/// is busy), passes the loss models, is sent again at once if they lost it and the link retransmits, and propagates. In
+/// a drop-tail queue the outcome is determined when the packet enters, even at a varying rate, so its outcome is drawn
+/// then and only its arrival is an event. A managed queue chooses the next packet when the transmitter becomes free.
+/// Late polling delays only the delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and
+/// marks no packets (ECN). Validation: exact serialisation times for any course of the rate, the mean wait of M/D/1,
+/// conservation of packets under random use, delays of packets that overtake each other, CoDel's and FQ-CoDel's rules.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,

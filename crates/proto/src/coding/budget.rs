@@ -95,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// Earns work for a symbol that others may repair.
+    /// Adds credit for a symbol that may become part of repairs.
     pub fn earn(&mut self, bytes: usize) {
         if self.wanted {
             self.save(self.rate * bytes as u64);

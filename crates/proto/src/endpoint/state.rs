@@ -350,8 +350,8 @@ impl Endpoint {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Removes the addresses of an association that has sent its last packet: packets for it are then out of the blue,
-    /// though it may still be read (RFC 9260 §8.4).
+    /// Removes the addresses of an association that has sent its last packet: its packets are then out of the blue (RFC
+    /// 9260 §8.4), although received data may still be read.
     fn unlist(&mut self, id: AssociationId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;

@@ -57,7 +57,7 @@ impl Carried {
 ///
 /// - the bytes that they carried from s to t over t − s − `slack`, for all s < t;
 /// - their average rate;
-/// - the most they carried in a bin of the last 0.8 s, and a twentieth of it.
+/// - 1.05 times the most that they carried in a bin of the last 0.8 s.
 ///
 /// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d
 /// only what leaves before t − d arrives before t.

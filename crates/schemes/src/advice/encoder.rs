@@ -45,7 +45,7 @@ impl Known {
         Known { rate, carried, last_received: now, ahead: [None; 2] }
     }
 
-    /// The one-way delay and a constant that is the same for all paths.
+    /// The one-way delay plus a constant, which is equal for all paths.
     fn delay(&self) -> Option<i64> {
         self.ahead.into_iter().flatten().min()
     }
@@ -73,7 +73,7 @@ pub struct Encoder {
     /// End of the running bin; bins so far, at most [`BINS`].
     ends: Option<Instant>,
     bins: usize,
-    /// The longest latency of messages in these five seconds, and in those before; when these began.
+    /// Longest latency of messages in these five seconds, and in the five before, with the beginning of these.
     latency: [Option<Duration>; 2],
     turned: Instant,
     /// Bytes sent first, and again or besides.

@@ -4,7 +4,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 /// A rate below this share of the last advice is reported at once.
 const DOWN: f64 = 0.95;
-/// More than this part of it is worth going up for.
+/// Least rise, as a share of the advice, that is reported.
 const UP: f64 = 1.02;
 /// Time for which the rate must have been higher before the advice rises.
 const HOLDOFF: Duration = Duration::from_secs(2);

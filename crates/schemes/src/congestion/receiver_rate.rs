@@ -61,7 +61,7 @@ impl WindowPart for ReceiverRateConfig {
     }
 }
 
-/// One rate per path, as its receiver asks for, or RFC 9260's window.
+/// One rate per path, as requested by the receiver, or RFC 9260's window.
 #[derive(Debug)]
 pub struct ReceiverPaced {
     windows: Aimd<Reno>,

@@ -103,7 +103,7 @@ impl EstimationInterval {
         self.length
     }
 
-    /// u as the losses give it, not held between bounds; `None` before the second event.
+    /// Returns u from the losses, without bounds; `None` before the second event.
     pub fn spacing(&self) -> Option<Duration> {
         self.spacing
     }

@@ -17,8 +17,8 @@
 //!
 //! *The return path* is judged apart. The peer's SACKs return by several paths in turn ([`return_paths`]). A path is
 //! deaf if no report came by it for J, while [`ELSEWHERE`] reports came by other paths. Data sent on a deaf path
-//! arrive, but data take other paths as long as these deliver. J begins when a report is expected, which is later by
-//! the extra delay of the return path.
+//! arrive, but data take other paths as long as these deliver. J counts from the expected time of a report, which
+//! includes the additional delay of the return path.
 //!
 //! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead
 //! path is live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k
@@ -89,7 +89,7 @@ pub const ELSEWHERE: u32 = 3;
 /// Time for which a return path must have been named to count: the peer learns of it by a report.
 pub const NAMED: Duration = Duration::from_millis(500);
 
-/// Departures that are remembered of a path: the oldest ones.
+/// Maximum number of departures that are stored for a path: the oldest ones.
 const REMEMBERED: usize = 256;
 /// Deaths beyond which probation grows no longer.
 const DEATHS: u32 = 6;

@@ -94,7 +94,7 @@ impl Rtts {
         now.max(path.srtt.unwrap_or_default())
     }
 
-    /// Round trips in `time`, the one that has begun included.
+    /// Number of round trips in `time`, including the one that has begun.
     fn rounds(&self, time: Duration) -> u64 {
         let mean = (self.least + self.most).as_nanos() / 2;
         time.as_nanos().checked_div(mean).map_or(1, |n| n as u64 + 1)

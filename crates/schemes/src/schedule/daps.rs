@@ -8,8 +8,8 @@
 //! | over lcm(D): at each multiple t of a path's D, that path gets the next window of numbers; at the same t the faster path first | [`Daps::next_turn`] |
 //!
 //! With delays 1 : 4 and windows of c the plan is c, c, c, c on the fast path, then c on the slow one, and so on. Each
-//! path keeps its next t and adds D when its turn begins, which is the plan over the least common multiple without
-//! computing it.
+//! path stores its next t and adds D when its turn begins. This gives the plan over the least common multiple without
+//! computing that number.
 //!
 //! The paper lets the slow path send its numbers at once, ahead of the lower ones that the fast path has yet to send. A
 //! [`Scheduler`] here places the next chunk only: numbers leave in order, and the slow path's block up to (RTT_s -

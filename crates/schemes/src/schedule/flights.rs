@@ -9,7 +9,7 @@ use strandcast_proto::wire::Tsn;
 /// Transmissions of chunks, by path, in the order in which they left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
-    /// Flights by path slot. Entries that are over stay until all before them are.
+    /// Flights by path slot. Completed entries stay until all earlier ones are complete.
     paths: Vec<VecDeque<Flight>>,
 }
 

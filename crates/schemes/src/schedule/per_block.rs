@@ -19,7 +19,7 @@ pub(super) struct PerBlock<T> {
 }
 
 impl<T: Default + Clone> PerBlock<T> {
-    /// Drops blocks that are no longer open. With nothing open the state stays as it is.
+    /// Drops blocks that are no longer open. Without open blocks the state does not change.
     pub fn follow(&mut self, open: &[BlockView]) {
         let (Some(oldest), Some(newest)) = (open.first(), open.last()) else { return };
         let gone = oldest.number.wrapping_sub(self.first) as usize;

@@ -139,7 +139,7 @@ impl FlowSource {
         }
     }
 
-    /// Sends a keep-alive at its time. A full send buffer needs none, because other messages wait in it.
+    /// Sends a keep-alive at its time. A full send buffer needs no keep-alive, because other messages wait in it.
     fn keep_alive(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.alive_at <= now && !self.ended {
             let lifetime = Some(ALIVE_LIFETIME);

@@ -132,7 +132,7 @@ pub struct Peer {
     pub refusal: Option<String>,
     /// True if it refuses this machine's key.
     pub key_refused: bool,
-    /// True if it answered the question how it sees this machine.
+    /// True if the receiver answered the question about the addresses of this machine.
     pub answered: bool,
     /// Usual port at which a receiver answered, if none answered at the given one.
     pub other_port: Option<u16>,

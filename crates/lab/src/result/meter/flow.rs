@@ -259,8 +259,8 @@ impl FlowMeter {
         self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }
 
-    /// The receiving application got more bytes of a stream without message boundaries. A video's frames are found in
-    /// it by their sizes.
+    /// The receiving application got more bytes of a stream without message boundaries. The frames of a video are
+    /// identified by their sizes.
     pub fn progressed(&mut self, now: Instant, bytes: u64) {
         self.count_delivered(now, bytes);
         let counts = self.spec.window.contains(now);

@@ -49,7 +49,7 @@ pub struct Explainer {
     waits: Waits,
     /// The last of those messages that are whole.
     last_complete: Option<u64>,
-    /// The message behind the one that was delivered last: where they are delivered in order, the next.
+    /// Number of the message after the last delivered one: with delivery in order, the next one.
     next: u64,
     /// Delivered messages that are stored because they blocked the receive window.
     holders: usize,

@@ -64,7 +64,7 @@ pub(super) struct Ranks {
     /// The one at `next` is the oldest once all places are taken.
     late: SmallVec<[Drawn; KEPT]>,
     next: usize,
-    /// The one that is being drawn, and when drawing began.
+    /// The current draw, and the time at which it began.
     drawn: Drawn,
     at: Instant,
     /// State of the draws (Knuth's MMIX generator). Every path draws the same sequence: which packet of a burst is

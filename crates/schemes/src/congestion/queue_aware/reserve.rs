@@ -1,5 +1,5 @@
 //! Room on the other paths for data that were in flight on a path which has fallen silent (`estimate::Silence`). A
-//! stream thinner than the paths never used up the windows of the other paths, and these windows would admit the
+//! stream that is smaller than the paths never filled the windows of the other paths, and these windows would admit the
 //! additional data only over several round trips.
 //!
 //! Half of the data is divided among the paths whose queue is short. A path takes its part only while its first slow

@@ -378,7 +378,7 @@ impl PathRate {
         }
     }
 
-    /// The path carries the data from now on, at `rate` if one was reported to the sender with the order to use it.
+    /// Records that the path carries the data from now on, at `rate` if the order to the sender contained one.
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);

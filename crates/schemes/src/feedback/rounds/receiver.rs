@@ -192,8 +192,9 @@ impl Receiver {
         self.say(Report { via, ..report });
     }
 
-    /// No data came where they were ordered to. The order may be lost, or the path that it names. A sender that obeys
-    /// it later, or did and does not get through, is called back to the path that was left, if that path delivers.
+    /// No data came where they were ordered to. The order may be lost, or the path that it names. If the sender follows
+    /// the order later, or its packets do not arrive on the new path, an order calls it back to the former path, if
+    /// that path delivers.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::last_received).is_some_and(|t| t > order.at);
         if !since(self.get(order.path)) {

@@ -107,7 +107,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
-    /// The active paths of the paper: usable, and not suspended, if any is left then.
+    /// Active paths in the paper's sense: usable and not suspended, unless all are suspended.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let mut active = usable;

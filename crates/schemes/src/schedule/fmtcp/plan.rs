@@ -158,7 +158,8 @@ impl Virtual {
         }
     }
 
-    /// EAT of the next symbol: with room EDT, else when the packet is answered whose place it takes, and EDT.
+    /// Returns the EAT of the next symbol: EDT if the path has room; otherwise EDT after the acknowledgement of the
+    /// packet whose place it takes.
     fn expect(&mut self, view: &View<'_>, flights: &Flights) {
         let Expectation { edt, rt, rtt, .. } = self.expected;
         if self.slots > 0 {

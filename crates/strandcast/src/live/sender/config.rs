@@ -31,8 +31,8 @@ pub struct SenderConfig {
     pub paths: Vec<PathSpec>,
     /// Bit rate that replaces the clock of a file or a pipe.
     pub rate_bps: Option<u64>,
-    /// If true, a pipe that runs faster than its own clock is paced by that, after one latency of credit and the time for which
-    /// it waited for the receiver.
+    /// If true, a pipe that is faster than its own clock is paced by that clock. It has a credit of one latency, and of
+    /// the time for which it waited for the receiver.
     pub paces_pipes: bool,
     /// Costs of links.
     pub tariffs: Vec<LinkTariff>,

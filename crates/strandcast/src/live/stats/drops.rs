@@ -13,7 +13,7 @@ use crate::text::{bits_per_s, percent};
 const WINDOW: Duration = Duration::from_secs(10);
 /// Time from the first drop to its line: a share of less time means little.
 const FIRST: Duration = Duration::from_secs(2);
-/// Time without a drop after which they are over.
+/// Time without a drop after which the drops count as over.
 const OVER: Duration = Duration::from_secs(5);
 /// Rate of the advice to an encoder, as a share of the rate that the links carry.
 const ADVISED: f64 = 0.9;
@@ -45,7 +45,7 @@ pub enum DropCause {
     Allowance,
     /// The messages were too late when this process had time for them.
     Suspended,
-    /// The encoder sends much more at once than in the mean, which the links carry.
+    /// The encoder's bursts far exceed its mean rate, which the links carry.
     Burst,
     /// The links carry less than the input.
     Capacity,
@@ -133,7 +133,7 @@ pub(in crate::live) struct Moment {
     pub(in crate::live) dropped: u64,
     pub(in crate::live) unconnected: u64,
     pub(in crate::live) overdue: u64,
-    /// Time in which only the peer's full buffer held data up, of this association.
+    /// Time in which only the peer's full buffer blocked data of this association.
     pub(in crate::live) peer_blocked_s: f64,
     /// No link answers.
     pub(in crate::live) no_path: bool,
