@@ -111,7 +111,7 @@ enum Family {
 
 /// Commands of `ip` for one family of addresses, one per line.
 ///
-/// The near end reaches everything over each device, the first path first. What is sent from a device's address leaves by
+/// The near end reaches everything over each device, the first path first. Packets from a device's address leave by
 /// it, so that programs that bind to an address use its path.
 fn batch(end: End, devices: &[PathDevice], family: Family) -> String {
     let (host, bits, len, rest) = match family {

@@ -1,4 +1,4 @@
-//! What the links did, at the end.
+//! Counters of the links, at the end.
 
 use serde_json::{Value, json};
 use strandcast_netem::link::{Count, LinkStats};
