@@ -109,7 +109,7 @@ fn make(devices: &[PathDevice], mtu: u16) -> Result<(String, Vec<SyncDevice>), C
     Ok((namespace, set_up(End::Far, devices, mtu)?))
 }
 
-/// Starts programs from this thread, so that they are in its network, until nobody can ask for more.
+/// Starts programs from this thread, so that they are in its network, until the command ends.
 fn serve(asked: &Receiver<(Command, Sender<std::io::Result<Child>>)>) {
     while let Ok((mut program, started)) = asked.recv() {
         let _ = started.send(program.spawn());

@@ -12,7 +12,7 @@ use crate::error::{CliError, why};
 
 /// An address of the far end that every path leads to.
 pub(super) const FAR_HOST: &str = "10.77.0.1";
-/// The same in IPv6.
+/// IPv6 address of the far end that every path leads to.
 pub(super) const FAR_HOST_6: &str = "fd77::1";
 /// Most paths: the third byte of an address is the number of a path.
 const MAX_PATHS: usize = 254;

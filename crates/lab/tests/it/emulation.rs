@@ -8,7 +8,7 @@ use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_lab::simulation::{Emulation, End};
 use strandcast_schemes::Presets;
 
-/// Two paths: 1 Mbit/s with 10 ms, and 2 Mbit/s with 50 ms 5 ms in the other direction.
+/// Two paths: 1 Mbit/s with 10 ms; 2 Mbit/s with 50 ms, and 5 ms in the other direction.
 const NETWORK: &str = r#"
 run = { time = "60 s" }
 host.overhead = false
