@@ -16,7 +16,7 @@ use crate::secrets::redact;
 use crate::service::weight;
 use crate::writer::{Tell, Trouble};
 
-/// Columns of a terminal that does not tell.
+/// Assumed width in columns of a terminal that does not report its width.
 const COLUMNS: usize = 80;
 
 /// Columns of a terminal.

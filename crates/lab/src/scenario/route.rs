@@ -143,7 +143,7 @@ fn unknown(network: &Scenario, link: Option<&String>) -> RouteError {
 pub(super) struct Routes<'a> {
     radios: &'a Named<Radio>,
     nodes: BTreeMap<&'a str, usize>,
-    /// Links of each node, in the order of their names, and the node at the other end of each; by node.
+    /// Links of each node, in the order of their names, each with the node at its other end; indexed by node.
     links: Vec<Vec<(&'a str, usize)>>,
 }
 

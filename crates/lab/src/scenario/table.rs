@@ -207,7 +207,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// One of these words; what `find` makes of it.
+    /// Reads one of these words, and returns the result of `find` for it.
     pub fn word<T>(
         &self,
         words: impl Iterator<Item = &'static str> + Clone,

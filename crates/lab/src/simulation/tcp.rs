@@ -141,7 +141,7 @@ fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Inst
     plan
 }
 
-/// Background load as its source takes it.
+/// Returns the background load in the form of its source.
 fn load(cross: &Cross) -> BackgroundLoad {
     let size = |size: &scenario::PacketSize| PacketSize { bytes: size.bytes, share: size.share };
     BackgroundLoad {

@@ -388,7 +388,7 @@ impl<P: Payload> Link<P> {
         self.pending.partition_point(|pending| pending.departs <= now)
     }
 
-    /// Busy and waiting times until `now`, in nanoseconds: the totals without their future part.
+    /// Returns busy and waiting times until `now`, in nanoseconds, without the future part of the totals.
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
         // Each waits until the previous one has left.

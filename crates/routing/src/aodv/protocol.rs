@@ -47,7 +47,7 @@ pub struct Aodv<B> {
     pub(super) buffer: SendBuffer<B>,
     jitter: Random,
     pub(super) next_look: Instant,
-    /// Local repairs, each with the time at which it fails unless a route was found.
+    /// Local repairs, each with the time at which it fails without a route.
     pub(super) repairs: Vec<(Instant, Address)>,
     pub(super) counters: Counters,
 }

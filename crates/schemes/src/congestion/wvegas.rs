@@ -210,7 +210,7 @@ impl Wvegas {
         &mut self.paths[path.index()]
     }
 
-    /// α of `path`, whose window `w` has its share in queues: by its rate among all.
+    /// Returns α of `path` with the window `w`: the total, shared by the rates of all paths.
     fn weigh(&mut self, view: &View<'_>, path: PathId, w: f64, rtt: f64) -> f64 {
         let rate = w / rtt;
         self.of(path).rate = Some(rate);

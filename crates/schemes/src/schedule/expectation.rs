@@ -11,7 +11,7 @@ const UNKNOWN: f64 = 0.5;
 /// Expectations of a path; times in seconds.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Expectation {
-    /// p: how likely a symbol is lost, at most a half.
+    /// p: probability that a symbol is lost, at most a half.
     pub loss: f64,
     /// Smoothed round-trip time, or a third of the retransmission timeout if the path has none.
     pub rtt: f64,

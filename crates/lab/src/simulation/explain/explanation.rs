@@ -36,7 +36,8 @@ pub struct Explanation {
     pub frame: Option<FrameInfo>,
     /// The messages, by number.
     pub messages: Vec<MessageTrace>,
-    /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
+    /// Numbers of earlier messages that had not arrived when one of [`messages`](Self::messages) had: this message
+    /// waited for them.
     pub blockers: Vec<MessageTrace>,
     /// Waits of the sender, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,

@@ -125,7 +125,7 @@ impl ForwardPoint {
         }
     }
 
-    /// Does not send the FORWARD-TSN now. Its timer will ask for it again.
+    /// Does not send the FORWARD-TSN now. The timer of the message repeats this.
     pub fn withhold(&mut self) {
         self.due = false;
     }

@@ -45,7 +45,8 @@ const TRIAL_PACE: f64 = 0.85;
 const TRIAL_ROUNDS: u64 = 2;
 /// Losses that fall to this part in a trial were the rate's.
 const TRIAL_CONVICTS: f64 = 0.5;
-/// Losses after which a trial ends, if the path's share stays: half as many are a matter of chance once in fifty.
+/// Number of losses after which a test ends. If the path's share of losses does not change, half of this number occurs
+/// by chance once in fifty tests.
 const TRIAL_LOSSES: f64 = 16.0;
 /// Durations of a verdict: on the path, on the rate.
 const KNOWN: Duration = Duration::from_secs(30);
@@ -64,7 +65,7 @@ const EMPTY_ROUNDS: u64 = 5;
 const NEARLY_EMPTY: f64 = 0.1;
 /// Queues shorter than this are of no concern, seconds.
 const NO_QUEUE: f64 = 0.005;
-/// Age of the least round-trip time at which it is measured again; BBR's expires after ten seconds.
+/// Age at which the least round-trip time is measured again; in BBR it is ten seconds.
 const DUCK_AFTER: Duration = Duration::from_millis(4500);
 /// Factor of the rate during the test for the cause of losses.
 const DUCK_PACE: f64 = 0.5;

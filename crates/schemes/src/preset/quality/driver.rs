@@ -33,7 +33,7 @@ pub(super) struct Counters {
     pub early_periods: u64,
     pub intervals: u64,
     pub suspended: u64,
-    /// Handling times without a bandwidth, bans lifted, packets sent without credit.
+    /// Counters of handling times without a bandwidth, of ended bans, and of packets sent without credit.
     pub guards: u64,
 }
 

@@ -190,7 +190,7 @@ impl Outlet {
         self.shared.lock().lost.clone()
     }
 
-    /// Number of pieces that the output has written. While it grows, the output is read.
+    /// Number of pieces that the output has written. While it grows, the output is being read.
     pub(in crate::live) fn written(&self) -> u64 {
         self.shared.lock().written
     }
