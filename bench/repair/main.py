@@ -84,7 +84,7 @@ def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> d
     result: dict[str, list[float]] = {name: [] for name in MEASURES}
     for seed, metrics in sorted(by_seed.items()):
         try:
-            messages = metrics["due_messages"]
+            messages = metrics["frames_sent"]
             result["messages"].append(100 * metrics["missed_ratio"])
             result["pictures"].append(100 * lost.get(seed, 0) / pictures)
             coded = mode != OFF

@@ -41,10 +41,10 @@ def read(mode: str, *lines: str) -> dict[str, list[float]] | str:
 def two_seeds() -> bool:
     """Seeds are put in order; of 987 pictures (25 a second, from 20 s to 59.5 s) three of seed 2 are late."""
     rows = [
-        *(f"{seed},flow,video,,due_messages,1000" for seed in (2, 1)),
+        *(f"{seed},flow,video,,frames_sent,1000" for seed in (2, 1)),
         *("1,flow,video,,missed_ratio,0.01", "2,flow,video,,missed_ratio,0"),
         *(f"{seed},flow,video,,throughput_bps,{4000640 * 1.1}" for seed in (1, 2)),
-        "1,path,video,one,due_messages,7",
+        "1,path,video,one,frames_sent,7",
     ]
     result = read("off", *rows)
     return isinstance(result, dict) and (
@@ -83,7 +83,7 @@ CASES = {
     ),
     "seeds": two_seeds,
     "a metric that is missing": lambda: (
-        read("off", "1,flow,video,,due_messages,1000") == ("the results of seed 1 lack 'missed_ratio'")
+        read("off", "1,flow,video,,frames_sent,1000") == ("the results of seed 1 lack 'missed_ratio'")
     ),
     # Deviation 1, t(0.975, 2) = 4.303.
     "the interval": lambda: abs(Mean.of([1.0, 2.0, 3.0]).half - 4.303 / 3**0.5) < 1e-9,
