@@ -86,7 +86,7 @@ pub struct Trace {
 pub struct Quality {
     /// Smallest residual bandwidth of the path's nodes, in bytes per second.
     pub bandwidth: f64,
-    /// Sum of its links' delays.
+    /// Sum of the path's links' delays.
     pub delay: Duration,
 }
 

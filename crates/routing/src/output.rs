@@ -28,7 +28,7 @@ pub struct Transmit<B> {
     pub to: NextHop,
     /// Packet.
     pub packet: Packet<B>,
-    /// Delay before it enters the interface queue (jitter of broadcasts).
+    /// Delay before the packet enters the interface queue (jitter of broadcasts).
     pub after: Duration,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// Returns whether it only grows.
+    /// Returns whether the metric only grows.
     pub(super) fn is_counter(self) -> bool {
         self.name.ends_with("_total")
     }

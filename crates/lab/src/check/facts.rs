@@ -53,7 +53,7 @@ pub(super) struct FlowFacts {
     pub(super) acked: u32,
     /// Packets per acknowledgement.
     pub(super) ack_every: u32,
-    /// The losses that it repairs without a timeout.
+    /// The losses that the flow repairs without a timeout.
     pub(super) repair: Repair,
     /// Start and end.
     pub(super) from: Duration,
@@ -141,7 +141,7 @@ pub(super) struct RadioFacts {
 }
 
 impl FlowFacts {
-    /// Rate and distance of its data.
+    /// Rate and distance of the flow's data.
     pub(super) fn load(&self) -> Load {
         let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
         Load { offered_bps: self.offered_bps, message: self.message, way }
@@ -180,11 +180,11 @@ impl PathFacts {
 /// Background load.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BackgroundFacts {
-    /// Names of its links.
+    /// Names of the background load's links.
     pub(super) links: Vec<String>,
     /// Offered load, bit/s at IP level.
     pub(super) rate_bps: f64,
-    /// Mean size of its packets, bytes.
+    /// Mean size of the background load's packets, bytes.
     pub(super) packet: f64,
     /// Duration.
     pub(super) time: Duration,

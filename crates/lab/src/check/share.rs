@@ -109,7 +109,7 @@ fn background(facts: &Facts, link: &str) -> f64 {
 }
 
 impl Bound {
-    /// Total weight of its open streams.
+    /// Total weight of the bound's open streams.
     fn growing(&self, streams: &[Stream]) -> f64 {
         self.members.iter().filter(|(stream, _)| streams[*stream].open).map(|(_, weight)| weight).sum()
     }

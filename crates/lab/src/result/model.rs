@@ -117,9 +117,9 @@ pub struct Frame {
     pub kind: Option<FrameType>,
     /// Time of capture, in seconds since the flows' time 0.
     pub captured_s: f64,
-    /// Time at which it is shown.
+    /// Time at which the frame is shown.
     pub due_s: f64,
-    /// Time at which all of it had been delivered.
+    /// Time at which all of the frame had been delivered.
     pub whole_s: Option<f64>,
 }
 

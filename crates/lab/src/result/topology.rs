@@ -18,7 +18,7 @@ pub struct Topology {
 pub struct RadioMap {
     /// Range of frames, metres.
     pub range_m: f64,
-    /// True if its nodes move.
+    /// True if the radio's nodes move.
     pub moving: bool,
     /// Positions of the nodes at the end of the run, in metres.
     pub nodes: BTreeMap<String, [f64; 2]>,

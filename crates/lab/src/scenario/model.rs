@@ -143,7 +143,7 @@ impl Queue {
 pub struct Codel {
     /// Waiting time that may stand.
     pub target: Duration,
-    /// Time for which it must be exceeded before a packet is dropped.
+    /// Time for which the target must be exceeded before a packet is dropped.
     pub interval: Duration,
 }
 
@@ -320,7 +320,7 @@ pub struct Flow {
     pub fits: bool,
     /// Start in seconds, drawn for each of `count`.
     pub start: Number,
-    /// Time at which it ends; `None`: with the run.
+    /// Time at which the flow ends; `None`: with the run.
     pub stop: Option<Duration>,
     /// Number of equal flows, each with its own random draws.
     pub count: u32,
@@ -479,7 +479,7 @@ pub struct Cross {
     pub shape: f64,
     /// Independent sources that share the load.
     pub sources: u32,
-    /// Time by which it begins before the flows' time 0.
+    /// Time by which the background load begins before the flows' time 0.
     pub lead: Duration,
     /// Constants of its TCP.
     pub tcp: Tcp,

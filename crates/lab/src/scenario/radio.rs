@@ -10,7 +10,7 @@ use super::value::{Named, TraceFile};
 /// `[radio.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Radio {
-    /// Rules that its stations follow (`ns2`).
+    /// Rules that the radio's stations follow (`ns2`).
     pub profile: String,
     /// Routing protocol with parameters (`aomdv,split=even`).
     pub routing: String,

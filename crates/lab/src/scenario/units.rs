@@ -105,7 +105,7 @@ impl Quantity {
         }
     }
 
-    /// The names of its units.
+    /// The names of the quantity's units.
     pub fn units(self) -> impl Iterator<Item = &'static str> + Clone {
         self.table().iter().map(|(name, ..)| *name)
     }

@@ -38,7 +38,7 @@ pub struct Simulation {
 pub(super) struct FlowInfo {
     pub name: String,
     pub paths: Vec<String>,
-    /// The nodes at which it begins and ends.
+    /// The nodes at which the flow begins and ends.
     pub ends: [String; 2],
     pub sender: AgentId,
     pub receiver: AgentId,

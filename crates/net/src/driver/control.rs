@@ -102,7 +102,7 @@ impl Driver {
         Driver { control, locals: locals.into() }
     }
 
-    /// The addresses to which its sockets were bound at the start.
+    /// The addresses to which the driver's sockets were bound at the start.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.locals
     }

@@ -90,9 +90,9 @@ pub(super) struct SocketSlot {
 /// Binding of a listening socket, and its failures.
 struct Listening {
     spec: BindSpec,
-    /// Time at which it was last opened.
+    /// Time at which the socket was last opened.
     opened: Instant,
-    /// Reason why it was closed, until that is reported.
+    /// Reason why the socket was closed, until that is reported.
     why: Option<String>,
     /// Time without reception since it last worked; `None` while it works.
     deaf: Option<Duration>,
@@ -213,7 +213,7 @@ impl SocketSlot {
         }
     }
 
-    /// Returns whether it waits after a failure to receive.
+    /// Returns whether the socket waits after a failure to receive.
     pub fn pauses(&self, clock: Clock) -> bool {
         self.failing.is_some_and(|(_, again)| clock.now() < again)
     }

@@ -50,13 +50,13 @@ pub struct Snapshot {
 pub struct LinkSnapshot {
     /// The link; `None` for an interface that never could be used.
     pub id: Option<LinkId>,
-    /// Name of its interface, or its address.
+    /// Name of the link's interface, or its address.
     pub name: String,
-    /// Name of its interface, if it is tied to one.
+    /// Name of the link's interface, if it is tied to one.
     pub interface: Option<String>,
     /// The peer's addresses.
     pub remotes: Vec<SocketAddr>,
-    /// Reason why it cannot be used now.
+    /// Reason why the link cannot be used now.
     pub why: Option<PathError>,
 }
 

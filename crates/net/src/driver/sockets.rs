@@ -34,7 +34,7 @@ pub(super) struct Wish {
     pub uplink: Uplink,
     /// The association; `None` before it is opened.
     pub owner: Option<AssociationId>,
-    /// True once it is connected.
+    /// True once the path is connected.
     pub connected: bool,
 }
 

@@ -102,7 +102,7 @@ impl PathSocket {
         self.bound
     }
 
-    /// Sizes of its kernel buffers in bytes: (receive, send).
+    /// Sizes of the socket's kernel buffers in bytes: (receive, send).
     ///
     /// # Errors
     /// The system's error.

@@ -14,7 +14,7 @@ const RECENT: u32 = 16;
 pub struct Codel {
     /// Waiting time that may stand.
     pub target: Duration,
-    /// Time for which it must be exceeded before the first packet is dropped; above 0.
+    /// Time for which the target must be exceeded before the first packet is dropped; above 0.
     pub interval: Duration,
 }
 

@@ -134,7 +134,7 @@ impl Number {
         }
     }
 
-    /// Minimum and maximum of its values.
+    /// Minimum and maximum of the number's values.
     pub fn range(&self) -> (f64, f64) {
         let of = |points: &[(Duration, f64)]| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -154,7 +154,7 @@ impl Number {
         }
     }
 
-    /// Returns whether it is drawn for each packet.
+    /// Returns whether the number is drawn for each packet.
     pub fn is_drawn_by_packet(&self) -> bool {
         match self {
             Number::Uniform { every, .. } | Number::Drawn { every, .. } => *every == Every::Packet,

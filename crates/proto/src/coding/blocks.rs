@@ -106,7 +106,7 @@ impl Record {
 struct Kept {
     /// Decoder of the acknowledged symbols, which gives the rank.
     rank: Box<dyn Decoder>,
-    /// Bytes of messages in its symbols that were not released.
+    /// Bytes of messages in the block's symbols that were not released.
     holds: Released,
     /// Length in bytes of each source symbol.
     lengths: Vec<u16>,

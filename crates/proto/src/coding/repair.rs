@@ -74,7 +74,7 @@ struct Source {
     len: u16,
     sent: Instant,
     expires: Instant,
-    /// True if it has neither arrived nor been given up.
+    /// True if the source has neither arrived nor been given up.
     open: bool,
     exposed: bool,
 }

@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub peer_port: u16,
     pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
-    /// Bytes that it held at the last count.
+    /// Bytes that the association held at the last count.
     heap: usize,
     wake: Option<Instant>,
     /// True if it is in the queue of associations that may have output.

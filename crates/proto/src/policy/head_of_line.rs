@@ -53,7 +53,7 @@ pub enum Rules {
 pub struct Holder<'a> {
     /// Path of the transmission.
     pub path: &'a PathView,
-    /// Time at which it left.
+    /// Time at which the chunk left.
     pub sent: Instant,
 }
 

@@ -262,7 +262,7 @@ pub enum ReportTrigger {
 /// Time and path of an acknowledgement.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AckDecision {
-    /// If true, it is sent at once; otherwise at every second packet or after SACK.Delay.
+    /// If true, the SACK is sent at once; otherwise at every second packet or after SACK.Delay.
     pub now: bool,
     /// Path of the acknowledgement; `None`: the return paths that the peer requested ([`Feedback::return_paths`]), in
     /// turn, if any of them works; else the path of the data, or another one if that seems dead.

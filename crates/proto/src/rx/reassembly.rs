@@ -58,7 +58,7 @@ pub struct Message {
     pub ssn: Ssn,
     /// Payload protocol identifier of the first fragment.
     pub ppid: Ppid,
-    /// True if it is delivered regardless of the order of its stream.
+    /// True if the message is delivered regardless of the order of its stream.
     pub unordered: bool,
     /// Data of the peer's application; a slice of the datagram if it arrived in one chunk.
     pub payload: Bytes,

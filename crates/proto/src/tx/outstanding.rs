@@ -73,7 +73,7 @@ impl Outgoing {
         self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
-    /// Returns whether it is sent only once, whatever happens to it.
+    /// Returns whether the chunk is sent only once, whatever happens to it.
     pub fn never_again(&self) -> bool {
         self.carries == Carries::Repair
     }

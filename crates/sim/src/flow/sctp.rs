@@ -47,7 +47,7 @@ pub struct SctpFlow {
     pub connect: Connect,
     /// Path of `connect` that becomes the primary path; `None` keeps the path of the handshake.
     pub primary: Option<PathId>,
-    /// Time at which it opens.
+    /// Time at which the flow opens.
     pub start: Instant,
     /// Time at which the application ends; buffered data are still sent.
     pub stop: Option<Instant>,

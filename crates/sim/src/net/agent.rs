@@ -122,7 +122,7 @@ pub struct Outgoing {
     pub len: u32,
     /// Bytes of application data in it.
     pub payload: u32,
-    /// True if it carries a retransmission.
+    /// True if the packet carries a retransmission.
     pub retransmission: bool,
     /// Framing of the user data in its DATA chunks.
     pub framing: Framing,

@@ -40,11 +40,11 @@ pub struct PacketMeta {
     pub len: u32,
     /// Bytes of application data in it; 0 for acknowledgements and control.
     pub payload: u32,
-    /// True if it carries a retransmission.
+    /// True if the packet carries a retransmission.
     pub retransmission: bool,
     /// Framing of the user data in its DATA chunks.
     pub framing: Framing,
-    /// Time at which its sender handed it to the network.
+    /// Time at which the packet's sender handed it to the network.
     pub sent: Instant,
     /// True if random loss of its present link spares it.
     pub spared: bool,

@@ -152,7 +152,7 @@ impl Connection {
         self.peer
     }
 
-    /// Returns true if it was opened by this caller.
+    /// Returns true if the connection was opened by this caller.
     pub fn is_of(&self, peer: SocketAddr, peer_id: u32) -> bool {
         (self.peer, self.peer_id) == (peer, peer_id)
     }
@@ -310,7 +310,7 @@ impl Connection {
         }
     }
 
-    /// Reason why it has ended.
+    /// Reason why the connection has ended.
     pub fn ended(&self) -> Option<Ended> {
         if let State::Ended(why) = self.state { Some(why) } else { None }
     }

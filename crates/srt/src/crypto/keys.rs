@@ -32,7 +32,7 @@ impl Kek {
         Kek { salt, key }
     }
 
-    /// Returns true if it was derived for this salt and length.
+    /// Returns true if the key was derived for this salt and length.
     pub fn fits(&self, material: &KeyMaterial) -> bool {
         self.salt == material.salt && self.key.len() == material.key_len
     }

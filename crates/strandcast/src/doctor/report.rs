@@ -126,11 +126,11 @@ impl Probed {
 pub struct Peer {
     /// Short form of the key with which this machine expects it.
     pub expected: Option<String>,
-    /// True once it has proven this key and admitted this machine.
+    /// True once the peer has proven this key and admitted this machine.
     pub connected: bool,
-    /// Reason why it refuses, or why there is no connection.
+    /// Reason why the peer refuses, or why there is no connection.
     pub refusal: Option<String>,
-    /// True if it refuses this machine's key.
+    /// True if the peer refuses this machine's key.
     pub key_refused: bool,
     /// True if the receiver answered the question about the addresses of this machine.
     pub answered: bool,

@@ -25,7 +25,7 @@ const MOST_PATHS: usize = 64;
 pub(crate) struct SeenPath {
     /// Number by which both ends know it.
     pub(crate) number: u16,
-    /// Address from which its packets come.
+    /// Address from which the path's packets come.
     pub(crate) remote: SocketAddr,
 }
 

@@ -19,7 +19,7 @@ use crate::result::{Metric, Subject};
 pub struct FlowSpec {
     /// Name of the flow in results.
     pub name: String,
-    /// The names of its paths by number.
+    /// The names of the flow's paths by number.
     pub paths: Vec<String>,
     /// Time that counts. Rates are means over all of it: for a flow that begins later or ends earlier, give the
     /// flow's own time.
@@ -111,7 +111,7 @@ impl FlowMeter {
         }
     }
 
-    /// The time over which it measures.
+    /// The time over which the meter measures.
     pub fn window(&self) -> Window {
         self.spec.window
     }

@@ -13,7 +13,7 @@ use crate::result::{Metric, Subject};
 pub struct LinkReading {
     /// Time of the counts.
     pub at: Instant,
-    /// Packets that came to it.
+    /// Packets that came to the link.
     pub offered: u64,
     /// Packets that came out.
     pub delivered: u64,
@@ -21,7 +21,7 @@ pub struct LinkReading {
     pub lost_queue: u64,
     /// Packets lost at random.
     pub lost_random: u64,
-    /// Packets lost because it was down.
+    /// Packets lost because the link was down.
     pub lost_down: u64,
     /// Bytes that left the transmitter.
     pub served_bytes: u64,

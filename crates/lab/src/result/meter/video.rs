@@ -111,7 +111,7 @@ pub(super) struct VideoMeter {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     missing: u64,
-    /// Time at which it was whole.
+    /// Time at which the frame was whole.
     whole: Option<Instant>,
 }
 

@@ -68,7 +68,7 @@ pub struct MessageTrace {
     pub ahead: u64,
     /// Packets of the message, in order of sending.
     pub transmissions: Vec<Transmission>,
-    /// Time at which all of it had arrived.
+    /// Time at which all of the message had arrived.
     pub complete: Option<Instant>,
     /// Time at which the receiving application got it.
     pub delivered: Option<Instant>,
@@ -91,11 +91,11 @@ pub struct DropTrace {
     pub cause: DropCause,
     /// End of the message's lifetime.
     pub expires: Option<Instant>,
-    /// Chunks of it that were sent, and those of them that had not arrived.
+    /// Chunks of the message that were sent, and those of them that had not arrived.
     pub sent: u64,
     /// See [`sent`](Self::sent).
     pub missing: u64,
-    /// Bytes of it that were never sent.
+    /// Bytes of the message that were never sent.
     pub unsent: u64,
     /// State of the flow's paths at that time.
     pub paths: Vec<PathStanding>,
@@ -125,7 +125,7 @@ pub struct Transmission {
     pub len: u32,
     /// The packet carries data that were sent before.
     pub retransmission: bool,
-    /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
+    /// The symbol that the transmission carries, where the flow codes: the first one if it carries several chunks.
     pub symbol: Option<SymbolName>,
     /// True for a repair symbol that is sent in addition to messages: it also covers others.
     pub beside: bool,
@@ -145,13 +145,13 @@ pub struct Transmission {
 pub struct Hop {
     /// The link's name and direction: `b`, or `b.reverse`.
     pub link: String,
-    /// Time at which it came to the link.
+    /// Time at which the packet came to the link.
     pub entered: Instant,
     /// Start of its serialisation; `None`: it did not get that far.
     pub started: Option<Instant>,
     /// End of its serialisation.
     pub departed: Option<Instant>,
-    /// Time at which it left the link.
+    /// Time at which the packet left the link.
     pub arrived: Option<Instant>,
 }
 
@@ -171,7 +171,7 @@ pub enum Outcome {
 }
 
 impl Hop {
-    /// Time for which it waited for the transmitter.
+    /// Time for which the packet waited for the transmitter.
     pub fn queued(&self) -> Option<Duration> {
         self.started.map(|started| started - self.entered)
     }
@@ -181,7 +181,7 @@ impl Hop {
         Some(self.departed? - self.started?)
     }
 
-    /// Time for which it was in transit.
+    /// Time for which the packet was in transit.
     pub fn propagation(&self) -> Option<Duration> {
         Some(self.arrived? - self.departed?)
     }
@@ -200,14 +200,14 @@ impl Transmission {
         self.hops.first().map(|hop| hop.entered - self.sent)
     }
 
-    /// Time for which it waited in queues.
+    /// Time for which the transmission waited in queues.
     pub fn queued(&self) -> Duration {
         self.hops.iter().filter_map(Hop::queued).sum()
     }
 }
 
 impl MessageTrace {
-    /// Time for which it waited in its host before it was first sent.
+    /// Time for which the message waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
         self.own().next().map(|first| first.sent - self.created)
     }
@@ -217,12 +217,12 @@ impl MessageTrace {
         self.transmissions.iter().filter(|t| !t.beside)
     }
 
-    /// Number of its own packets that were lost.
+    /// Number of the message's own packets that were lost.
     pub fn losses(&self) -> usize {
         self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
-    /// Time for which it was whole and waited for earlier messages.
+    /// Time for which the message was whole and waited for earlier messages.
     pub fn blocked(&self) -> Option<Duration> {
         Some(self.delivered? - self.complete?)
     }

@@ -37,9 +37,9 @@ pub enum CauseKind {
 pub struct Cause {
     /// The reason.
     pub kind: CauseKind,
-    /// Time at which it first applied.
+    /// Time at which the cause first applied.
     pub from: Instant,
-    /// Time at which it last applied.
+    /// Time at which the cause last applied.
     pub to: Instant,
     /// Duration of the wait. It is less than the time from begin to end if there were other reasons in between.
     pub time: Duration,
@@ -87,8 +87,8 @@ impl Explanation {
         all.into_iter().find(|message| message.number == number)
     }
 
-    /// Causes of the time from `message`'s submission to its delivery, in order of time. For the wait in its host,
-    /// reasons that took less than a hundredth of it are left out.
+    /// Causes of the time from `message`'s submission to its delivery, in order of time. Reasons that took less than a
+    /// hundredth of the message's wait in its host are left out.
     pub fn why(&self, message: &MessageTrace) -> Vec<Cause> {
         // For data that never came, the time that counts ends when they were due, or with the run.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);

@@ -41,7 +41,7 @@ impl Reserve {
         self.part += bytes;
     }
 
-    /// The rate of it alone, bytes per second.
+    /// Rate of the reserve alone, in bytes per second.
     pub fn pace(&self) -> f64 {
         self.part as f64 / SPREAD.as_secs_f64()
     }

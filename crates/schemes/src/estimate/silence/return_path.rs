@@ -7,7 +7,7 @@ use super::{ELSEWHERE, NAMED};
 /// The return path of a path.
 #[derive(Debug, Default)]
 pub(super) struct ReturnPath {
-    /// Time since which it has been named.
+    /// Time since which the return path has been named.
     named: Option<Instant>,
     /// Time of the last report by this path, and its delay in microseconds by both clocks.
     last_report: Option<(Instant, i64)>,

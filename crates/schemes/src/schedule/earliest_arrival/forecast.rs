@@ -153,9 +153,9 @@ impl Forecast {
         self.arrival + late * left
     }
 
-    /// Returns whether queues make it so late that sending it gains nothing. The player may count time from the first
-    /// packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only at
-    /// a rate that was tested.
+    /// Returns whether queues make the chunk so late that sending it gains nothing. The player may count time from the
+    /// first packet's arrival, so that the delay itself counts for at most half of the time left. A backlog counts only
+    /// at a rate that was tested.
     pub fn hopeless(&self, left: f64) -> bool {
         let backlog = if self.tested { self.backlog } else { 0.0 };
         let waiting = backlog.max(self.standing) + self.silence;
@@ -167,13 +167,13 @@ impl Forecast {
         self.tested && self.backlog > RECHECK
     }
 
-    /// Returns whether it is in time although data in flight wait for up to [`FILLED`] of the `life` of messages, on
-    /// a path that answers.
+    /// Returns whether the chunk is in time although data in flight wait for up to [`FILLED`] of the `life` of
+    /// messages, on a path that answers.
     pub fn in_time_behind_others(&self, left: f64, life: f64) -> bool {
         self.silence <= 0.0 && self.backlog <= FILLED * life && self.in_time(left - self.deviation)
     }
 
-    /// Returns whether it arrives within `left` seconds.
+    /// Returns whether the chunk arrives within `left` seconds.
     pub fn in_time(&self, left: f64) -> bool {
         self.arrival <= left
     }

@@ -63,7 +63,7 @@ pub(in crate::live) struct LinkReport {
     pub(in crate::live) name: String,
     /// State of the link.
     pub(in crate::live) state: LinkState,
-    /// Reason why it carries nothing.
+    /// Reason why the link carries nothing.
     pub(in crate::live) why: String,
     /// The numbers of its paths, which both ends know.
     pub(in crate::live) paths: Vec<u16>,

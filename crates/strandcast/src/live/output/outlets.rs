@@ -24,7 +24,7 @@ pub struct OutputNow {
     pub unread: u64,
     /// Number of messages that it could not write, by reason.
     pub unsent: std::collections::BTreeMap<String, u64>,
-    /// Reason why it has ended.
+    /// Reason why the output has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -42,7 +42,7 @@ pub(in crate::live) enum Failure {
 #[derive(Debug)]
 struct Place {
     outlet: Outlet,
-    /// Reason why it has ended, once it was reported.
+    /// Reason why the output has ended, once it was reported.
     failed: Option<Error>,
     /// The output refuses the current stream.
     refuses: bool,

@@ -43,7 +43,7 @@ pub(in crate::live) enum Media {
 #[derive(Debug)]
 pub(in crate::live) struct Driver {
     task: JoinHandle<()>,
-    /// Reason why it ended by itself.
+    /// Reason why the driver ended by itself.
     reason: Arc<Mutex<Option<String>>>,
 }
 

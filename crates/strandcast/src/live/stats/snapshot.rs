@@ -75,7 +75,7 @@ pub struct PathNow {
     pub capacity_bps: Option<f64>,
     /// Time since the link, not the source, last limited the rate; `None`: it never did, and carries that much or more.
     pub capacity_age_s: Option<f64>,
-    /// Rate that it could carry in addition.
+    /// Rate that the path could carry in addition.
     pub headroom_bps: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt_ms: Option<f64>,
