@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import subprocess
+from typing import NamedTuple
 
 from bench import programs
 from bench.common import ROWS, TRIES, RunError, UnsoundError, names, version_of, whole
@@ -49,26 +50,35 @@ def chosen(asked: argparse.Namespace) -> list[experiments.Cell]:
     return [c for c in made if not asked.cell or c.name in asked.cell]
 
 
-def plan(made: list[experiments.Cell], only: list[str] | None, program: str) -> dict[tuple[str, ...], tuple]:
-    """(cell, contestant, run) by the row's key, contestants in turn; others' rows outlast our program."""
+class Task(NamedTuple):
+    """A run of a contestant in a cell."""
+
+    cell: experiments.Cell
+    name: str
+    run: int
+
+    def key(self, program: str) -> tuple[str, ...]:
+        """Key of its row: others' rows outlast our program, but next to TCPs it is ours that is measured."""
+        others = contestants.is_others(self.name) and self.cell.experiment != "friendliness"
+        of = self.cell.experiment, self.cell.name, self.name, self.run, self.cell.seconds
+        return *map(str, of), "" if others else program
+
+    def __str__(self) -> str:
+        return f"{self.cell.experiment}, {self.cell.name}, {self.name}, {self.run}"
+
+
+def plan(made: list[experiments.Cell], only: list[str] | None, program: str) -> dict[tuple[str, ...], Task]:
+    """Runs by the row's key, contestants in turn; others' rows outlast our program."""
     runs = max((c.runs for c in made), default=0)
     return {
-        (*map(str, (cell.experiment, cell.name, name, run, cell.seconds)), version(cell, name, program)): (
-            cell,
-            name,
-            run,
-        )
+        task.key(program): task
         for run in range(1, runs + 1)
         for cell in made
         if run <= cell.runs
         for name in cell.contestants
         if not only or name in only
+        for task in [Task(cell, name, run)]
     }
-
-
-def version(cell: experiments.Cell, name: str, program: str) -> str:
-    """The version of a row; next to TCPs it is ours that is measured."""
-    return "" if contestants.is_others(name) and cell.experiment != "friendliness" else program
 
 
 def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str], bool]:
@@ -87,7 +97,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
         wanted = plan(made, asked.only, asked.versions[0])
         programs.require(*contestants.needs(task[1] for task in wanted.values()))
 
-        def run(task: tuple, job: int) -> dict:
+        def run(task: Task, job: int) -> dict:
             return {"result": attempt(task, job, asked.program, emulator)}
 
         store.make(wanted, run, asked.jobs, said=lambda _, kept: short(kept["result"]), tries=TRIES)
@@ -100,7 +110,7 @@ def measured(asked: argparse.Namespace) -> dict[str, str] | tuple[dict[str, str]
     return texts, all(met is not False for *_, met in verdicts)
 
 
-def attempt(task: tuple, job: int, command, emulator) -> dict:
+def attempt(task: Task, job: int, command, emulator) -> dict:
     """Measures once.
 
     Raises:
