@@ -52,7 +52,7 @@ FINDINGS = (
         "In random networks levels are near the paper's (0.90 of it with one session, 1.15 with eight), and intervals "
         "of 30 topologies are 12 to 17 % wide: verdicts on levels rest on the mean alone. The grid is a fifth below "
         "it. ns-2.35 itself, run on such random networks with AODV as it ships, gives the same goodput as ours within "
-        "2 % (`tools/validate/radio`).",
+        "2 % (`bench/validate/radio`).",
     ),
     Finding(
         "less before 50 s",

@@ -11,22 +11,21 @@ import pytest
 import strandcast as sc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCH = ROOT / "tools/repair"
-LIST = "import grid; [print(*cell.sets, sep='\\t') for cell in grid.cells()]"
+LIST = "from bench.repair import grid; [print(*cell.sets, sep='\\t') for cell in grid.cells()]"
 
 
 def bench(*words: str | pathlib.Path) -> subprocess.CompletedProcess[str]:
     """Runs something of it."""
-    return subprocess.run([sys.executable, *words], cwd=BENCH, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
 
 
 def test_its_own_tests() -> None:
-    done = bench("selftest.py")
+    done = bench("-m", "bench", "selftest", "repair")
     assert done.returncode == 0, done.stdout
 
 
 def test_every_network_is_one_and_no_two_are_alike() -> None:
-    base = sc.Scenario.load(BENCH / "video.toml")
+    base = sc.Scenario.load(ROOT / "bench/repair/video.toml")
     cells = [line.split("\t") for line in bench("-c", LIST).stdout.splitlines()]
     networks = [base.with_sets(sets).resolved() for sets in cells]
     assert len(networks) == 80
@@ -51,7 +50,7 @@ def test_every_network_is_one_and_no_two_are_alike() -> None:
     ],
 )
 def test_a_mistake_is_one_line(words: list[str], line: str) -> None:
-    done = bench(BENCH, *words)
+    done = bench("-m", "bench", "repair", *words)
     assert done.returncode == 2
     (said,) = done.stderr.splitlines()
     assert said.startswith(line)

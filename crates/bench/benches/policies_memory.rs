@@ -1,4 +1,4 @@
-//! One bulk transfer in memory over four paths, for counting instructions: `tools/bench/instructions` runs it under
+//! One bulk transfer in memory over four paths, for counting instructions: `python3 -m bench instructions` runs it under
 //! callgrind without shadows of a scheme and with them.
 //!
 //! `policies NETWORK SPEC SHADOWS` prints the DATA chunks sent, and a digest of times, paths and lengths of all

@@ -1,1 +1,2 @@
-//! Benches of the other crates: `cargo bench -p strandcast-bench` (docs/measurements/performance.md).
+//! Benches of the other crates, `cargo bench -p strandcast-bench`, and programs that `python3 -m bench` runs, `src/bin`
+//! (docs/measurements/performance.md).

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod doctor;
+mod emulate;
 mod key;
 mod manual;
 mod parse;
@@ -9,6 +10,7 @@ mod tariff;
 mod values;
 
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use emulate::EmulateArgs;
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
 pub(crate) use manual::ManualArgs;
 pub(crate) use schemes::SchemesArgs;
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Schemes(SchemesArgs),
     /// Run a scenario in the simulator
     Simulate(SimulateArgs),
+    /// Run programs over a scenario's network, in real time
+    Emulate(EmulateArgs),
     /// Analyse a scenario's network before running it
     Check(CheckArgs),
     /// Explain why a message or frame of a simulated flow was late

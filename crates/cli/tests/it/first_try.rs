@@ -1,6 +1,6 @@
 //! The default loses nothing of a live input that comes in bursts, at the first try: no option but the latency.
 //!
-//! `make firsttry` has the whole grid; these are the cells that a user meets first, side by side.
+//! `python3 -m bench first-try` has the whole grid; these are the cells that a user meets first, side by side.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -33,12 +33,15 @@ const FULL_PACKET: f64 = 1500.0;
 const PORT: u16 = 9899;
 
 /// Context from which all flows of a scenario are built.
+#[derive(Clone, Copy)]
 pub(super) struct FlowBuilder<'a> {
     pub scenario: &'a Scenario,
     pub catalog: &'a dyn Catalog,
     pub seeds: &'a Seeds,
     pub plan: &'a Plan,
     pub origin: Instant,
+    /// True if the flow's packets come from outside.
+    pub tapped: bool,
 }
 
 /// A flow that was built.
@@ -72,6 +75,10 @@ impl FlowBuilder<'_> {
         scheme: Option<&str>,
     ) -> Result<BuiltFlow, BuildError> {
         let key = format!("flows.{name}");
+        if self.tapped {
+            let paths = self.paths(network, (flow, ends), label, &key)?;
+            return Ok(self.taps(network, FlowId(index), &paths));
+        }
         let seeds = self.seeds.child(&format!("flow {label}"));
         let mut start =
             varying(&flow.start, (self.seeds, seeds.stream("start")), self.origin, &format!("{key}.start"))?;

@@ -347,6 +347,7 @@ impl fmt::Display for Contents<'_> {
                 }
             }
             Body::Udp(datagram) => write!(f, "message {}", datagram.message),
+            Body::Ip(packet) => write!(f, "IP packet of {} bytes", packet.len()),
             Body::Damaged => f.write_str("damaged"),
         }
     }

@@ -8,7 +8,7 @@ use strandcast_testing::lab::*;
 
 /// Goodput in Mbit/s over the shared link: of the two TCP flows together, halved, and of `scheme`; the mean of `seeds`.
 fn shares(scheme: &str, seeds: std::ops::RangeInclusive<u64>) -> (f64, f64) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/bench/links/networks/beside-tcp.toml");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/links/networks/beside-tcp.toml");
     let scenario = scenario::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
     let n = seeds.clone().count() as f64;
     let mut sums = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Random networks of a published seed (`examples/random_networks/generator.rs`).
+//! Random networks of a published seed (`crates/testing/src/lab/generator.rs`).
 
 use std::path::Path;
 
@@ -116,7 +116,7 @@ fn the_default_is_never_much_worse(networks: u64) {
     };
     let ratios: Vec<(u64, f64)> = (0..networks).map(ratio).collect();
     let told = format!(
-        "{ratios:.3?}; replay: cargo run --release -p strandcast-lab --example random_networks -- --seed {seed} \
+        "{ratios:.3?}; replay: cargo run --release -p strandcast-bench --bin random_networks -- --seed {seed} \
          --only NUMBER --runs 2 --time {time_s} --warmup {warmup_s}"
     );
     assert!(ratios.iter().all(|(_, ratio)| *ratio >= 0.85), "{told}");

@@ -262,6 +262,11 @@ impl<W: Observer> Network<W> {
         }
     }
 
+    /// Time of the next event; `None` if nothing will happen without a packet from outside.
+    pub fn next_time(&self) -> Option<Instant> {
+        self.engine.next_time()
+    }
+
     /// Runs all events up to and including `end`.
     pub fn run_until(&mut self, end: Instant) {
         while self.step(end) {}

@@ -197,6 +197,13 @@ impl Connection {
         };
     }
 
+    /// Ends the connection at once.
+    pub fn leave(&mut self) {
+        if matches!(self.state, State::Open | State::Finishing(_)) {
+            self.state = State::Leaving;
+        }
+    }
+
     /// Handles a packet of the peer.
     pub fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
         if self.is_over() {

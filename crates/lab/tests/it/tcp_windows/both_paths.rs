@@ -1,6 +1,6 @@
 //! Two unequal paths without others on them and without loss, 20 Mbit/s with 10 ms and 10 Mbit/s with 40 ms, queues of one
 //! product of bandwidth and delay: their sum, and what small receive windows leave of it. All windows over ten seeds:
-//! `python3 tools/friendliness sum buffers`.
+//! `python3 -m bench friendliness sum buffers`.
 
 use strandcast_lab::scenario::Scenario;
 use strandcast_schemes::congestions;

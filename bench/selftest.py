@@ -1,0 +1,101 @@
+"""The benches' own tests, without root and without runs: `python3 -m bench selftest [NAME]...`."""
+
+import importlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import __main__ as runner
+from bench import pages, programs
+from bench.common import UnsoundError, passes, refused
+from bench.rows import Rows
+from bench.stats import Mean, paired
+
+OF = ("live", "repair", "friendliness", "firsttry", "links", "validate", "soak")
+
+
+def rows(work: Callable[[Rows], object]) -> tuple[object, Rows]:
+    """The result of `work` with an empty file of rows, and the rows that are read again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "x.csv")
+        return work(Rows(file, ("cell", "program"), ("late", "found"))), Rows(
+            file, ("cell", "program"), ("late", "found")
+        )
+
+
+def read_again() -> bool:
+    """Numbers, lists and names of fields are as they were; a version selects its rows, and those of others."""
+
+    def add(some: Rows) -> None:
+        some.add(("a", "one"), {"late": 1 / 3, "found": {"x": [1, 2.5], "y": None}})
+        some.add(("a", ""), {"late": 2})
+
+    again = rows(add)[1]
+    return (
+        again.all
+        == {
+            ("a", "one"): {"late": 0.3333333, "found": {"x": [1, 2.5], "y": None}},
+            ("a", ""): {"late": 2.0, "found": 0},
+        }
+        and set(again.of(["two"])) == {("a", "")}
+        and again.versions() == {"one"}
+    )
+
+
+def continues() -> bool:
+    """Rows that are there are not made again, and one whose runs do not count is left out."""
+    made = []
+
+    def run(task: str, _: int) -> dict[str, float]:
+        made.append(task)
+        if task == "unsound":
+            raise UnsoundError("a link carried nothing")
+        return {"late": 1.0, "found": 0}
+
+    def twice(some: Rows) -> None:
+        for tasks in (("a",), ("a", "b", "unsound")):
+            some.make({(task, "one"): task for task in tasks}, run, 1, tries=3)
+
+    again = rows(twice)[1]
+    return made == ["a", "b", *["unsound"] * 3] and set(again.all) == {("a", "one"), ("b", "one")}
+
+
+PAGE = "a\n<!-- bench x: y -->\nold\n<!-- end -->\nb\n"
+CASES = {
+    "rows are read again": read_again,
+    "a bench continues": continues,
+    "a table between its marks": lambda: (
+        pages.placed(PAGE, "x", "y", "new\n") == "a\n<!-- bench x: y -->\n\nnew\n\n<!-- end -->\nb\n"
+        and refused(lambda: pages.placed(PAGE, "x", "z", ""), "0 places", LookupError)
+    ),
+    "a head": lambda: (
+        "`python3 -m bench live` | 2026-01-02 | abc |"
+        in pages.headed(
+            "<!-- bench: head -->\n<!-- end -->\n",
+            "p.md",
+            [pages.Made("p.md", "live", "m", "2026-01-02", "abc", "vm", "")],
+        )
+    ),
+    "intervals of means, and of pairs": lambda: (
+        abs(Mean.of([1.0, 2.0, 3.0]).half - 4.303 / 3**0.5) < 1e-9 and paired([1.0, 5.0], [2.0, 6.0]) == Mean(1.0, 0.0)
+    ),
+    "needs of benches are known": lambda: all(set(one.needs) <= set(programs.NEEDS) for one in runner.BENCHES.values()),
+    "what is missing is named": lambda: (
+        refused(lambda: programs.require(*programs.NEEDS), "missing: ") or not programs.missing(programs.NEEDS)
+    ),
+    "entries of pages are of benches": lambda: all(
+        one.command.split()[0] in runner.BENCHES and (pages.PAGES / one.page).is_file() for one in pages.ledger()
+    ),
+}
+
+
+def main(words: list[str]) -> int:
+    """Runs all, or those of some benches."""
+    failed = count = 0
+    for name in words or ("bench", *OF):
+        module = importlib.import_module(f"bench.{name}.selftest") if name != "bench" else None
+        cases = CASES if module is None else getattr(module, "CASES", None)
+        cases = cases or {test.__name__: lambda test=test: test() is None for test in module.TESTS}
+        failed, count = failed + passes(name, cases), count + len(cases)
+    print(f"{count - failed} passed, {failed} failed")
+    return int(bool(failed))
