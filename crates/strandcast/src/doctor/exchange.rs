@@ -40,9 +40,9 @@ const EARLY: Duration = Duration::from_secs(8);
 /// Traffic of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carried {
-    /// True if the receiver's answers came over it.
+    /// True if the receiver's answers arrived over this path.
     pub(super) back: bool,
-    /// True if the receiver saw packets of it; `None`: the receiver did not say.
+    /// True if the receiver saw packets of this path; `None`: the receiver did not report it.
     pub(super) out: Option<bool>,
     /// Address of this side.
     pub(super) local: Option<SocketAddr>,

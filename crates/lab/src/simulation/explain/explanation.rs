@@ -108,7 +108,7 @@ pub struct PathStanding {
     pub path: String,
     /// The path was active: it answered, and was not suspended.
     pub active: bool,
-    /// Values that the transport and its scheme had of it, by their names in time series.
+    /// The path's values in the transport and its scheme, by their names in time series.
     pub gauges: Vec<(&'static str, f64)>,
 }
 
@@ -131,8 +131,8 @@ pub struct Transmission {
     pub beside: bool,
     /// Number of this transmission of the message's data: 1 is the first.
     pub nth: u32,
-    /// Expiry of the retransmission timer for it; `None`: the timer did not expire, or not before the data were sent
-    /// again.
+    /// Expiry of the retransmission timer for this transmission; `None`: the timer did not expire before the data were
+    /// sent again.
     pub timeout: Option<Instant>,
     /// Links in order, as far as it came.
     pub hops: Vec<Hop>,

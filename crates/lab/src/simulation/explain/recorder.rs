@@ -93,14 +93,14 @@ struct Subject {
 struct Open {
     explanation: MessageTrace,
     missing: Missing,
-    /// All its parts are known.
+    /// True if all parts of the message are known.
     known: bool,
-    /// One that was asked for waited for it.
+    /// True if a message that the user asked for waited for this one.
     blocks: bool,
     /// The message blocked the receive window.
     holds: bool,
     packets: Vec<u64>,
-    /// Arrival of the last new symbol of its blocks.
+    /// Arrival of the last new symbol of the message's coded blocks.
     last_symbol: Option<Instant>,
 }
 
