@@ -72,7 +72,7 @@ pub(super) fn in_file(file: &TraceFile, key: &str, message: &str) -> BuildError 
     BuildError::new(key, &format!("{}: {message}", file.path.display()))
 }
 
-/// Makes a number that varies, with a separate random stream; `seeds` are the run's.
+/// Makes a variable number with a separate random stream, from the run's `seeds`.
 pub(super) fn varying(
     value: &Number,
     (seeds, random): (&Seeds, Random),

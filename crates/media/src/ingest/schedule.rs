@@ -9,7 +9,8 @@ use crate::MediaTime;
 pub(super) struct Schedule {
     /// Time of the stream's first packet; `None` for a live input before that packet.
     origin: Option<MediaTime>,
-    /// Lateness up to which the schedule of a live input stands; `None` for a stored input, whose schedule always stands.
+    /// Maximum lateness at which the schedule of a live input is kept; `None` for a stored input, whose schedule is
+    /// always kept.
     tolerance: Option<Duration>,
     /// Send time of the last packet; before the first one, the time at which a stored input begins.
     last: MediaTime,

@@ -168,7 +168,7 @@ keys! {
 }
 
 impl ClKeys {
-    /// The scheme that judges by residual capacity.
+    /// The scheme that distributes data by residual capacity.
     fn scheme(&self, name: &'static str, model: CrossLayer, seeds: &Seeds) -> QualityAware<CrossLayer> {
         let scheme = QualityAware::new(name, &self.common, model, seeds);
         if self.report_fer { scheme.with_frame_errors() } else { scheme }

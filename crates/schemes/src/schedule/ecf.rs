@@ -19,8 +19,8 @@
 //! | least σ | `ecf-floor` | 100 ms | kernel: its `rttvar` is at least the least retransmission timeout, 200 ms |
 //!
 //! The paper counts n = 1 + k/w_f round trips, where the kernel takes two at least, and calls σ the deviation of the
-//! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to it. The kernel's products wrap at 32 bits; those of this
-//! module do not.
+//! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to the paper. The kernel's products wrap at 32 bits; those
+//! of this module do not.
 //!
 //! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
 //!

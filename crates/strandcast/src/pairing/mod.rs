@@ -1,6 +1,6 @@
 //! Identities, pairing strings, and stores of the receivers and the senders of this machine.
 //!
-//! A receiver gives out a pairing string once. A sender keeps it under a name:
+//! A receiver gives out a pairing string once. A sender stores the pairing string under a name:
 //!
 //! ```
 //! use strandcast::pairing::{Destination, Pairing, Store};

@@ -26,8 +26,8 @@ impl Sender {
     /// Starts to send `input`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and none is awaited;
-    /// [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
+    /// [`Error::Network`]: the receiver's name has no address, or no path leads there, and the sender does not wait for
+    /// one ([`SenderConfig::retry`]); [`Error::Usage`]: no path has the name of a tariff, or a path is given twice.
     pub async fn start<I: Input>(config: SenderConfig, input: I) -> Result<Sender, Error> {
         let SenderConfig { to, scheme, latency, retry, paths, tariffs, transport, taps, .. } = config;
         let (rate_bps, paces_pipes) = (config.rate_bps, config.paces_pipes);
