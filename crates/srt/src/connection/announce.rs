@@ -11,10 +11,6 @@ use crate::wire::KeyFlag;
 /// Most packets with one key, even if the peer does not confirm the next one.
 const MOST: u32 = 1 << 30;
 
-/// Longest time after which an announcement is repeated while media wait for it. A caller may not have the answer to its
-/// handshake yet when the first one comes.
-const WAITING: Duration = Duration::from_millis(50);
-
 /// An announcement that the peer has to confirm.
 struct Announced {
     contents: Vec<u8>,
@@ -30,37 +26,13 @@ pub(super) struct Announcer {
     refresh: u32,
     announce: u32,
     announced: Option<Announced>,
-    /// True until the peer has confirmed a key that this end made. Nothing is sent before.
-    waits: bool,
 }
 
 impl Announcer {
-    /// Keys that this end made.
     pub fn new(keys: SendKeys, config: &Config) -> Announcer {
         let refresh = config.refresh_packets.clamp(2, MOST);
         let announce = config.announce_packets.clamp(1, refresh / 2);
-        Announcer { keys, packets: 0, refresh, announce, announced: None, waits: false }
-    }
-
-    /// Keys that a caller proposed: nothing is sent under them. A recorded handshake that somebody repeats, without the
-    /// passphrase, would otherwise get other media under a key stream that was used before.
-    pub fn replacing(keys: SendKeys, config: &Config, random: &mut Random) -> Announcer {
-        let mut announcer = Announcer { waits: true, ..Announcer::new(keys, config) };
-        announcer.prepare(random);
-        announcer.keys.advance();
-        announcer
-    }
-
-    /// Returns true if nothing may be sent yet.
-    pub fn waits(&self) -> bool {
-        self.waits
-    }
-
-    /// Makes the next key and announces it.
-    fn prepare(&mut self, random: &mut Random) {
-        self.keys.prepare(random);
-        let contents = self.keys.material().to_bytes();
-        self.announced = Some(Announced { contents, sent: None, confirmed: false });
+        Announcer { keys, packets: 0, refresh, announce, announced: None }
     }
 
     /// Encrypts a payload.
@@ -72,7 +44,9 @@ impl Announcer {
         stats: &mut Stats,
     ) -> KeyFlag {
         if self.packets == self.refresh - self.announce {
-            self.prepare(random);
+            self.keys.prepare(random);
+            let contents = self.keys.material().to_bytes();
+            self.announced = Some(Announced { contents, sent: None, confirmed: false });
         }
         let confirmed = self.announced.as_ref().is_some_and(|a| a.confirmed);
         if self.packets >= self.refresh && (confirmed || self.packets >= MOST) {
@@ -88,13 +62,11 @@ impl Announcer {
     pub fn on_response(&mut self, contents: &[u8]) {
         if let Some(announced) = self.announced.as_mut().filter(|a| a.contents == contents) {
             announced.confirmed = true;
-            self.waits = false;
         }
     }
 
     /// The announcement, if it has to leave now.
     pub fn poll(&mut self, now: Instant, overdue: Duration) -> Option<&[u8]> {
-        let overdue = self.patience(overdue);
         let announced = self.announced.as_mut().filter(|a| !a.confirmed)?;
         if announced.sent.is_some_and(|sent| now < sent + overdue) {
             return None;
@@ -103,13 +75,7 @@ impl Announcer {
         Some(&announced.contents)
     }
 
-    /// Time after which an announcement is repeated.
-    fn patience(&self, overdue: Duration) -> Duration {
-        if self.waits { overdue.min(WAITING) } else { overdue }
-    }
-
     pub fn next_timeout(&self, overdue: Duration) -> Option<Instant> {
-        let overdue = self.patience(overdue);
         let announced = self.announced.as_ref().filter(|a| !a.confirmed)?;
         Some(announced.sent.map_or(Instant::ZERO, |sent| sent + overdue))
     }

@@ -6,7 +6,6 @@ use core::net::SocketAddr;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-use super::announce::Announcer;
 use super::receiver::Receiver;
 use super::sender::{SendError, Sender};
 use super::timing::Timing;
@@ -107,19 +106,11 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection after its handshake.
-    pub fn new(now: Instant, mut setup: Setup<'_>) -> Connection {
+    pub fn new(now: Instant, setup: Setup<'_>) -> Connection {
         let Setup { config, first_seq, latency, .. } = setup;
         let half = match (config.direction, setup.keys) {
             (Direction::Send, keys) => {
-                let random = &mut setup.random;
-                let keys = match keys {
-                    // Only a listener has a response.
-                    Keys::Send(keys) if setup.response.is_some() => {
-                        Some(Announcer::replacing(keys, config, random))
-                    }
-                    Keys::Send(keys) => Some(Announcer::new(keys, config)),
-                    Keys::None | Keys::Receive(_) => None,
-                };
+                let keys = if let Keys::Send(keys) = keys { Some(keys) } else { None };
                 let mut sender = Sender::new(now, config, latency, first_seq, keys);
                 sender.set_window(setup.window);
                 Half::Sender(sender)

@@ -9,6 +9,7 @@ use super::announce::Announcer;
 use super::pacer::Pacer;
 use super::rtt::Rtt;
 use crate::config::{Config, MAX_PAYLOAD};
+use crate::crypto::SendKeys;
 use crate::seq;
 use crate::stats::Stats;
 use crate::wire::{Ack, Data, KeyFlag, Losses, Writer};
@@ -82,7 +83,7 @@ impl Sender {
         config: &Config,
         latency: Duration,
         first: u32,
-        keys: Option<Announcer>,
+        keys: Option<SendKeys>,
     ) -> Sender {
         let base = seq::first(first);
         Sender {
@@ -92,7 +93,7 @@ impl Sender {
             lost: BTreeSet::new(),
             credit: AGAIN_AT_FIRST,
             message: 0,
-            keys,
+            keys: keys.map(|keys| Announcer::new(keys, config)),
             window: 0,
             capacity: config.capacity(),
             keep: (latency * 5 / 4).max(KEPT_AT_LEAST) + KEPT_LONGER,
@@ -285,9 +286,6 @@ impl Sender {
     }
 
     fn may_send_new(&self) -> bool {
-        if self.keys.as_ref().is_some_and(Announcer::waits) {
-            return false;
-        }
         let end = self.base + self.packets.len() as u64;
         self.unsent < end && self.unsent - self.base < self.window
     }
