@@ -405,6 +405,28 @@ fn datagrams_after_the_end_of_a_player_are_counted() {
     assert!(0 < unsent && unsent < played && told["identical"] == false, "{told}");
 }
 
+/// The summary and the exit code report a stream that went to nobody. Another output has everything.
+#[test]
+fn an_srt_output_that_never_had_a_peer_is_no_success() {
+    let (port, place, out) = (port(), crate::common::port(), file("no-peer.ts"));
+    let (input, bytes) = seconds(1, "no-peer-in.ts");
+    let srt = format!("srt://127.0.0.1:{place}?mode=listener");
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} {srt} --once --json", out.display()));
+    receiver.says("listening");
+    run(&format!("send {} 127.0.0.1:{port} --latency 500", input.display())).succeeds();
+    let receiver = receiver.end();
+    receiver.fails(3, &[&format!("cannot write {srt}: no peer has connected")]);
+    let line = format!("{srt}: no peer is connected; datagrams are lost there");
+    assert_eq!(receiver.err.matches(&line).count(), 1, "{}", receiver.err);
+    assert!(receiver.err.contains("not everything that was sent"), "{}", receiver.err);
+    let words = format!("messages not sent to {srt}: no peer is connected");
+    assert!(receiver.err.contains(&words), "{}", receiver.err);
+    let told = receiver.json();
+    assert_eq!(told["outputs"][1]["unsent"]["no peer is connected"], told["played"], "{told}");
+    assert!(told["outputs"][1]["failed"].is_string() && told["identical"] == false, "{told}");
+    assert!(std::fs::read(&out).unwrap() == bytes);
+}
+
 /// Datagrams that the system refuses.
 #[test]
 fn datagrams_that_cannot_be_sent_are_counted_and_the_stream_is_not_called_whole() {

@@ -53,6 +53,8 @@ struct State {
     /// Number of segments that were written.
     written: u64,
     busy: bool,
+    /// Nothing more is queued: the output ends once everything is written.
+    ending: bool,
     over: bool,
     /// Reason why nothing more can be written.
     why: Option<String>,
@@ -175,6 +177,12 @@ impl Outlet {
         self.dropped.1
     }
 
+    /// Ends the output once everything is written. [`Outlet::is_idle`] returns true once it has ended.
+    pub(in crate::live) fn end(&self) {
+        self.shared.lock().ending = true;
+        self.shared.work.notify_one();
+    }
+
     /// Name of the output.
     pub(in crate::live) fn name(&self) -> &str {
         &self.name
@@ -214,7 +222,13 @@ impl Outlet {
     /// Returns whether everything is written, or nothing more will be.
     pub(in crate::live) fn is_idle(&self) -> bool {
         let state = self.shared.lock();
-        state.over || !state.busy && state.queue.is_empty()
+        state.over || !state.busy && !state.ending && state.queue.is_empty()
+    }
+
+    /// Returns whether everything is written and the output is ending.
+    pub(in crate::live) fn is_ending(&self) -> bool {
+        let state = self.shared.lock();
+        state.ending && !state.over && !state.busy && state.queue.is_empty()
     }
 
     /// Returns true if the current stream has no dropped messages and is written completely.
@@ -242,19 +256,21 @@ struct Ended(Arc<Shared>);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.0.lock().over = true;
+        if std::mem::replace(&mut self.0.lock().over, true) {
+            return;
+        }
         self.0.fail("the output stopped".to_owned());
     }
 }
 
-/// Writes the queued data until an error occurs.
+/// Writes the queued data until an error occurs or the output has to end.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.
     let (mut refused, mut spent) = (false, Batch::default());
     let mut known = BTreeSet::new();
     loop {
-        let segment = next(shared, std::mem::take(&mut spent)).await;
+        let Some(segment) = next(shared, std::mem::take(&mut spent)).await else { break };
         let written = match segment.begins {
             Some(number) => match begin(shared, &mut output, number).await {
                 Ok(taken) => {
@@ -270,6 +286,12 @@ async fn run(ended: Ended, mut output: impl Output) {
             return shared.fail(format!("cannot write {}: {}", output.name(), why(&error)));
         }
         spent = segment.batch;
+    }
+    let ended = output.end().await;
+    note(shared, output.troubles(), &mut known);
+    match ended {
+        Ok(()) => shared.lock().over = true,
+        Err(error) => shared.fail(format!("cannot write {}: {}", output.name(), why(&error))),
     }
 }
 
@@ -289,8 +311,8 @@ fn note(shared: &Shared, troubles: Vec<(String, u64)>, known: &mut BTreeSet<Stri
     }
 }
 
-/// Waits for data to write. `spent` is a batch that has been written.
-async fn next(shared: &Shared, mut spent: Batch) -> Segment {
+/// Waits for data to write; `None` once the output has to end. `spent` is a batch that has been written.
+async fn next(shared: &Shared, mut spent: Batch) -> Option<Segment> {
     spent.clear();
     if spent.capacity() > KEPT {
         spent = Batch::default();
@@ -307,7 +329,10 @@ async fn next(shared: &Shared, mut spent: Batch) -> Segment {
                 (state.busy, state.writing) = (true, (bytes, segment.batch.count()));
                 state.stream = segment.begins.unwrap_or(state.stream);
                 state.queued -= bytes;
-                return segment;
+                return Some(segment);
+            }
+            if state.ending {
+                return None;
             }
         }
         work.await;

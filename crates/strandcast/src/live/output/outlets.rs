@@ -171,6 +171,15 @@ impl Outlets {
         self.places.iter().all(|place| place.outlet.is_idle())
     }
 
+    /// Ends the outputs, and waits as [`Outlets::flush`] does. Each output limits the time that its end takes.
+    ///
+    /// # Errors
+    /// [`Error::Media`]: an output has failed, is not read, or its media went nowhere.
+    pub(in crate::live) async fn end(&self, patience: Duration) -> Result<(), Error> {
+        self.places.iter().for_each(|place| place.outlet.end());
+        self.flush(patience).await
+    }
+
     /// Waits until everything is written, except to outputs that have taken nothing for `patience`.
     ///
     /// # Errors
@@ -185,7 +194,7 @@ impl Outlets {
                 if std::mem::replace(before, written) != written {
                     *since = now;
                 }
-                waits |= !place.outlet.is_idle() && now - *since < patience;
+                waits |= place.outlet.is_ending() || !place.outlet.is_idle() && now - *since < patience;
             }
             if !waits {
                 break;
@@ -334,6 +343,41 @@ mod tests {
         outlets.give_up();
         let now = outlets.now();
         assert_eq!((now[0].unread, now[1].unread, outlets.missed()), (10, 0, 10));
+    }
+
+    /// An output whose peers need a minute to play the rest, and that has none at the end.
+    struct Distant(&'static str);
+
+    impl Output for Distant {
+        fn name(&self) -> String {
+            self.0.to_owned()
+        }
+
+        async fn write(&mut self, _: &Batch) -> io::Result<()> {
+            Ok(())
+        }
+
+        async fn end(&mut self) -> io::Result<()> {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            if self.0 == "bad" { Err(io::Error::other("no peer has connected")) } else { Ok(()) }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_is_waited_for_and_may_fail() {
+        for (name, ends) in [
+            ("good", Ok(())),
+            ("bad", Err(Error::Media("cannot write bad: no peer has connected".to_owned()))),
+        ] {
+            let mut outlets = Outlets::start(vec![Distant("one"), Distant(name)], 99);
+            outlets.begin();
+            assert!(outlets.write(b"ab", 0).is_empty());
+            let begun = Instant::now();
+            assert_eq!(outlets.end(Duration::from_secs(5)).await, ends);
+            assert_eq!(begun.elapsed().as_secs(), 60);
+            let failed: Vec<bool> = outlets.now().iter().map(|output| output.failed.is_some()).collect();
+            assert_eq!(failed, [false, ends.is_err()]);
+        }
     }
 
     #[tokio::test]
