@@ -263,7 +263,7 @@ impl Drop for Ended {
     }
 }
 
-/// Writes the queued data until the output fails or has to end.
+/// Writes the queued data until an error occurs or the output has to end.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.
