@@ -42,8 +42,8 @@ impl PathSockets {
         self.next += 1;
     }
 
-    /// Updates the links to the interfaces. A link keeps its interface, whatever the name of that is; one whose interface is
-    /// gone gets the next one with its name. Returns the links that are new.
+    /// Updates the links to the interfaces. A link keeps its interface, also if the interface is renamed; one whose
+    /// interface is gone gets the next one with its name. Returns the links that are new.
     pub fn follow(&mut self, interfaces: &[Interface], routes: &mut Routes) -> Vec<LinkId> {
         let first = self.next;
         for link in self.uplinks.iter_mut().filter(|link| link.index.is_some()) {

@@ -200,8 +200,8 @@ impl Endpoint {
         Some(&mut entry.association)
     }
 
-    /// Sets whether all kept payloads are copied out of their datagrams whatever their size, or only small ones: for
-    /// drivers whose buffers become scarce while slices of them are held.
+    /// Sets whether all kept payloads are copied out of their datagrams regardless of their size, or only small ones:
+    /// for drivers whose buffers become scarce while slices of them are held.
     pub fn copy_kept(&mut self, all: bool) {
         self.copies = all;
     }

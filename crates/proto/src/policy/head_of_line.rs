@@ -15,7 +15,7 @@ use super::view::PathView;
 use crate::time::{Duration, Instant};
 
 /// Number of MTU (Linux: segments) of a small window. [`Rules::Sooner`] does not penalise a path with a small window,
-/// and [`Rules::Linux`] helps it whatever its round-trip time.
+/// and [`Rules::Linux`] helps it regardless of its round-trip time.
 const SMALL_WINDOW: u64 = 4;
 
 /// Handling of chunks on slow paths that fill the buffers of an association.

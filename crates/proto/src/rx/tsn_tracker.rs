@@ -38,7 +38,7 @@ pub struct Inserted {
     pub filled: bool,
 }
 
-/// TSNs received from one peer. Memory is bounded whatever the peer sends.
+/// TSNs received from one peer. Memory is bounded regardless of the TSNs that the peer sends.
 #[derive(Clone, Debug)]
 pub struct TsnTracker {
     cum: u64,

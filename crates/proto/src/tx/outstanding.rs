@@ -73,7 +73,7 @@ impl Outgoing {
         self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
-    /// Returns whether the chunk is sent only once, whatever happens to it.
+    /// Returns true if the chunk is sent only once, even if it is lost.
     pub fn never_again(&self) -> bool {
         self.carries == Carries::Repair
     }

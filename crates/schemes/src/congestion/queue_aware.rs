@@ -86,7 +86,7 @@ impl WindowPart for QueueAwareConfig {
     }
 }
 
-/// Shortest queueing delay that counts as long before ranks are known, whatever the path.
+/// Shortest queueing delay that counts as long before ranks are known, regardless of the path.
 const MIN_LONG: f64 = 0.001;
 /// Part of the least round-trip time below which a queue neither shows the cause of a loss, before ranks are known,
 /// nor separates bottlenecks.

@@ -272,7 +272,7 @@ impl<W: Observer> Network<W> {
         while self.step(end) {}
     }
 
-    /// Runs at most `events` events up to and including `end`. Returns whether none is left.
+    /// Runs at most `events` events up to and including `end`. Returns true if no such event is left.
     pub fn run_within(&mut self, end: Instant, events: usize) -> bool {
         !(0..events).all(|_| self.step(end))
     }

@@ -102,7 +102,7 @@ pub struct PathRate {
     spacing: Spacing,
     /// True if the sender reported that it has no data to send.
     quiet: bool,
-    /// The delayed response timer ran out, and nothing came since.
+    /// The delayed response timer expired, and no packet has arrived since.
     silent: bool,
     /// The path was left while it was silent, and no packet has arrived on it since.
     lost: bool,
