@@ -130,8 +130,8 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = TABLE_AND_CODES.as_str())]
 pub(crate) struct SendArgs {
-    /// FILE (sent at the pace of its clock), a pipe, - (standard input) udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9] or
-    /// srt://[HOST]:PORT
+    /// FILE (sent at the pace of its clock), a pipe, - (standard input), udp://[GROUP@]HOST:PORT[?if=eth0&source=192.0.2.9],
+    /// rtp:// likewise or srt://[HOST]:PORT
     #[arg(value_parser = OsStringValueParser::new().try_map(|word| MediaUrl::of(&word)))]
     pub(crate) input: MediaUrl,
     /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
@@ -176,8 +176,8 @@ pub(crate) struct SendArgs {
     override_usage = "strandcast receive [OPTIONS] [LISTEN] <OUTPUT>..."
 )]
 pub(crate) struct ReceiveArgs {
-    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8] or srt://[HOST]:PORT. A name with
-    /// %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
+    /// Up to eight outputs: FILE, - (standard output), udp://HOST:PORT[?if=eth0&ttl=8], rtp:// likewise or
+    /// srt://[HOST]:PORT. A name with %Y %m %d %H %M %S (UTC) makes a file for each stream. Before them [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     #[arg(value_name = "OUTPUT", required = true, num_args = 1..)]
     pub(crate) places: Vec<OsString>,
     /// Overwrite a file that has content

@@ -152,7 +152,12 @@ impl Shown {
                     self.printed = print::json(&print::json_of(&**summary));
                 }
             }
-            event => self.monitor.event(&event),
+            event => {
+                if let Event::Stats(stats) = &event {
+                    self.advice.look(stats);
+                }
+                self.monitor.event(&event);
+            }
         }
     }
 }

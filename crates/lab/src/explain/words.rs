@@ -10,14 +10,7 @@ use crate::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Tr
 /// The name of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {
     match kind {
-        CauseKind::Held(HeldBy::Handshake) => "handshake",
-        CauseKind::Held(HeldBy::ReceiveWindow) => "receive-window",
-        CauseKind::Held(HeldBy::CongestionWindow) => "congestion-window",
-        CauseKind::Held(HeldBy::AggregateWindow) => "aggregate-window",
-        CauseKind::Held(HeldBy::Pacing) => "pacing",
-        CauseKind::Held(HeldBy::Burst) => "burst",
-        CauseKind::Held(HeldBy::NoPath) => "no-path",
-        CauseKind::Held(_) => "scheduler",
+        CauseKind::Held(by) => by.name(),
         CauseKind::SendBuffer => "send-buffer",
         CauseKind::Retransmission => "retransmission",
         CauseKind::Repair => "repair",

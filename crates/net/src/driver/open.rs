@@ -23,6 +23,7 @@ use super::reconcile::MOST_AT_A_TIME;
 use super::sockets::{PacketDirection, PacketTap, PathSockets};
 use super::task::Task;
 use super::uplink::Uplink;
+use super::waits::Waits;
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;
@@ -255,12 +256,14 @@ impl Parts {
             links_listed: (0, Instant::ZERO),
             links_changed: false,
             monitor,
+            waits: Waits::default(),
             mtu,
         };
         Ok(Parts { core, control, driver, clock })
     }
 
-    fn spawn<A: App>(self, app: A, client: Option<AssociationId>) -> JoinHandle<A> {
+    fn spawn<A: App>(mut self, app: A, client: Option<AssociationId>) -> JoinHandle<A> {
+        self.core.waits.of = client;
         let task = Task::new(self.core, app, self.control, client, self.clock);
         tokio::spawn(task.run())
     }

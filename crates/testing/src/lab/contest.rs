@@ -90,7 +90,7 @@ impl Outcome {
     }
 }
 
-/// Values of flows in a run, by `FLOW METRIC`: those of [`METRICS`].
+/// Values of flows in a run, by `FLOW METRIC`: those of `METRICS`.
 pub type Values = BTreeMap<String, f64>;
 /// Metrics that are kept of each flow.
 const METRICS: [&str; 2] = [GOODPUT, MISSED];

@@ -24,11 +24,18 @@ pub enum PathTrouble {
     LeftOut(String),
     /// Larger packets are lost on the link without an error: it continues with smaller ones.
     Narrow {
-        /// Size of the packets that vanished, in bytes.
+        /// Size of the IP packets that vanished, in bytes.
         before: u64,
-        /// Size of the link's packets from now on.
+        /// Size of the link's IP packets from now on.
         now: u64,
     },
     /// The interface of the link has another name. The value is its former name.
     Renamed(String),
+}
+
+impl PathTrouble {
+    /// Returns whether a link that carried data is lost or silent.
+    pub(in crate::live) fn is_loss(&self) -> bool {
+        matches!(self, PathTrouble::Silent | PathTrouble::Failed | PathTrouble::Gone(_))
+    }
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::sink::{Batch, Output};
 use crate::error::Error;
@@ -15,6 +17,8 @@ use crate::text::why;
 const MOST_REASONS: usize = 16;
 /// Maximum size of a batch in bytes: a slow output that has written one is seen to take data.
 const SEGMENT: usize = 32 << 10;
+/// Time in which an output that is read takes something.
+const STALLED: Duration = Duration::from_secs(2);
 /// Maximum capacity of a batch that is kept to be filled again, in bytes.
 const KEPT: usize = 64 << 10;
 
@@ -30,6 +34,10 @@ pub(in crate::live) struct Outlet {
     dropped: (u64, u64),
     /// Number of streams that have begun.
     streams: u64,
+    /// Number of written pieces at the last progress, and its time.
+    progress: (u64, Instant),
+    /// It was reported that the output is not read.
+    told: bool,
 }
 
 #[derive(Debug, Default)]
@@ -101,12 +109,13 @@ impl Outlet {
     pub(in crate::live) fn start(output: impl Output, most: usize, ended: Arc<Notify>) -> Outlet {
         let (shared, name) = (Arc::new(Shared { ended, ..Shared::default() }), output.name());
         let task = tokio::spawn(run(Ended(Arc::clone(&shared)), output));
-        Outlet { shared, task, name, most, dropped: (0, 0), streams: 0 }
+        let progress = (0, Instant::now());
+        Outlet { shared, task, name, most, dropped: (0, 0), streams: 0, progress, told: false }
     }
 
     /// Begins to count for another stream.
     pub(in crate::live) fn restart(&mut self) {
-        self.dropped = (0, 0);
+        (self.dropped, self.told) = ((0, 0), false);
         self.streams += 1;
         self.shared.lock().lost.clear();
     }
@@ -149,7 +158,7 @@ impl Outlet {
         if state.queued + state.writing.0 + message.len() > self.most + rushed {
             self.dropped.0 += 1;
             self.dropped.1 += 1;
-            return Ok((self.dropped.0 == 1).then(|| self.name.clone()));
+            return Ok((!std::mem::replace(&mut self.told, true)).then(|| self.name.clone()));
         }
         state.queued += message.len();
         let is_full = |last: &Segment| last.batch.bytes().len() + message.len() > SEGMENT;
@@ -164,11 +173,25 @@ impl Outlet {
         Ok(None)
     }
 
+    /// Returns the output's name if data wait and it has taken none for a while, once until it is read again.
+    pub(in crate::live) fn stalls(&mut self) -> Option<String> {
+        let state = self.shared.lock();
+        let (written, waits) = (state.written, state.busy && !state.over);
+        drop(state);
+        if !waits || written != self.progress.0 {
+            self.progress = (written, Instant::now());
+        }
+        let fresh = self.progress.1.elapsed() >= STALLED && !self.told;
+        self.told |= fresh;
+        fresh.then(|| self.name.clone())
+    }
+
     /// Returns the output's name and the number of dropped messages once the output takes data again.
     pub(in crate::live) fn recovered(&mut self) -> Option<(String, u64)> {
-        if self.dropped.0 == 0 || !self.is_idle() {
+        if !self.told || !self.is_idle() {
             return None;
         }
+        self.told = false;
         Some((self.name.clone(), std::mem::take(&mut self.dropped.0)))
     }
 
@@ -263,7 +286,7 @@ impl Drop for Ended {
     }
 }
 
-/// Writes the queued data until the output fails or has to end.
+/// Writes the queued data until an error occurs or the output has to end.
 async fn run(ended: Ended, mut output: impl Output) {
     let shared = &ended.0;
     // No data of a refused stream are written.

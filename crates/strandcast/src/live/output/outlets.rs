@@ -105,6 +105,11 @@ impl Outlets {
         self.open().filter_map(|place| place.outlet.write(message, rushed).ok().flatten()).collect()
     }
 
+    /// Returns outputs that have begun to take nothing.
+    pub(in crate::live) fn stalled(&mut self) -> Vec<String> {
+        self.open().filter_map(|place| place.outlet.stalls()).collect()
+    }
+
     /// Returns outputs that take data again, and the numbers of messages that were dropped.
     pub(in crate::live) fn recovered(&mut self) -> Vec<(String, u64)> {
         self.open().filter_map(|place| place.outlet.recovered()).collect()
@@ -316,6 +321,28 @@ mod tests {
         let now = outlets.now();
         assert_eq!((now[0].unread, outlets.missed()), (0, 0));
         assert!(now[0].failed.is_some(), "it has nothing of this stream");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_output_that_takes_nothing_for_two_seconds_is_reported_once_until_it_is_read() {
+        let (stuck, _) = disk("stuck", 0, 99);
+        let may = Arc::clone(&stuck.may);
+        let mut outlets = Outlets::start(vec![stuck], 9);
+        outlets.begin();
+        let mut told = Vec::new();
+        for quarter in 0..20 {
+            if quarter == 4 {
+                assert!(outlets.write(b"ab", 0).is_empty());
+            }
+            turns().await;
+            told.extend(outlets.stalled().into_iter().map(|name| (quarter, name)));
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        assert!(matches!(&told[..], [(11..=13, name)] if name == "stuck"), "{told:?}");
+        assert!(outlets.recovered().is_empty());
+        may.add_permits(1);
+        turns().await;
+        assert_eq!(outlets.recovered(), [("stuck".to_owned(), 0)]);
     }
 
     /// As at the end of a stream that plays to a pipe without a reader.

@@ -12,7 +12,7 @@ use strandcast_proto::time::Instant;
 use crate::live::links::{LinkReport, LinkState};
 
 /// Time without data after which a link is reported.
-const MUTE_AFTER: Duration = Duration::from_secs(5);
+const MUTE_AFTER: Duration = Duration::from_secs(4);
 
 /// Watches the links of a stream over all of its associations.
 #[derive(Debug, Default)]

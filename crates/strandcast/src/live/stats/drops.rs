@@ -139,8 +139,9 @@ pub(in crate::live) struct Moment {
     pub(in crate::live) no_path: bool,
     /// Large packets do not arrive on any link, and small ones do.
     pub(in crate::live) vanishing: bool,
-    /// The allowance of a link is used up.
+    /// The allowance of a link is used up; those of all links are, so that nothing is sent and no link answers.
     pub(in crate::live) spent: bool,
+    pub(in crate::live) all_spent: bool,
 }
 
 /// Difference of two moments.
@@ -251,6 +252,8 @@ impl DropWatch {
         let held = now.peer_blocked_s - then.peer_blocked_s;
         let cause = if self.vanished.is_some_and(|seen| at - seen <= FIRST) {
             DropCause::PacketSize
+        } else if now.all_spent {
+            DropCause::Allowance
         } else if now.no_path {
             DropCause::NoPath
         } else if held > HELD * time.as_secs_f64() {
@@ -369,6 +372,8 @@ mod tests {
         assert_eq!(of(|m| m.vanishing = true), DropCause::PacketSize);
         assert_eq!(of(|m| m.peer_blocked_s += 0.1), DropCause::Receiver);
         assert_eq!(of(|m| m.spent = true), DropCause::Allowance);
+        // Nothing is sent, and so no link answers.
+        assert_eq!(of(|m| (m.no_path, m.all_spent) = (true, true)), DropCause::Allowance);
     }
 
     /// Links that pass no large packets seem to fail and return, and what they drop looks like a lack of capacity.
