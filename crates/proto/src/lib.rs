@@ -77,8 +77,8 @@
 //! Bytes of a peer never cause a panic or an error: invalid input is dropped and counted
 //! ([`Endpoint::dropped`](endpoint::Endpoint::dropped)). A caller's mistake is an error of the call that made it.
 //!
-//! With the feature `coding` (on by default) an association sends erasure-coded symbols where
-//! [`TransportConfig::coding`](config::TransportConfig::coding) says so. Without it the crate builds no codec.
+//! With the feature `coding` (on by default) an association sends erasure-coded symbols if
+//! [`TransportConfig::coding`](config::TransportConfig::coding) is set. Without it the crate builds no codec.
 #![forbid(unsafe_code)]
 
 pub mod app;

@@ -131,7 +131,7 @@ fn what_the_window_has_no_room_for_expires() {
     assert!(explanation.why(&message).iter().any(|cause| cause.full == ["p0"]));
 }
 
-/// The same by a scheduler that looks at queues: it says so before the time is over.
+/// A scheduler that considers queues abandons such a message before its deadline.
 #[test]
 fn what_would_come_too_late_is_given_up_with_time_left() {
     let scenario = scenario("bond", TWICE, &[(2.0, 20.0, 75, "")]);

@@ -58,7 +58,7 @@ fn blocks(text: &str, fence: &str) -> Vec<String> {
     blocks
 }
 
-/// In its own words a scenario is the same again, by its hash and in all it says.
+/// A scenario that is written out and read again is the same, in its hash and in all values.
 fn is_read_as_written(scenario: &Scenario, schema: &Schema) {
     let written = scenario::written(scenario);
     schema.check(&written).unwrap_or_else(|wrong| panic!("{wrong}\n{written:#}"));

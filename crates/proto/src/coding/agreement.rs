@@ -74,7 +74,7 @@ pub(crate) struct Agreed {
 }
 
 impl Announced {
-    /// Returns the announcement of a side that codes as `coding` says and whose packets have room for `chunks` bytes of
+    /// Returns the announcement of a side that codes by `coding` and whose packets have room for `chunks` bytes of
     /// chunks.
     pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
         let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));

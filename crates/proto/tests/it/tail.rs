@@ -101,8 +101,9 @@ fn a_packet_alone_is_not_probed_while_its_acknowledgement_may_be_delayed() {
     }
 }
 
-/// The link holds everything for a while and then delivers it: nothing was lost, and the timeout says so afterwards, whether SACKs
-/// end with even or odd packets of the bursts. Later chunks arrive no sooner than earlier ones, and no probe may precede them.
+/// The link holds everything for a while and then delivers it: nothing was lost, and the timeout is recognized as
+/// spurious afterwards, whether SACKs end with even or odd packets of the bursts. Later chunks arrive no sooner than
+/// earlier ones, and no probe may precede them.
 #[test]
 fn a_stall_of_the_link_is_no_loss() {
     let stalls = [(150, 1), (300, 8), (600, 16), (1000, 16)];

@@ -54,7 +54,7 @@ proptest! {
         prop_assert_eq!(once.is_some(), first_gap, "an estimate as soon as time has passed");
     }
 
-    /// Intervals as a scheme runs them: with a loss event that says so, or when they are over.
+    /// Intervals as a scheme ends them: at a loss event that triggers it, or when their time is over.
     #[test]
     fn intervals_keep_their_bounds(events in events()) {
         let config = IntervalConfig::default();

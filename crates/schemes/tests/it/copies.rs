@@ -243,8 +243,8 @@ fn towards_others_copies_let_no_window_grow() {
     }
 }
 
-/// Each chunk that was sent is named when it arrives: once per path at most, and on every path where its copy came, if
-/// the peer says so. To others a chunk on both paths is named for none of them.
+/// Each chunk that was sent is named when it arrives: at most once per path, and on every path over which its copy
+/// arrived, if the peer reports this. With other peers a chunk that was sent on both paths is named for neither.
 #[test]
 fn chunks_are_named_on_the_paths_they_came_by() {
     for names in [true, false] {

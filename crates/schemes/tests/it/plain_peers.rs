@@ -1,5 +1,5 @@
-//! Every preset with peers that know nothing of it: they speak RFC 9260 and skip what they don't know. Data arrive
-//! unchanged in both directions, and a scheme that lives by what the other end reports says what it does without.
+//! Every preset with peers that do not know it: they implement RFC 9260 and skip unknown chunks. Data arrive unchanged
+//! in both directions, and a scheme that depends on reports of the peer has a diagnostic without them.
 
 use std::sync::Arc;
 

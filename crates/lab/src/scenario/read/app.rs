@@ -13,8 +13,8 @@ use crate::scenario::value::Named;
 
 /// Bytes of a message that isn't SCTP's, if the file doesn't say.
 const MESSAGE: u32 = 1400;
-/// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: none
-/// says.
+/// Time after the capture until which bytes count for the PSNR of equation 17 in the papers' profile. ASSUMED: no paper
+/// gives it.
 const PAPERS_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Application of the flow of this table, and whether its messages are as long as a packet of SCTP permits.

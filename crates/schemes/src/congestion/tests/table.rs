@@ -40,8 +40,8 @@ fn mistakes_get_one_line_that_helps() {
     ));
 }
 
-/// Registered once, a window is a word of `cc` for presets made of parts, and a name for TCP and MPTCP flows unless the table
-/// says why not.
+/// Registered once, a window is a word of `cc` for presets made of parts, and a name for TCP and MPTCP flows unless the
+/// table gives a reason against it.
 #[test]
 fn the_table_is_what_presets_and_flows_can_name() {
     let cmt = crate::lookup("cmt").expect("cmt exists");

@@ -94,7 +94,8 @@ fn a_queue_is_what_a_held_acknowledgement_does_not_explain() {
     assert_eq!(path.queue(), 0.0, "a lower value counts at once");
 }
 
-/// A burst that is over before an interval is says what arrived in 10 ms at least, and a thin one lowers nothing.
+/// A burst that ends within an interval counts its arrivals over at least 10 ms, and a thin burst does not lower the
+/// rate.
 #[test]
 fn bursts_raise_the_rate_and_never_lower_it() {
     let mut path = Path::new();

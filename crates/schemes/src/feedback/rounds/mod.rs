@@ -30,11 +30,9 @@
 //! - such a path is not chosen until something has arrived by it again; nor is a path by which nothing has arrived
 //!   for a second or four round trips;
 //! - an order without effect for five round trips, or 300 ms, is taken back by a newer one that names the path it left,
-//!   if
-//!   something came by that since: the order or the new path is lost;
-//! - the sender says when it has nothing to send, or the peer's buffer no room, after half a round trip of it: silence
-//!   would
-//!   look like a failure.
+//!   if a packet arrived on that path since: the order or the new path is lost;
+//! - the sender reports when it has nothing to send or the peer's buffer has no room, after half a round trip of that
+//!   state: silence would look like a failure.
 
 mod choice;
 mod config;
